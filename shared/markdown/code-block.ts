@@ -1,0 +1,82 @@
+import type { MarkdownIt } from 'markdown-it';
+
+/**
+ * The language names that clients show and look up playgrounds by, with the words that people write for them. A
+ * language that is not here keeps the word that the writer used.
+ */
+const LANGUAGES: ReadonlyMap<string, string> = new Map(
+  [
+    'Bash: bash sh shell zsh',
+    'Bash Session: console shell-session',
+    'C: c h',
+    'C#: csharp c# cs',
+    'C++: cpp c++ cc hpp',
+    'CSS: css',
+    'Clojure: clojure clj',
+    'Dart: dart',
+    'Diff: diff patch udiff',
+    'Docker: docker dockerfile',
+    'Elixir: elixir ex exs',
+    'Elm: elm',
+    'Erlang: erlang erl',
+    'F#: fsharp f# fs',
+    'Go: go golang',
+    'GraphQL: graphql',
+    'Groovy: groovy',
+    'HTML: html htm xhtml',
+    'Haskell: haskell hs',
+    'INI: ini cfg',
+    'JSON: json',
+    'Java: java',
+    'JavaScript: javascript js',
+    'Julia: julia jl',
+    'Kotlin: kotlin kt',
+    'Lua: lua',
+    'Makefile: makefile make mf',
+    'Markdown: markdown md',
+    'Math: math tex latex',
+    'Nix: nix nixos',
+    'OCaml: ocaml',
+    'Objective-C: objective-c objectivec obj-c objc',
+    'PHP: php',
+    'Perl: perl pl',
+    'PowerShell: powershell pwsh posh ps1',
+    'Python: python py py3 python3',
+    'Ruby: ruby rb',
+    'Rust: rust rs',
+    'S: r s splus',
+    'SCSS: scss',
+    'SQL: sql',
+    'Scala: scala',
+    'Swift: swift',
+    'TOML: toml',
+    'Terraform: terraform tf',
+    'Text only: text plain',
+    'TypeScript: typescript ts',
+    'XML: xml svg rss',
+    'YAML: yaml yml',
+    'Zig: zig',
+  ].flatMap((line) => {
+    const [name = '', words = ''] = line.split(': ');
+    return words.split(' ').map((word) => [word, name] as const);
+  }),
+);
+
+/** The language that the words after the opening fence name: `py`, `.py` and `{.py}` are all Python. */
+function languageOf(info: string): string {
+  const word = /^\s*\{?\.?([\w+\-./#]{1,60})\}?(?=\s|$)/.exec(info)?.[1] ?? '';
+  return LANGUAGES.get(word.toLowerCase()) ?? word;
+}
+
+/** Blocks of code, fenced or indented, in the frame that clients look for to colour them. */
+export function codeBlocks(markdown: MarkdownIt): void {
+  const { escapeHtml } = markdown.utils;
+  const block = (code: string, language: string): string => {
+    const attribute = language === '' ? '' : ` data-code-language="${escapeHtml(language)}"`;
+    const text = escapeHtml(code === '' || code.endsWith('\n') ? code : `${code}\n`);
+    return `<div class="codehilite"${attribute}><pre><span></span><code>${text}</code></pre></div>\n`;
+  };
+  markdown.renderer.rules.fence = (tokens, index) =>
+    block(tokens[index]?.content ?? '', languageOf(tokens[index]?.info ?? ''));
+  markdown.renderer.rules.code_block = (tokens, index) => block(tokens[index]?.content ?? '', '');
+}

@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { markdownBundle, withDistances, withNumbers } from '../../infra/markdown-bundle.ts';
+import { emojiWords } from '../../shared/markdown/emoji-source.ts';
+import type * as emojiTable from '../../shared/markdown/emoji-table.ts';
+import { render } from '../../shared/markdown/render.ts';
+import { wants } from '../../shared/markdown/wants.ts';
+import { hostileText } from './hostile-text.ts';
+import { KNOWN } from './known-names.ts';
+
+type Bundled = typeof emojiTable & { render: typeof render; wants: typeof wants };
+
+let folder: string;
+let bytes: number;
+let bundled: Bundled;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'markdown-bundle-'));
+  const outfile = join(folder, 'index.mjs');
+  const modules = ['render', 'wants', 'emoji-table'].map((name) => `export * from './${name}.ts';`);
+  const result = await build({
+    stdin: { contents: modules.join('\n'), resolveDir: join(import.meta.dirname, '../../shared/markdown') },
+    outfile,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    plugins: [markdownBundle()],
+    metafile: true,
+  });
+  bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
+  bundled = await import(pathToFileURL(outfile).href);
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the Markdown part of a bundle', () => {
+  it('stays small enough for the budget of functions that render (DESIGN 7)', () => {
+    expect(bytes).toBeLessThanOrEqual(110_000);
+  });
+
+  it('knows every emoji of the source', () => {
+    for (const line of emojiWords().split('\n')) {
+      const [code = '', ...names] = line.split(' ');
+      expect(bundled.emojiName(code)).toBe(names[0]);
+      for (const name of names) expect(bundled.emojiCode(name)).toBe(code);
+    }
+  });
+
+  it('renders as the source does', () => {
+    // Other named characters inside link targets are the one known difference; hostile texts have only the five.
+    const sameNames = hostileText.filter((text) => !text.includes('&colon;'));
+    fc.assert(
+      fc.property(sameNames, (text) => {
+        expect(bundled.render(text, KNOWN)).toEqual(render(text, KNOWN));
+        expect(bundled.wants(text)).toEqual(wants(text));
+      }),
+      { numRuns: 500 },
+    );
+    expect(bundled.render('[a](/b?c=&lt;&amp;&quot;&gt;&apos;&#64;)', KNOWN)).toEqual(
+      render('[a](/b?c=&lt;&amp;&quot;&gt;&apos;&#64;)', KNOWN),
+    );
+  });
+});
+
+describe('packing numbers as distances', () => {
+  it('is undone exactly', () => {
+    const rising = fc
+      .uniqueArray(fc.integer({ min: 1, max: 0x10ffff }))
+      .map((numbers) => numbers.sort((a, b) => a - b))
+      .map((numbers) => numbers.map((n) => `${n.toString(16).padStart(4, '0')}-200d beef a1`).join('\n'));
+    fc.assert(
+      fc.property(rising, (lines) => {
+        expect(withNumbers(withDistances(lines))).toBe(lines);
+      }),
+    );
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { emojiWords } from '../../shared/markdown/emoji-source.ts';
+import { emojiCode, emojiName, isBuiltInEmoji } from '../../shared/markdown/emoji-table.ts';
+import { render } from '../../shared/markdown/render.ts';
+import { ZULIP_EMOJI } from '../../shared/markdown/zulip-emoji.ts';
+import { KNOWN } from './known-names.ts';
+
+const drawn = (name: string, code: string): string => {
+  const title = name.replaceAll('_', ' ');
+  return `<span aria-label="${title}" class="emoji emoji-${code}" role="img" title="${title}">:${name}:</span>`;
+};
+const PARROT =
+  '<img alt=":party_parrot:" class="emoji" src="/user_avatars/2/emoji/images/1.gif" title="party parrot">';
+
+describe('emoji in texts', () => {
+  it.each([
+    ['a built-in one', 'hi :smile:', `hi ${drawn('smile', '1f642')}`],
+    ['another word for it', ':thumbs_up: :+1:', `${drawn('thumbs_up', '1f44d')} ${drawn('+1', '1f44d')}`],
+    ['a custom one', ':party_parrot:', PARROT],
+    [
+      'a custom one in place of a built-in one',
+      ':octopus:',
+      '<img alt=":octopus:" class="emoji" src="https://example.com/o.png?a=1&amp;b=2" title="octopus">',
+    ],
+    ['side by side', ':smile::party_parrot:', `${drawn('smile', '1f642')}${PARROT}`],
+    ['one that does not exist', ':no_such_thing: 10:30:45 a::b', ':no_such_thing: 10:30:45 a::b'],
+    ['one whose image has no safe address', ':evil:', ':evil:'],
+    ['in code', '`:smile: 🙂`', '<code>:smile: 🙂</code>'],
+    ['a character', 'ok 🙂👍!', `ok ${drawn('smile', '1f642')}${drawn('+1', '1f44d')}!`],
+    [
+      'joined characters',
+      '👨‍👩‍👧‍👦',
+      drawn('family_man_woman_girl_boy', '1f468-200d-1f469-200d-1f467-200d-1f466'),
+    ],
+    ['a flag', '🇩🇪', drawn('de', '1f1e9-1f1ea')],
+    ['a keycap', '1️⃣ 1', `${drawn('one', '0031-20e3')} 1`],
+    ['a heart', '❤️', drawn('heart', '2764')],
+    ['a skin tone has no name', '👍🏽', '👍🏽'],
+    ['signs that are text', '© ™ # 5', '© ™ # 5'],
+  ])('%s', (_says, text, html) => {
+    expect(render(text, KNOWN).html).toBe(`<p>${html}</p>`);
+  });
+});
+
+describe('the table of emoji', () => {
+  it.each([
+    ['smile', '1f642'],
+    ['big_smile', '1f604'],
+    ['heart', '2764'],
+    ['tada', '1f389'],
+    ['octopus', '1f419'],
+    ['working_on_it', '1f6e0'],
+    ['time_ticking', '23f3'],
+    ['check', '2705'],
+    ['dog', '1f415'],
+    ['puppy', '1f436'],
+    ['melting_face', '1fae0'],
+    ['hash', '0023-20e3'],
+    ['100', '1f4af'],
+  ])('%s is %s', (name, code) => {
+    expect(emojiCode(name)).toBe(code);
+    expect(isBuiltInEmoji(name)).toBe(true);
+  });
+
+  it.each(['', 'no_such_thing', 'constructor', '__proto__', 'SMILE', ':smile:'])('%j is none', (name) => {
+    expect(emojiCode(name)).toBeUndefined();
+    expect(isBuiltInEmoji(name)).toBe(false);
+  });
+
+  const lines = emojiWords()
+    .split('\n')
+    .map((line) => line.split(' '));
+
+  it('gives every emoji a code and names of the right form, and no name to two of them', () => {
+    const seen = new Set<string>();
+    for (const [code, ...names] of lines) {
+      expect(code).toMatch(/^[0-9a-f]{4,5}(-[0-9a-f]{4,5})*$/);
+      expect(names.length).toBeGreaterThan(0);
+      for (const name of names) {
+        expect(name).toMatch(/^[a-z0-9_+-]+$/);
+        expect(seen.has(name), name).toBe(false);
+        seen.add(name);
+      }
+    }
+    expect(lines.length).toBeGreaterThan(1800);
+  });
+
+  it('knows every word of Zulip, and shows the first of them', () => {
+    for (const entry of ZULIP_EMOJI.trim().split(/,\s+/)) {
+      const [code = '', shown, ...others] = entry.split(' ');
+      expect(emojiName(code), code).toBe(shown);
+      for (const name of others) expect(emojiCode(name), name).toBe(code);
+    }
+  });
+});

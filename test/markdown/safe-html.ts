@@ -1,0 +1,87 @@
+/** What may stand in the value of an attribute, after its character references are decoded. */
+type Check = RegExp;
+
+const ADDRESS = /^(?:https?:\/\/|mailto:|tel:|\/(?!\/)|#)[^\s<>"\\\p{Cc}]*$/u;
+const TEXT = /^[^<>]*$/s;
+const CLASSES =
+  /^(?:user-mention|user-mention channel-wildcard-mention|user-group-mention|topic-mention)(?: silent)?$|^(?:stream|stream-topic|message-link)$|^emoji(?: emoji-[0-9a-f-]+)?$|^(?:timestamp-error|codehilite|spoiler-block|spoiler-header|spoiler-content)$/;
+
+const GLOBAL: Readonly<Record<string, Check>> = {};
+/** Every element that a client may meet, with its attributes. Anything else is a hole. */
+const ALLOWED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+  a: { href: ADDRESS, title: TEXT, class: CLASSES, 'data-stream-id': /^\d+$/ },
+  span: {
+    class: CLASSES,
+    'data-user-id': /^(?:\d+|\*)$/,
+    'data-user-group-id': /^\d+$/,
+    'aria-label': TEXT,
+    role: /^img$/,
+    title: TEXT,
+  },
+  img: { alt: /^:[a-z0-9_+-]+:$/, class: /^emoji$/, src: ADDRESS, title: TEXT },
+  time: { datetime: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/ },
+  div: { class: CLASSES, 'data-code-language': /^[\w+\-./# ]+$/, 'aria-hidden': /^true$/ },
+  ol: { start: /^\d+$/ },
+  th: { style: /^text-align: (?:left|right|center);$/ },
+  td: { style: /^text-align: (?:left|right|center);$/ },
+  ...Object.fromEntries(
+    [
+      ...['p', 'br', 'hr', 'em', 'strong', 'del', 'code', 'pre', 'blockquote', 'ul', 'li'],
+      ...['table', 'thead', 'tbody', 'tr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6'],
+    ].map((tag) => [tag, GLOBAL]),
+  ),
+};
+const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
+
+const TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+="[^"<>]*")*)>/y;
+const RUN = /[^<>&]+|&(?:#x[0-9a-fA-F]{1,6}|#[0-9]{1,7}|[a-zA-Z][a-zA-Z0-9]{1,31});/y;
+
+const decoded = (value: string): string =>
+  value.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+
+/**
+ * Reads HTML far more strictly than a browser does, and says what is wrong with it: anything that is not plain text, a
+ * well-formed reference, or an allowed element with allowed attributes, properly nested. No browser can then find an
+ * active element in it. The second result is the deepest nesting of elements.
+ */
+export function inspect(html: string): { readonly problem?: string; readonly depth: number } {
+  if (html.includes('\0')) return { problem: 'a NUL', depth: 0 };
+  const open: string[] = [];
+  let depth = 0;
+  let position = 0;
+  const at = (): string =>
+    `at ${position}: ${JSON.stringify(html.slice(Math.max(0, position - 40), position + 40))}`;
+  while (position < html.length) {
+    RUN.lastIndex = position;
+    const run = RUN.exec(html);
+    if (run) {
+      position += run[0].length;
+      continue;
+    }
+    TAG.lastIndex = position;
+    const tag = TAG.exec(html);
+    if (!tag) return { problem: `a loose mark ${at()}`, depth };
+    const [whole, closing, name = '', attributes = ''] = tag;
+    const allowed = ALLOWED[name];
+    if (!allowed) return { problem: `the element ${name} ${at()}`, depth };
+    if (closing === '/') {
+      if (attributes !== '' || open.pop() !== name)
+        return { problem: `a wrong end of ${name} ${at()}`, depth };
+    } else {
+      const seen = new Set<string>();
+      for (const [, attribute = '', value = ''] of attributes.matchAll(/ ([a-z-]+)="([^"]*)"/g)) {
+        if (seen.has(attribute)) return { problem: `${attribute} twice ${at()}`, depth };
+        seen.add(attribute);
+        const check = allowed[attribute];
+        // `title` and `aria-label` are only text, whatever they say.
+        const text = check === TEXT ? value : decoded(value);
+        if (!check?.test(text)) return { problem: `the attribute ${attribute}=${value} ${at()}`, depth };
+      }
+      if (name === 'a' && open.includes('a')) return { problem: `a link in a link ${at()}`, depth };
+      if (!VOID.has(name)) open.push(name);
+      depth = Math.max(depth, open.length);
+    }
+    position += whole.length;
+  }
+  return open.length > 0 ? { problem: `never closed: ${open.join(' ')}`, depth } : { depth };
+}

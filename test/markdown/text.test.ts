@@ -1,0 +1,294 @@
+import { describe, expect, it } from 'vitest';
+import { NOTHING_FOUND } from '../../shared/markdown/found.ts';
+import { render, renderDescription } from '../../shared/markdown/render.ts';
+
+type Example = readonly [says: string, text: string, html: string];
+
+const examples = (rows: readonly Example[]): void => {
+  it.each(rows)('%s', (_says, text, html) => {
+    expect(render(text, NOTHING_FOUND).html).toBe(html);
+  });
+};
+
+describe('emphasis', () => {
+  examples([
+    ['asterisks', '*a* **b** ***c***', '<p><em>a</em> <strong>b</strong> <em><strong>c</strong></em></p>'],
+    ['inside a word', 'un*frigging*believable', '<p>un<em>frigging</em>believable</p>'],
+    ['asterisks alone are text', 'char * and void *', '<p>char * and void *</p>'],
+    ['underscores are text', '_a_ __init__ snake_case_name', '<p>_a_ __init__ snake_case_name</p>'],
+    ['deletion', '~~gone~~ ~stays~', '<p><del>gone</del> ~stays~</p>'],
+    ['a backslash is text', String.raw`C:\*a* \\`, String.raw`<p>C:\<em>a</em> \\</p>`],
+  ]);
+});
+
+describe('paragraphs and lines', () => {
+  examples([
+    ['a new line is a line break', 'a\nb\n\nc', '<p>a<br>\nb</p>\n<p>c</p>'],
+    ['a line of Windows', 'a\r\nb', '<p>a<br>\nb</p>'],
+    ['a heading', '# One\n## Two', '<h1>One</h1>\n<h2>Two</h2>'],
+    ['a hash tag is no heading', '#one', '<p>#one</p>'],
+    ['underlined text is no heading', 'a\n===', '<p>a<br>\n===</p>'],
+    ['a rule', 'a\n\n---', '<p>a</p>\n<hr>'],
+    ['nothing', '', ''],
+  ]);
+});
+
+describe('lists', () => {
+  examples([
+    ['bullets right after a paragraph', 'a:\n* b\n* c', '<p>a:</p>\n<ul>\n<li>b</li>\n<li>c</li>\n</ul>'],
+    ['a nested list', '- a\n  - b', '<ul>\n<li>a\n<ul>\n<li>b</li>\n</ul>\n</li>\n</ul>'],
+    ['numbers', '1. a\n2. b', '<ol>\n<li>a</li>\n<li>b</li>\n</ol>'],
+    [
+      'numbers go on where an earlier message ended',
+      '7. a\n8. b',
+      '<ol start="7">\n<li>a</li>\n<li>b</li>\n</ol>',
+    ],
+  ]);
+});
+
+describe('quotes', () => {
+  examples([
+    ['marked lines', '> a\n> b\n\nc', '<blockquote>\n<p>a<br>\nb</p>\n</blockquote>\n<p>c</p>'],
+    ['nested', '> > a', '<blockquote>\n<blockquote>\n<p>a</p>\n</blockquote>\n</blockquote>'],
+    ['fenced', '```quote\n*a*\n```\nb', '<blockquote>\n<p><em>a</em></p>\n</blockquote>\n<p>b</p>'],
+    ['fenced, never closed', '~~~ quote\na', '<blockquote>\n<p>a</p>\n</blockquote>'],
+    [
+      'fenced in a list',
+      '- ```quote\n  a\n  ```\nb',
+      '<ul>\n<li>\n<blockquote>\n<p>a</p>\n</blockquote>\n</li>\n</ul>\n<p>b</p>',
+    ],
+    [
+      'quotes nest with equal fences',
+      '```quote\n```quote\na\n```\nb\n```\nc',
+      '<blockquote>\n<blockquote>\n<p>a</p>\n</blockquote>\n<p>b</p>\n</blockquote>\n<p>c</p>',
+    ],
+    [
+      'code in a quote',
+      '```quote\n```py\n> x\n```\na\n```\nb',
+      '<blockquote>\n<div class="codehilite" data-code-language="Python"><pre><span></span><code>&gt; x\n</code></pre></div>\n<p>a</p>\n</blockquote>\n<p>b</p>',
+    ],
+    [
+      'a quote shown as code is no quote',
+      '````\n```quote\na\n```\n````',
+      '<div class="codehilite"><pre><span></span><code>```quote\na\n```\n</code></pre></div>',
+    ],
+    [
+      'other words are code',
+      '```quoted\na\n```',
+      '<div class="codehilite" data-code-language="quoted"><pre><span></span><code>a\n</code></pre></div>',
+    ],
+  ]);
+});
+
+describe('spoilers', () => {
+  const frame = (header: string, content: string): string =>
+    `<div class="spoiler-block"><div class="spoiler-header">\n${header}</div>` +
+    `<div class="spoiler-content" aria-hidden="true">\n${content}</div></div>`;
+  examples([
+    [
+      'with a header',
+      '```spoiler The *end*\nHe did it.\n```\nb',
+      `${frame('<p>The <em>end</em></p>\n', '<p>He did it.</p>\n')}\n<p>b</p>`,
+    ],
+    ['without a header', '```spoiler\na\n```', frame('', '<p>a</p>\n')],
+    [
+      'in a quote',
+      '```quote\n```spoiler a\nb\n```\n```',
+      `<blockquote>\n${frame('<p>a</p>\n', '<p>b</p>\n')}\n</blockquote>`,
+    ],
+  ]);
+});
+
+describe('code', () => {
+  const block = (code: string, language = ''): string =>
+    `<div class="codehilite"${language}><pre><span></span><code>${code}</code></pre></div>`;
+  examples([
+    ['in a line', 'a `<b> *c* &amp;` d', '<p>a <code>&lt;b&gt; *c* &amp;amp;</code> d</p>'],
+    ['fenced', '```\n<i>\n```', block('&lt;i&gt;\n')],
+    ['with a language', '```js\n1 < 2\n```', block('1 &lt; 2\n', ' data-code-language="JavaScript"')],
+    ['with a language in braces', '~~~ {.rs}\nx\n~~~', block('x\n', ' data-code-language="Rust"')],
+    ['with an unknown language', '``` Foo+1\nx\n```', block('x\n', ' data-code-language="Foo+1"')],
+    ['with words that are no language', '``` "><script>\nx\n```', block('x\n')],
+    ['never closed', '```\nx', block('x\n')],
+    ['indented', '    x\n    y', block('x\ny\n')],
+    ['empty', '```\n```', block('')],
+    ['formulas stay source', '$$x^2 < y$$ costs $5 $$', '<p><code>x^2 &lt; y</code> costs $5 $$</p>'],
+    [
+      'blocks of formulas stay source',
+      '```math\n\\frac12\n```',
+      block('\\frac12\n', ' data-code-language="Math"'),
+    ],
+  ]);
+});
+
+describe('tables', () => {
+  examples([
+    [
+      'with alignment',
+      'a | b\n:- | -:\n*1* | `2`',
+      '<table>\n<thead>\n<tr>\n<th style="text-align: left;">a</th>\n<th style="text-align: right;">b</th>\n</tr>\n</thead>\n' +
+        '<tbody>\n<tr>\n<td style="text-align: left;"><em>1</em></td>\n<td style="text-align: right;"><code>2</code></td>\n</tr>\n</tbody>\n</table>',
+    ],
+    ['without a line of dashes it is text', '| a | b |', '<p>| a | b |</p>'],
+  ]);
+});
+
+describe('links', () => {
+  examples([
+    [
+      'with a text',
+      '[a *b*](https://example.com/?x=1&y=2)',
+      '<p><a href="https://example.com/?x=1&amp;y=2">a <em>b</em></a></p>',
+    ],
+    [
+      'with a title',
+      '[a](https://example.com "say \'<i>\'")',
+      '<p><a href="https://example.com" title="say \'&lt;i&gt;\'">a</a></p>',
+    ],
+    [
+      'an address by itself',
+      'see https://example.com/a_b_c.',
+      '<p>see <a href="https://example.com/a_b_c">https://example.com/a_b_c</a>.</p>',
+    ],
+    [
+      'an address without a scheme',
+      'example.com/x',
+      '<p><a href="http://example.com/x">example.com/x</a></p>',
+    ],
+    [
+      'a file name is no address',
+      'README.md main.py build.sh lib.rs',
+      '<p>README.md main.py build.sh lib.rs</p>',
+    ],
+    [
+      'an address is shown as written',
+      'https://example.com/%C3%A9',
+      '<p><a href="https://example.com/%C3%A9">https://example.com/%C3%A9</a></p>',
+    ],
+    [
+      'a host of another alphabet',
+      'https://bücher.example',
+      '<p><a href="https://xn--bcher-kva.example">https://bücher.example</a></p>',
+    ],
+    [
+      'in angle brackets',
+      '<https://example.com>',
+      '<p><a href="https://example.com">https://example.com</a></p>',
+    ],
+    ['mail', 'ada@example.com', '<p><a href="mailto:ada@example.com">ada@example.com</a></p>'],
+    [
+      'a path on this server',
+      '[f.txt](/user_uploads/2/ab/f.txt)',
+      '<p><a href="/user_uploads/2/ab/f.txt">f.txt</a></p>',
+    ],
+    ['a place in the client', '[x](#narrow/channel/1)', '<p><a href="#narrow/channel/1">x</a></p>'],
+    [
+      'a target without a scheme',
+      '[x](example.com) [y](me@example.com)',
+      '<p><a href="http://example.com">x</a> <a href="mailto:me@example.com">y</a></p>',
+    ],
+    [
+      'an image is a link',
+      '![x](https://example.com/x.png)',
+      '<p>!<a href="https://example.com/x.png">x</a></p>',
+    ],
+    ['no reference definitions', '[a]\n\n[a]: /b', '<p>[a]</p>\n<p>[a]: /b</p>'],
+    [
+      'no names in a link’s address',
+      'https://example.com/:smile:/',
+      '<p><a href="https://example.com/:smile:/">https://example.com/:smile:/</a></p>',
+    ],
+  ]);
+
+  it.each([
+    '[x](javascript:alert(1))',
+    '[x](JaVaScRiPt:alert(1))',
+    '[x](javascript&colon;alert(1))',
+    '[x](&#106;avascript:alert(1))',
+    '[x](<java\tscript:alert(1)>)',
+    '[x](\u0001javascript:alert(1))',
+    '[x](data:text/html,<script>alert(1)</script>)',
+    '[x](data:image/png;base64,AAAA)',
+    '[x](vbscript:msgbox(1))',
+    '[x](file:///etc/passwd)',
+    '[x](//example.com)',
+    '[x](blob:0123-4567)',
+    '<javascript:alert(1)>',
+    'javascript://example.com/%0aalert(1)',
+  ])('never a link: %j', (text) => {
+    expect(render(text, NOTHING_FOUND)).toMatchObject({
+      hasLink: false,
+      html: expect.not.stringMatching(/<a|href=/),
+    });
+  });
+
+  it.each([
+    ['https://example.com', { hasLink: true, hasImage: false, hasAttachment: false }],
+    ['https://example.com/a.PNG?x#y', { hasLink: true, hasImage: true, hasAttachment: false }],
+    ['https://example.com/?a.png', { hasLink: true, hasImage: false, hasAttachment: false }],
+    ['[a](/user_uploads/2/a.txt)', { hasLink: true, hasImage: false, hasAttachment: true }],
+    ['`https://example.com/a.png`', { hasLink: false, hasImage: false, hasAttachment: false }],
+  ])('says what %j contains', (text, contains) => {
+    expect(render(text, NOTHING_FOUND)).toMatchObject(contains);
+  });
+});
+
+describe('HTML is text', () => {
+  examples([
+    ['tags', '<b onclick="x()">a</b>', '<p>&lt;b onclick=&quot;x()&quot;&gt;a&lt;/b&gt;</p>'],
+    [
+      'blocks',
+      '<div>\n<script>alert(1)</script>',
+      '<p>&lt;div&gt;<br>\n&lt;script&gt;alert(1)&lt;/script&gt;</p>',
+    ],
+    ['comments', '<!-- a --> <![CDATA[b]]>', '<p>&lt;!-- a --&gt; &lt;![CDATA[b]]&gt;</p>'],
+    [
+      'character references are handed on',
+      '&lt;b&gt; &copy; &#x41; &; & &a',
+      '<p>&lt;b&gt; &copy; &#x41; &amp;; &amp; &amp;a</p>',
+    ],
+  ]);
+});
+
+describe('times', () => {
+  const time = (datetime: string, text: string): string =>
+    `<p><time datetime="${datetime}">${text}</time></p>`;
+  const error = (text: string): string =>
+    `<p><span class="timestamp-error">Invalid time format: ${text}</span></p>`;
+  examples([
+    ['UTC', '<time:2026-01-01T00:00:00Z>', time('2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z')],
+    [
+      'with a zone',
+      '<time:2026-01-01T09:30:00+05:30>',
+      time('2026-01-01T04:00:00Z', '2026-01-01T09:30:00+05:30'),
+    ],
+    ['no zone is UTC', '<time:2026-01-01 09:30>', time('2026-01-01T09:30:00Z', '2026-01-01 09:30')],
+    ['a day', '<time:2026-02-28>', time('2026-02-28T00:00:00Z', '2026-02-28')],
+    ['a leap day', '<time:2028-02-29>', time('2028-02-29T00:00:00Z', '2028-02-29')],
+    ['seconds since 1970', '<time:1767225600>', time('2026-01-01T00:00:00Z', '1767225600')],
+    ['a day that is not', '<time:2026-02-30>', error('2026-02-30')],
+    ['an hour that is not', '<time:2026-01-01T25:00Z>', error('2026-01-01T25:00Z')],
+    ['a zone that is not', '<time:2026-01-01T00:00:00+99:00>', error('2026-01-01T00:00:00+99:00')],
+    ['words', '<time:next "Friday"&>', error('next &quot;Friday&quot;&amp;')],
+    ['before the year 1', '<time:0001-01-01T00:00:00+10:00>', error('0001-01-01T00:00:00+10:00')],
+    ['nothing', '<time:>', '<p>&lt;time:&gt;</p>'],
+  ]);
+});
+
+describe('the rest', () => {
+  it.each([
+    ['/me waves', true],
+    ['/me', false],
+    ['/mention', false],
+    [' /me waves', false],
+    ['a\n/me waves', false],
+  ])('%j: says what its sender does: %s', (text, isMe) => {
+    expect(render(text, NOTHING_FOUND).isMe).toBe(isMe);
+  });
+
+  it('renders descriptions by the same rules', () => {
+    expect(renderDescription('The **main** channel <x>')).toBe(
+      '<p>The <strong>main</strong> channel &lt;x&gt;</p>',
+    );
+  });
+});
