@@ -1,0 +1,240 @@
+/**
+ * The key map: every item of the one table, as data. Padding and escaping happen here and nowhere else.
+ *
+ * Reading a line: `{realm}` is text (escaped), `{userId:n}` a number (padded so that text order is number order).
+ * Every key begins with the realm; only `host` items, which find the realm, have none.
+ * `test/table/keys.test.ts` proves that no two items can meet and that TABLE.md tells the same.
+ */
+type Fields<S extends string> = S extends `${string}{${infer F}}${infer Rest}`
+  ? (F extends `${infer N}:n` ? { [K in N]: number } : { [K in F]: string }) & Fields<Rest>
+  : unknown;
+
+interface ItemKind<Pk extends string, Sk extends string> {
+  readonly pk: Pk;
+  readonly sk: Sk;
+  /** What the item is, for TABLE.md. */
+  readonly says: string;
+}
+
+const item = <const Pk extends string, const Sk extends string>(
+  pk: Pk,
+  sk: Sk,
+  says: string,
+): ItemKind<Pk, Sk> => ({
+  pk,
+  sk,
+  says,
+});
+
+export const itemKinds = {
+  // Pointers: name -> id. They are also the guards that keep the name unique.
+  host: item('host/{host}', 'host', 'Which realm answers at this host; `*` is the default realm.'),
+  account: item('{realm}/email/{email}', 'account', 'Email -> user, digest of the API key, owner of a bot.'),
+  channelName: item('{realm}/channelName/{name}', 'channel', 'Channel name -> channel, archived ones too.'),
+  groupName: item('{realm}/groupName/{name}', 'group', 'Group name -> group, deactivated ones too.'),
+  folderName: item('{realm}/folderName/{name}', 'folder', 'Name of a folder that is not archived -> folder.'),
+  fullName: item('{realm}/fullName/{name}', 'users', 'Full name -> the users who bear it, for mentions.'),
+  mailToken: item(
+    '{realm}/mailToken/{token}',
+    'address',
+    'Token of a mail address -> its channel, whose address it is, and who appears as the sender.',
+  ),
+  emojiName: item('{realm}/emojiName/{name}', 'emoji', 'Active custom emoji name -> emoji.'),
+
+  // The organization.
+  realm: item('{realm}/realm', 'realm', 'Settings of the organization.'),
+  counter: item(
+    '{realm}/counter',
+    'log',
+    'The last number handed out; written by every writer, read by few.',
+  ),
+  solid: item('{realm}/counter', 'solid', 'A number up to which no slot of the log is empty.'),
+  slot: item('{realm}/log', '{seq:n}', 'One number of the log: a message, an event, or a tombstone.'),
+  edit: item('{realm}/edits/{messageId:n}', '{seq:n}', 'What a message was before an edit or a move.'),
+  groupGraph: item('{realm}/groupGraph', 'graph', 'Which named groups contain which groups.'),
+  group: item('{realm}/groups', '{groupId:n}', 'A user group and its settings.'),
+  folder: item(
+    '{realm}/folders',
+    'folder/{folderId:n}',
+    'A channel folder, and how many channels are in it.',
+  ),
+  folderOrder: item(
+    '{realm}/folders',
+    'order',
+    'In which order folders are shown; absent until somebody sorts them.',
+  ),
+  user: item('{realm}/users', '{userId:n}', 'A user or bot: what others may see of them.'),
+  owners: item('{realm}/owners', 'owners', 'How many active owners there are, so that the last one stays.'),
+  channel: item('{realm}/channels', '{channelId:n}', 'A channel and its settings.'),
+  channelCount: item(
+    '{realm}/channelCounts',
+    '{channelId:n}',
+    'Subscriber count and first message of a channel.',
+  ),
+
+  // Under the user: what differs per person.
+  settings: item('{realm}/user/{userId:n}', 'settings', 'Personal settings; absent while all are defaults.'),
+  membership: item(
+    '{realm}/user/{userId:n}',
+    'group/{groupId:n}',
+    'The user is a direct member of the group.',
+  ),
+  subscription: item(
+    '{realm}/user/{userId:n}',
+    'channel/{channelId:n}',
+    'The user is subscribed to the channel.',
+  ),
+  former: item(
+    '{realm}/user/{userId:n}',
+    'former/{channelId:n}',
+    'The user was subscribed to the channel: what they had chosen for it.',
+  ),
+  userTopic: item(
+    '{realm}/user/{userId:n}',
+    'topic/{channelId:n}/{topic}',
+    "The user's visibility policy for the topic.",
+  ),
+  read: item(
+    '{realm}/user/{userId:n}',
+    'read/{conversation}',
+    'Read state: a floor and the ids read above it.',
+  ),
+  star: item('{realm}/user/{userId:n}', 'star/{messageId:n}', 'The user starred the message.'),
+  dialogue: item(
+    '{realm}/user/{userId:n}',
+    'direct/{conversation}',
+    'The user takes part in the conversation.',
+  ),
+  notice: item(
+    '{realm}/user/{userId:n}',
+    'notice',
+    'When the owner of a bot was last told that it reached nobody.',
+  ),
+  sent: item('{realm}/user/{userId:n}', 'sent/{token}', 'A send with this queue and local id was done.'),
+
+  // The inverses, and what belongs to a channel.
+  member: item('{realm}/group/{groupId:n}', 'member/{userId:n}', 'The inverse of membership.'),
+  groupUse: item(
+    '{realm}/group/{groupId:n}',
+    'use',
+    'Which channels and groups have settings that name the group; whether it is deactivated.',
+  ),
+  subscriber: item('{realm}/channel/{channelId:n}', 'subscriber/{userId:n}', 'The inverse of subscription.'),
+  topic: item(
+    '{realm}/channel/{channelId:n}',
+    'topic/{topic}',
+    'A topic: its spelling, newest message, counts.',
+  ),
+  participant: item(
+    '{realm}/channel/{channelId:n}',
+    'participant/{topic}/{userId:n}',
+    'The user sent to or reacted in the topic.',
+  ),
+  mailAddress: item(
+    '{realm}/channel/{channelId:n}',
+    'mail/{userId:n}/{senderId:n}',
+    "The token of the user's mail address of the channel, for mail in the name of the sender.",
+  ),
+  conversation: item(
+    '{realm}/direct/{conversation}',
+    'conversation',
+    'A direct conversation and its newest message.',
+  ),
+  bot: item('{realm}/bots/{ownerId:n}', '{userId:n}', 'The bots that a user owns.'),
+
+  queue: item('{realm}/queue/{queueId}', 'queue', 'An event queue: owner, filters, start, last poll.'),
+} as const;
+
+type ItemKinds = typeof itemKinds;
+export type ItemName = keyof ItemKinds;
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+type KeyFields<N extends ItemName> = Flatten<Fields<ItemKinds[N]['pk']> & Fields<ItemKinds[N]['sk']>>;
+type PkFields<N extends ItemName> = Flatten<Fields<ItemKinds[N]['pk']>>;
+type Flatten<T> = { [K in keyof T]: T[K] };
+
+/** Digits of a padded number: 12 are enough for a billion numbers a day for two years, and short. */
+const WIDTH = 12;
+
+/** Numbers as text whose order is number order. Refuses what would break the order. */
+export function padded(value: number): string {
+  if (!Number.isSafeInteger(value) || value < 0 || value >= 10 ** WIDTH) {
+    throw new RangeError(`not a number for a key: ${value}`);
+  }
+  return String(value).padStart(WIDTH, '0');
+}
+
+/** Text that cannot be taken for a separator; `%` first, so that escaping is one-to-one. */
+const escaped = (value: string): string => value.replaceAll('%', '%25').replaceAll('/', '%2F');
+
+function fill(template: string, fields: Readonly<Record<string, unknown>>): string {
+  return template.replace(/\{(\w+)(:n)?\}/g, (_, name: string, number: string | undefined) => {
+    const value = fields[name];
+    if (number ? typeof value !== 'number' : typeof value !== 'string') {
+      throw new TypeError(`key field '${name}' is missing or of the wrong kind in '${template}'`);
+    }
+    return number ? padded(value as number) : escaped(value as string);
+  });
+}
+
+/** The key of one item. */
+export function key<N extends ItemName>(name: N, fields: KeyFields<N>): Key {
+  const kind = itemKinds[name];
+  return { pk: fill(kind.pk, fields as never), sk: fill(kind.sk, fields as never) };
+}
+
+/** The partition in which all items of a kind with these fields stand. */
+export const partition = <N extends ItemName>(name: N, fields: PkFields<N>): string =>
+  fill(itemKinds[name].pk, fields as never);
+
+/**
+ * The beginning of the sort keys of a kind: as many leading fields as are given, then a separator.
+ * `sortPrefix('userTopic', { channelId: 3 })` is the text with which the sort keys of channel 3 begin.
+ */
+export function sortPrefix(name: ItemName, fields: Readonly<Record<string, string | number>> = {}): string {
+  const parts = itemKinds[name].sk.split('/');
+  const open = parts.findIndex((part) => {
+    const field = /^\{(\w+)/.exec(part)?.[1];
+    return field !== undefined && !(field in fields);
+  });
+  if (open < 0) throw new RangeError(`nothing is left open in the sort key of '${name}'`);
+  const fixed = parts.slice(0, open);
+  return fixed.length === 0 ? '' : `${fill(fixed.join('/'), fields)}/`;
+}
+
+/**
+ * A conversation as one text: a topic of a channel (folded by the domain), or the people of a direct one.
+ * The two forms cannot meet, and the free text stands last, so that it needs no escaping of its own.
+ */
+export const conversationOf = {
+  topic: (channelId: number, topic: string): string => `topic:${padded(channelId)}:${topic}`,
+  /** `people` is the sorted ids joined by commas, or a digest of that where the list is long. */
+  direct: (people: string): string => `direct:${people}`,
+} as const;
+
+/** The beginning of the sort keys of a person's read state in the topics of one channel. */
+export const readPrefix = (channelId: number): string =>
+  `${sortPrefix('read')}${escaped(conversationOf.topic(channelId, ''))}`;
+
+/** Numbers that keys can hold end here. */
+export const LARGEST_NUMBER = 10 ** WIDTH - 1;
+
+/** The two indexes over messages, both in id order. Keys of other items never appear in them. */
+export const indexes = {
+  channel: {
+    name: 'by-channel',
+    pk: 'channelKey',
+    sk: 'channelSort',
+    key: (realm: string, channelId: number): string =>
+      fill('{realm}/channel/{channelId:n}', { realm, channelId }),
+  },
+  conversation: {
+    name: 'by-conversation',
+    pk: 'conversationKey',
+    sk: 'conversationSort',
+    key: (realm: string, conversation: string): string =>
+      fill('{realm}/conversation/{conversation}', { realm, conversation }),
+  },
+} as const;

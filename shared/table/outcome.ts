@@ -1,0 +1,71 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { Item } from './write.ts';
+
+/** How a transaction ended. */
+export type Outcome =
+  | { readonly state: 'done' }
+  /** Conditions failed: which writes (by position), and the items that refused them as they are now. */
+  | {
+      readonly state: 'refused';
+      readonly refused: readonly { readonly index: number; readonly item: Item | undefined }[];
+    }
+  /** Nothing is known to be decided: a conflict, throttling, or a reply that never came. Try the same again. */
+  | { readonly state: 'unsure'; readonly cause: Error };
+
+interface Reason {
+  readonly Code?: string;
+  readonly Item?: Parameters<typeof unmarshall>[0];
+}
+
+/** Faults that pass by themselves: throttling, trouble inside DynamoDB, a connection or a reply that got lost. */
+const PASSING = new Set([
+  'TransactionInProgressException',
+  'TransactionConflictException',
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'InternalServerError',
+  'InternalFailure',
+  'ServiceUnavailable',
+  'ServiceUnavailableException',
+  'TimeoutError',
+  'AbortError',
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'EPIPE',
+]);
+
+/** Reasons other than a failed condition for which DynamoDB cancels a transaction that may succeed later. */
+const PASSING_REASONS = new Set([
+  'None',
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]);
+
+/** What a failed `TransactWriteItems` tells; undefined for a fault of ours, which must surface as it is. */
+export function outcomeOf(error: unknown): Outcome | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'TransactionCanceledException') {
+    const reasons = (error as Error & { CancellationReasons?: Reason[] }).CancellationReasons ?? [];
+    const refused = reasons.flatMap((reason, index) =>
+      reason.Code === 'ConditionalCheckFailed'
+        ? [{ index, item: reason.Item === undefined ? undefined : unmarshall(reason.Item) }]
+        : [],
+    );
+    if (refused.length > 0) return { state: 'refused', refused };
+    return reasons.every(({ Code }) => PASSING_REASONS.has(Code ?? 'None'))
+      ? { state: 'unsure', cause: error }
+      : undefined;
+  }
+  return isPassing(error) ? { state: 'unsure', cause: error } : undefined;
+}
+
+/** Whether a call that failed so may succeed when it is made again; it may also have worked, unheard. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof Error &&
+  (PASSING.has(error.name) || PASSING.has((error as NodeJS.ErrnoException).code ?? ''));
+
+/** Whether a single write was refused by its condition. */
+export const isRefused = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'ConditionalCheckFailedException';

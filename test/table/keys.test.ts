@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  conversationOf,
+  type ItemName,
+  indexes,
+  itemKinds,
+  key,
+  padded,
+  partition,
+  sortPrefix,
+} from '../../shared/table/keys.ts';
+import { tableDocument } from './table-document.ts';
+
+const names = Object.keys(itemKinds) as ItemName[];
+
+/** Text that tries to look like a part of a key. */
+const text = fc.oneof(
+  fc.string({ unit: fc.constantFrom('/', '%', '2', 'F', 'a', ':', ',', '0', '{', '}', 'é', '😀') }),
+  fc.constantFrom(...names.flatMap((name) => itemKinds[name].sk.split('/'))),
+);
+const number = fc.integer({ min: 0, max: 999_999_999_999 });
+
+/** A kind of item with values for each field of its key. */
+const anyItem = fc.constantFrom(...names).chain((name) => {
+  const { pk, sk } = itemKinds[name];
+  const fields = [...`${pk} ${sk}`.matchAll(/\{(\w+)(:n)?\}/g)];
+  const values = Object.fromEntries(
+    fields.map(([, field = '', isNumber]) => [field, isNumber ? number : text]),
+  );
+  return fc.record({ name: fc.constant(name), fields: fc.record(values) });
+});
+
+const keyOf = ({ name, fields }: { name: ItemName; fields: object }) => key(name, fields as never);
+
+describe('the key map', () => {
+  it('never gives two items one key', () => {
+    fc.assert(
+      fc.property(anyItem, anyItem, (a, b) => {
+        const same = JSON.stringify(keyOf(a)) === JSON.stringify(keyOf(b));
+        expect(same).toBe(a.name === b.name && JSON.stringify(a.fields) === JSON.stringify(b.fields));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('gives the same kinds different keys for different fields', () => {
+    for (const name of names) {
+      const { pk, sk } = itemKinds[name];
+      const fields = [...`${pk} ${sk}`.matchAll(/\{(\w+)(:n)?\}/g)];
+      const base = Object.fromEntries(fields.map(([, field = '', isNumber]) => [field, isNumber ? 1 : 'a']));
+      for (const [, field = '', isNumber] of fields) {
+        const other = { ...base, [field]: isNumber ? 11 : 'a/a' };
+        expect(keyOf({ name, fields: other }), `${name} by ${field}`).not.toEqual(
+          keyOf({ name, fields: base }),
+        );
+      }
+    }
+  });
+
+  it('keeps the realms apart: every key but that of a host begins with its realm', () => {
+    for (const name of names)
+      expect(itemKinds[name].pk.startsWith(name === 'host' ? 'host/' : '{realm}/')).toBe(true);
+  });
+
+  it('keeps number order in text', () => {
+    fc.assert(
+      fc.property(number, number, (a, b) => {
+        expect(padded(a) < padded(b)).toBe(a < b);
+      }),
+    );
+    for (const bad of [-1, 1.5, 1e12, Number.NaN, Number.MAX_SAFE_INTEGER])
+      expect(() => padded(bad)).toThrow(RangeError);
+  });
+
+  it('tells conversations apart', () => {
+    expect(conversationOf.topic(1, 'direct:2')).not.toBe(conversationOf.direct('2'));
+    expect(conversationOf.topic(1, '')).not.toBe(conversationOf.topic(11, ''));
+    expect(indexes.conversation.key('r', 'a/b')).not.toBe(indexes.conversation.key('r/a', 'b'));
+  });
+
+  it('begins sort keys with as many fields as are given', () => {
+    const { sk } = key('userTopic', { realm: 'r', userId: 1, channelId: 3, topic: 'x' });
+    expect(sk.startsWith(sortPrefix('userTopic', { channelId: 3 }))).toBe(true);
+    expect(sk.startsWith(sortPrefix('userTopic'))).toBe(true);
+    expect(sortPrefix('user')).toBe('');
+    expect(partition('userTopic', { realm: 'r', userId: 1 })).toBe(
+      partition('subscription', { realm: 'r', userId: 1 }),
+    );
+  });
+
+  it('is what TABLE.md shows', () => {
+    expect(readFileSync(new URL('../../shared/table/TABLE.md', import.meta.url), 'utf8')).toBe(
+      tableDocument(),
+    );
+  });
+});

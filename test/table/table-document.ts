@@ -1,0 +1,32 @@
+import { indexes, itemKinds } from '../../shared/table/keys.ts';
+import { tableSchema } from '../../shared/table/schema.ts';
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+/** The key map as the page `shared/table/TABLE.md` shows it. */
+export function tableDocument(): string {
+  const rows = Object.entries(itemKinds).map(
+    ([name, { pk, sk, says }]) => `| ${name} | \`${pk}\` | \`${sk}\` | ${cell(says)} |`,
+  );
+  const carried = tableSchema.indexes.map(
+    ({ name, key, includes }) =>
+      `| ${name} | \`${key.partition}\`, \`${key.sort}\` | ${includes.join(', ')} |`,
+  );
+  return [
+    '# The table',
+    '',
+    'Made from `shared/table/keys.ts` by `npm run table`; a test keeps the two the same. `{name}` is text, escaped so',
+    'that it never holds a `/`; `{name:n}` is a number, padded so that text order is number order.',
+    '',
+    '| item | partition key | sort key | what it is |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+    '',
+    `Indexes over messages (${Object.keys(indexes).length}), both in id order. An item without the key is not in the index.`,
+    '',
+    '| index | keys | carries besides its keys |',
+    '| --- | --- | --- |',
+    ...carried,
+    '',
+  ].join('\n');
+}
