@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { key } from '../table/keys.ts';
+import type { Outcome } from '../table/outcome.ts';
+import type { Item, Write } from '../table/write.ts';
+import { backoff, fill, giveBack, type Log, takeNumbers } from './log.ts';
+import { slotWrites } from './pack.ts';
+import type { Entry, Slot } from './slot.ts';
+
+/** What a decision changes: the writes, and what the log tells of them, in order, one number for each entry. */
+export interface Change<T> {
+  readonly writes: readonly Write[];
+  readonly entries: readonly Entry[];
+  readonly result: T;
+}
+
+/** Most writes of one transaction: a limit of DynamoDB. */
+export const MOST_WRITES = 100;
+
+/** A commit gives up after this long (ms), well before its function does, so that it always tells its outcome. */
+const DEADLINE = 8_000;
+
+/** What was decided no longer holds: somebody else changed it in between. Read again, decide again. */
+export class Stale extends Error {
+  /** The items that refused, as they are now; undefined for one that does not exist. */
+  readonly found: readonly (Item | undefined)[];
+
+  constructor(found: readonly (Item | undefined)[]) {
+    super('the state changed between the decision and its commit');
+    this.name = 'Stale';
+    this.found = found;
+  }
+}
+
+/**
+ * Carries out a change and tells it: one transaction that puts the entries only where their slots are empty
+ * (DESIGN 5, rule 1).
+ *
+ * `plan` gets `count` numbers and may use them as ids: entry i has number i. It must return as many entries, and
+ * may be called again with other numbers when a reader filled one of the slots meanwhile. `taken` are numbers that
+ * were taken ahead of time, to save a round trip.
+ *
+ * Throws `Stale` when a condition of the plan's own writes fails; nothing has changed then and the numbers are
+ * given back. When the time is up without an answer, the numbers are given back too, which decides the outcome: a
+ * commit that throws has not happened and cannot happen any more, unless even that got no answer.
+ */
+export async function commit<T>(
+  log: Log,
+  count: number,
+  plan: (numbers: readonly number[]) => Change<T>,
+  taken?: Promise<readonly number[]>,
+): Promise<T> {
+  const started = log.now();
+  const isLate = (): boolean => log.now() - started > DEADLINE;
+  // The same in every try, so that a slot of ours is known even if an old try lands late.
+  const mark = randomUUID();
+  let numbers = await enoughNumbers(log, count, taken);
+  for (;;) {
+    const change = await planned(log, numbers, count, plan);
+    const ending = await tryNumbers(log, numbers, change, mark, isLate);
+    if (ending === 'committed') return change.result;
+    if (isLate()) throw new Error('readers filled the slots of a commit until its time was up');
+    numbers = await takeNumbers(log, count);
+  }
+}
+
+/**
+ * The numbers that were taken ahead if they are enough, else a new block: a commit's numbers stand side by side.
+ * More than enough is no waste, since a slot may stand for numbers that tell nothing.
+ */
+async function enoughNumbers(
+  log: Log,
+  count: number,
+  taken: Promise<readonly number[]> | undefined,
+): Promise<readonly number[]> {
+  const ahead = (await taken) ?? [];
+  if (ahead.length >= count) return ahead;
+  const [numbers] = await Promise.all([takeNumbers(log, count), giveBack(log, ahead)]);
+  return numbers;
+}
+
+/** What the plan makes of the numbers; if it throws instead, they are given back. */
+async function planned<T>(
+  log: Log,
+  numbers: readonly number[],
+  count: number,
+  plan: (numbers: readonly number[]) => Change<T>,
+): Promise<Change<T>> {
+  try {
+    const change = plan(numbers.slice(-count));
+    if (change.entries.length !== count || count === 0) {
+      throw new Error(`a plan for ${count} numbers has ${change.entries.length} entries`);
+    }
+    return change;
+  } catch (error) {
+    await giveBack(log, numbers).catch(ignored);
+    throw error;
+  }
+}
+
+/**
+ * Tries to commit a change under these numbers until that is decided. `outrun` means that it did not happen and
+ * cannot: a reader took the writer for dead and filled a slot, or an item was changed under a higher number.
+ *
+ * Every try is a request of its own, with the time at which it was made. A repetition of one that had worked
+ * unheard meets its own slot and knows it by the mark, so that no token is needed to tell them apart, nor its ten
+ * minutes to be kept.
+ */
+async function tryNumbers(
+  log: Log,
+  numbers: readonly number[],
+  change: Change<unknown>,
+  mark: string,
+  isLate: () => boolean,
+): Promise<'committed' | 'outrun'> {
+  const top = numbers.at(-1) as number;
+  let writes = change.writes;
+  for (let attempt = 0; ; attempt++) {
+    const slots = slotWrites(log, numbers, change.entries, mark);
+    const outcome = await tryOnce(log, numbers, [...slots, ...writes.map((write) => ordered(write, top))]);
+    if (outcome.state === 'done') return 'committed';
+    if (outcome.state === 'unsure') {
+      if (!isLate()) {
+        await log.wait(backoff(attempt));
+        continue;
+      }
+      if (await abandon(log, numbers, mark)) return 'committed';
+      throw outcome.cause;
+    }
+    const { refused } = outcome;
+    const isOwn = refused.some(({ index, item }) => index < slots.length && item?.commit === mark);
+    if (isOwn) return 'committed';
+    const refusedWrites = refused.map(({ index, item }) => ({ index: index - slots.length, item }));
+    const isFilled = refused.some(({ index }) => index < slots.length);
+    const amended = isFilled ? undefined : amend(writes, refusedWrites);
+    if (amended !== undefined) {
+      writes = amended;
+      continue;
+    }
+    if (await abandon(log, numbers, mark)) return 'committed';
+    const isBehind = refusedWrites.some(({ index, item }) => isOutrun(writes[index], item, top));
+    if (isFilled || isBehind) return 'outrun';
+    throw new Stale(refused.map(({ item }) => item));
+  }
+}
+
+/** Readers fill what could not be given back; the error at hand is the one to tell. */
+const ignored = (): void => {};
+
+/** One request. Where it fails for a reason that will not pass, the numbers are given back. */
+async function tryOnce(log: Log, numbers: readonly number[], writes: readonly Write[]): Promise<Outcome> {
+  try {
+    return await log.table.transact(writes, randomUUID());
+  } catch (error) {
+    await giveBack(log, numbers).catch(ignored);
+    throw error;
+  }
+}
+
+/**
+ * Makes sure that no try under these numbers can commit any more, by filling the slot that all of them need.
+ * Returns true if one of them has committed already. Where a reader was faster, the rest of its work is done here.
+ */
+async function abandon(log: Log, numbers: readonly number[], mark: string): Promise<boolean> {
+  if (await giveBack(log, numbers)) return false;
+  const top = numbers.at(-1) as number;
+  const slot = await log.table.get<Slot>(key('slot', { realm: log.realm, seq: top }));
+  if (slot?.commit === mark) return true;
+  for (const seq of numbers.slice(0, -1).reverse()) await fill(log, seq);
+  return false;
+}
+
+/** Puts the second choice in the place of each refused write, if every one of them has one. */
+function amend(
+  writes: readonly Write[],
+  refused: readonly { readonly index: number }[],
+): readonly Write[] | undefined {
+  const amended: Write[] = [...writes];
+  for (const { index } of refused) {
+    const second = writes[index]?.otherwise;
+    if (second === undefined) return undefined;
+    amended[index] = second;
+  }
+  return amended;
+}
+
+/** The write with what `inOrder` asks for: the number of the change, and that it is not below the last one. */
+function ordered(write: Write, top: number): Write {
+  if (!('inOrder' in write) || !write.inOrder) return write;
+  const when = { ...write.when, below: { ...write.when?.below, changed: top } };
+  return 'put' in write
+    ? { ...write, item: { ...write.item, changed: top }, when }
+    : { ...write, change: { ...write.change, set: { ...write.change.set, changed: top } }, when };
+}
+
+/** Whether a write was refused because the item was changed under a higher number meanwhile. */
+const isOutrun = (write: Write | undefined, item: Item | undefined, top: number): boolean =>
+  write !== undefined && 'inOrder' in write && write.inOrder === true && (item?.changed as number) > top;

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { key } from '../table/keys.ts';
+import { isPassing, isRefused } from '../table/outcome.ts';
+import type { Table } from '../table/table.ts';
+import { expiry } from './slot.ts';
+
+/** The log of one organization, with what reading and writing it needs from the outside. */
+export interface Log {
+  readonly table: Table;
+  readonly realm: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Waits some milliseconds. */
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+/** Takes the next `count` numbers by one atomic step. Numbers that are taken must be committed or released. */
+export async function takeNumbers(log: Log, count: number): Promise<number[]> {
+  const counter = await log.table.update(key('counter', { realm: log.realm }), { add: { seq: count } });
+  const last = counter.seq as number;
+  return Array.from({ length: count }, (_, i) => last - count + 1 + i);
+}
+
+/** What became of a slot that was to be filled; `busy` is not decided: somebody is at it, or no reply came. */
+export type Filled = 'filled' | 'taken' | 'busy';
+
+/**
+ * Puts a tombstone where a slot is still empty; one that is taken stays as it is. The tombstone stands for `width`
+ * numbers, which only their own writer may give back at once, and carries the time `at` (ms).
+ */
+export async function fill(log: Log, seq: number, width = 1, at = log.now()): Promise<Filled> {
+  const tombstone = { seq, width, at, kind: 'tombstone', commit: randomUUID(), expires: expiry(at) };
+  try {
+    await log.table.put(key('slot', { realm: log.realm, seq }), tombstone, { absent: true });
+    return 'filled';
+  } catch (error) {
+    if (isRefused(error)) return 'taken';
+    if (isPassing(error)) return 'busy';
+    throw error;
+  }
+}
+
+/** Milliseconds before the next try: doubling, with full jitter, so that colliding writers spread. */
+export const backoff = (attempt: number): number => Math.random() * Math.min(20 * 2 ** attempt, 500);
+
+/** How long (ms) a writer tries to give back a number whose slot stays busy. */
+const PATIENCE = 2_000;
+
+/**
+ * Gives back a block of numbers by one tombstone at its highest, where every transaction of its writer has a slot:
+ * once that is filled, none of them can commit any more. Returns false when that slot is taken, by a reader or by
+ * such a transaction.
+ */
+export async function giveBack(log: Log, numbers: readonly number[]): Promise<boolean> {
+  const top = numbers.at(-1);
+  if (top === undefined) return true;
+  const started = log.now();
+  for (let attempt = 0; ; attempt++) {
+    const state = await fill(log, top, numbers.length);
+    if (state !== 'busy') return state === 'filled';
+    if (log.now() - started > PATIENCE) break;
+    await log.wait(backoff(attempt));
+  }
+  throw new Error(`slot ${top} of the log cannot be filled; readers will do it`);
+}

@@ -1,0 +1,67 @@
+/** A message as it is stored, once for all its readers (wire facts 14.4 tells how readers see it). */
+export interface Message {
+  /** The number of its slot in the log: rises with time within an organization. */
+  readonly id: number;
+  readonly senderId: number;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  /** Name of the client program it was sent with. */
+  readonly client: string;
+  /** The channel, for channel messages. */
+  readonly channelId?: number;
+  /** The topic as its sender spelled it; absent on direct messages. */
+  readonly topic?: string;
+  /** The people of a direct message, sender included, in ascending order; absent on channel messages. */
+  readonly people?: readonly number[];
+  /** Identifies the channel or the direct conversation on the wire. */
+  readonly recipientId: number;
+  /** Markdown as sent, after normalization, and the HTML made from it. */
+  readonly content: string;
+  readonly rendered: string;
+  readonly isMe: boolean;
+  /** It starts as read for its sender. */
+  readonly readBySender: boolean;
+  readonly mentions?: Mentions;
+  /** Keys of the indexes; the conversation is also the name of the read state, unless the message has moved. */
+  readonly conversation: string;
+  /**
+   * The conversation that it was sent to, where it has moved since: what people have read of it stays noted there, so
+   * that nothing becomes unread by a move.
+   */
+  readonly readIn?: string;
+  readonly channelKey?: string;
+  readonly channelSort?: string;
+  readonly conversationKey: string;
+  readonly conversationSort: string;
+  /** The number of its last change, so that the next one can be held to what it saw. */
+  readonly revision?: number;
+  /** What was changed of it, newest first; at most the last hundred changes. */
+  readonly history?: readonly Revision[];
+  /** Seconds since 1970: when its content was last edited, and when it last went to another place. */
+  readonly edited?: number;
+  readonly moved?: number;
+  /** The queue and the id that the sender's client gave it. */
+  readonly echo?: { readonly queueId: string; readonly localId: string };
+}
+
+/** A change of a message, without its texts: those of before are kept apart, since they can be long. */
+export interface Revision {
+  /** The number of its event. */
+  readonly seq: number;
+  readonly userId: number;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  /** The content changed. */
+  readonly content?: true;
+  /** Where it was before and where it went, as far as that changed. */
+  readonly topic?: { readonly from: string; readonly to: string };
+  readonly channel?: { readonly from: number; readonly to: number };
+}
+
+/** Whom the message addresses. Absent where it addresses nobody. */
+export interface Mentions {
+  readonly users?: readonly number[];
+  readonly groups?: readonly number[];
+  readonly channel?: true;
+  readonly topic?: true;
+}

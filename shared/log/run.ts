@@ -1,0 +1,121 @@
+/**
+ * Reading the log (DESIGN 5, rules 2 and 3). Why what is delivered is exactly what was committed, in order:
+ *
+ * - A slot is written once, under the condition that it is empty. Every transaction of a writer has a slot at the
+ *   highest of the writer's numbers and stands for the numbers below. So whoever fills that slot first, writer or
+ *   reader, decides for the whole block, and nothing that a reader has passed can change any more.
+ * - A reader passes a number only when its slot is read or when it is filled. Holes are filled from the top: the
+ *   slot on which a block depends is decided before anything below it is. A try that is still under way, a repeated
+ *   one, or one whose reply was lost then finds the slot taken. No clock is trusted in this: the grace only spares
+ *   living writers the trouble of new numbers.
+ * - A query may show one slot of a transaction before another. That looks like a hole, and ends the run.
+ * - What a query shows of the log can be ahead of the rest of its transaction. So what comes after an entry that
+ *   changes who may see what is judged only when the reader has known of that entry for `SETTLE`: that DynamoDB
+ *   applies a transaction within this time of showing a part of it is the one assumption about time made here.
+ * - Slots with events are deleted after `KEPT`, in no order. A hole below a slot of that age is passed unfilled:
+ *   DynamoDB takes no request whose signature is older than minutes, so no writer of that time can still be alive.
+ */
+import { padded, partition } from '../table/keys.ts';
+import { fill, type Log } from './log.ts';
+import { changesAccess, entriesOf, KEPT, type ReadEntry, type Slot } from './slot.ts';
+
+/** A hole is filled when what stands behind it is this old (ms): a living writer needs a fraction of that. */
+export const GRACE = 1_000;
+
+/** How long (ms) parts of a transaction may stay unseen once another part was seen. */
+export const SETTLE = 100;
+
+/** A slot that was written this long ago (ms) is whole: no request to DynamoDB takes that long. */
+export const WHOLE = 30_000;
+
+/** Most slots that one look fills, so that a look ends; the next one goes on. */
+const WIDEST = 500;
+
+/** Most slots that one look reads. */
+const LOOK = 200;
+
+/** When (ms) a reader first saw the slots that must settle, by number. A reader keeps one for all its looks. */
+export type Sights = Map<number, number>;
+
+/** What a look at the log found after a cursor. */
+export interface Run {
+  /** The entries of the unbroken run, each with its number. */
+  readonly entries: readonly ReadEntry[];
+  /** The last number examined: everything up to here is committed for good. At least the cursor. */
+  readonly head: number;
+  /**
+   * What ended the run: the end of what is written, the end of the page (look again), a hole, or an entry that must
+   * settle (look again a little later).
+   */
+  readonly ended: 'end' | 'page' | 'hole' | 'settling';
+}
+
+/**
+ * Reads the unbroken run after `cursor`. It stops at the first hole even if later slots are visible. A hole that
+ * has stayed is filled on the spot and the run goes on behind it.
+ */
+export async function readRun(log: Log, cursor: number, sights: Sights, limit = LOOK): Promise<Run> {
+  const { items, more } = await log.table.page<Slot>({
+    pk: partition('slot', { realm: log.realm }),
+    from: padded(cursor + 1),
+    limit,
+  });
+  const now = log.now();
+  const run = await follow(log, items, cursor, (slot) => isSettled(slot, sights, now));
+  return run.ended === 'end' && more ? { ...run, ended: 'page' } : run;
+}
+
+/** A cheap look for whether anything is written after `cursor`: half a read unit, and it may be told late. */
+export async function isAnythingAfter(log: Log, cursor: number): Promise<boolean> {
+  const { items } = await log.table.page({
+    pk: partition('slot', { realm: log.realm }),
+    from: padded(cursor + 1),
+    limit: 1,
+    eventually: true,
+  });
+  return items.length > 0;
+}
+
+/** Follows the unbroken run through slots that were just read, in order, filling holes that have stayed. */
+export async function follow(
+  log: Log,
+  slots: readonly Slot[],
+  cursor: number,
+  mayPass: (slot: Slot) => boolean,
+): Promise<Run> {
+  const entries: ReadEntry[] = [];
+  let head = cursor;
+  for (const slot of slots) {
+    const lowest = slot.seq - slot.width + 1;
+    if (lowest > head + 1 && !(await closeHole(log, head + 1, slot))) return { entries, head, ended: 'hole' };
+    if (!mayPass(slot)) return { entries, head, ended: 'settling' };
+    head = slot.seq;
+    entries.push(...entriesOf(slot).filter((entry) => entry.seq > cursor));
+  }
+  return { entries, head, ended: 'end' };
+}
+
+/**
+ * Sees to the hole from `from` up to the slot that stands behind it, if it has stayed for its grace, beginning at
+ * its top. Returns whether nothing can come there any more.
+ */
+async function closeHole(log: Log, from: number, behind: Slot): Promise<boolean> {
+  const age = log.now() - behind.at;
+  if (age >= KEPT) return true;
+  // A writer whose clock is ahead must not stop the log until then: filling early is no harm.
+  if (Math.abs(age) < GRACE) return false;
+  const top = behind.seq - behind.width;
+  const lowest = Math.max(from, top - WIDEST + 1);
+  // The tombstones are as old as the slot behind, so that the rest of a wide hole needs no grace of its own.
+  for (let seq = top; seq >= lowest; seq--) {
+    if ((await fill(log, seq, 1, behind.at)) !== 'filled') return false;
+  }
+  return lowest === from;
+}
+
+function isSettled(slot: Slot, sights: Sights, now: number): boolean {
+  if (now - slot.at >= WHOLE || !changesAccess(slot)) return true;
+  const seen = sights.get(slot.seq);
+  if (seen === undefined) sights.set(slot.seq, now);
+  return seen !== undefined && now - seen >= SETTLE;
+}

@@ -1,0 +1,166 @@
+import type { Key } from '../table/keys.ts';
+import type { Message } from './message.ts';
+
+/**
+ * Who may hear of an event. It is judged when the event is read, not when it is written (DESIGN 5), so that
+ * nobody who lost access hears more, and nothing is fanned out to recipients.
+ */
+export type Hearers =
+  /** Just these people. */
+  | { readonly users: readonly number[] }
+  /** Everybody in the organization; guests too unless said otherwise. */
+  | { readonly everyone: 'all' | 'members' | 'administrators' }
+  /** Those who may know that the channel exists (metadata access), but not the people in `except`. */
+  | { readonly channel: number; readonly except?: readonly number[] }
+  /**
+   * Those to whom a change of the channel showed it (`gained`), those from whom it hid it (`lost`), or those who may
+   * know of it now and might both before and after the change (`kept`).
+   */
+  | {
+      readonly channel: number;
+      readonly sight: 'gained' | 'lost' | 'kept';
+      readonly before: Sight;
+      readonly after: Sight;
+    }
+  /** Those who take part in the conversation of this message: subscribers, or the people of a direct one. */
+  | { readonly message: number; readonly channel: number }
+  /** The subscribers of either channel who may read the message in the second one, where it went. */
+  | { readonly message: number; readonly channel: number; readonly movedTo: number }
+  /** The subscribers of the first channel who may not read it there. */
+  | { readonly message: number; readonly channel: number; readonly goneTo: number }
+  | { readonly message: number; readonly users: readonly number[] };
+
+type Setting =
+  | number
+  | { readonly direct_members: readonly number[]; readonly direct_subgroups: readonly number[] };
+
+/** On what of a channel it rests who may know of it. The domain judges it (`channel-sight.ts`). */
+export interface Sight {
+  readonly isPrivate: boolean;
+  readonly isWebPublic: boolean;
+  readonly groups: {
+    readonly can_add_subscribers_group: Setting;
+    readonly can_administer_channel_group: Setting;
+    readonly can_subscribe_group: Setting;
+  };
+}
+
+/** What of a message decides about its flags. */
+export type About = Pick<
+  Message,
+  | 'id'
+  | 'senderId'
+  | 'conversation'
+  | 'channelId'
+  | 'topic'
+  | 'people'
+  | 'readBySender'
+  | 'readIn'
+  | 'mentions'
+>;
+
+/** An event as clients get it, without its id: that is the number of its slot. */
+export interface Payload {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export interface EventEntry {
+  readonly kind: 'event';
+  readonly hearers: Hearers;
+  readonly payload: Payload;
+  /** It changes who may see what; readers let it settle before they judge what comes after it. */
+  readonly access?: true;
+  /** Ids that are too many to be stored with it: they are read when the event is told, as they are then. */
+  readonly fill?: 'subscribers' | 'defaultChannels';
+  /** It is only for clients that do not have this capability. */
+  readonly unless?: 'archived_channels';
+  /** The message that it tells of, as it is then: each client is told the flags that it has for its owner. */
+  readonly about?: About;
+}
+
+/** Attributes that the commit adds, since they follow from the message and its number. */
+type IndexKey = 'channelKey' | 'channelSort' | 'conversationKey' | 'conversationSort';
+
+export interface MessageEntry {
+  readonly kind: 'message';
+  readonly message: Omit<Message, 'id' | IndexKey>;
+}
+
+/** What a writer puts on the log. A message is its own event: it is stored once, in a slot of its own. */
+export type Entry = EventEntry | MessageEntry;
+
+/** What every slot of the log carries. */
+interface Written extends Key {
+  readonly seq: number;
+  /**
+   * How many numbers the slot stands for: its own and those just below it. A writer takes as many numbers as it has
+   * entries and puts all of them into one slot, so that a commit is seen whole or not at all.
+   */
+  readonly width: number;
+  /** When the writer wrote it, ms. */
+  readonly at: number;
+  /** Tells a writer whose reply was lost that the slot is its own. */
+  readonly commit: string;
+}
+
+/** Events of one commit; the last one has the slot's number, the others those below it. */
+export type EventSlot = Written & {
+  readonly kind: 'event';
+  readonly events: readonly StoredEvent[];
+  readonly expires: number;
+};
+/** A message, with the events that are told just before it. */
+export type MessageSlot = Written &
+  Message & { readonly kind: 'message'; readonly before?: readonly StoredEvent[] };
+/** Numbers that nobody will use: their writer died or was refused. */
+export type Tombstone = Written & {
+  readonly kind: 'tombstone';
+  readonly expires: number;
+  /** It stands for a message that was deleted: the events that were told just before it, which stay told. */
+  readonly before?: readonly StoredEvent[];
+};
+
+export type Slot = EventSlot | MessageSlot | Tombstone;
+
+type StoredEvent = Omit<EventEntry, 'kind'>;
+
+/** One entry as readers get it: with its own number and the time of its commit. */
+export type ReadEvent = EventEntry & { readonly seq: number; readonly at: number };
+export type ReadMessage = MessageSlot;
+export type ReadEntry = ReadEvent | ReadMessage;
+
+/** The entries of a slot with their numbers, in order. */
+export function entriesOf(slot: Slot): ReadEntry[] {
+  const { at } = slot;
+  const numbered = (events: readonly StoredEvent[], last: number): ReadEvent[] =>
+    events.map((event, i) => ({ kind: 'event', ...event, at, seq: last - events.length + 1 + i }));
+  if (slot.kind === 'event') return numbered(slot.events, slot.seq);
+  const before = numbered(slot.before ?? [], slot.seq - 1);
+  return slot.kind === 'tombstone' ? before : [...before, slot];
+}
+
+/**
+ * What stands in the place of a message that was deleted at `now` (ms). It keeps the number, so that no reader of
+ * the log meets a hole, and the mark of the commit, so that a sender whose reply was lost still knows its own slot.
+ */
+export const tombstoneOf = (slot: MessageSlot, now: number): Omit<Tombstone, keyof Key> => ({
+  seq: slot.seq,
+  width: slot.width,
+  at: slot.at,
+  commit: slot.commit,
+  kind: 'tombstone',
+  expires: expiry(now),
+  ...(slot.before && { before: slot.before }),
+});
+
+/** Whether the slot holds an event that changes who may see what. */
+export const changesAccess = (slot: Slot): boolean =>
+  entriesOf(slot).some((entry) => entry.kind === 'event' && entry.access === true);
+
+/** Longest that an event queue may be idle (wire facts 2), seconds. */
+export const LONGEST_IDLE = 7 * 24 * 3600;
+/** How long events stay readable, ms: longer than the longest idle queue. Messages stay for ever. */
+export const KEPT = (LONGEST_IDLE + 24 * 3600) * 1000;
+/** When DynamoDB may delete an event: later still, because its deletion comes in no order. Seconds. */
+export const expiry = (at: number): number => Math.floor((at + KEPT) / 1000) + 24 * 3600;

@@ -1,0 +1,89 @@
+import { key, padded, partition } from '../table/keys.ts';
+import { isRefused } from '../table/outcome.ts';
+import type { Log } from './log.ts';
+import { follow, SETTLE, WHOLE } from './run.ts';
+import type { Slot } from './slot.ts';
+
+/** How far the log must have grown before the solid floor is moved again. */
+const STRIDE = 256;
+
+/** How many slots the first look takes: what is usually above the floor. */
+const TAIL = 320;
+
+/** Whether a writer that was given these numbers should see to the solid floor, for whoever registers next. */
+export const isMilestone = (numbers: readonly number[]): boolean => numbers.some((seq) => seq % STRIDE === 0);
+
+/** The end of the unbroken run of the whole log. */
+export interface SolidEnd {
+  readonly seq: number;
+  /** The newest message that was met on the way there, if any. */
+  readonly messageId?: number;
+}
+
+/**
+ * Fixes the cursor of a registration (DESIGN 5, rule 4): the end of the unbroken run of the whole log. The counter
+ * would not do, since writers that took a number below it may still commit. It returns when everything up to the
+ * end can be read in full, so what is read afterwards has all that the log tells up to there.
+ *
+ * One round trip, while the floor is near.
+ */
+export async function solidEnd(log: Log): Promise<SolidEnd> {
+  const { seq, newest, messageId } = await walk(log);
+  if (log.now() - newest < WHOLE) await log.wait(SETTLE);
+  return { seq, ...(messageId !== undefined && { messageId }) };
+}
+
+/** Moves the solid floor up to the end, so that the way there stays short. */
+export async function keepSolid(log: Log): Promise<void> {
+  await walk(log);
+}
+
+interface Walk {
+  readonly seq: number;
+  /** When the newest of the slots was written, ms. */
+  readonly newest: number;
+  readonly messageId: number | undefined;
+}
+
+/** Walks from the solid floor to the end, and moves the floor there if that is worth it. */
+async function walk(log: Log): Promise<Walk> {
+  const floorKey = key('solid', { realm: log.realm });
+  const pk = partition('slot', { realm: log.realm });
+  const [stored, tail] = await Promise.all([
+    log.table.get<{ seq: number }>(floorKey),
+    log.table.page<Slot>({ pk, descending: true, limit: TAIL }),
+  ]);
+  const floor = stored?.seq ?? 0;
+  const lowest = tail.items.at(-1);
+  const reachesFloor = !tail.more || (lowest !== undefined && lowest.seq - lowest.width <= floor);
+  let found = { seq: floor, newest: 0, messageId: undefined } as Walk;
+  if (reachesFloor) {
+    found = await step(log, tail.items.filter(({ seq }) => seq > floor).reverse(), found);
+  } else {
+    for (let more = true; more; ) {
+      const before = found.seq;
+      const page = await log.table.page<Slot>({ pk, from: padded(before + 1), limit: 1_000 });
+      found = await step(log, page.items, found);
+      more = page.more && found.seq > before;
+    }
+  }
+  if (found.seq - floor >= STRIDE) {
+    await log.table
+      .update(floorKey, { set: { seq: found.seq } }, { below: { seq: found.seq } })
+      .catch((error) => {
+        // Somebody else moved the floor further: that is as good.
+        if (!isRefused(error)) throw error;
+      });
+  }
+  return found;
+}
+
+async function step(log: Log, slots: readonly Slot[], from: Walk): Promise<Walk> {
+  const { head } = await follow(log, slots, from.seq, () => true);
+  const passed = slots.filter(({ seq }) => seq <= head);
+  return {
+    seq: head,
+    newest: Math.max(from.newest, ...passed.map(({ at }) => at)),
+    messageId: passed.findLast(({ kind }) => kind === 'message')?.seq ?? from.messageId,
+  };
+}

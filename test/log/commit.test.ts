@@ -1,0 +1,292 @@
+import { describe, expect, it } from 'vitest';
+import { type Change, commit, Stale } from '../../shared/log/commit.ts';
+import { fill, giveBack, type Log, takeNumbers } from '../../shared/log/log.ts';
+import type { Entry } from '../../shared/log/slot.ts';
+import { key } from '../../shared/table/keys.ts';
+import { newRealm, type TestRealm } from '../realm.ts';
+import { conflict, fault, lost, type Mishap, mishaps, refusedWith, unheard } from './faults.ts';
+import { contentsIn, entriesIn, eventFor, messageTo, slotsOf } from './written.ts';
+
+/** A realm, its log through a connection with mishaps, and an item that counts how often a change was applied. */
+async function scene(plan: Parameters<typeof mishaps>[0] = {}) {
+  const realm = await newRealm();
+  const { log } = realm.container(mishaps(plan));
+  const counted = key('channelCount', { realm: realm.realm, channelId: realm.channels.general });
+  const applied = async (): Promise<number> =>
+    ((await realm.outside.table.get<{ applied?: number }>(counted))?.applied ?? 0) as number;
+  const count = { update: counted, change: { add: { applied: 1 } } };
+  const say =
+    (content: string) =>
+    (numbers: readonly number[]): Change<number> => ({
+      writes: [count],
+      entries: [messageTo(realm.channels.general, realm.people.member.userId, content)],
+      result: numbers[0] as number,
+    });
+  return { realm, log, counted, applied, count, say, truth: realm.log };
+}
+
+const entries = (...given: Entry[]): Entry[] => given;
+
+/** Lets the clock of a log run away, so that the time of a commit is up after its first failure. */
+const hasty = (log: Log): Log => {
+  let now = Date.now();
+  return {
+    ...log,
+    now: () => {
+      now += 5_000;
+      return now;
+    },
+    wait: async () => {},
+  };
+};
+
+describe('a commit', () => {
+  it('puts a message and the events before it into one slot', async () => {
+    const { log, realm, truth } = await scene();
+    const { general } = realm.channels;
+    const ids = await commit(log, 3, (numbers) => ({
+      writes: [],
+      entries: entries(eventFor({ type: 'a' }), messageTo(general, 1, 'hello'), eventFor({ type: 'b' })),
+      result: numbers,
+    }));
+    const [first, second] = await slotsOf(truth);
+    expect(first).toMatchObject({ seq: ids[1], width: 2, kind: 'message', id: ids[1], content: 'hello' });
+    expect(second).toMatchObject({ seq: ids[2], width: 1, kind: 'event' });
+    expect((await entriesIn(truth)).map(({ seq }) => seq)).toEqual(ids);
+  });
+
+  it.each<[string, Mishap]>([
+    ['a request that never arrived', lost],
+    ['a reply that never arrived', unheard],
+    ['a conflict with another transaction', refusedWith(conflict)],
+    ['throttling', refusedWith(() => fault('ThrottlingException'))],
+    ['trouble inside the store', refusedWith(() => fault('InternalServerError'))],
+  ])('happens once in spite of %s', async (_, mishap) => {
+    const { log, say, applied, truth } = await scene({ transact: [mishap, mishap] });
+    const id = await commit(log, 1, say('once'));
+    expect((await entriesIn(truth)).map(({ seq }) => seq)).toEqual([id]);
+    expect(await applied()).toBe(1);
+  });
+
+  it('knows its own slot even if the store does not say what refused', async () => {
+    const silent: Mishap = async (send) =>
+      send().catch((error: { CancellationReasons?: { Item?: unknown }[] }) => {
+        for (const reason of error.CancellationReasons ?? []) delete reason.Item;
+        throw error;
+      });
+    const { log, say, applied, truth } = await scene({ transact: [unheard, silent] });
+    await commit(log, 1, say('once'));
+    expect(await contentsIn(truth)).toEqual(['once']);
+    expect(await applied()).toBe(1);
+  });
+
+  it('takes new numbers when a reader took it for dead', async () => {
+    const { log, say, applied, truth } = await scene();
+    const taken = await takeNumbers(truth, 3);
+    for (const seq of [...taken].reverse().slice(0, 2)) await fill(truth, seq);
+    const id = await commit(log, 1, say('late'), Promise.resolve(taken));
+    expect(id).toBeGreaterThan(taken[2] as number);
+    expect(await contentsIn(truth)).toEqual(['late']);
+    expect(await applied()).toBe(1);
+    // What the reader left open of its numbers is filled, so that nobody waits for it.
+    expect((await slotsOf(truth)).map(({ seq }) => seq)).toEqual([...taken, id]);
+  });
+
+  it('cannot land late once a reader has filled its slot', async () => {
+    let late = async (): Promise<unknown> => undefined;
+    const held: Mishap = async (send) => {
+      late = send;
+      const [open] = await takeNumbers(truth, 1);
+      await fill(truth, (open as number) - 1);
+      throw fault('TimeoutError');
+    };
+    const { log, say, applied, truth } = await scene({ transact: [held] });
+    await commit(log, 1, say('once'));
+    await expect(late()).rejects.toMatchObject({ name: 'TransactionCanceledException' });
+    expect(await contentsIn(truth)).toEqual(['once']);
+    expect(await applied()).toBe(1);
+  });
+
+  it('is known to have worked when it lands between two tries', async () => {
+    let first = async (): Promise<unknown> => undefined;
+    const { log, say, applied, truth } = await scene({
+      transact: [
+        async (send) => {
+          first = send;
+          throw fault('TimeoutError');
+        },
+        async (send) => {
+          await first();
+          return send();
+        },
+      ],
+    });
+    const id = await commit(log, 1, say('once'));
+    expect((await entriesIn(truth)).map(({ seq }) => seq)).toEqual([id]);
+    expect(await applied()).toBe(1);
+  });
+});
+
+describe('a refused commit', () => {
+  const taken = (realm: TestRealm) => ({
+    put: key('host', { host: realm.host }),
+    item: { realm: 'elsewhere' },
+    when: { absent: true },
+  });
+
+  it('is stale, changes nothing and gives its numbers back', async () => {
+    const { log, realm, count, applied, truth } = await scene();
+    const plan = (): Change<void> => ({
+      writes: [count, taken(realm)],
+      entries: entries(eventFor({ type: 'a' }), eventFor({ type: 'b' })),
+      result: undefined,
+    });
+    const error = await commit(log, 2, plan).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Stale);
+    expect((error as Stale).found).toMatchObject([{ realm: realm.realm }]);
+    expect(await applied()).toBe(0);
+    expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone', width: 2 }]);
+  });
+
+  it('is not taken for stale when its own unheard try is what refuses it', async () => {
+    const { log, realm, truth } = await scene({ transact: [unheard] });
+    const guard = { put: key('sent', { realm: realm.realm, userId: 1, token: 't' }), item: {} };
+    const id = await commit(log, 1, ([number]) => ({
+      writes: [{ ...guard, when: { absent: true } }],
+      entries: [messageTo(realm.channels.general, 1, 'once')],
+      result: number,
+    }));
+    expect((await entriesIn(truth)).map(({ seq }) => seq)).toEqual([id]);
+  });
+
+  it('takes the second choice of a write, and only that of the refused one', async () => {
+    const { log, realm, counted, truth } = await scene();
+    await commit(log, 1, ([number]) => ({
+      writes: [
+        {
+          update: counted,
+          change: { set: { choice: 'first' } },
+          when: { equals: { choice: 'something' } },
+          otherwise: { update: counted, change: { set: { choice: 'second' } } },
+        },
+        {
+          put: key('star', { realm: realm.realm, userId: 1, messageId: 1 }),
+          item: { choice: 'first' },
+          otherwise: { check: counted, when: { absent: true } },
+        },
+      ],
+      entries: [eventFor({ type: 'a' })],
+      result: number,
+    }));
+    expect(await truth.table.get(counted)).toMatchObject({ choice: 'second' });
+    expect(await slotsOf(truth)).toHaveLength(1);
+  });
+
+  it('gives its numbers back when the plan itself fails', async () => {
+    const { log, truth } = await scene();
+    const fails = commit(log, 2, () => {
+      throw new Error('no plan');
+    });
+    await expect(fails).rejects.toThrow('no plan');
+    const short = commit(log, 2, () => ({ writes: [], entries: [eventFor({ type: 'a' })], result: 0 }));
+    await expect(short).rejects.toThrow('a plan for 2 numbers has 1 entries');
+    expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone' }, { kind: 'tombstone' }]);
+  });
+
+  it('gives its numbers back when the store finds fault with the request', async () => {
+    const invalid = refusedWith(() => fault('ValidationException'));
+    const { log, say, truth } = await scene({ transact: [invalid] });
+    await expect(commit(log, 1, say('never'))).rejects.toThrow('ValidationException');
+    expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone' }]);
+  });
+});
+
+describe('a commit whose time is up', () => {
+  it('makes sure that it has not happened and will not', async () => {
+    const sends: (() => Promise<unknown>)[] = [];
+    const held: Mishap = async (send) => {
+      sends.push(send);
+      throw fault('TimeoutError');
+    };
+    const { log, count, applied, truth } = await scene({ transact: [held, held, held] });
+    const two = entries(eventFor({ type: 'a' }), eventFor({ type: 'b' }));
+    const never = commit(hasty(log), 2, () => ({ writes: [count], entries: two, result: 0 }));
+    await expect(never).rejects.toThrow('TimeoutError');
+    expect(sends.length).toBeGreaterThan(0);
+    for (const send of sends) await expect(send()).rejects.toThrow();
+    expect(await entriesIn(truth)).toEqual([]);
+    expect(await applied()).toBe(0);
+  });
+
+  it('succeeds after all if a try had worked unheard', async () => {
+    const { log, say, applied, truth } = await scene({ transact: [unheard, lost, lost] });
+    await commit(hasty(log), 1, say('once'));
+    expect(await contentsIn(truth)).toEqual(['once']);
+    expect(await applied()).toBe(1);
+  });
+});
+
+describe('numbers taken ahead', () => {
+  it('are used from the top, and one slot stands for those that were too many', async () => {
+    const { log, say, truth } = await scene();
+    const taken = await takeNumbers(truth, 3);
+    expect(await commit(log, 1, say('one'), Promise.resolve(taken))).toBe(taken[2]);
+    expect(await slotsOf(truth)).toMatchObject([{ seq: taken[2], width: 3 }]);
+  });
+
+  it('are given back when they are too few', async () => {
+    const { log, truth } = await scene();
+    const taken = await takeNumbers(truth, 1);
+    const two = entries(eventFor({ type: 'a' }), eventFor({ type: 'b' }));
+    await commit(log, 2, () => ({ writes: [], entries: two, result: 0 }), Promise.resolve(taken));
+    expect(await slotsOf(truth)).toMatchObject([{ seq: taken[0], kind: 'tombstone' }, { width: 2 }]);
+  });
+
+  it('are given back in spite of a conflict, and left alone where they are used', async () => {
+    const conflicting = refusedWith(() => fault('TransactionConflictException'));
+    const { log, say, truth } = await scene({ put: [conflicting, unheard] });
+    const numbers = await takeNumbers(truth, 2);
+    // The reply to the tombstone is lost; the next try finds the slot taken, which is as good.
+    expect(await giveBack(log, numbers)).toBe(false);
+    const id = await commit(log, 1, say('used'));
+    expect(await giveBack(log, [id])).toBe(false);
+    expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone', width: 2 }, { kind: 'message' }]);
+  });
+});
+
+describe('changes of one thing under numbers that were taken early', () => {
+  it('are stored in the order in which the log tells them', async () => {
+    const { log, counted, truth } = await scene();
+    const name = (value: string) => (): Change<void> => ({
+      writes: [{ update: counted, change: { set: { name: value } }, inOrder: true }],
+      entries: [eventFor({ type: 'renamed', value })],
+      result: undefined,
+    });
+    const early = await takeNumbers(truth, 1);
+    await commit(log, 1, name('second'));
+    await commit(log, 1, name('last'), Promise.resolve(early));
+    const told = (await entriesIn(truth)).map((entry) => 'payload' in entry && entry.payload.value);
+    expect(told).toEqual(['second', 'last']);
+    expect(await truth.table.get(counted)).toMatchObject({ name: 'last' });
+  });
+
+  it('are stale where their ground is gone too', async () => {
+    const { log, counted, truth } = await scene();
+    const rename = (value: string, from: string | undefined) => (): Change<void> => ({
+      writes: [
+        {
+          update: counted,
+          change: { set: { name: value } },
+          when: { equals: { name: from } },
+          inOrder: true,
+        },
+      ],
+      entries: [eventFor({ type: 'renamed', value })],
+      result: undefined,
+    });
+    const early = await takeNumbers(truth, 1);
+    await commit(log, 1, rename('first', undefined));
+    await expect(commit(log, 1, rename('other', undefined), Promise.resolve(early))).rejects.toThrow(Stale);
+    expect(await truth.table.get(counted)).toMatchObject({ name: 'first' });
+  });
+});

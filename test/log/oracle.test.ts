@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { handler as register } from '../../functions/events/register.ts';
+import { loadSubscriberIds } from '../../shared/domain/subscription-object.ts';
+import { commit } from '../../shared/log/commit.ts';
+import { GRACE } from '../../shared/log/run.ts';
+import type { ReadEntry } from '../../shared/log/slot.ts';
+import { key } from '../../shared/table/keys.ts';
+import { type Client, givenClient } from '../events/queue.ts';
+import { givenChannel } from '../given.ts';
+import { newRealm, type Person } from '../realm.ts';
+import { type Weather, World } from './world.ts';
+import { insist, type Scene, type Schedule, schedule, write } from './writers.ts';
+import { entriesIn, eventFor } from './written.ts';
+
+/*
+ * The oracle of DESIGN 5: for every queue, what is delivered is what was committed and is visible to its owner, in
+ * order, each once after it is acknowledged; whatever happens to requests and replies, to writers that die, to
+ * readers that fill slots, and while parts of transactions cannot be seen.
+ */
+
+/** How many random schedules are tried. The search for a rare fault raises this. */
+const SCHEDULES = 10;
+
+const storms: Weather = {
+  lost: 0.03,
+  unheard: 0.03,
+  late: 0.02,
+  throttled: 0.03,
+  conflict: 0.03,
+  slow: 60,
+  partial: 95,
+};
+
+/** People who come to the club and leave it. */
+const CROWD = ['member', 'moderator', 'owner'] as const;
+
+/** A client that polls in this weather until it has heard the end, and remembers everything it acknowledged. */
+async function listen(scene: Scene, client: Client): Promise<ReadEvent[]> {
+  const { realm, world } = scene;
+  const through = realm.container(world.around, world.clock);
+  const heard: ReadEvent[] = [];
+  const deadline = performance.now() + 15_000;
+  while (!heard.some(({ type }) => type === 'end')) {
+    if (performance.now() > deadline) throw new Error(`heard no end after ${client.last}`);
+    const reply = await client.ask({ dont_block: world.random() < 0.3 }, through);
+    if (reply.status === 500) continue;
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+    // Sometimes the reply is lost on its way, so it is not acknowledged and must come again.
+    if (world.random() < 0.15) continue;
+    const events: ReadEvent[] = reply.body.events;
+    for (const event of events) {
+      expect(event.id).toBeGreaterThan(event.type === 'heartbeat' ? client.last - 1 : client.last);
+      client.last = event.id;
+    }
+    heard.push(...events.filter(({ type }) => type !== 'heartbeat'));
+  }
+  return heard;
+}
+
+interface ReadEvent {
+  readonly id: number;
+  readonly type: string;
+  readonly content?: string;
+  readonly message?: { readonly content: string };
+  readonly op?: string;
+  readonly stream_ids?: readonly number[];
+  readonly user_ids?: readonly number[];
+}
+
+const contentOf = (event: ReadEvent): string => event.message?.content ?? event.content ?? event.type;
+
+/**
+ * A client that registers in the middle of everything, with the state of the channels, and keeps that up to date by
+ * the events. Returns the subscribers of the club as it believes them to be in the end.
+ */
+async function watch(scene: Scene, person: Person): Promise<number[]> {
+  const { realm, world, club } = scene;
+  await world.wait(world.random() * 2_000);
+  const through = realm.container(world.around, world.clock);
+  const types = { event_types: ['subscription', 'end'], include_subscribers: true };
+  const { body } = await insist(() => through.call(register, person, types));
+  const client = await givenClient(realm, person, types);
+  Object.assign(client, { queueId: body.queue_id, last: body.last_event_id });
+  const known = [...body.subscriptions, ...body.never_subscribed, ...body.unsubscribed];
+  const { subscribers } = known.find(({ stream_id }) => stream_id === club.channelId);
+  const believed = new Set<number>(subscribers);
+  for (const { op, stream_ids, user_ids } of await listen(scene, client)) {
+    if (!stream_ids?.includes(club.channelId)) continue;
+    for (const userId of user_ids ?? []) {
+      if (op === 'peer_add') believed.add(userId);
+      else believed.delete(userId);
+    }
+  }
+  return [...believed].sort((a, b) => a - b);
+}
+
+/** Somebody's stays in the club, by the numbers of the log. */
+function staysOf(entries: readonly ReadEntry[], person: number): { from: number; to: number }[] {
+  const stays: { from: number; to: number }[] = [];
+  for (const entry of entries) {
+    if (entry.kind === 'message' || entry.payload.type !== 'subscription') continue;
+    if (!('users' in entry.hearers && entry.hearers.users.includes(person))) continue;
+    const open = stays.at(-1);
+    if (entry.payload.op === 'add') stays.push({ from: entry.seq, to: Number.POSITIVE_INFINITY });
+    else if (entry.payload.op === 'remove' && open) open.to = entry.seq;
+  }
+  return stays;
+}
+
+function visibility(scene: Scene, entries: readonly ReadEntry[], person: Person) {
+  const stays = staysOf(entries, person.userId);
+  const isAdmin = person === scene.realm.people.admin;
+  return (entry: ReadEntry): 'must' | 'may' | 'never' => {
+    if (entry.kind === 'event') {
+      return 'users' in entry.hearers && !entry.hearers.users.includes(person.userId) ? 'never' : 'must';
+    }
+    if (entry.people !== undefined) return entry.people.includes(person.userId) ? 'must' : 'never';
+    if (isAdmin) return 'must';
+    const stay = stays.find(({ from, to }) => from < entry.seq && entry.seq < to);
+    if (stay === undefined) return 'never';
+    // What was not read while a stay lasted is not told after its end.
+    return stay.to === Number.POSITIVE_INFINITY ? 'must' : 'may';
+  };
+}
+
+async function play({ seed, writers }: Schedule): Promise<void> {
+  const realm = await newRealm();
+  const world = new World(seed, storms, 12);
+  const { admin } = realm.people;
+  const club = await givenChannel(realm, {}, [admin]);
+  const members = CROWD.map((name) => realm.people[name]);
+  const scene: Scene = { realm, world, members, club, outcomes: [], counted: new Set() };
+  const types = { event_types: ['message', 'news', 'end'], fetch_event_types: [] };
+  const owners = [admin, ...members];
+  const clients = await Promise.all(owners.map((person) => givenClient(realm, person, types)));
+  const listening = clients.map((client) => listen(scene, client));
+  const watching = [admin, admin, admin].map((person) => watch(scene, person));
+  const working = writers.map((deeds, i) => write(scene, `w${i}`, deeds));
+  const results = await Promise.allSettled(working);
+  world.calm();
+  await world.wait(GRACE * 2);
+  const log = { ...realm.log, ...world.clock };
+  await commit(log, 1, () => ({ writes: [], entries: [eventFor({ type: 'end' })], result: 0 }));
+  const heard = await Promise.all(listening);
+  const believed = await Promise.all(watching);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+
+  const truth = await entriesIn(realm.log);
+  owners.forEach((person, i) => {
+    const client = clients[i] as Client;
+    const seen = visibility(scene, truth, person);
+    const after = truth.filter((entry) => entry.seq > client.state.last_event_id && isListened(entry));
+    const events = heard[i] as ReadEvent[];
+    const ids = events.map(({ id }) => id);
+    const must = after.filter((entry) => seen(entry) === 'must').map(({ seq }) => seq);
+    const never = new Set(after.filter((entry) => seen(entry) === 'never').map(({ seq }) => seq));
+    expect(ids, `${person.email} in order, each once`).toEqual([...new Set(ids)].sort((a, b) => a - b));
+    expect(
+      must.filter((seq) => !ids.includes(seq)),
+      `${person.email} misses`,
+    ).toEqual([]);
+    expect(
+      ids.filter((id) => never.has(id)),
+      `${person.email} hears what is not for them`,
+    ).toEqual([]);
+    const known = new Map(truth.map((entry) => [entry.seq, saidBy(entry)]));
+    for (const event of events) if (event.type !== 'end') expect(contentOf(event)).toBe(known.get(event.id));
+  });
+  checkOutcomes(scene, truth);
+  const counted = await realm.outside.table.get(
+    key('channelCount', { realm: realm.realm, channelId: club.channelId }),
+  );
+  const told = truth.filter((entry) => scene.counted.has(String(saidBy(entry))));
+  expect(counted?.applied ?? 0, 'each is told with its change, or neither').toBe(told.length);
+  const subscribers = await loadSubscriberIds(realm.outside.table, realm.realm, club.channelId);
+  for (const belief of believed) expect(belief, 'the state and its events').toEqual(subscribers);
+}
+
+const saidBy = (entry: ReadEntry): unknown =>
+  entry.kind === 'message' ? entry.content : entry.payload.content;
+
+const isListened = (entry: ReadEntry): boolean =>
+  entry.kind === 'message' || ['news', 'end'].includes(entry.payload.type);
+
+/** What a writer was told to be done is in the log exactly once; what it does not know of, at most once. */
+function checkOutcomes({ outcomes }: Scene, truth: readonly ReadEntry[]): void {
+  const counts = new Map<unknown, number>();
+  for (const entry of truth) {
+    const content = saidBy(entry);
+    if (content !== undefined) counts.set(content, (counts.get(content) ?? 0) + 1);
+  }
+  for (const { content, state } of outcomes) {
+    const count = counts.get(content) ?? 0;
+    if (state === 'done') expect(count, `${content} is there once`).toBe(1);
+    else expect(count, `${content} is there at most once`).toBeLessThanOrEqual(1);
+  }
+}
+
+describe('DESIGN 5: what is delivered', () => {
+  it('is what was committed and is visible, in order, each once, whatever the weather', async () => {
+    await fc.assert(fc.asyncProperty(schedule, play), { numRuns: SCHEDULES, endOnFailure: true });
+  }, 120_000);
+});

@@ -1,0 +1,231 @@
+import type { QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { commit } from '../../shared/log/commit.ts';
+import { fill, type Log, takeNumbers } from '../../shared/log/log.ts';
+import {
+  GRACE,
+  isAnythingAfter,
+  type Run,
+  readRun,
+  SETTLE,
+  type Sights,
+  WHOLE,
+} from '../../shared/log/run.ts';
+import { KEPT } from '../../shared/log/slot.ts';
+import { newRealm } from '../realm.ts';
+import { conflict, fault, type Mishap, mishaps, refusedWith } from './faults.ts';
+import { contentsIn, eventFor, messageTo, slotsOf } from './written.ts';
+
+async function scene(plan: Parameters<typeof mishaps>[0] = {}) {
+  const realm = await newRealm();
+  const { log: reader } = realm.container(mishaps(plan));
+  const writer = realm.log;
+  const start = (await takeNumbers(writer, 1))[0] as number;
+  await fill(writer, start);
+  const say = (content: string, taken?: readonly number[]): Promise<number> =>
+    commit(
+      writer,
+      1,
+      ([id]) => ({
+        writes: [],
+        entries: [messageTo(realm.channels.general, 1, content)],
+        result: id as number,
+      }),
+      taken && Promise.resolve(taken),
+    );
+  return { realm, reader, writer, start, say };
+}
+
+/** The log as somebody sees it whose clock is ahead. */
+const later = (log: Log, ms: number): Log => ({ ...log, now: () => log.now() + ms });
+const look = (log: Log, cursor: number, sights: Sights = new Map(), limit?: number): Promise<Run> =>
+  readRun(log, cursor, sights, limit);
+const said = (run: Run) =>
+  run.entries.map((entry) => ('content' in entry ? entry.content : entry.payload.type));
+
+describe('the unbroken run', () => {
+  it('is what was committed after the cursor, in order', async () => {
+    const { reader, start, say } = await scene();
+    await say('one');
+    const last = await say('two');
+    const run = await look(reader, start);
+    expect(said(run)).toEqual(['one', 'two']);
+    expect(run).toMatchObject({ head: last, ended: 'end' });
+    expect(await look(reader, last)).toEqual({ entries: [], head: last, ended: 'end' });
+  });
+
+  it('stops at the first hole though later entries can be seen, and goes on when it is closed', async () => {
+    const { reader, writer, start, say } = await scene();
+    await say('one');
+    const open = await takeNumbers(writer, 2);
+    await say('three');
+    const run = await look(reader, start);
+    expect(said(run)).toEqual(['one']);
+    expect(run).toMatchObject({ head: start + 1, ended: 'hole' });
+    await say('two', open);
+    expect(said(await look(reader, run.head))).toEqual(['two', 'three']);
+  });
+
+  it('goes on within a slot when the cursor is one of its inner numbers', async () => {
+    const { reader, writer, start } = await scene();
+    const events = ['a', 'b', 'c'].map((type) => eventFor({ type }));
+    await commit(writer, 3, () => ({ writes: [], entries: events, result: 0 }));
+    expect(said(await look(reader, start + 1))).toEqual(['b', 'c']);
+    expect(said(await look(reader, start + 2))).toEqual(['c']);
+  });
+
+  it('is the same whatever the size of its pages', async () => {
+    const { reader, writer, start, say } = await scene();
+    await say('one');
+    await fill(writer, (await takeNumbers(writer, 1))[0] as number);
+    await commit(writer, 2, () => ({
+      writes: [],
+      entries: [eventFor({ type: 'a' }), eventFor({ type: 'b' })],
+      result: 0,
+    }));
+    await say('two');
+    for (const limit of [1, 2, 3, 5]) {
+      const found: unknown[] = [];
+      let cursor = start;
+      for (let run = await look(reader, cursor, new Map(), limit); ; ) {
+        found.push(...said(run));
+        cursor = run.head;
+        if (run.ended === 'end') break;
+        expect(run.ended).toBe('page');
+        run = await look(reader, cursor, new Map(), limit);
+      }
+      expect(found).toEqual(['one', 'a', 'b', 'two']);
+    }
+  });
+
+  it('ends where a query shows only a part of a transaction, however old that is', async () => {
+    let hidden: number | undefined;
+    const partial: Mishap = async (send) => {
+      const answer = (await send()) as QueryCommandOutput;
+      return { ...answer, Items: answer.Items?.filter(({ seq }) => seq !== hidden) };
+    };
+    const { reader, start, say } = await scene({ query: [partial, partial] });
+    hidden = await say('one');
+    await say('two');
+    expect(await look(later(reader, GRACE * 2), start)).toMatchObject({ head: start, ended: 'hole' });
+    hidden = undefined;
+    expect(said(await look(reader, start))).toEqual(['one', 'two']);
+  });
+});
+
+describe('a hole that stays', () => {
+  it('is filled after its grace, not before, and its late writer commits once, behind', async () => {
+    const { reader, writer, start, say } = await scene();
+    const open = await takeNumbers(writer, 3);
+    await say('after');
+    expect(await look(later(reader, GRACE / 2), start)).toMatchObject({ head: start, ended: 'hole' });
+    expect(said(await look(later(reader, GRACE * 2), start))).toEqual(['after']);
+    await say('late', open);
+    expect(await contentsIn(writer)).toEqual(['after', 'late']);
+  });
+
+  it('is left to a writer that commits at the last moment', async () => {
+    let atLast = async (): Promise<unknown> => undefined;
+    const overtaken: Mishap = async (send) => {
+      await atLast();
+      return send();
+    };
+    const { reader, writer, start, say } = await scene({ put: [overtaken] });
+    const open = await takeNumbers(writer, 3);
+    await say('after');
+    atLast = () => say('before', open);
+    const old = later(reader, GRACE * 2);
+    expect(await look(old, start)).toMatchObject({ entries: [], head: start, ended: 'hole' });
+    expect(said(await look(old, start))).toEqual(['before', 'after']);
+    expect(await slotsOf(writer)).toHaveLength(3);
+  });
+
+  it.each<[string, Mishap]>([
+    ['a transaction is at it', refusedWith(() => fault('TransactionConflictException'))],
+    ['the store throttles', refusedWith(() => fault('ThrottlingException'))],
+  ])('waits while %s', async (_, mishap) => {
+    const { reader, writer, start, say } = await scene({ put: [mishap] });
+    await takeNumbers(writer, 1);
+    await say('after');
+    const old = later(reader, GRACE * 2);
+    expect(await look(old, start)).toMatchObject({ head: start, ended: 'hole' });
+    expect(said(await look(old, start))).toEqual(['after']);
+  });
+
+  it('is filled from its top, so that a reader which dies in between leaves no half of a block', async () => {
+    const dies = refusedWith(() => new Error('the reader died'));
+    const { reader, writer, start, say } = await scene({ put: [undefined, dies] });
+    const open = await takeNumbers(writer, 3);
+    await say('after');
+    const old = later(reader, GRACE * 2);
+    await expect(look(old, start)).rejects.toThrow('the reader died');
+    expect((await slotsOf(writer)).map(({ seq }) => seq)).toEqual([start, open[2], start + 4]);
+    // No grace again: the tombstone is as old as the entry that stood behind the hole.
+    expect(said(await look(old, start))).toEqual(['after']);
+    await say('late', open);
+    expect(await contentsIn(writer)).toEqual(['after', 'late']);
+  });
+
+  it('is filled even if the clock of the writer behind it is far ahead', async () => {
+    const { reader, writer, start, say } = await scene();
+    await takeNumbers(writer, 1);
+    await say('after');
+    expect(said(await look(later(reader, -3_600_000), start))).toEqual(['after']);
+  });
+
+  it('is filled in several looks when it is very wide', async () => {
+    const { reader, writer, start, say } = await scene();
+    await takeNumbers(writer, 510);
+    await say('after');
+    const old = later(reader, GRACE * 2);
+    expect(await look(old, start)).toMatchObject({ head: start, ended: 'hole' });
+    expect(said(await look(old, start))).toEqual([]);
+    const run = await look(old, start, new Map(), 1_000);
+    expect(said(run)).toEqual(['after']);
+  });
+
+  it('is passed unfilled where entries are so old that they may have been deleted', async () => {
+    const { reader, writer, start, say } = await scene();
+    await takeNumbers(writer, 5);
+    await say('after');
+    expect(said(await look(later(reader, KEPT + 1), start))).toEqual(['after']);
+    expect(await slotsOf(writer)).toHaveLength(2);
+  });
+});
+
+describe('an entry that changes who may see what', () => {
+  it('is passed only when it has been known for a while, and nothing behind it before', async () => {
+    const { reader, writer, start, say } = await scene();
+    await say('before');
+    await commit(writer, 1, () => ({ writes: [], entries: [eventFor({ type: 'access' }, true)], result: 0 }));
+    await say('after');
+    const sights: Sights = new Map();
+    const run = await look(later(reader, SETTLE * 5), start, sights);
+    expect(said(run)).toEqual(['before']);
+    expect(run.ended).toBe('settling');
+    expect((await look(later(reader, SETTLE * 5.5), run.head, sights)).ended).toBe('settling');
+    expect(said(await look(later(reader, SETTLE * 7), run.head, sights))).toEqual(['access', 'after']);
+    // Another reader has not known of it for as long.
+    expect((await look(later(reader, SETTLE * 7), run.head)).ended).toBe('settling');
+    expect(said(await look(later(reader, WHOLE), run.head))).toEqual(['access', 'after']);
+  });
+});
+
+describe('the cheap look', () => {
+  it('tells whether something was written, for half a read unit', async () => {
+    const { realm, start, say } = await scene();
+    const container = realm.container();
+    expect(await isAnythingAfter(container.log, start)).toBe(false);
+    await say('one');
+    container.meter.reset();
+    expect(await isAnythingAfter(container.log, start)).toBe(true);
+    expect(container.meter.readUnits).toBe(0.5);
+  });
+});
+
+describe('a fault while reading', () => {
+  it('is told, not taken for an empty log', async () => {
+    const { reader, start } = await scene({ query: [refusedWith(conflict)] });
+    await expect(look(reader, start)).rejects.toThrow('TransactionCanceledException');
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { commit } from '../../shared/log/commit.ts';
+import { fill, type Log, takeNumbers } from '../../shared/log/log.ts';
+import { GRACE, SETTLE, WHOLE } from '../../shared/log/run.ts';
+import { KEPT } from '../../shared/log/slot.ts';
+import { isMilestone, keepSolid, solidEnd } from '../../shared/log/solid.ts';
+import { key } from '../../shared/table/keys.ts';
+import { newRealm } from '../realm.ts';
+import { type Mishap, mishaps } from './faults.ts';
+import { messageTo, slotsOf } from './written.ts';
+
+async function scene() {
+  const realm = await newRealm();
+  const { log } = realm;
+  const say = (content: string, taken?: readonly number[]): Promise<number> =>
+    commit(
+      log,
+      1,
+      ([id]) => ({
+        writes: [],
+        entries: [messageTo(realm.channels.general, 1, content)],
+        result: id as number,
+      }),
+      taken && Promise.resolve(taken),
+    );
+  const floor = async (): Promise<number | undefined> =>
+    (await log.table.get<{ seq: number }>(key('solid', { realm: realm.realm })))?.seq;
+  return { realm, log, say, floor, start: (await floor()) as number };
+}
+
+const later = (log: Log, ms: number): Log => ({ ...log, now: () => log.now() + ms });
+
+/** Writes many numbers fast, as a writer that gives them back at once. */
+async function growBy(log: Log, count: number): Promise<number> {
+  const numbers = await takeNumbers(log, count);
+  await fill(log, numbers.at(-1) as number, count);
+  return numbers.at(-1) as number;
+}
+
+describe('the solid end', () => {
+  it('is the last number up to which everything is written', async () => {
+    const { log, say, start } = await scene();
+    expect((await solidEnd(log)).seq).toBe(start);
+    const one = await say('one');
+    expect(await solidEnd(log)).toEqual({ seq: one, messageId: one });
+    const open = await takeNumbers(log, 2);
+    await say('four');
+    expect((await solidEnd(log)).seq).toBe(one);
+    await say('two', open);
+    expect((await solidEnd(log)).seq).toBe(one + 3);
+  });
+
+  it('goes behind a hole that has stayed, by filling it', async () => {
+    const { log, say } = await scene();
+    await takeNumbers(log, 2);
+    const last = await say('after');
+    expect(await solidEnd(later(log, GRACE * 2))).toEqual({ seq: last, messageId: last });
+  });
+
+  it('is told when what it covers can be read in full, in one round trip', async () => {
+    const { realm, say } = await scene();
+    await say('one');
+    const { log, meter } = realm.container();
+    const waits: number[] = [];
+    const patient: Log = { ...log, wait: async (ms) => void waits.push(ms) };
+    await solidEnd(patient);
+    expect(waits).toEqual([SETTLE]);
+    expect(meter.roundTrips).toBe(1);
+    await solidEnd({ ...patient, now: () => log.now() + WHOLE });
+    expect(waits).toHaveLength(1);
+  });
+
+  it('is found from a floor that follows the log, so that the way stays short', async () => {
+    const { log, floor, start, realm } = await scene();
+    expect(await growBy(log, 300)).toBe(start + 300);
+    await keepSolid(log);
+    expect(await floor()).toBe(start + 300);
+    for (let i = 0; i < 330; i++) await growBy(log, 1);
+    const { log: reader, meter } = realm.container();
+    expect((await solidEnd(reader)).seq).toBe(start + 630);
+    expect(await floor()).toBe(start + 630);
+    // The first look did not reach the floor.
+    expect(meter.calls.map(({ action }) => action).sort()).toEqual(['BatchGet', 'Query', 'Query', 'Update']);
+  });
+
+  it('never moves the floor back', async () => {
+    const { realm, log, floor, start } = await scene();
+    await growBy(log, 300);
+    const overtaken: Mishap = async (send) => {
+      await log.table.update(key('solid', { realm: realm.realm }), { set: { seq: start + 5_000 } });
+      return send();
+    };
+    await keepSolid(realm.container(mishaps({ update: [overtaken] })).log);
+    expect(await floor()).toBe(start + 5_000);
+  });
+
+  it('is found across a region whose events were deleted, without writing there', async () => {
+    const { log, say, start } = await scene();
+    await takeNumbers(log, 40);
+    const last = await say('after a long silence');
+    expect(await solidEnd(later(log, KEPT))).toMatchObject({ seq: last });
+    expect(last).toBe(start + 41);
+    expect(await slotsOf(log)).toHaveLength(1);
+  });
+});
+
+describe('a milestone', () => {
+  it('is met by each writer that is given a certain number', () => {
+    expect(isMilestone([255, 256, 257])).toBe(true);
+    expect(isMilestone([257, 258])).toBe(false);
+  });
+});
