@@ -1,0 +1,190 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { build as esbuild, type OutputFile } from 'esbuild';
+import { endpoints as everyEndpoint } from '../shared/endpoints/all.ts';
+import type { Endpoint } from '../shared/endpoints/endpoint.ts';
+import { workers as everyWorker, type Worker } from '../shared/endpoints/worker.ts';
+import { leanBundles } from './bundle-plugins.ts';
+import { markdownBundle } from './markdown-bundle.ts';
+
+const projectRoot = resolve(import.meta.dirname, '..');
+
+/** One function, ready to be deployed: a folder that holds `index.mjs` and nothing else. */
+export interface Bundle {
+  /** Absolute path of the folder. */
+  readonly directory: string;
+  /** Size of the code, minified. */
+  readonly bytes: number;
+  /** Digest of the code; it changes when, and only when, the code does. */
+  readonly hash: string;
+}
+
+/** Every function's bundle, by the id of its endpoint or worker. */
+export type Bundles = Readonly<Record<string, Bundle>>;
+
+export interface BuildOptions {
+  readonly endpoints?: readonly Pick<Endpoint, 'id'>[];
+  readonly workers?: readonly Pick<Worker, 'id'>[];
+  /** The folder that holds `area/verb.ts` and `workers/name.ts`. */
+  readonly sources?: string;
+  /** Where the bundles go; its contents belong to the build. */
+  readonly outdir?: string;
+}
+
+export interface Build {
+  readonly bundles: Bundles;
+  /** The sources were those of the last build, so nothing was done. */
+  readonly unchanged: boolean;
+}
+
+/** The source file of a function: an endpoint's id is `area.verb`, a worker's has no dot. */
+const sourceOf = (sources: string, id: string): string => {
+  const [area, verb] = id.includes('.') ? id.split('.') : ['workers', id];
+  return join(sources, area ?? '', `${verb}.ts`);
+};
+
+/** Digest over everything that a bundle is made from. Dependencies count through the lock file. */
+const digestOfSources = async (ids: readonly string[], sources: string): Promise<string> => {
+  const folders = [sources, join(projectRoot, 'shared')];
+  const files = await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(folder, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name)),
+    ),
+  );
+  const recipe = [
+    'package-lock.json',
+    'infra/build.ts',
+    'infra/bundle-plugins.ts',
+    'infra/markdown-bundle.ts',
+  ].map((file) => join(projectRoot, file));
+  const hash = createHash('sha256').update(JSON.stringify(ids));
+  for (const file of [...files.flat().sort(), ...recipe]) {
+    hash.update(`\0${relative(projectRoot, file)}\0`).update(await readFile(file));
+  }
+  return hash.digest('hex');
+};
+
+interface BuildRecord {
+  readonly digest: string;
+  readonly bundles: Readonly<Record<string, Pick<Bundle, 'bytes' | 'hash'>>>;
+}
+
+/** The record of the last build, if it was of these very sources and its files are still there. */
+const lastBuild = async (outdir: string, digest: string): Promise<BuildRecord | undefined> => {
+  const file = join(outdir, 'build.json');
+  if (!existsSync(file)) return undefined;
+  const record: BuildRecord = JSON.parse(await readFile(file, 'utf8'));
+  const complete = Object.keys(record.bundles).every((id) => existsSync(join(outdir, id, 'index.mjs')));
+  return record.digest === digest && complete ? record : undefined;
+};
+
+/**
+ * One call of esbuild for all functions: they share most of their modules, which are then read and parsed once.
+ * Nothing is external, so that a function does not depend on the SDK that Lambda happens to carry.
+ */
+const bundle = async (ids: readonly string[], sources: string, outdir: string) =>
+  esbuild({
+    absWorkingDir: projectRoot,
+    entryPoints: ids.map((id) => ({ in: sourceOf(sources, id), out: `${id}/index` })),
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    legalComments: 'none',
+    sourcemap: 'external',
+    // Where a line came from is what a stack trace needs; what stands there is in the repository.
+    sourcesContent: false,
+    metafile: true,
+    write: false,
+    plugins: [...leanBundles, markdownBundle()],
+    // A bundled CommonJS module may ask for a Node module, and an ESM bundle has no `require` of its own.
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  });
+
+/** Where an output goes: code into the function's folder, its source map apart, as it is not deployed. */
+const destination = (outdir: string, file: OutputFile): string =>
+  file.path.endsWith('.map')
+    ? join(outdir, 'maps', `${relative(outdir, dirname(file.path))}.mjs.map`)
+    : file.path;
+
+/**
+ * Puts a file in its place in one step, as another process may be reading it or building the same thing. The
+ * draft lies outside the functions' folders, since all that is in them is deployed.
+ */
+const write = async (outdir: string, path: string, contents: string | Uint8Array): Promise<void> => {
+  const draft = join(outdir, `${randomUUID()}.draft`);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(draft, contents);
+  await rename(draft, path);
+};
+
+/** Removes what an earlier build left of functions that are no longer declared. */
+const removeOthers = async (outdir: string, ids: readonly string[]): Promise<void> => {
+  const folders = await readdir(outdir, { withFileTypes: true });
+  const stale = folders.filter((it) => it.isDirectory() && it.name !== 'maps' && !ids.includes(it.name));
+  await Promise.all(
+    stale.flatMap(({ name }) => [
+      rm(join(outdir, name), { recursive: true }),
+      rm(join(outdir, 'maps', `${name}.mjs.map`), { force: true }),
+    ]),
+  );
+};
+
+/**
+ * Bundles every function into `<outdir>/<id>/index.mjs` (ESM, minified, for Node 24) and keeps beside them the
+ * source maps (`maps/`), esbuild's account of what is in each bundle (`metafile.json`) and the record by which
+ * the next call sees that nothing has changed (`build.json`).
+ *
+ * Throws one sentence naming every declared endpoint or worker whose source file is missing.
+ */
+export const buildFunctions = async ({
+  endpoints = everyEndpoint,
+  workers = everyWorker,
+  sources = join(projectRoot, 'functions'),
+  outdir = join(projectRoot, 'dist'),
+}: BuildOptions = {}): Promise<Build> => {
+  const ids = [...endpoints, ...workers].map(({ id }) => id);
+  const missing = ids.map((id) => sourceOf(sources, id)).filter((file) => !existsSync(file));
+  if (missing.length > 0) {
+    throw new Error(`Declared, but not written: ${missing.map((f) => relative(projectRoot, f)).join(', ')}.`);
+  }
+
+  const withDirectories = ({ bundles }: BuildRecord): Bundles =>
+    Object.fromEntries(
+      Object.entries(bundles).map(([id, it]) => [id, { ...it, directory: join(outdir, id) }]),
+    );
+
+  const digest = await digestOfSources(ids, sources);
+  const last = await lastBuild(outdir, digest);
+  if (last) return { bundles: withDirectories(last), unchanged: true };
+
+  const { outputFiles, metafile } = await bundle(ids, sources, outdir);
+  await mkdir(outdir, { recursive: true });
+  await removeOthers(outdir, ids);
+  await Promise.all(outputFiles.map((file) => write(outdir, destination(outdir, file), file.contents)));
+  await write(outdir, join(outdir, 'metafile.json'), JSON.stringify(metafile));
+
+  const code = outputFiles.filter((file) => !file.path.endsWith('.map'));
+  const record: BuildRecord = {
+    digest,
+    bundles: Object.fromEntries(
+      code.map((file) => [
+        relative(outdir, dirname(file.path)),
+        {
+          bytes: file.contents.length,
+          hash: createHash('sha256').update(file.contents).digest('hex'),
+        },
+      ]),
+    ),
+  };
+  await write(outdir, join(outdir, 'build.json'), JSON.stringify(record));
+  return { bundles: withDirectories(record), unchanged: false };
+};

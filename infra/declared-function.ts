@@ -1,0 +1,74 @@
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Code, Function as Lambda, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { AssetHashType, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import type { Needs } from '../shared/endpoints/endpoint.ts';
+import type { Bundle } from './build.ts';
+import { environment, grants, type Resources } from './resources.ts';
+
+/** What every declaration says of its function, be it an endpoint or a worker. */
+export interface Declaration {
+  readonly id: string;
+  readonly says: string;
+  readonly needs: Needs;
+  /** Seconds. */
+  readonly timeout: number;
+  /** MB. */
+  readonly memory: number;
+}
+
+export interface DeclaredFunctionProps {
+  readonly declaration: Declaration;
+  readonly bundle: Bundle;
+  readonly resources: Resources;
+  /** Grants that follow from what triggers the function, besides those of its needs. */
+  readonly triggerGrants?: readonly PolicyStatement[];
+}
+
+/**
+ * A Lambda made from a declaration, with the house defaults: a role of its own that allows the declared needs
+ * and the function's own log group, and no more. Four resources with the permission that its trigger adds.
+ */
+export class DeclaredFunction extends Construct {
+  readonly lambda: Lambda;
+
+  constructor(scope: Construct, id: string, props: DeclaredFunctionProps) {
+    super(scope, id);
+    const { declaration, bundle, resources, triggerGrants = [] } = props;
+    const name = `${Stack.of(this).stackName}-${declaration.id.replace('.', '-')}`;
+
+    const logGroup = new LogGroup(this, 'Logs', {
+      logGroupName: `/aws/lambda/${name}`,
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const ownLogs = new PolicyStatement({
+      sid: 'OwnLogs',
+      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+      resources: [logGroup.logGroupArn],
+    });
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: {
+        needs: new PolicyDocument({
+          statements: [...grants(declaration.needs, resources), ...triggerGrants, ownLogs],
+        }),
+      },
+    });
+    this.lambda = new Lambda(this, 'Function', {
+      functionName: name,
+      description: declaration.says,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      handler: 'index.handler',
+      // The build knows the digest of the code, so the folder need not be read again to find it.
+      code: Code.fromAsset(bundle.directory, { assetHash: bundle.hash, assetHashType: AssetHashType.CUSTOM }),
+      role,
+      logGroup,
+      timeout: Duration.seconds(declaration.timeout),
+      memorySize: declaration.memory,
+      environment: environment(declaration.needs, resources),
+    });
+  }
+}

@@ -1,0 +1,28 @@
+import type { Construct } from 'constructs';
+import type { Endpoint } from '../shared/endpoints/endpoint.ts';
+import type { Bundle } from './build.ts';
+import { DeclaredFunction } from './declared-function.ts';
+import type { Resources } from './resources.ts';
+
+/** Several times what the slowest ordinary request takes, cold start included. */
+const defaultTimeout = 10;
+
+/** Below half a gigabyte Lambda's share of a processor makes cold starts slow. */
+const defaultMemory = 512;
+
+export interface EndpointFunctionProps {
+  readonly endpoint: Endpoint;
+  readonly bundle: Bundle;
+  readonly resources: Resources;
+}
+
+/** The Lambda behind one endpoint. The gateway's route and its permission are the `RestApi`'s business. */
+export class EndpointFunction extends DeclaredFunction {
+  readonly endpoint: Endpoint;
+
+  constructor(scope: Construct, id: string, { endpoint, bundle, resources }: EndpointFunctionProps) {
+    const { timeout = defaultTimeout, memory = defaultMemory } = endpoint;
+    super(scope, id, { declaration: { ...endpoint, timeout, memory }, bundle, resources });
+    this.endpoint = endpoint;
+  }
+}

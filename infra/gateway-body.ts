@@ -1,0 +1,121 @@
+import type { Endpoint, Method } from '../shared/endpoints/endpoint.ts';
+import { gatewayResponses, type MockMethod, options, unknownRoute, wrongMethod } from './gateway-replies.ts';
+
+interface PathParameter {
+  readonly name: string;
+  readonly in: 'path';
+  readonly required: true;
+  readonly schema: { readonly type: 'string' };
+}
+
+/** A method that calls an endpoint's function with the request as it came, and answers what it answers. */
+interface FunctionMethod {
+  readonly operationId: string;
+  readonly parameters: readonly PathParameter[];
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+  readonly 'x-amazon-apigateway-integration': {
+    readonly type: 'aws_proxy';
+    readonly httpMethod: 'POST';
+    readonly uri: string;
+    readonly passthroughBehavior: 'when_no_match';
+  };
+}
+
+/** All that one path answers to. */
+type PathItem = { readonly [M in Lowercase<Method>]?: FunctionMethod } & {
+  readonly options?: MockMethod & { readonly parameters?: readonly PathParameter[] };
+  readonly 'x-amazon-apigateway-any-method': MockMethod & { readonly parameters?: readonly PathParameter[] };
+};
+
+/** The names in braces of a path, in order. */
+const variablesOf = (path: string): string[] =>
+  [...path.matchAll(/\{([^}+]+)\}/g)].map((match) => match[1] ?? '');
+
+const pathParameter = (name: string): PathParameter => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: { type: 'string' },
+});
+
+/**
+ * Refuses routes that the gateway cannot tell apart: two endpoints on one method and path, or two names for
+ * the variable at one level (`/users/{user_id}` and `/users/{email}`), of which the gateway keeps only one.
+ */
+const checkRoutes = (endpoints: readonly Endpoint[]): void => {
+  const owners = new Map<string, string>();
+  const claim = (place: string, owner: string, complaint: string) => {
+    const other = owners.get(place);
+    if (other !== undefined && other !== owner) throw new Error(`${complaint}: ${other} and ${owner}.`);
+    owners.set(place, owner);
+  };
+  for (const { id, method, path } of endpoints) {
+    claim(`${method} ${path}`, id, `Two endpoints answer ${method} ${path}`);
+    const segments = path.split('/');
+    for (const [level, segment] of segments.entries()) {
+      if (!segment.startsWith('{')) continue;
+      const parent = segments.slice(0, level).join('/');
+      claim(parent, segment, `Two names for the variable below ${parent}`);
+    }
+  }
+};
+
+const functionMethod = (endpoint: Endpoint, invocationUri: string): FunctionMethod => ({
+  operationId: endpoint.id,
+  parameters: variablesOf(endpoint.path).map(pathParameter),
+  responses: { 200: { description: endpoint.says } },
+  'x-amazon-apigateway-integration': {
+    type: 'aws_proxy',
+    httpMethod: 'POST',
+    uri: invocationUri,
+    passthroughBehavior: 'when_no_match',
+  },
+});
+
+const pathItem = (
+  path: string,
+  endpoints: readonly Endpoint[],
+  invocationUri: (endpoint: Endpoint) => string,
+): PathItem => {
+  const allowed = endpoints.map(({ method }) => method).sort();
+  const parameters = variablesOf(path).map(pathParameter);
+  return {
+    ...Object.fromEntries(
+      endpoints.map((it) => [it.method.toLowerCase(), functionMethod(it, invocationUri(it))]),
+    ),
+    options: { parameters, ...options(allowed) },
+    'x-amazon-apigateway-any-method': { parameters, ...wrongMethod(allowed) },
+  };
+};
+
+/**
+ * The whole gateway as one OpenAPI document: a route for each endpoint, 405 and `OPTIONS` for each path, 404
+ * for all other paths, and the envelope for every error that the gateway meets by itself.
+ *
+ * `invocationUri` gives the address by which the gateway calls an endpoint's function. Throws when two routes
+ * cannot be told apart.
+ */
+export const gatewayBody = (
+  name: string,
+  endpoints: readonly Endpoint[],
+  invocationUri: (endpoint: Endpoint) => string,
+) => {
+  checkRoutes(endpoints);
+  const byPath = Map.groupBy(endpoints, (endpoint) => endpoint.path);
+  const paths: Readonly<Record<string, PathItem>> = {
+    // No other path exists. Without these the gateway would look for an AWS signature there, and complain of it.
+    '/': { 'x-amazon-apigateway-any-method': unknownRoute() },
+    '/{proxy+}': {
+      'x-amazon-apigateway-any-method': { parameters: [pathParameter('proxy')], ...unknownRoute() },
+    },
+    ...Object.fromEntries([...byPath].map(([path, here]) => [path, pathItem(path, here, invocationUri)])),
+  };
+  return {
+    openapi: '3.0.1',
+    info: { title: name, version: '1' },
+    paths,
+    // Uploads are bytes; everything else that clients send is text.
+    'x-amazon-apigateway-binary-media-types': ['multipart/form-data'],
+    'x-amazon-apigateway-gateway-responses': gatewayResponses,
+  };
+};

@@ -1,0 +1,147 @@
+/**
+ * What the gateway answers by itself, without any function: always Zulip's error envelope (wire facts 1.3), as
+ * fixed text. Nothing of the request is ever put in, so nothing needs escaping.
+ */
+
+const json = 'application/json';
+
+/** The error envelope as text. */
+const envelope = (code: string, msg: string, fields: Readonly<Record<string, unknown>> = {}): string =>
+  JSON.stringify({ result: 'error', msg, code, ...fields });
+
+/** Header values are literals for the gateway, which it wants in single quotes. */
+const literal = (value: string | number): string => `'${value}'`;
+
+interface GatewayResponse {
+  readonly statusCode?: number;
+  readonly responseTemplates: { readonly [json]: string };
+  readonly responseParameters?: Readonly<Record<string, string>>;
+}
+
+const gatewayResponse = (
+  statusCode: number | undefined,
+  code: string,
+  msg: string,
+  extra: {
+    readonly fields?: Record<string, unknown>;
+    readonly headers?: Record<string, string | number>;
+  } = {},
+): GatewayResponse => ({
+  ...(statusCode === undefined ? {} : { statusCode }),
+  responseTemplates: { [json]: envelope(code, msg, extra.fields) },
+  ...(extra.headers && {
+    responseParameters: Object.fromEntries(
+      Object.entries(extra.headers).map(([name, value]) => [
+        `gatewayresponse.header.${name}`,
+        literal(value),
+      ]),
+    ),
+  }),
+});
+
+const noSuchRoute = gatewayResponse(404, 'BAD_REQUEST', 'There is no such address in this API.');
+
+/** Seconds after which a throttled caller may try again: the gateway's bucket fills up every second. */
+const retryAfter = 1;
+
+const tooMany = gatewayResponse(429, 'RATE_LIMIT_HIT', 'Too many requests; wait a moment and try again.', {
+  fields: { 'retry-after': retryAfter },
+  headers: { 'Retry-After': retryAfter },
+});
+
+const fault = (statusCode?: number) =>
+  gatewayResponse(statusCode, 'INTERNAL_SERVER_ERROR', 'Something went wrong on the server.');
+
+/**
+ * The gateway's own errors. The API asks the gateway for no authorization, so all of its refusals about
+ * credentials mean one thing: the address is not in the API, and the gateway looked for a signature instead.
+ */
+export const gatewayResponses: Readonly<Record<string, GatewayResponse>> = {
+  DEFAULT_4XX: gatewayResponse(undefined, 'BAD_REQUEST', 'The request could not be understood.'),
+  DEFAULT_5XX: fault(),
+  BAD_REQUEST_BODY: gatewayResponse(400, 'BAD_REQUEST', 'The body of the request is not valid.'),
+  BAD_REQUEST_PARAMETERS: gatewayResponse(400, 'BAD_REQUEST', 'The parameters of the request are not valid.'),
+  MISSING_AUTHENTICATION_TOKEN: noSuchRoute,
+  INVALID_SIGNATURE: noSuchRoute,
+  ACCESS_DENIED: noSuchRoute,
+  RESOURCE_NOT_FOUND: noSuchRoute,
+  REQUEST_TOO_LARGE: gatewayResponse(413, 'BAD_REQUEST', 'The request is too large.'),
+  UNSUPPORTED_MEDIA_TYPE: gatewayResponse(415, 'BAD_REQUEST', 'The content type is not supported here.'),
+  THROTTLED: tooMany,
+  QUOTA_EXCEEDED: tooMany,
+  INTEGRATION_FAILURE: fault(502),
+  INTEGRATION_TIMEOUT: fault(504),
+};
+
+/** Bodies of these types, and requests without one, get the answers below; any other type is 415. */
+const bodyTypes = [
+  json,
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+  'text/plain',
+  'application/octet-stream',
+] as const;
+
+/** A method that the gateway answers without a backend. */
+export interface MockMethod {
+  readonly responses: Readonly<Record<string, object>>;
+  readonly 'x-amazon-apigateway-integration': {
+    readonly type: 'mock';
+    readonly contentHandling: 'CONVERT_TO_TEXT';
+    readonly passthroughBehavior: 'never';
+    readonly requestTemplates: Readonly<Record<string, string>>;
+    readonly responses: {
+      readonly default: {
+        readonly statusCode: string;
+        readonly responseParameters: Readonly<Record<string, string>>;
+        readonly responseTemplates?: { readonly [json]: string };
+      };
+    };
+  };
+}
+
+const mock = (
+  statusCode: number,
+  reply: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> },
+): MockMethod => {
+  const headers = Object.entries(reply.headers ?? {});
+  return {
+    responses: {
+      [statusCode]: {
+        description: 'Answered by the gateway.',
+        headers: Object.fromEntries(headers.map(([name]) => [name, { schema: { type: 'string' } }])),
+        ...(reply.body === undefined ? {} : { content: { [json]: { schema: { type: 'object' } } } }),
+      },
+    },
+    'x-amazon-apigateway-integration': {
+      type: 'mock',
+      // A multipart body arrives as bytes, to which no template can be applied until they are text.
+      contentHandling: 'CONVERT_TO_TEXT',
+      passthroughBehavior: 'never',
+      // The gateway reads the status from the request that the template makes for the missing backend.
+      requestTemplates: Object.fromEntries(bodyTypes.map((type) => [type, JSON.stringify({ statusCode })])),
+      responses: {
+        default: {
+          statusCode: String(statusCode),
+          responseParameters: Object.fromEntries(
+            headers.map(([name, value]) => [`method.response.header.${name}`, literal(value)]),
+          ),
+          ...(reply.body === undefined ? {} : { responseTemplates: { [json]: reply.body } }),
+        },
+      },
+    },
+  };
+};
+
+/** Any method that a path does not have: 405, with the ones that it has. */
+export const wrongMethod = (allowed: readonly string[]) =>
+  mock(405, {
+    headers: { Allow: allowed.join(', ') },
+    body: envelope('METHOD_NOT_ALLOWED', 'This method is not allowed here.', { allowed_methods: allowed }),
+  });
+
+/** `OPTIONS` on a path: 204 with its methods and no body. */
+export const options = (allowed: readonly string[]) => mock(204, { headers: { Allow: allowed.join(', ') } });
+
+/** Any path that no endpoint has. */
+export const unknownRoute = () => mock(404, { body: noSuchRoute.responseTemplates[json] });

@@ -1,0 +1,76 @@
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Needs } from '../shared/endpoints/endpoint.ts';
+import type { ChatTable } from './chat-table.ts';
+import type { PrivateBucket } from './private-bucket.ts';
+
+/** Everything that a function may need, by the names that declarations use. */
+export interface Resources {
+  readonly table: ChatTable;
+  readonly queues: ReadonlyMap<string, IQueue>;
+  readonly buckets: ReadonlyMap<string, PrivateBucket>;
+  readonly secrets: ReadonlyMap<string, CfnSecret>;
+}
+
+const named = <T>(kind: string, all: ReadonlyMap<string, T>, name: string): T => {
+  const found = all.get(name);
+  if (!found) throw new Error(`A declaration needs the ${kind} '${name}', which the stack does not have.`);
+  return found;
+};
+
+const upperSnake = (name: string): string => name.replaceAll('-', '_').toUpperCase();
+
+const upperCamel = (name: string): string =>
+  name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
+
+/** The grants that follow from a declaration: its actions on its own resources, and nothing else. */
+export const grants = (needs: Needs, resources: Resources): PolicyStatement[] => {
+  const { table, queues, buckets, secrets } = resources;
+  const statements: PolicyStatement[] = [];
+  const allow = (sid: string, actions: readonly string[], on: string[]) =>
+    statements.push(new PolicyStatement({ sid, actions: [...actions], resources: on }));
+
+  if (needs.table.length > 0) {
+    allow(
+      'Table',
+      needs.table.map((action) => `dynamodb:${action}`),
+      [table.tableArn],
+    );
+  }
+  if (needs.table.includes('Query')) allow('TableIndexes', ['dynamodb:Query'], table.indexArns);
+  for (const name of needs.queues ?? []) {
+    allow(`SendTo${upperCamel(name)}`, ['sqs:SendMessage'], [named('queue', queues, name).queueArn]);
+  }
+  for (const [name, actions] of Object.entries(needs.buckets ?? {})) {
+    allow(
+      `ObjectsOf${upperCamel(name)}`,
+      actions.map((action) => `s3:${action}`),
+      [named('bucket', buckets, name).arnForObjects('*')],
+    );
+  }
+  for (const name of needs.secrets ?? []) {
+    allow(`Read${upperCamel(name)}`, ['secretsmanager:GetSecretValue'], [named('secret', secrets, name).ref]);
+  }
+  return statements;
+};
+
+/** The environment by which a function finds what it needs, under the same names. */
+export const environment = (needs: Needs, resources: Resources): Record<string, string> => {
+  const { table, queues, buckets, secrets } = resources;
+  return Object.fromEntries([
+    ...(needs.table.length > 0 ? [['TABLE_NAME', table.tableName]] : []),
+    ...(needs.queues ?? []).map((name) => [
+      `QUEUE_${upperSnake(name)}_URL`,
+      named('queue', queues, name).queueUrl,
+    ]),
+    ...Object.keys(needs.buckets ?? {}).map((name) => [
+      `BUCKET_${upperSnake(name)}`,
+      named('bucket', buckets, name).bucketName,
+    ]),
+    ...(needs.secrets ?? []).map((name) => [
+      `SECRET_${upperSnake(name)}_ARN`,
+      named('secret', secrets, name).ref,
+    ]),
+  ]);
+};

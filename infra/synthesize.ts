@@ -1,0 +1,40 @@
+import { App } from 'aws-cdk-lib/core';
+import type { CloudAssembly } from 'aws-cdk-lib/cx-api';
+import { endpoints } from '../shared/endpoints/all.ts';
+import { workers } from '../shared/endpoints/worker.ts';
+import type { Bundles } from './build.ts';
+import { ParlanceStack, type ParlanceStackProps } from './parlance-stack.ts';
+
+/** The one stack, and so the name of its template: `Parlance.template.json`. */
+export const stackName = 'Parlance';
+
+/**
+ * Settings that the CDK's command line would add, said here so that the template is the same whoever
+ * synthesizes it. The functions' metadata name the folder of their code, which the local cloud runs.
+ */
+const context = {
+  'aws:cdk:enable-asset-metadata': true,
+  'aws:cdk:enable-path-metadata': false,
+};
+
+export interface SynthesizeOptions extends Partial<Pick<ParlanceStackProps, 'endpoints' | 'workers'>> {
+  /** Where the assembly goes. By default where the CDK's command line wants it, or else a temporary folder. */
+  readonly outdir?: string;
+  /** Whether to check the template against CloudFormation's own schemas, which takes a second. */
+  readonly validate?: boolean;
+}
+
+/** Writes the cloud assembly (template, copied bundles, manifest) of the stack, in this process. */
+export const synthesize = (bundles: Bundles, options: SynthesizeOptions = {}): CloudAssembly => {
+  const { outdir, validate = false, ...declarations } = options;
+  const app = new App({
+    ...(outdir === undefined ? {} : { outdir }),
+    analyticsReporting: false,
+    treeMetadata: false,
+    stackTraces: false,
+    builtinCloudFormationValidation: validate,
+    postCliContext: context,
+  });
+  new ParlanceStack(app, stackName, { endpoints, workers, ...declarations, bundles });
+  return app.synth();
+};

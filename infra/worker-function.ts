@@ -1,0 +1,61 @@
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Duration } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import type { QueueWorker, ScheduledWorker } from '../shared/endpoints/worker.ts';
+import type { Bundle } from './build.ts';
+import { DeclaredFunction } from './declared-function.ts';
+import type { Resources } from './resources.ts';
+
+interface WorkerFunctionProps<W> {
+  readonly worker: W;
+  readonly bundle: Bundle;
+  readonly resources: Resources;
+}
+
+/** What Lambda's poller does on the function's behalf to take messages from its queue. */
+const receiveFrom = (queueArn: string) =>
+  new PolicyStatement({
+    sid: 'ReceiveOwnQueue',
+    actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+    resources: [queueArn],
+  });
+
+/** A worker that runs for batches of messages and answers which of them failed; only those come again. */
+export class QueueWorkerFunction extends DeclaredFunction {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: WorkerFunctionProps<QueueWorker> & { readonly queue: IQueue },
+  ) {
+    const { worker, bundle, resources, queue } = props;
+    super(scope, id, {
+      declaration: worker,
+      bundle,
+      resources,
+      triggerGrants: [receiveFrom(queue.queueArn)],
+    });
+    new EventSourceMapping(this, 'Trigger', {
+      target: this.lambda,
+      eventSourceArn: queue.queueArn,
+      batchSize: worker.queue.batchSize,
+      reportBatchItemFailures: true,
+    });
+  }
+}
+
+/** A worker that runs by the clock. A run that failed is not missed for long, as the next one comes anyway. */
+export class ScheduledWorkerFunction extends DeclaredFunction {
+  constructor(scope: Construct, id: string, props: WorkerFunctionProps<ScheduledWorker>) {
+    const { worker, bundle, resources } = props;
+    super(scope, id, { declaration: worker, bundle, resources });
+    new Rule(this, 'Schedule', {
+      description: worker.says,
+      schedule: Schedule.rate(Duration.minutes(worker.schedule.everyMinutes)),
+      targets: [new LambdaFunction(this.lambda)],
+    });
+  }
+}

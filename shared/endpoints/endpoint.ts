@@ -1,0 +1,86 @@
+import type * as z from 'zod/mini';
+import type { ErrorCode } from '../domain/problems.ts';
+import type { Input, Parameter } from './parameter.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+/**
+ * Who may call. `anyone` needs no credentials; every other word needs a valid key. Finer rules (channel
+ * administrators, a group's managers) belong to the domain.
+ */
+export type Audience = 'anyone' | 'user' | 'human' | 'member' | 'administrator' | 'owner';
+
+/** What a function may touch. The IAM policy is made from this, action by action, and nothing else. */
+export interface Needs {
+  /** DynamoDB actions on the table (and, for `Query`, on its indexes). */
+  readonly table: readonly TableAction[];
+  /** Names of queues it sends to. */
+  readonly queues?: readonly string[];
+  /** Buckets and what it does there. */
+  readonly buckets?: Readonly<Record<string, readonly ('GetObject' | 'PutObject' | 'DeleteObject')[]>>;
+  /** Names of secrets it reads. */
+  readonly secrets?: readonly string[];
+}
+
+export type TableAction =
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'Query'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'ConditionCheckItem';
+
+/** What every authenticated read does: one batch for items, queries for lists. */
+export const reads = ['BatchGetItem', 'Query'] as const satisfies readonly TableAction[];
+
+/** What every write does besides: numbers by `UpdateItem`, then one transaction of puts, updates, deletes and checks. */
+export const writes = [
+  ...reads,
+  'PutItem',
+  'UpdateItem',
+  'DeleteItem',
+  'ConditionCheckItem',
+] as const satisfies readonly TableAction[];
+
+/**
+ * One endpoint, said once. From it come validation, `ignored_parameters_unsupported`, the gateway's route, the
+ * OpenAPI document, the IAM policy, the environment, names in logs and metrics, and the test that nothing
+ * undeclared is thrown.
+ */
+export interface Endpoint<P extends Record<string, Parameter> = Record<string, Parameter>, R = unknown> {
+  /** `area.verb`: the function file is `functions/area/verb.ts`, the Lambda is named for it. */
+  readonly id: string;
+  readonly method: Method;
+  /** Path from the root, with `{name}` for a parameter of the path. */
+  readonly path: string;
+  /** Where the rules stand: a section of the specification or of the wire facts. */
+  readonly source: string;
+  /** One sentence for the reference page. */
+  readonly says: string;
+  readonly who: Audience;
+  /** Incoming-webhook bots may call it too: they may do nothing but send (wire facts 1.3). */
+  readonly webhookBots?: true;
+  /** Parameters of path, query and form alike, by their wire names. */
+  readonly parameters: P;
+  /** The fields of a successful reply besides the envelope. */
+  readonly reply: z.ZodMiniType<R>;
+  /** Codes that its own rules can answer with, besides those that every endpoint shares. */
+  readonly errors: readonly ErrorCode[];
+  readonly needs: Needs;
+  /** Seconds the function may run; the gateway gives up at 29. */
+  readonly timeout?: number;
+  /** Memory in MB; Lambda's share of a processor grows with it. */
+  readonly memory?: number;
+}
+
+/** The type of an endpoint's parsed parameters. */
+export type InputOf<E> = E extends Endpoint<infer P, unknown> ? Input<P> : never;
+
+/** The type of an endpoint's successful reply. */
+export type ReplyOf<E> = E extends { readonly reply: z.ZodMiniType<infer R> } ? R : never;
+
+/** Declares an endpoint, keeping the precise types of its parameters and reply. */
+export const endpoint = <P extends Record<string, Parameter>, R>(
+  declaration: Endpoint<P, R>,
+): Endpoint<P, R> => declaration;

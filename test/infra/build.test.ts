@@ -1,0 +1,102 @@
+import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Build, buildFunctions } from '../../infra/build.ts';
+import { sources as fixtures, temporaryFolder } from './fixtures/synthesized.ts';
+
+const folder = await temporaryFolder();
+const sources = join(folder, 'functions');
+const outdir = join(folder, 'dist');
+
+/** The design's budget for an HTTP function (DESIGN 7), in bytes. */
+const budget = 240 * 1024;
+
+describe('buildFunctions', () => {
+  let first: Build;
+
+  const build = (...ids: string[]) =>
+    buildFunctions({
+      endpoints: ids.filter((id) => id.includes('.')).map((id) => ({ id })),
+      workers: ids.filter((id) => !id.includes('.')).map((id) => ({ id })),
+      sources,
+      outdir,
+    });
+
+  beforeAll(async () => {
+    await cp(fixtures, sources, { recursive: true });
+    // The copies look for packages in the folders above them.
+    await symlink(resolve(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'));
+    first = await build('messages.send', 'messages.list', 'export');
+  });
+
+  const hashes = ({ bundles }: Build) =>
+    Object.fromEntries(Object.entries(bundles).map(([id, { hash }]) => [id, hash]));
+
+  test('makes one folder for each function, with nothing in it but a handler that runs', async () => {
+    expect(Object.keys(first.bundles).sort()).toEqual(['export', 'messages.list', 'messages.send']);
+    for (const { directory, bytes } of Object.values(first.bundles)) {
+      expect(await readdir(directory)).toEqual(['index.mjs']);
+      expect((await readFile(join(directory, 'index.mjs'))).length).toBe(bytes);
+    }
+    const worker = await import(join(outdir, 'export/index.mjs'));
+    expect(await worker.handler()).toEqual({ batchItemFailures: [] });
+  });
+
+  test('keeps a function with the document client, middy and validation within the budget', async () => {
+    const { bytes, directory } = first.bundles['messages.send'] ?? expect.fail('not built');
+    expect(bytes).toBeLessThanOrEqual(budget);
+    const { handler } = await import(join(directory, 'index.mjs'));
+    expect(handler).toBeTypeOf('function');
+  });
+
+  test('leaves the default credential chain and the event streams out, and the environment in', async () => {
+    const { inputs } = JSON.parse(await readFile(join(outdir, 'metafile.json'), 'utf8'));
+    const packages = Object.keys(inputs).join('\n');
+    expect(packages).toContain('credential-provider-env/');
+    expect(packages).not.toMatch(/credential-provider-(ini|sso|process|http|web-identity)\//);
+    expect(packages).not.toContain('submodules/event-streams/');
+  });
+
+  test('writes a source map that names the source, away from what is deployed', async () => {
+    const map = JSON.parse(await readFile(join(outdir, 'maps/messages.list.mjs.map'), 'utf8'));
+    expect(map.sources).toHaveLength(1);
+    expect(map.sources[0]).toMatch(/messages\/list\.ts$/);
+  });
+
+  test('does nothing when nothing has changed, and gives the same answer', async () => {
+    const again = await build('messages.send', 'messages.list', 'export');
+    expect(again.unchanged).toBe(true);
+    expect(again.bundles).toEqual(first.bundles);
+  });
+
+  test('changes the digest of the function whose code changed, and of no other', async () => {
+    await writeFile(
+      join(sources, 'messages/list.ts'),
+      "export const handler = async () => ({ statusCode: 404, body: 'changed' });",
+    );
+    const next = await build('messages.send', 'messages.list', 'export');
+    expect(next.unchanged).toBe(false);
+    expect(hashes(next)).toEqual({ ...hashes(first), 'messages.list': expect.any(String) });
+    expect(next.bundles['messages.list']?.hash).not.toBe(first.bundles['messages.list']?.hash);
+  });
+
+  test('builds again when a bundle has been deleted', async () => {
+    await build('messages.list', 'export');
+    await rm(join(outdir, 'export'), { recursive: true });
+    expect((await build('messages.list', 'export')).unchanged).toBe(false);
+    expect(await readdir(join(outdir, 'export'))).toEqual(['index.mjs']);
+  });
+
+  test('removes the folder of a function that is no longer declared', async () => {
+    await build('messages.list', 'export');
+    await build('messages.list');
+    expect((await readdir(outdir)).sort()).toEqual(['build.json', 'maps', 'messages.list', 'metafile.json']);
+    expect(await readdir(join(outdir, 'maps'))).toEqual(['messages.list.mjs.map']);
+  });
+
+  test('names every declared function that has not been written', async () => {
+    await expect(build('messages.list', 'messages.forget', 'forget')).rejects.toThrow(
+      /^Declared, but not written: .*messages\/forget\.ts, .*workers\/forget\.ts\.$/,
+    );
+  });
+});

@@ -1,0 +1,261 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server, type ServerResponse, request as send } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { buildFunctions } from '../../infra/build.ts';
+import { cuts } from '../../infra/bundle-plugins.ts';
+import { listenOnLoopback } from '../../infra/local/loopback.ts';
+import { type SqsS3Store, startSqsS3Store } from '../../infra/local/sqs-s3-store.ts';
+import type { Key } from '../../shared/table/keys.ts';
+import { TABLE } from '../store.ts';
+import type * as Clients from './fixtures/bundled/workers/queue-and-bucket.ts';
+import type * as Source from './fixtures/bundled/workers/table.ts';
+import { temporaryFolder } from './fixtures/synthesized.ts';
+
+const outdir = await temporaryFolder();
+const sources = join(import.meta.dirname, 'fixtures/bundled');
+const { bundles } = await buildFunctions({
+  endpoints: [],
+  workers: [{ id: 'table' }, { id: 'queue-and-bucket' }],
+  sources,
+  outdir,
+});
+const importBundle = <M>(id: string): Promise<M> => import(join(bundles[id]?.directory ?? '', 'index.mjs'));
+const bundled = await importBundle<typeof Source>('table');
+const source: typeof Source = await import('./fixtures/bundled/workers/table.ts');
+
+process.env.AWS_ACCESS_KEY_ID ??= 'test';
+process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
+
+/** Makes a key that no other test has. */
+const newKey = (): Key => ({ pk: `bundled/${randomUUID()}`, sk: 'item' });
+
+/** An answer that DynamoDB gives in bad hours. */
+const failed =
+  (status: number, type: string) =>
+  (reply: ServerResponse): void => {
+    reply.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' });
+    reply.end(JSON.stringify({ __type: type, message: 'Not now.' }));
+  };
+const throttled = failed(400, 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException');
+const conflicting = failed(400, 'com.amazonaws.dynamodb.v20120810#ReplicatedWriteConflictException');
+const broken = failed(500, 'com.amazonaws.dynamodb.v20120810#InternalServerError');
+const cutOff = (reply: ServerResponse): void => void reply.destroy();
+const silent = (): void => {};
+const unfinished = (reply: ServerResponse): void => {
+  reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
+  reply.write('{');
+};
+
+/** A way to the store of this run, on which the next requests meet the mishaps given to it. */
+async function newWay() {
+  const way = { endpoint: '', mishaps: [] as ((reply: ServerResponse) => void)[], requests: 0 };
+  const server = createServer((asked, reply) => {
+    way.requests += 1;
+    const mishap = way.mishaps.shift();
+    if (mishap) return mishap(reply);
+    const { method, headers } = asked;
+    asked.pipe(
+      send(inject('dynamodb'), { method, headers }, (answer) => {
+        reply.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(reply);
+      }),
+    );
+  });
+  way.endpoint = (await listenOnLoopback(server, 0)).href;
+  servers.push(server);
+  return way;
+}
+
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.close().closeAllConnections();
+});
+
+// What holds of the source is the measure for the bundle, so both go through the same.
+describe.concurrent.each([
+  ['the source', source],
+  ['the bundle', bundled],
+])('the table from %s', (_, { documentClient, Table }) => {
+  const tableAt = (endpoint: string, name = TABLE) =>
+    new Table(name, documentClient({ AWS_ENDPOINT_URL_DYNAMODB: endpoint }));
+  const table = tableAt(inject('dynamodb'));
+
+  test('reads what it wrote, whatever the type', async () => {
+    const key = newKey();
+    const item = {
+      text: 'Grüße ✓',
+      number: -12.5,
+      large: 2 ** 53 - 1,
+      yes: true,
+      nothing: null,
+      list: [1, 'two', { three: [3] }],
+      bytes: new Uint8Array([0, 255]),
+      numbers: new Set([3, 1]),
+    };
+    await table.put(key, item);
+    expect(await table.get(key)).toEqual({ ...key, ...item });
+    expect(await table.all({ pk: key.pk })).toEqual([{ ...key, ...item }]);
+    const changed = await table.update(key, { add: { number: 0.5, numbers: new Set([2]) } });
+    expect(changed).toMatchObject({ number: -12, numbers: new Set([1, 2, 3]) });
+  });
+
+  test('is told which conditions of a transaction failed, and by which items', async () => {
+    const [present, missing] = [newKey(), newKey()];
+    const item = { bytes: new Uint8Array([1, 2]), numbers: new Set([1, 2]), deep: { list: [null, 'x'] } };
+    const first = await table.transact([{ put: present, item, when: { absent: true } }], randomUUID());
+    expect(first).toEqual({ state: 'done' });
+    const second = await table.transact(
+      [
+        { put: newKey(), item: {} },
+        { put: present, item: {}, when: { absent: true } },
+        { check: missing, when: { absent: false } },
+      ],
+      randomUUID(),
+    );
+    expect(second).toEqual({
+      state: 'refused',
+      refused: [
+        { index: 1, item: { ...present, ...item } },
+        { index: 2, item: undefined },
+      ],
+    });
+  });
+
+  test('is told by name why a write outside a transaction was refused', async () => {
+    const key = newKey();
+    await table.put(key, {}, { absent: true });
+    await expect(table.put(key, {}, { absent: true })).rejects.toMatchObject({
+      name: 'ConditionalCheckFailedException',
+    });
+  });
+
+  test('is told name, message and status of errors that bring nothing else', async () => {
+    const elsewhere = tableAt(inject('dynamodb'), 'elsewhere');
+    await expect(elsewhere.get(newKey())).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+      message: expect.stringContaining('not found'),
+      $fault: 'client',
+      $metadata: { httpStatusCode: 400, attempts: 1 },
+    });
+    const invalid = table.transact([{ put: { pk: '', sk: '' }, item: {} }], randomUUID());
+    await expect(invalid).rejects.toMatchObject({ name: 'ValidationException' });
+  });
+
+  test.each([
+    ['throttled', throttled],
+    ['broken', broken],
+    ['cut off', cutOff],
+  ])('tries again when it is %s, and then gives up', async (_mishap, mishap) => {
+    const way = await newWay();
+    const hard = tableAt(way.endpoint);
+    const key = newKey();
+    way.mishaps = [mishap, mishap];
+    await hard.put(key, { number: 1 });
+    expect(way.requests).toBe(3);
+
+    way.mishaps = [mishap, mishap, mishap];
+    const outcome = await hard.transact([{ update: key, change: { add: { number: 1 } } }], randomUUID());
+    expect(outcome.state).toBe('unsure');
+    expect(way.requests).toBe(6);
+    expect(await hard.get(key)).toMatchObject({ number: 1 });
+  });
+
+  test('tries again after an error that says so by its class alone', async () => {
+    const way = await newWay();
+    way.mishaps = [conflicting];
+    await tableAt(way.endpoint).put(newKey(), {});
+    expect(way.requests).toBe(2);
+  });
+
+  test.each([
+    ['that does not come', silent],
+    ['that does not end', unfinished],
+  ])('waits two seconds for a reply %s, then tries again', async (_mishap, mishap) => {
+    const way = await newWay();
+    way.mishaps = [mishap];
+    const begun = performance.now();
+    await tableAt(way.endpoint).put(newKey(), {});
+    expect(performance.now() - begun).toBeGreaterThan(1_900);
+    expect(way.requests).toBe(2);
+  });
+});
+
+test('the bundle finds DynamoDB where the source does', () => {
+  const regions = [
+    'us-east-1',
+    'eu-central-1',
+    'il-central-1',
+    'mx-central-1',
+    'cn-north-1',
+    'us-gov-west-1',
+  ];
+  const further = ['us-gov-east-1', 'us-iso-east-1', 'us-isob-east-1', 'eu-isoe-west-1', 'eusc-de-east-1'];
+  const host = ({ DynamoDBClient }: typeof Source, parameters: object): string => {
+    try {
+      return new DynamoDBClient({}).config.endpointProvider(parameters as never).url.href;
+    } catch {
+      return 'nowhere';
+    }
+  };
+  for (const Region of [...regions, ...further, 'xx-new-1']) {
+    for (const UseFIPS of [false, true]) {
+      for (const UseDualStack of [false, true]) {
+        const parameters = { Region, UseFIPS, UseDualStack, AccountIdEndpointMode: 'preferred' };
+        const place = host(source, parameters);
+        // The source also refuses what a partition does not have; to the bundle it is a host that does not exist.
+        if (place !== 'nowhere') expect(host(bundled, parameters), JSON.stringify(parameters)).toBe(place);
+      }
+    }
+    const Endpoint = 'http://127.0.0.1:8000/';
+    expect(host(bundled, { Region, Endpoint })).toBe(host(source, { Region, Endpoint }));
+  }
+});
+
+describe('the clients of workers in a bundle', () => {
+  let store: SqsS3Store;
+  let clients: typeof Clients;
+  const config = () => ({ region: 'us-east-1', endpoint: store.endpoint.href });
+
+  beforeAll(async () => {
+    store = await startSqsS3Store(await temporaryFolder(), { region: 'us-east-1' });
+    clients = await importBundle<typeof Clients>('queue-and-bucket');
+  });
+  afterAll(() => store.stop());
+
+  test('send and receive messages of a queue', async () => {
+    const url = `${store.endpoint.origin}/000000000000/work`;
+    const arn = 'arn:aws:sqs:us-east-1:000000000000:work';
+    store.ensureQueue({ name: 'work', url, arn, attributes: {} });
+    const sqs = new clients.SQSClient(config());
+    const Entries = ['one', 'zwei ✓'].map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+    const sent = await sqs.send(new clients.SendMessageBatchCommand({ QueueUrl: url, Entries }));
+    expect(sent.Successful).toHaveLength(2);
+    const received = await sqs.send(
+      new clients.ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: 10 }),
+    );
+    expect(received.Messages?.map(({ Body }) => Body).sort()).toEqual(['one', 'zwei ✓']);
+    const nowhere = new clients.ReceiveMessageCommand({ QueueUrl: `${url}-gone` });
+    await expect(sqs.send(nowhere)).rejects.toMatchObject({ name: 'QueueDoesNotExist' });
+  });
+
+  test('put, list and get objects of a bucket', async () => {
+    store.ensureBucket('files');
+    const s3 = new clients.S3Client({ ...config(), forcePathStyle: true });
+    const Body = Buffer.from('Grüße');
+    await s3.send(new clients.PutObjectCommand({ Bucket: 'files', Key: 'a b.txt', Body }));
+    const listed = await s3.send(new clients.ListObjectsV2Command({ Bucket: 'files' }));
+    expect(listed.Contents).toMatchObject([{ Key: 'a b.txt', Size: 7, LastModified: expect.any(Date) }]);
+    const got = await s3.send(new clients.GetObjectCommand({ Bucket: 'files', Key: 'a b.txt' }));
+    expect(await got.Body?.transformToString()).toBe('Grüße');
+    const gone = new clients.GetObjectCommand({ Bucket: 'files', Key: 'gone' });
+    await expect(s3.send(gone)).rejects.toMatchObject({ name: 'NoSuchKey' });
+  });
+});
+
+test('every module that is cut is still where it was', async () => {
+  const { inputs } = await import(join(outdir, 'metafile.json'), { with: { type: 'json' } }).then(
+    (it) => it.default,
+  );
+  for (const { module } of cuts) expect(inputs).toHaveProperty([`node_modules/${module}`]);
+});

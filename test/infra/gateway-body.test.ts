@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { gatewayBody } from '../../infra/gateway-body.ts';
+import type { Endpoint, Method } from '../../shared/endpoints/endpoint.ts';
+import { endpoints } from './fixtures/declarations.ts';
+
+const [example = expect.fail('no fixture')] = endpoints;
+
+/** The example endpoint at another route. */
+const at = (id: string, method: Method, path: string): Endpoint => ({ ...example, id, method, path });
+
+const bodyOf = (...routes: Endpoint[]) => gatewayBody('Test', routes, ({ id }) => `call:${id}`);
+
+describe('the routes', () => {
+  test('call the function of their endpoint, with the request as it came', () => {
+    const { paths } = bodyOf(
+      at('messages.send', 'POST', '/api/v1/messages'),
+      at('messages.list', 'GET', '/api/v1/messages'),
+    );
+    expect(paths['/api/v1/messages']).toMatchObject({
+      post: {
+        operationId: 'messages.send',
+        'x-amazon-apigateway-integration': {
+          type: 'aws_proxy',
+          httpMethod: 'POST',
+          uri: 'call:messages.send',
+        },
+      },
+      get: { operationId: 'messages.list', 'x-amazon-apigateway-integration': { uri: 'call:messages.list' } },
+    });
+  });
+
+  test('declare the variables of their path', () => {
+    const { paths } = bodyOf(at('topics.rename', 'PATCH', '/users/{user_id}/topics/{topic}'));
+    expect(paths['/users/{user_id}/topics/{topic}']).toMatchObject({
+      patch: {
+        parameters: [
+          { name: 'user_id', in: 'path', required: true },
+          { name: 'topic', in: 'path', required: true },
+        ],
+      },
+    });
+  });
+
+  test('may not have two names for the variable at one level, which the gateway cannot keep apart', () => {
+    expect(() =>
+      bodyOf(at('users.get', 'GET', '/users/{user_id}'), at('users.find', 'PATCH', '/users/{email}/status')),
+    ).toThrow('Two names for the variable below /users: {user_id} and {email}.');
+  });
+
+  test('may have a word beside a variable, and one name at different levels', () => {
+    const body = bodyOf(
+      at('users.getOwn', 'GET', '/users/me'),
+      at('users.get', 'GET', '/users/{id}'),
+      at('groups.get', 'GET', '/groups/{id}'),
+    );
+    expect(Object.keys(body.paths)).toEqual(
+      expect.arrayContaining(['/users/me', '/users/{id}', '/groups/{id}']),
+    );
+  });
+
+  test('may not share a method and a path', () => {
+    expect(() => bodyOf(at('a.one', 'GET', '/same'), at('a.two', 'GET', '/same'))).toThrow(
+      'Two endpoints answer GET /same: a.one and a.two.',
+    );
+  });
+});
+
+describe('what the gateway answers without a function', () => {
+  const { paths, ...body } = bodyOf(at('a.read', 'GET', '/thing/{id}'), at('a.write', 'POST', '/thing/{id}'));
+  const thing = paths['/thing/{id}'];
+
+  test('405 for a method that the path does not have, naming those that it has', () => {
+    const { responses, 'x-amazon-apigateway-integration': integration } =
+      thing?.['x-amazon-apigateway-any-method'] ?? expect.fail();
+    const { statusCode, responseParameters, responseTemplates } = integration.responses.default;
+    expect(Object.keys(responses)).toEqual(['405']);
+    expect(statusCode).toBe('405');
+    expect(responseParameters).toEqual({ 'method.response.header.Allow': "'GET, POST'" });
+    expect(JSON.parse(responseTemplates?.['application/json'] ?? '')).toEqual({
+      result: 'error',
+      msg: 'This method is not allowed here.',
+      code: 'METHOD_NOT_ALLOWED',
+      allowed_methods: ['GET', 'POST'],
+    });
+  });
+
+  test('204 for OPTIONS, with the same methods and no body', () => {
+    const { default: reply } = thing?.options?.['x-amazon-apigateway-integration'].responses ?? expect.fail();
+    expect(reply).toEqual({
+      statusCode: '204',
+      responseParameters: { 'method.response.header.Allow': "'GET, POST'" },
+    });
+  });
+
+  test('these two for every type of body that clients send, and 415 for others rather than a fault', () => {
+    for (const { 'x-amazon-apigateway-integration': integration } of [
+      thing?.options ?? expect.fail(),
+      thing?.['x-amazon-apigateway-any-method'] ?? expect.fail(),
+    ]) {
+      const { requestTemplates, passthroughBehavior, contentHandling } = integration;
+      expect(Object.keys(requestTemplates)).toEqual(
+        expect.arrayContaining([
+          'application/json',
+          'application/x-www-form-urlencoded',
+          'multipart/form-data',
+        ]),
+      );
+      expect(passthroughBehavior).toBe('never');
+      // Without this a template cannot be applied to a binary media type.
+      expect(contentHandling).toBe('CONVERT_TO_TEXT');
+      for (const template of Object.values(requestTemplates)) {
+        expect(String(JSON.parse(template).statusCode)).toBe(integration.responses.default.statusCode);
+      }
+    }
+  });
+
+  test('404 for every other path, whatever the method', () => {
+    for (const path of ['/', '/{proxy+}']) {
+      const integration =
+        paths[path]?.['x-amazon-apigateway-any-method']['x-amazon-apigateway-integration'] ?? expect.fail();
+      const { statusCode, responseTemplates } = integration.responses.default;
+      expect(statusCode).toBe('404');
+      expect(JSON.parse(responseTemplates?.['application/json'] ?? '')).toMatchObject({ result: 'error' });
+    }
+  });
+
+  const responses = body['x-amazon-apigateway-gateway-responses'];
+  const envelopeOf = (type: string) =>
+    JSON.parse(responses[type]?.responseTemplates['application/json'] ?? expect.fail(`no ${type}`));
+
+  test('every error of its own in the envelope, as fixed text that takes nothing from the request', () => {
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['DEFAULT_4XX', 'DEFAULT_5XX']));
+    for (const [type, { responseTemplates }] of Object.entries(responses)) {
+      expect(Object.keys(responseTemplates)).toEqual(['application/json']);
+      expect(responseTemplates['application/json']).not.toContain('$');
+      expect(envelopeOf(type)).toMatchObject({
+        result: 'error',
+        msg: expect.stringMatching(/^[A-Z].*\.$/),
+        code: expect.stringMatching(/^[A-Z_]+$/),
+      });
+    }
+  });
+
+  test.each([
+    ['MISSING_AUTHENTICATION_TOKEN', 404, 'BAD_REQUEST'],
+    ['INVALID_SIGNATURE', 404, 'BAD_REQUEST'],
+    ['ACCESS_DENIED', 404, 'BAD_REQUEST'],
+    ['BAD_REQUEST_BODY', 400, 'BAD_REQUEST'],
+    ['REQUEST_TOO_LARGE', 413, 'BAD_REQUEST'],
+    ['UNSUPPORTED_MEDIA_TYPE', 415, 'BAD_REQUEST'],
+    ['THROTTLED', 429, 'RATE_LIMIT_HIT'],
+    ['QUOTA_EXCEEDED', 429, 'RATE_LIMIT_HIT'],
+    ['INTEGRATION_FAILURE', 502, 'INTERNAL_SERVER_ERROR'],
+    ['INTEGRATION_TIMEOUT', 504, 'INTERNAL_SERVER_ERROR'],
+  ])('%s is %i %s', (type, status, code) => {
+    expect(responses[type]?.statusCode).toBe(status);
+    expect(envelopeOf(type).code).toBe(code);
+  });
+
+  test('faults that say nothing of what went wrong', () => {
+    expect(responses.DEFAULT_5XX?.statusCode).toBeUndefined();
+    expect(envelopeOf('DEFAULT_5XX')).toEqual({
+      result: 'error',
+      msg: 'Something went wrong on the server.',
+      code: 'INTERNAL_SERVER_ERROR',
+    });
+  });
+
+  test('when a throttled caller may come again, in the body and in the header', () => {
+    for (const type of ['THROTTLED', 'QUOTA_EXCEEDED']) {
+      expect(envelopeOf(type)['retry-after']).toBe(1);
+      expect(responses[type]?.responseParameters).toEqual({ 'gatewayresponse.header.Retry-After': "'1'" });
+    }
+  });
+});

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { tableDefinition } from '../../shared/table/schema.ts';
+import * as fixtures from './fixtures/declarations.ts';
+import { buildFixtures, synthesized, temporaryFolder } from './fixtures/synthesized.ts';
+import { type Template, textOf, type Value } from './template.ts';
+
+const folder = await temporaryFolder();
+const bundles = await buildFixtures(join(folder, 'dist'));
+const template = synthesized(bundles, join(folder, 'all'), fixtures);
+
+describe('the resources that declarations do not name', () => {
+  test('the table is the one of the schema, kept safe from mistakes', () => {
+    const table = template.the('AWS::DynamoDB::Table');
+    expect(table.Properties).toMatchObject({ ...tableDefinition() });
+    expect(table.Properties).toMatchObject({
+      TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      SSESpecification: { SSEEnabled: true },
+      DeletionProtectionEnabled: true,
+    });
+    expect(table.DeletionPolicy).toBe('Retain');
+  });
+
+  test('buckets are private and outlive the stack', () => {
+    const buckets = template.all('AWS::S3::Bucket');
+    expect([...buckets.keys()]).toEqual(['AvatarsBucket', 'ExportsBucket']);
+    for (const bucket of buckets.values()) {
+      expect(bucket.Properties).toMatchObject({
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+      });
+      expect(bucket.DeletionPolicy).toBe('Retain');
+    }
+  });
+
+  test('a secret has no value until the operator gives it one', () => {
+    expect(template.the('AWS::SecretsManager::Secret').Properties).toEqual({
+      Description: 'Parlance: push-relay-key',
+    });
+  });
+
+  test('a schedule calls its worker, and may', () => {
+    const rule = template.the<{ ScheduleExpression: string; State: string; Targets: { Arn: Value }[] }>(
+      'AWS::Events::Rule',
+    );
+    expect(rule.Properties).toMatchObject({ ScheduleExpression: 'rate(1 hour)', State: 'ENABLED' });
+    expect(rule.Properties.Targets.map(({ Arn }) => textOf(Arn))).toEqual([`\${RetentionFunction.Arn}`]);
+    const callers = [
+      ...template.all<{ Principal: string; SourceArn: Value }>('AWS::Lambda::Permission').values(),
+    ].filter(({ Properties }) => Properties.Principal === 'events.amazonaws.com');
+    expect(callers.map(({ Properties }) => textOf(Properties.SourceArn))).toEqual([
+      `\${RetentionSchedule.Arn}`,
+    ]);
+  });
+
+  test('the address of the service is an output', () => {
+    expect(textOf(template.outputs.BaseUrl?.Value ?? '')).toMatch(
+      /^https:\/\/\$\{ApiGateway\}\.execute-api\.\$\{AWS::Region\}\.\$\{AWS::URLSuffix\}\//,
+    );
+  });
+
+  test('an endpoint costs four resources: function, role, log group, permission', () => {
+    const { endpoints, workers } = fixtures;
+    const fewer = { endpoints: endpoints.slice(0, -1), workers };
+    const less = synthesized(bundles, join(folder, 'fewer'), fewer);
+    const count = ({ resources }: Template) => Object.keys(resources).length;
+    expect(count(template) - count(less)).toBe(4);
+  });
+
+  test('another document is deployed anew', () => {
+    const deploymentOf = ({ resources }: Template) =>
+      Object.keys(resources).filter((id) => resources[id]?.Type === 'AWS::ApiGateway::Deployment');
+    const { endpoints, workers } = fixtures;
+    const [first = expect.fail('no endpoint'), ...rest] = endpoints;
+    const renamed = [{ ...first, path: '/api/v1/other' }, ...rest];
+    const same = synthesized(bundles, join(folder, 'same'), fixtures);
+    const moved = synthesized(bundles, join(folder, 'moved'), { endpoints: renamed, workers });
+    expect(deploymentOf(same)).toEqual(deploymentOf(template));
+    expect(deploymentOf(moved)).not.toEqual(deploymentOf(template));
+  });
+
+  test('a need that the stack cannot meet is a clear error', () => {
+    const [first = expect.fail('no endpoint')] = fixtures.endpoints;
+    const lost = { ...first, needs: { table: [], queues: ['nowhere'] } };
+    expect(() => synthesized(bundles, join(folder, 'lost'), { endpoints: [lost], workers: [] })).toThrow(
+      "A declaration needs the queue 'nowhere', which the stack does not have.",
+    );
+  });
+});

@@ -1,0 +1,249 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Bundles, buildFunctions } from '../../infra/build.ts';
+import { endpoints as everyEndpoint } from '../../shared/endpoints/all.ts';
+import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
+import { workers as everyWorker, type Worker } from '../../shared/endpoints/worker.ts';
+import * as fixtures from './fixtures/declarations.ts';
+import { sources as fixtureSources, synthesized, temporaryFolder } from './fixtures/synthesized.ts';
+import { type Template, textOf, type Value } from './template.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** Seconds after which the gateway gives up on a function. */
+const gatewayLimit = 29;
+
+/** CloudFormation allows 500 resources; the design leaves room for what comes (DESIGN 7). */
+const resourceBudget = 450;
+
+/** Bytes of an HTTP function, and of one that renders Markdown (DESIGN 7). */
+const bundleBudget = 240 * 1024;
+const markdownBundleBudget = 350 * 1024;
+
+interface Metafile {
+  readonly outputs: Readonly<
+    Record<string, { readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>> }>
+  >;
+}
+
+const upperCamel = (name: string) =>
+  name.replace(/(?:^|[.-])(.)/g, (_, first: string) => first.toUpperCase());
+const upperSnake = (name: string) => name.replaceAll('-', '_').toUpperCase();
+
+/** What a declaration's function must be allowed, line by line, said here once more and in other words. */
+const expectedGrants = (it: Endpoint | Worker): string[] => {
+  const { table, queues = [], buckets = {}, secrets = [] } = it.needs;
+  return [
+    ...table.map((action) => `dynamodb:${action} on \${Table.Arn}`),
+    ...(table.includes('Query')
+      ? ['by-channel', 'by-conversation'].map((index) => `dynamodb:Query on \${Table.Arn}/index/${index}`)
+      : []),
+    ...queues.map((name) => `sqs:SendMessage on \${${upperCamel(name)}WorkQueue.Arn}`),
+    ...Object.entries(buckets).flatMap(([name, actions]) =>
+      actions.map((action) => `s3:${action} on \${${upperCamel(name)}Bucket.Arn}/*`),
+    ),
+    ...secrets.map((name) => `secretsmanager:GetSecretValue on \${${upperCamel(name)}Secret}`),
+    ...('queue' in it
+      ? ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(
+          (action) => `sqs:${action} on \${${upperCamel(it.queue.name)}WorkQueue.Arn}`,
+        )
+      : []),
+    ...['CreateLogStream', 'PutLogEvents'].map(
+      (action) => `logs:${action} on \${${upperCamel(it.id)}Logs.Arn}`,
+    ),
+  ].sort();
+};
+
+/** The environment that a declaration's function must have, and no more. */
+const expectedEnvironment = (it: Endpoint | Worker): Record<string, string> => {
+  const { table, queues = [], buckets = {}, secrets = [] } = it.needs;
+  return Object.fromEntries([
+    ...(table.length > 0 ? [['TABLE_NAME', `\${Table}`]] : []),
+    ...queues.map((name) => [`QUEUE_${upperSnake(name)}_URL`, `\${${upperCamel(name)}WorkQueue}`]),
+    ...Object.keys(buckets).map((name) => [`BUCKET_${upperSnake(name)}`, `\${${upperCamel(name)}Bucket}`]),
+    ...secrets.map((name) => [`SECRET_${upperSnake(name)}_ARN`, `\${${upperCamel(name)}Secret}`]),
+  ]);
+};
+
+const folder = await temporaryFolder();
+
+describe.each([
+  { name: 'the fixtures', ...fixtures, sources: fixtureSources, dist: join(folder, 'dist') },
+  {
+    name: 'the service',
+    endpoints: everyEndpoint,
+    workers: everyWorker,
+    sources: join(root, 'functions'),
+    dist: join(root, 'dist'),
+  },
+])('the stack of $name', ({ name, endpoints, workers, sources, dist }) => {
+  const declarations: readonly (Endpoint | Worker)[] = [...endpoints, ...workers];
+  const outdir = join(folder, name);
+  let bundles: Bundles;
+  let template: Template;
+
+  beforeAll(async () => {
+    ({ bundles } = await buildFunctions({ endpoints, workers, sources, outdir: dist }));
+    template = synthesized(bundles, outdir, { endpoints, workers }, { validate: true });
+  });
+
+  test('satisfies the schemas of CloudFormation', () => {
+    const report = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'));
+    expect(report.pluginReports).toEqual([]);
+  });
+
+  test('has room to grow', () => {
+    expect(Object.keys(template.resources).length).toBeLessThanOrEqual(resourceBudget);
+  });
+
+  test('has one function for each declaration, and its code in the assembly', () => {
+    expect(template.all('AWS::Lambda::Function').size).toBe(declarations.length);
+    for (const { id } of declarations) {
+      const [name, lambda] = template.functionOf(id);
+      expect(name).toBe(`${upperCamel(id)}Function`);
+      expect(lambda.Properties).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        Handler: 'index.handler',
+      });
+      const code = readFileSync(join(outdir, String(lambda.Metadata?.['aws:asset:path']), 'index.mjs'));
+      expect(code.length).toBe(bundles[id]?.bytes);
+    }
+  });
+
+  test('allows each function exactly what its declaration needs', () => {
+    for (const it of declarations) expect(template.grantsOf(it.id)).toEqual(expectedGrants(it));
+  });
+
+  test('allows nothing by wildcard, and no scan, no listing, no batch of writes', () => {
+    for (const { id } of declarations) {
+      for (const grant of template.grantsOf(id)) {
+        const [action, resource] = grant.split(' on ');
+        expect(action).not.toMatch(/\*|Scan|BatchWrite|List|Delete(Table|Bucket|Queue)/);
+        // The objects of a bucket have no other name; of anything else a wildcard would be too much.
+        expect(resource).toMatch(action?.startsWith('s3:') ? /^[^*]+\/\*$/ : /^[^*]+$/);
+      }
+    }
+  });
+
+  test('tells each function where its needs are, and nothing else', () => {
+    for (const it of declarations) {
+      const { Variables = {} } = template.functionOf(it.id)[1].Properties.Environment ?? {};
+      const found = Object.entries(Variables).map(([key, value]) => [key, textOf(value)]);
+      expect(Object.fromEntries(found)).toEqual(expectedEnvironment(it));
+    }
+  });
+
+  test('gives every function its own log group, with an end', () => {
+    for (const { id } of declarations) {
+      const logs = template.the('AWS::Logs::LogGroup', `${upperCamel(id)}Logs`);
+      expect(logs.Properties).toMatchObject({ RetentionInDays: 30 });
+      expect(template.functionOf(id)[1].Properties).toMatchObject({
+        LoggingConfig: { LogGroup: { Ref: expect.stringMatching(new RegExp(`^${upperCamel(id)}Logs`)) } },
+      });
+    }
+  });
+
+  test('leads every route to its function, which that route alone may call', () => {
+    const { Body } = template.the<{ Body: { paths: Record<string, Record<string, Value>> } }>(
+      'AWS::ApiGateway::RestApi',
+    ).Properties;
+    for (const { id, method, path } of endpoints) {
+      const target = `\${${upperCamel(id)}Function.Arn}`;
+      const route = Body.paths[path]?.[method.toLowerCase()] as {
+        'x-amazon-apigateway-integration': { uri: Value };
+      };
+      expect(textOf(route['x-amazon-apigateway-integration'].uri)).toBe(
+        `arn:\${AWS::Partition}:apigateway:\${AWS::Region}:lambda:path/2015-03-31/functions/${target}/invocations`,
+      );
+      const permissions = [
+        ...template
+          .all<{ FunctionName: Value; Principal: string; SourceArn: Value }>('AWS::Lambda::Permission')
+          .values(),
+      ].filter(({ Properties }) => textOf(Properties.FunctionName) === target);
+      expect(permissions).toHaveLength(1);
+      expect(permissions[0]?.Properties.Principal).toBe('apigateway.amazonaws.com');
+      expect(
+        textOf(permissions[0]?.Properties.SourceArn ?? '')
+          .split('/')
+          .slice(2)
+          .join('/'),
+      ).toBe(`${method}${path.replaceAll(/\{\w+\}/g, '*')}`);
+    }
+  });
+
+  test('ends every function behind the gateway before the gateway gives up', () => {
+    for (const { id } of endpoints) {
+      expect(template.functionOf(id)[1].Properties.Timeout).toBeLessThan(gatewayLimit);
+    }
+  });
+
+  test('gives every queue of work a dead-letter queue and time for six tries', () => {
+    for (const worker of workers.filter((it) => 'queue' in it)) {
+      const name = `${upperCamel(worker.queue.name)}Work`;
+      const queue = template.the<{ VisibilityTimeout: number; RedrivePolicy: Record<string, Value> }>(
+        'AWS::SQS::Queue',
+        `${name}Queue`,
+      ).Properties;
+      expect(queue.VisibilityTimeout).toBeGreaterThanOrEqual(6 * worker.timeout);
+      expect(textOf(queue.RedrivePolicy.deadLetterTargetArn ?? '')).toBe(`\${${name}DeadLetters.Arn}`);
+      expect(queue.RedrivePolicy.maxReceiveCount).toBe(worker.queue.maxReceives);
+      expect(template.the('AWS::SQS::Queue', `${name}DeadLetters`).Properties).toMatchObject({
+        MessageRetentionPeriod: 14 * 24 * 60 * 60,
+      });
+      const trigger = template.the('AWS::Lambda::EventSourceMapping', `${upperCamel(worker.id)}Trigger`);
+      expect(trigger.Properties).toMatchObject({
+        BatchSize: worker.queue.batchSize,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+      });
+      expect(textOf(trigger.Properties.EventSourceArn ?? '')).toBe(`\${${name}Queue.Arn}`);
+    }
+  });
+
+  test('keeps every function of an endpoint within its budget of bytes', () => {
+    const { outputs }: Metafile = JSON.parse(readFileSync(join(dist, 'metafile.json'), 'utf8'));
+    for (const { id } of endpoints) {
+      const output = Object.entries(outputs).find(([file]) => file.endsWith(`/${id}/index.mjs`))?.[1];
+      const inputs = Object.entries(output?.inputs ?? expect.fail(`${id} is not in the metafile`));
+      const rendersMarkdown = inputs.some(
+        ([file, { bytesInOutput }]) => file.includes('/markdown-it/') && bytesInOutput > 0,
+      );
+      expect(bundles[id]?.bytes, id).toBeLessThanOrEqual(
+        rendersMarkdown ? markdownBundleBudget : bundleBudget,
+      );
+    }
+  });
+
+  test('has a declaration for every function that is written', async () => {
+    const files = (await readdir(sources, { recursive: true })).filter((file) => file.endsWith('.ts'));
+    const declared = declarations.map(({ id }) =>
+      id.includes('.') ? `${id.replace('.', '/')}.ts` : `workers/${id}.ts`,
+    );
+    expect(files.sort()).toEqual(declared.sort());
+  });
+});
+
+test('the command in cdk.json writes the same template as the local cloud gets, whatever the CDK asks for', async () => {
+  const { app } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8'));
+  const [command, ...args] = app.split(' ');
+  const outdir = join(folder, 'from the command');
+  await promisify(execFile)(command, args, {
+    cwd: root,
+    env: {
+      ...process.env,
+      CDK_OUTDIR: outdir,
+      CDK_CONTEXT_JSON: JSON.stringify({
+        'aws:cdk:enable-path-metadata': true,
+        'aws:cdk:enable-asset-metadata': false,
+      }),
+    },
+  });
+  const [mine, theirs] = [outdir, join(folder, 'the service')].map((it) =>
+    readFileSync(join(it, 'Parlance.template.json'), 'utf8'),
+  );
+  expect(mine).toBe(theirs);
+});
