@@ -1,0 +1,73 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { StartProblem } from './start-problem.ts';
+
+export interface Configuration {
+  /** Where clients find the service; 0 for any free port. */
+  readonly port: number;
+  /** Absolute path of the folder in which everything is kept. */
+  readonly dataDirectory: string;
+  /** A DynamoDB to use instead of the one among the packages. */
+  readonly dynamodbEndpoint: URL | undefined;
+  /** How many functions may run at once. */
+  readonly concurrency: number;
+}
+
+/** About what a warm copy of a function takes in memory, in bytes (measured: 20 MB and the function's own data). */
+const memoryOfFunction = 24 * 1024 * 1024;
+
+/** How many functions an AWS account may run at once unless it asked for more. */
+const accountConcurrency = 1000;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the configuration from the environment.
+ *
+ * @throws StartProblem naming the first variable that is not usable and what it has to be.
+ */
+export function readConfiguration(environment: Environment): Configuration {
+  return {
+    port: readNumber(environment, 'PORT', { from: 0, to: 65_535, otherwise: 9991 }),
+    dataDirectory: readDirectory(environment.DATA_DIR ?? '.local'),
+    dynamodbEndpoint: readAddress(environment, 'DYNAMODB_ENDPOINT'),
+    concurrency: readNumber(environment, 'LOCAL_CONCURRENCY', {
+      from: 2,
+      to: 10_000,
+      otherwise: defaultConcurrency(process.availableMemory()),
+    }),
+  };
+}
+
+/** Three quarters of the free memory may go to functions, up to what an account has. */
+export const defaultConcurrency = (freeMemory: number): number =>
+  Math.min(
+    accountConcurrency,
+    Math.max(4 * availableParallelism(), Math.floor((freeMemory * 0.75) / memoryOfFunction)),
+  );
+
+function readNumber(
+  environment: Environment,
+  name: string,
+  { from, to, otherwise }: { readonly from: number; readonly to: number; readonly otherwise: number },
+): number {
+  const text = environment[name]?.trim();
+  if (!text) return otherwise;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= from && value <= to) return value;
+  throw new StartProblem(`${name} must be a whole number from ${from} to ${to}, and not "${text}".`);
+}
+
+function readDirectory(text: string): string {
+  if (text.trim() === '' || text.includes('\0'))
+    throw new StartProblem('DATA_DIR must be the path of a folder.');
+  return resolve(text);
+}
+
+function readAddress(environment: Environment, name: string): URL | undefined {
+  const text = environment[name]?.trim();
+  if (!text) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '') return url;
+  throw new StartProblem(`${name} must be an address such as http://127.0.0.1:8000, and not "${text}".`);
+}

@@ -1,0 +1,74 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { planDemo } from '../../shared/domain/demo.ts';
+import { makeOutside } from '../../shared/serve/container.ts';
+import {
+  type ClientAccount,
+  readClientConfigurations,
+  writeClientConfigurations,
+} from './client-configuration.ts';
+
+export interface DemoOptions {
+  readonly dataDirectory: string;
+  /** The address that clients use. */
+  readonly site: URL;
+  /** Where the table is: the variables that a function would have. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** The organization's accounts and the folder of their files, or nothing of them if the files are lost. */
+export interface Demo {
+  readonly folder: string;
+  readonly accounts: readonly ClientAccount[] | undefined;
+  readonly created: boolean;
+}
+
+/**
+ * Makes the demo organization and the clients' configuration files, if they are not there yet.
+ *
+ * The table keeps only digests of keys, so between the organization and its files nothing may be lost. The keys
+ * follow from a seed that is kept in a file until theirs are written: whoever is interrupted in between makes the
+ * same keys again.
+ */
+export async function ensureDemo({ dataDirectory, site, environment }: DemoOptions): Promise<Demo> {
+  const folder = join(dataDirectory, 'zuliprc');
+  const seedFile = join(dataDirectory, 'demo-seed');
+  const kept = readClientConfigurations(folder, site);
+  if (kept) {
+    rmSync(seedFile, { force: true });
+    return { folder, accounts: kept, created: false };
+  }
+
+  const interrupted = existsSync(seedFile);
+  const seed = interrupted ? readFileSync(seedFile) : writeSeed(seedFile);
+  const { demo, create } = planDemo(
+    { ...makeOutside(environment), randomBytes: bytesFrom(seed) },
+    { name: 'Parlance' },
+  );
+  const outcome = await create();
+  // There already, and not from this seed: its files were removed, and its keys went with them.
+  const lost = outcome === 'exists' && !interrupted;
+  if (!lost) writeClientConfigurations(folder, demo.accounts, site);
+  rmSync(seedFile);
+  return { folder, accounts: lost ? undefined : demo.accounts, created: outcome === 'created' };
+}
+
+function writeSeed(file: string): Buffer {
+  const seed = randomBytes(32);
+  writeFileSync(`${file}.draft`, seed, { mode: 0o600 });
+  renameSync(`${file}.draft`, file);
+  return seed;
+}
+
+/** A source of bytes that nobody can guess without the seed, and that are the same with it. */
+function bytesFrom(seed: Buffer): (count: number) => Buffer {
+  let block = 0;
+  return (count) => {
+    const blocks: Buffer[] = [];
+    for (let size = 0; size < count; size += 32) {
+      blocks.push(createHmac('sha256', seed).update(String(block++)).digest());
+    }
+    return Buffer.concat(blocks).subarray(0, count);
+  };
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import type { LambdaFunction } from './template.ts';
+import type { Place } from './template-values.ts';
+
+/** Where a function finds what it calls, and the key that it signs with. */
+export interface FunctionAccess {
+  /** The address at which DynamoDB, SQS and S3 answer. */
+  readonly endpoint: URL;
+  readonly accessKeyId: string;
+}
+
+/** An access key id for one function. It looks like one that a role hands out for a while. */
+export const newAccessKeyId = (): string => `ASIA${randomBytes(12).toString('hex').toUpperCase()}`;
+
+/**
+ * Everything that a function sees as its environment: its variables in the template, those that Lambda sets, and the
+ * addresses of the local stores. Nothing of this process leaks in.
+ */
+export function functionEnvironment(
+  lambda: LambdaFunction,
+  { endpoint, accessKeyId }: FunctionAccess,
+  place: Place,
+): Record<string, string> {
+  const address = endpoint.origin;
+  return {
+    LANG: 'en_US.UTF-8',
+    TZ: ':UTC',
+    _HANDLER: lambda.handler,
+    LAMBDA_TASK_ROOT: lambda.directory,
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_LAMBDA_FUNCTION_NAME: lambda.name,
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(lambda.memoryMb),
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${lambda.name}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: 'local',
+    AWS_REGION: place.region,
+    AWS_DEFAULT_REGION: place.region,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: accessKeyId.toLowerCase(),
+    AWS_SESSION_TOKEN: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: address,
+    AWS_ENDPOINT_URL_SQS: address,
+    AWS_ENDPOINT_URL_S3: address,
+    ...lambda.environment,
+  };
+}

@@ -1,0 +1,196 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { FunctionError, InvocationResult } from './invocation.ts';
+import { Sandbox } from './sandbox.ts';
+import type { LambdaFunction } from './template.ts';
+
+export interface FunctionPoolOptions {
+  readonly environmentOf: (lambda: LambdaFunction) => Readonly<Record<string, string>>;
+  /** Takes what a function writes to its standard output and standard error. */
+  readonly onOutput: (lambda: LambdaFunction, text: Uint8Array) => void;
+  /** Told of every invocation that failed. */
+  readonly onFailure: (lambda: LambdaFunction, error: FunctionError) => void;
+  /** How many functions may run at once, all together. */
+  readonly concurrency: number;
+  /** How many may be loading at once; loading keeps a processor busy. */
+  readonly startsAtOnce: number;
+  /** Milliseconds after which a sandbox that nobody needs is given up. */
+  readonly idleMs: number;
+}
+
+interface Waiting {
+  readonly event: string;
+  readonly settle: (result: InvocationResult) => void;
+}
+
+/** The copies of one function: warm ones, the last used on top, and events that wait for one. */
+interface Fleet {
+  readonly lambda: LambdaFunction;
+  readonly idle: { readonly sandbox: Sandbox; readonly since: number }[];
+  readonly waiting: Waiting[];
+  readonly running: Set<Sandbox>;
+  starting: number;
+}
+
+/**
+ * Runs functions as Lambda does: an event gets a warm copy of its function, or a new one, to itself.
+ *
+ * On a laptop not as many can start at the same moment as on AWS, so events wait a little: a new copy is only
+ * started while more of them wait than are already loading, and the first copy to be free takes the first in line.
+ * Short requests are so served by few copies, while each long one ends up with its own.
+ */
+export class FunctionPool {
+  readonly #options: FunctionPoolOptions;
+  readonly #fleets: ReadonlyMap<string, Fleet>;
+  readonly #sweeper: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(functions: readonly LambdaFunction[], options: FunctionPoolOptions) {
+    this.#options = options;
+    this.#fleets = new Map(
+      functions.map((lambda) => [
+        lambda.name,
+        { lambda, idle: [], waiting: [], running: new Set<Sandbox>(), starting: 0 },
+      ]),
+    );
+    this.#sweeper = setInterval(() => this.#giveUpIdle(), options.idleMs / 4).unref();
+  }
+
+  /**
+   * Hands an event (JSON) to a function.
+   *
+   * @param signal Aborted when nobody waits any longer; an event that was not handed over yet is dropped then, while
+   *   one that is being handled goes on, as on Lambda.
+   */
+  invoke(functionName: string, event: string, signal?: AbortSignal): Promise<InvocationResult> {
+    const fleet = this.#fleets.get(functionName);
+    if (!fleet) throw new Error(`There is no function named ${functionName}.`);
+    const inUse = fleet.running.size + fleet.waiting.length;
+    if (this.#closed || inUse >= (fleet.lambda.reservedConcurrency ?? Number.POSITIVE_INFINITY)) {
+      return Promise.resolve({ outcome: 'throttled' });
+    }
+    return new Promise((settle) => {
+      const waiting: Waiting = { event, settle };
+      fleet.waiting.push(waiting);
+      signal?.addEventListener('abort', () => {
+        const place = fleet.waiting.indexOf(waiting);
+        if (place < 0) return;
+        fleet.waiting.splice(place, 1);
+        settle({ outcome: 'throttled' });
+      });
+      this.#serve(fleet);
+    });
+  }
+
+  /** How many copies of a function there are. */
+  copies(functionName: string): number {
+    const fleet = this.#fleets.get(functionName);
+    return fleet ? sizeOf(fleet) : 0;
+  }
+
+  /** Takes no more events, gives those that are being handled some milliseconds to end, then stops every copy. */
+  async close(graceMs: number): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#sweeper);
+    const fleets = [...this.#fleets.values()];
+    for (const { waiting } of fleets) {
+      for (const { settle } of waiting.splice(0)) settle({ outcome: 'throttled' });
+    }
+    const end = Date.now() + graceMs;
+    while (Date.now() < end && fleets.some(({ running, starting }) => running.size + starting > 0)) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    for (const { idle, running } of fleets) {
+      for (const { sandbox } of idle) sandbox.terminate();
+      for (const sandbox of running) sandbox.terminate();
+    }
+  }
+
+  #serve(fleet: Fleet): void {
+    for (let warm = fleet.idle.pop(); warm; warm = fleet.idle.pop()) {
+      if (warm.sandbox.gone) continue;
+      const next = fleet.waiting.shift();
+      if (!next) {
+        fleet.idle.push(warm);
+        return;
+      }
+      void this.#run(fleet, warm.sandbox, next);
+    }
+    this.#startWhereNeeded();
+  }
+
+  #startWhereNeeded(): void {
+    const fleets = [...this.#fleets.values()];
+    let starting = fleets.reduce((sum, fleet) => sum + fleet.starting, 0);
+    for (const fleet of fleets) {
+      while (
+        fleet.waiting.length > fleet.starting &&
+        starting < this.#options.startsAtOnce &&
+        this.#makeRoom()
+      ) {
+        starting += 1;
+        void this.#start(fleet);
+      }
+    }
+  }
+
+  /** Whether one more copy may be made, if need be by giving up the one that has been idle the longest. */
+  #makeRoom(): boolean {
+    const fleets = [...this.#fleets.values()];
+    if (fleets.reduce((sum, fleet) => sum + sizeOf(fleet), 0) < this.#options.concurrency) return true;
+    const resting = fleets.filter(({ idle }) => idle.length > 0);
+    const stalest = resting
+      .toSorted((a, b) => (a.idle[0]?.since ?? 0) - (b.idle[0]?.since ?? 0))[0]
+      ?.idle.shift();
+    stalest?.sandbox.terminate();
+    return stalest !== undefined;
+  }
+
+  async #start(fleet: Fleet): Promise<void> {
+    const { lambda } = fleet;
+    fleet.starting += 1;
+    const { environmentOf, onOutput } = this.#options;
+    const sandbox = new Sandbox(lambda, environmentOf(lambda), (text) => onOutput(lambda, text));
+    const error = await sandbox.load();
+    fleet.starting -= 1;
+    if (error) {
+      this.#options.onFailure(lambda, error);
+      fleet.waiting.shift()?.settle({ outcome: 'failure', error });
+    } else {
+      this.#rest(fleet, sandbox);
+    }
+    this.#startWhereNeeded();
+  }
+
+  async #run(fleet: Fleet, sandbox: Sandbox, { event, settle }: Waiting): Promise<void> {
+    fleet.running.add(sandbox);
+    const result = await sandbox.run({ requestId: randomUUID(), traceId: newTraceId(), event });
+    fleet.running.delete(sandbox);
+    // What is stopped together with the pool has not failed.
+    if (result.outcome === 'failure' && !this.#closed) this.#options.onFailure(fleet.lambda, result.error);
+    settle(result);
+    this.#rest(fleet, sandbox);
+  }
+
+  /** Puts a copy that has nothing to do on top of the warm ones, from where the next event takes it. */
+  #rest(fleet: Fleet, sandbox: Sandbox): void {
+    if (this.#closed) sandbox.terminate();
+    else if (!sandbox.gone) fleet.idle.push({ sandbox, since: Date.now() });
+    this.#serve(fleet);
+  }
+
+  #giveUpIdle(): void {
+    const limit = Date.now() - this.#options.idleMs;
+    for (const { idle } of this.#fleets.values()) {
+      const stale = idle.filter(({ since }) => since < limit);
+      for (const { sandbox } of idle.splice(0, stale.length)) sandbox.terminate();
+    }
+  }
+}
+
+/** The id by which X-Ray would follow a request: the time in seconds and 24 random digits. */
+const newTraceId = (): string => {
+  const seconds = Math.floor(Date.now() / 1000).toString(16);
+  return `Root=1-${seconds}-${randomBytes(12).toString('hex')};Sampled=0`;
+};
+
+const sizeOf = ({ idle, running, starting }: Fleet): number => idle.length + running.size + starting;

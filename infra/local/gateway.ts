@@ -1,0 +1,168 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  errorReply,
+  type GatewayError,
+  type GatewayReply,
+  proxyReply,
+  writtenReply,
+} from './gateway-reply.ts';
+import { BodyTooLarge, type HttpRequest, readRequest } from './http-request.ts';
+import type { InvocationResult } from './invocation.ts';
+import { mayInvoke } from './invoke-permission.ts';
+import { mediaType } from './media-type.ts';
+import { newRequestIds, proxyEvent, type RequestIds } from './proxy-event.ts';
+import { type RouteMatch, RouteTable } from './route-table.ts';
+import type { InvokePermission } from './template.ts';
+import type { Integration, RestApi } from './template-api.ts';
+import type { Place } from './template-values.ts';
+
+export interface GatewayOptions {
+  readonly api: RestApi;
+  readonly permissions: readonly InvokePermission[];
+  readonly place: Place;
+  readonly invoke: (functionName: string, event: string, signal: AbortSignal) => Promise<InvocationResult>;
+  /** Told of what should not happen. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Lambda's limit for an event, in bytes. */
+const largestEvent = 6 * 1024 * 1024;
+
+/** Milliseconds that a client may take to send a request. */
+const requestTimeout = 30_000;
+
+/** API Gateway on a laptop: an HTTP server that answers as the REST API of the template says. */
+export class Gateway {
+  readonly server: Server;
+  readonly #options: GatewayOptions;
+  readonly #routes: RouteTable;
+  #answering = 0;
+  #stopping = false;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+    this.#routes = new RouteTable(options.api.routes);
+    // A request without a host is answered like any other bad one, and not by Node in its own words.
+    this.server = createServer({ requestTimeout, headersTimeout: requestTimeout, requireHostHeader: false });
+    this.server.on('request', (incoming, outgoing) => void this.#serve(incoming, outgoing));
+    this.server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#turnAway(error, socket));
+  }
+
+  /** Takes no more requests, and resolves when those that are being answered are. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    if (this.#answering === 0) this.server.closeAllConnections();
+    await closed;
+  }
+
+  /** Counts the requests that are being answered, so that the last of them lets the server end. */
+  #count(outgoing: ServerResponse): void {
+    this.#answering += 1;
+    outgoing.once('close', () => {
+      this.#answering -= 1;
+      if (this.#stopping && this.#answering === 0) this.server.closeAllConnections();
+    });
+  }
+
+  async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    this.#count(outgoing);
+    const ids = newRequestIds();
+    try {
+      const request = await readRequest(incoming);
+      this.#send(outgoing, await this.#answer(request, ids), ids);
+    } catch (error) {
+      if (error instanceof BodyTooLarge) this.#send(outgoing, this.#error('REQUEST_TOO_LARGE'), ids);
+      else if (incoming.complete) this.#options.onFault(error);
+      // A client that went away in the middle of its request gets no answer, and neither does a fault of ours.
+      if (!outgoing.headersSent) outgoing.destroy();
+    }
+  }
+
+  async #answer(request: HttpRequest, ids: RequestIds): Promise<GatewayReply> {
+    const { api, place } = this.#options;
+    const match = this.#match(request);
+    if (match === 'not readable') return this.#error(400);
+    if (!match) return this.#error('MISSING_AUTHENTICATION_TOKEN');
+    const { integration } = match.route;
+    if (integration.kind === 'mock') {
+      const type = mediaType(request.headers['content-type']?.toString()) || 'application/json';
+      if (!integration.accepts.includes(type)) return this.#error('UNSUPPORTED_MEDIA_TYPE');
+      return writtenReply(integration.reply, integration.reply.statusCode ?? 200);
+    }
+    if (!this.#mayInvoke(match, integration.functionName)) return this.#error('API_CONFIGURATION_ERROR');
+    const event = JSON.stringify(proxyEvent(request, match, api, ids, place));
+    if (Buffer.byteLength(event) > largestEvent) return this.#error('REQUEST_TOO_LARGE');
+    return this.#invoke(integration, event, request.headers.accept?.toString());
+  }
+
+  /** The route, if there is one; a path or query that is not properly percent-encoded has none to be looked for. */
+  #match({ method, path, query }: HttpRequest): RouteMatch | undefined | 'not readable' {
+    try {
+      decodeURIComponent(path);
+      decodeURIComponent(query);
+    } catch {
+      return 'not readable';
+    }
+    return this.#routes.match(method, path);
+  }
+
+  /** API Gateway asks the function's own policy, by the path with its variables. */
+  #mayInvoke({ route }: RouteMatch, functionName: string): boolean {
+    const { api, permissions, place } = this.#options;
+    const where = `${api.id}/${api.stage.name}/${route.method}${route.path}`;
+    const source = `arn:aws:execute-api:${place.region}:${place.accountId}:${where}`;
+    return mayInvoke(permissions, functionName, 'apigateway.amazonaws.com', source);
+  }
+
+  /** Waits for the function as long as API Gateway would; the function may go on after that. */
+  async #invoke(
+    { functionName, timeoutMs }: Extract<Integration, { kind: 'function' }>,
+    event: string,
+    accept: string | undefined,
+  ): Promise<GatewayReply> {
+    const waiting = new AbortController();
+    const timer = setTimeout(() => waiting.abort(), timeoutMs);
+    const timedOut = new Promise<'timed out'>((resolve) => {
+      waiting.signal.addEventListener('abort', () => resolve('timed out'));
+    });
+    const result = await Promise.race([timedOut, this.#options.invoke(functionName, event, waiting.signal)]);
+    clearTimeout(timer);
+    if (result === 'timed out') return this.#error('INTEGRATION_TIMEOUT');
+    if (result.outcome === 'throttled') return this.#error(500);
+    if (result.outcome === 'failure') return this.#error(502);
+    return proxyReply(result.payload, accept, this.#options.api) ?? this.#error(502);
+  }
+
+  #error(error: GatewayError): GatewayReply {
+    return errorReply(this.#options.api, error);
+  }
+
+  #send(outgoing: ServerResponse, { status, headers, body }: GatewayReply, ids: RequestIds): void {
+    const own = [
+      ['x-amzn-RequestId', ids.requestId],
+      ['x-amz-apigw-id', ids.extendedRequestId],
+      ['X-Amzn-Trace-Id', ids.traceId],
+      ...(status === 204 ? [] : [['Content-Length', String(body.length)]]),
+    ];
+    outgoing.writeHead(status, [...headers, ...own].flat()).end(body);
+  }
+
+  /** Answers what is not HTTP, or comes too slowly, in the API's words too. */
+  #turnAway(error: NodeJS.ErrnoException, socket: Duplex): void {
+    if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+    const asked =
+      error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+    const { status, headers, body } = this.#error(asked);
+    const fields = [...headers, ['Content-Length', String(body.length)], ['Connection', 'close']];
+    const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields.map((field) => field.join(': '))];
+    socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
+  }
+}

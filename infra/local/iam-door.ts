@@ -1,0 +1,180 @@
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
+import { answerRefusal, type StoreName } from './aws-error.ts';
+import { dynamodbAccess } from './dynamodb-access.ts';
+import { type Access, evaluate, type Statement, type Verdict } from './iam.ts';
+import { isBulkDeletion, readsObject, s3Access } from './s3-access.ts';
+import { sqsAccess } from './sqs-access.ts';
+import type { Place } from './template-values.ts';
+
+/** Somebody who may call the stores: a function, known by the access key id that it signs with. */
+export interface Caller {
+  readonly functionName: string;
+  readonly roleName: string;
+  readonly statements: readonly Statement[];
+}
+
+export interface IamDoorOptions {
+  readonly stores: Readonly<Record<StoreName, URL>>;
+  /** By access key id. */
+  readonly callers: ReadonlyMap<string, Caller>;
+  readonly place: Pick<Place, 'region' | 'accountId'>;
+}
+
+/** DynamoDB takes requests of up to 16 MB; the other bodies that the door reads are smaller. */
+const largestBody = 16 * 1024 * 1024;
+
+/**
+ * The way from the functions to DynamoDB, SQS and S3: an HTTP proxy that lets through what the function's role
+ * allows, and answers all else as AWS does. It knows the caller by the access key id of the signature. The
+ * signature itself is not checked: the ids are random, and each is known to one function only.
+ */
+export class IamDoor {
+  readonly #options: IamDoorOptions;
+  readonly #used = new Map<string, Map<string, Access>>();
+  readonly #agent = new Agent({ keepAlive: true });
+
+  constructor(options: IamDoorOptions) {
+    this.#options = options;
+  }
+
+  /** Answers one request: what an HTTP server is given. */
+  readonly handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    this.#handle(incoming, outgoing).catch(() => outgoing.destroy());
+  };
+
+  /** What a function has done so far, every action on a resource once. */
+  used(functionName: string): readonly Access[] {
+    return [...(this.#used.get(functionName)?.values() ?? [])];
+  }
+
+  /** Lets go of the connections to the stores. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const url = new URL(incoming.url ?? '/', 'http://door');
+    const method = incoming.method ?? 'GET';
+    const credential = readCredential(incoming.headers.authorization, url.searchParams);
+    if (!credential) return answerRefusal(outgoing, 's3', 'not signed', 'The request is not signed.');
+    const { store, accessKeyId } = credential;
+    const caller = this.#options.callers.get(accessKeyId);
+    if (!caller)
+      return answerRefusal(outgoing, store, 'unknown caller', `No function has the key ${accessKeyId}.`);
+
+    // Objects pass as they come, while calls say in their body what they want.
+    const body =
+      store !== 's3' || isBulkDeletion({ method, query: url.searchParams })
+        ? await read(incoming)
+        : undefined;
+    const wanted = accessOf(store, incoming, url, body?.toString() ?? '', this.#options.place);
+    if (!wanted) return answerRefusal(outgoing, store, 'not readable', 'The request cannot be read.');
+    for (const access of wanted) {
+      const verdict = evaluate(caller.statements, access);
+      if (verdict !== 'allowed') {
+        return answerRefusal(outgoing, store, 'access denied', this.#sentence(caller, access, verdict));
+      }
+    }
+    this.#remember(caller, wanted);
+
+    const listing =
+      store === 's3' && readsObject({ method, path: url.pathname }) ? listingOf(url.pathname) : undefined;
+    const hidesMissing = listing && evaluate(caller.statements, listing) !== 'allowed';
+    const upstream = request(this.#options.stores[store], {
+      method,
+      path: incoming.url,
+      headers: { ...incoming.headers, host: this.#options.stores[store].host },
+      agent: this.#agent,
+    });
+    upstream.on('response', (response) => {
+      // Who may not list a bucket is not told either that an object is missing.
+      if (hidesMissing && response.statusCode === 404) {
+        response.resume();
+        return answerRefusal(
+          outgoing,
+          store,
+          'access denied',
+          this.#sentence(caller, listing, 'not allowed'),
+        );
+      }
+      outgoing.writeHead(response.statusCode ?? 502, response.rawHeaders);
+      pipeline(response, outgoing, () => {});
+    });
+    upstream.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => upstream.destroy());
+    if (body) upstream.end(body);
+    else pipeline(incoming, upstream, () => {});
+  }
+
+  #remember(caller: Caller, wanted: readonly Access[]): void {
+    const used = this.#used.get(caller.functionName) ?? new Map<string, Access>();
+    this.#used.set(caller.functionName, used);
+    for (const access of wanted) used.set(`${access.action} ${access.resource}`, access);
+  }
+
+  /** Names the function, the action and the resource, in the words that people search the web for. */
+  #sentence({ roleName, functionName }: Caller, { action, resource }: Access, verdict: Verdict): string {
+    const user = `arn:aws:sts::${this.#options.place.accountId}:assumed-role/${roleName}/${functionName}`;
+    const reason =
+      verdict === 'denied'
+        ? 'with an explicit deny in an identity-based policy'
+        : `because no identity-based policy allows the ${action} action`;
+    return `User: ${user} is not authorized to perform: ${action} on resource: ${resource} ${reason}`;
+  }
+}
+
+/** Reads who signed a request, and for which service, from its header or from a presigned address. */
+function readCredential(
+  authorization: string | undefined,
+  query: URLSearchParams,
+): { readonly accessKeyId: string; readonly store: StoreName } | undefined {
+  const scope = /Credential=([^,\s]+)/.exec(authorization ?? '')?.[1] ?? query.get('X-Amz-Credential') ?? '';
+  const [accessKeyId, , , service] = scope.split('/');
+  if (!accessKeyId || (service !== 'dynamodb' && service !== 'sqs' && service !== 's3')) return undefined;
+  return { accessKeyId, store: service };
+}
+
+/** What the request wants to do, or undefined when that cannot be made out. */
+function accessOf(
+  store: StoreName,
+  incoming: IncomingMessage,
+  url: URL,
+  body: string,
+  place: IamDoorOptions['place'],
+): Access[] | undefined {
+  try {
+    if (store === 's3') {
+      const copySource = incoming.headers['x-amz-copy-source'];
+      return s3Access({
+        method: incoming.method ?? 'GET',
+        path: url.pathname,
+        query: url.searchParams,
+        copySource: Array.isArray(copySource) ? copySource[0] : copySource,
+        body,
+      });
+    }
+    const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
+    const wanted = (store === 'dynamodb' ? dynamodbAccess : sqsAccess)(operation, JSON.parse(body), place);
+    return wanted.length > 0 ? wanted : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The permission without which S3 does not tell that an object is missing. */
+const listingOf = (path: string): Access => ({
+  action: 's3:ListBucket',
+  resource: `arn:aws:s3:::${decodeURIComponent(path.split('/')[1] ?? '')}`,
+});
+
+async function read(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > largestBody) throw new Error('The request is too large.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

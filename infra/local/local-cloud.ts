@@ -1,0 +1,198 @@
+import { createServer, type Server } from 'node:http';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type { StoreName } from './aws-error.ts';
+import { ensureTable, removeExpired } from './dynamo-table.ts';
+import { functionEnvironment, newAccessKeyId } from './function-environment.ts';
+import { FunctionLogs } from './function-log.ts';
+import { FunctionPool } from './function-pool.ts';
+import { Gateway } from './gateway.ts';
+import { IamDoor } from './iam-door.ts';
+import type { InvocationResult } from './invocation.ts';
+import { listenOnLoopback } from './loopback.ts';
+import { QueuePoller } from './queue-poller.ts';
+import { Scheduler } from './scheduler.ts';
+import { startSqsS3Store } from './sqs-s3-store.ts';
+import { type LambdaFunction, readTemplate, type Service } from './template.ts';
+import { type CloudFormationTemplate, localAccount, localRegion, type Place } from './template-values.ts';
+
+export interface LocalCloudOptions {
+  readonly template: CloudFormationTemplate;
+  /** The cloud assembly that the template belongs to. */
+  readonly assembly: string;
+  readonly dataDirectory: string;
+  /** Where DynamoDB answers. */
+  readonly dynamodb: URL;
+  /** Where clients find the service; 0 for any free port. */
+  readonly port: number;
+  /** How many functions may run at once. */
+  readonly concurrency: number;
+  /** Shows what functions log on the console too. */
+  readonly showLogs: boolean;
+  /** Takes a line for the person at the console. */
+  readonly report: (line: string) => void;
+}
+
+/** Milliseconds that running requests get to end when the local cloud stops; long polls do not last that long. */
+const grace = 1500;
+/** Milliseconds after which a warm function that nobody needs is given up. */
+const idleMs = 5 * 60_000;
+/** Milliseconds that the door keeps a connection on which nothing happens: longer than its clients do. */
+const keepAlive = 60_000;
+/** Milliseconds between two removals of expired items. */
+const expiryInterval = 60 * 60_000;
+
+/** A deployed stack on a laptop: everything that a template describes, running. */
+export interface LocalCloud {
+  /** The address that clients use. */
+  readonly address: URL;
+  readonly service: Service;
+  /** Knows what each function has really done with its permissions. */
+  readonly door: IamDoor;
+  readonly place: Place;
+  /** Where the stores answer, past the door. */
+  readonly stores: Readonly<Record<StoreName, URL>>;
+  /** Hands an event (JSON) to a function, as any service of AWS would. */
+  invoke(functionName: string, event: string): Promise<InvocationResult>;
+  /** Ends everything that was started; running requests get a moment to end. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Deploys a template to this machine.
+ *
+ * @throws StartProblem when the port is taken.
+ * @throws Error when the template has something that the local cloud cannot do.
+ */
+export async function startLocalCloud(options: LocalCloudOptions): Promise<LocalCloud> {
+  const started: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const end of started.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await start(options, (end) => started.push(end))), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Starts one part after the other and says how each is ended, the last one first. */
+async function start(
+  options: LocalCloudOptions,
+  atEnd: (end: () => unknown) => void,
+): Promise<Omit<LocalCloud, 'stop'>> {
+  const { report } = options;
+  const onFault = (error: unknown) =>
+    report(error instanceof Error ? (error.stack ?? error.message) : String(error));
+
+  // The address of the door is in the environments and in the URLs of queues, so it comes first of all.
+  const doorServer = createServer({ keepAliveTimeout: keepAlive });
+  const doorAddress = await listenOnLoopback(doorServer, 0);
+  atEnd(() => close(doorServer));
+  const place: Place = { region: localRegion, accountId: localAccount, queueEndpoint: doorAddress.origin };
+  const service = readTemplate(options.template, options.assembly, place);
+  for (const type of service.unknownTypes) report(`The local cloud has nothing for ${type}; it is left out.`);
+
+  const store = await startSqsS3Store(join(options.dataDirectory, 'fauxqs'), place);
+  atEnd(() => store.stop());
+  for (const queue of service.queues) store.ensureQueue(queue);
+  for (const bucket of service.buckets) store.ensureBucket(bucket);
+  await keepTables(service, options.dynamodb, place, atEnd, onFault);
+
+  const keys = new Map(service.functions.map(({ name }) => [name, newAccessKeyId()]));
+  const keyOf = ({ name }: LambdaFunction) => keys.get(name) ?? '';
+  const stores = { dynamodb: options.dynamodb, sqs: store.endpoint, s3: store.endpoint };
+  const door = new IamDoor({
+    stores,
+    callers: new Map(
+      service.functions.map((lambda) => [keyOf(lambda), { functionName: lambda.name, ...lambda }] as const),
+    ),
+    place,
+  });
+  doorServer.on('request', door.handle);
+  atEnd(() => door.close());
+
+  const logs = new FunctionLogs(join(options.dataDirectory, 'logs'), options.showLogs);
+  atEnd(() => logs.close());
+  const pool = new FunctionPool(service.functions, {
+    environmentOf: (lambda) =>
+      functionEnvironment(lambda, { endpoint: doorAddress, accessKeyId: keyOf(lambda) }, place),
+    onOutput: ({ name }, text) => logs.write(name, text),
+    onFailure: ({ name }, error) => {
+      logs.writeError(name, error);
+      report(`${name} failed: ${error.errorType}: ${error.errorMessage} (more in ${logs.pathOf(name)})`);
+    },
+    concurrency: options.concurrency,
+    startsAtOnce: availableParallelism(),
+    idleMs,
+  });
+  const invoke = (name: string, event: string, signal?: AbortSignal) => pool.invoke(name, event, signal);
+
+  const gateway = new Gateway({ api: service.api, permissions: service.permissions, place, invoke, onFault });
+  const pollers = service.eventSources.map((source) => {
+    const lambda = service.functions.find(({ name }) => name === source.functionName);
+    const queue = service.queues.find(({ arn }) => arn === source.queueArn);
+    if (!lambda || !queue)
+      throw new Error(`${source.queueArn} or ${source.functionName} is not in the template.`);
+    const client = sqsClient(doorAddress, keyOf(lambda), place);
+    return new QueuePoller({
+      source,
+      lambda,
+      queueUrl: queue.url,
+      region: place.region,
+      client,
+      invoke,
+      onFault,
+    });
+  });
+  const scheduler = new Scheduler({
+    schedules: service.schedules,
+    permissions: service.permissions,
+    place,
+    file: join(options.dataDirectory, 'schedules.json'),
+    invoke,
+    onFault,
+  });
+  // What brings work in ends together with what does the work: each waits for the other's last requests.
+  atEnd(() => {
+    scheduler.stop();
+    return Promise.all([gateway.stop(), pool.close(grace), ...pollers.map((poller) => poller.stop())]);
+  });
+  await Promise.all(pollers.map((poller) => poller.start()));
+  scheduler.start();
+  const address = await listenOnLoopback(gateway.server, options.port);
+  return { address, service, door, place, stores, invoke };
+}
+
+/** Makes the tables, and removes what has expired in them from time to time. */
+async function keepTables(
+  { tables }: Service,
+  endpoint: URL,
+  { region }: Place,
+  atEnd: (end: () => unknown) => void,
+  onFault: (error: unknown) => void,
+): Promise<void> {
+  const client = new DynamoDBClient({ endpoint: endpoint.origin, region, credentials: operator });
+  atEnd(() => client.destroy());
+  for (const table of tables) await ensureTable(client, table);
+  const timer = setInterval(() => {
+    const now = Math.floor(Date.now() / 1000);
+    for (const table of tables) removeExpired(client, table, now).catch(onFault);
+  }, expiryInterval);
+  atEnd(() => clearInterval(timer));
+}
+
+/** Credentials of whoever starts the local cloud. The stores take any. */
+const operator = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+const sqsClient = (endpoint: URL, accessKeyId: string, { region }: Place): SQSClient =>
+  new SQSClient({ endpoint: endpoint.origin, region, credentials: { ...operator, accessKeyId } });
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
+}

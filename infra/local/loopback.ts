@@ -1,0 +1,46 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import { StartProblem } from './start-problem.ts';
+
+/**
+ * Lets a server listen on the loopback interface, and nowhere else.
+ *
+ * @param port 0 for any free port.
+ * @returns The address, as `http://127.0.0.1:9991`.
+ * @throws StartProblem when the port is taken or not allowed.
+ */
+export async function listenOnLoopback(server: Server, port: number): Promise<URL> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port)));
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+/**
+ * Makes sure that a port is free, before anything else is started.
+ *
+ * @throws StartProblem when it is not.
+ */
+export async function checkPort(port: number): Promise<void> {
+  await listenFor(port);
+}
+
+/** A port that nobody listens on at this moment, for a program that cannot pick one by itself. */
+export const freePort = (): Promise<number> => listenFor(0);
+
+async function listenFor(port: number): Promise<number> {
+  const server = createServer();
+  const address = await listenOnLoopback(server, port);
+  await new Promise((resolve) => server.close(resolve));
+  return Number(address.port);
+}
+
+function explain(error: NodeJS.ErrnoException, port: number): Error {
+  if (error.code === 'EADDRINUSE') {
+    return new StartProblem(`Port ${port} is in use: stop what listens there, or set PORT to another one.`);
+  }
+  if (error.code === 'EACCES')
+    return new StartProblem(`Port ${port} may not be used: set PORT to one above 1023.`);
+  return error;
+}

@@ -1,0 +1,124 @@
+/** `npm start`: the whole service on this machine, from the synthesized template. */
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { assemble } from './assembly.ts';
+import { readConfiguration } from './configuration.ts';
+import { openDataDirectory } from './data-directory.ts';
+import { type Demo, ensureDemo } from './demo-organization.ts';
+import { startDynamoStore } from './dynamo-store.ts';
+import { startLocalCloud } from './local-cloud.ts';
+import { checkPort } from './loopback.ts';
+import { Progress } from './progress.ts';
+import { StartProblem } from './start-problem.ts';
+
+/** A terminal and npm both pass on one press of Ctrl-C; within these milliseconds it counts once. */
+const onePress = 300;
+
+const progress = new Progress((line) => console.log(line));
+/** How to end what was started, in the order in which that was. */
+const started: (() => unknown)[] = [];
+let asked = Number.POSITIVE_INFINITY;
+let ending = false;
+
+// Lambda's clock, and credentials that fit no account, so that nothing here can ever reach a real one.
+Object.assign(process.env, { TZ: 'UTC', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' });
+for (const name of ['AWS_PROFILE', 'AWS_SESSION_TOKEN']) delete process.env[name];
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupted);
+// The bootstrap is gone, by kill -9: there is nobody to pass on signals any more.
+process.on('disconnect', interrupted);
+process.on('uncaughtException', fail);
+await main().catch(fail);
+
+async function main(): Promise<void> {
+  const { logs } = readArguments();
+  const configuration = readConfiguration(process.env);
+  const directory = openDataDirectory(configuration.dataDirectory);
+  started.push(() => directory.release());
+  // After the folder, since whoever had that until now has let go of its port first.
+  await checkPort(configuration.port);
+  const inside = (name: string) => join(directory.path, name);
+
+  const [template, dynamodb] = await Promise.all([
+    progress.step('Building the functions and the template', assemble(inside('assembly'))),
+    progress.step(
+      'Starting DynamoDB',
+      startDynamoStore(inside('dynamodb.sqlite'), configuration.dynamodbEndpoint),
+    ),
+  ]);
+  started.push(() => dynamodb.stop());
+  void dynamodb.died.then((words) => fail(new StartProblem(`The DynamoDB store has ended: ${words}`)));
+
+  const cloud = await progress.step(
+    'Starting the local cloud',
+    startLocalCloud({
+      template,
+      assembly: inside('assembly'),
+      dataDirectory: directory.path,
+      dynamodb: dynamodb.endpoint,
+      port: configuration.port,
+      concurrency: configuration.concurrency,
+      showLogs: logs,
+      report: (line) => progress.say(line),
+    }),
+  );
+  started.push(() => cloud.stop());
+
+  const [table] = cloud.service.tables;
+  if (!table) throw new Error('The template has no table.');
+  const demo = await ensureDemo({
+    dataDirectory: directory.path,
+    site: cloud.address,
+    environment: {
+      TABLE_NAME: table.name,
+      AWS_REGION: cloud.place.region,
+      AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint.origin,
+    },
+  });
+  if (demo.created) progress.say('Made the demo organization');
+  progress.say(readyLine(cloud.address, demo));
+}
+
+function readArguments(): { readonly logs: boolean } {
+  try {
+    return parseArgs({ options: { logs: { type: 'boolean', default: false } } }).values;
+  } catch (error) {
+    throw new StartProblem(`npm start takes nothing but --logs: ${(error as Error).message}`);
+  }
+}
+
+/** The last line: where the service is, who is there, and a command that sends a message. */
+function readyLine(address: URL, { folder, accounts }: Demo): string {
+  const where = relative('', folder);
+  const member = accounts?.find(({ name }) => name === 'member');
+  if (!accounts || !member) {
+    return `ready at ${address.origin}, but the keys in ${where} are lost: put the files back, or remove the data folder to begin anew.`;
+  }
+  const names = accounts.map(({ name }) => name).join(', ');
+  const send = `curl -sS ${address.origin}/api/v1/messages -u '${member.email}:${member.apiKey}' -d type=channel -d to=general -d topic=greetings --data-urlencode content='Hello, world!'`;
+  return `ready at ${address.origin} with the accounts ${names} (keys in ${where}); send a message: ${send}`;
+}
+
+/** The first press of Ctrl-C ends everything in order, the second at once. */
+function interrupted(): void {
+  const now = performance.now();
+  if (now - asked > onePress) process.exit(130);
+  asked = Math.min(asked, now);
+  if (ending) return;
+  progress.say('Stopping; press Ctrl-C once more to stop at once');
+  void end(0);
+}
+
+/** Says what went wrong, in one sentence if somebody can put it right, and ends. */
+function fail(error: unknown): void {
+  if (ending) return;
+  if (error instanceof StartProblem) console.error(error.message);
+  else console.error(error);
+  void end(1);
+}
+
+async function end(code: number): Promise<void> {
+  ending = true;
+  for (const stop of started.splice(0).reverse()) await Promise.resolve(stop()).catch(() => {});
+  process.exit(code);
+}

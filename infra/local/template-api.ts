@@ -1,0 +1,142 @@
+import * as z from 'zod/mini';
+
+/** A reply of the gateway's own: what API Gateway calls a gateway response. */
+export interface GatewayResponse {
+  readonly statusCode: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** By the media type that it is written in. */
+  readonly templates: Readonly<Record<string, string>>;
+}
+
+/** What answers a route: a function, or a reply written down in the API. */
+export type Integration =
+  | { readonly kind: 'function'; readonly functionName: string; readonly timeoutMs: number }
+  | {
+      readonly kind: 'mock';
+      /** The media types of requests that it takes; another one is refused. */
+      readonly accepts: readonly string[];
+      readonly reply: GatewayResponse;
+    };
+
+export interface Route {
+  /** An HTTP method in capitals, or `ANY`. */
+  readonly method: string;
+  /** The path with its variables, as `/users/{user_id}` or `/{proxy+}`. */
+  readonly path: string;
+  readonly integration: Integration;
+}
+
+export interface Stage {
+  readonly name: string;
+  readonly variables: Readonly<Record<string, string>> | undefined;
+}
+
+export interface RestApi {
+  readonly id: string;
+  readonly stage: Stage;
+  readonly routes: readonly Route[];
+  readonly binaryMediaTypes: readonly string[];
+  /** By type, as `DEFAULT_4XX` or `REQUEST_TOO_LARGE`. */
+  readonly gatewayResponses: Readonly<Record<string, GatewayResponse>>;
+}
+
+/** The longest that the gateway waits for an integration, and what it waits if the API does not say. */
+const defaultTimeoutMs = 29_000;
+
+/**
+ * Reads a REST API from the OpenAPI document in its `Body`.
+ *
+ * @throws Error when the API has what the local gateway does not do (other integrations, authorizers, mapping of
+ *   requests).
+ */
+export function readRestApi(id: string, stage: Stage, properties: unknown): RestApi {
+  const { Body: body } = apiShape.parse(properties);
+  return {
+    id,
+    stage,
+    routes: Object.entries(body.paths).flatMap(([path, operations]) =>
+      Object.entries(operations)
+        .filter(([key]) => methods.has(key))
+        .map(([key, operation]) => ({
+          method: key === anyMethod ? 'ANY' : key.toUpperCase(),
+          path,
+          integration: readIntegration(`${key} ${path}`, operation),
+        })),
+    ),
+    binaryMediaTypes: body['x-amazon-apigateway-binary-media-types'],
+    gatewayResponses: Object.fromEntries(
+      Object.entries(body['x-amazon-apigateway-gateway-responses']).map(([type, response]) => [
+        type,
+        readReply(response, 'gatewayresponse.header.'),
+      ]),
+    ),
+  };
+}
+
+const anyMethod = 'x-amazon-apigateway-any-method';
+const methods = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', anyMethod]);
+
+const replyShape = z.object({
+  statusCode: z.optional(z.union([z.number(), z.string()])),
+  responseParameters: z._default(z.record(z.string(), z.string()), {}),
+  responseTemplates: z._default(z.record(z.string(), z.string()), {}),
+});
+
+const apiShape = z.object({
+  Body: z.object({
+    paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+    'x-amazon-apigateway-binary-media-types': z._default(z.array(z.string()), []),
+    'x-amazon-apigateway-gateway-responses': z._default(z.record(z.string(), replyShape), {}),
+  }),
+});
+
+const integrationShape = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('aws_proxy'),
+    uri: z.string(),
+    timeoutInMillis: z._default(z.number(), defaultTimeoutMs),
+  }),
+  z.object({
+    type: z.literal('mock'),
+    passthroughBehavior: z.literal('never'),
+    requestTemplates: z.record(z.string(), z.string()),
+    responses: z.object({ default: replyShape }),
+  }),
+]);
+
+const operationShape = z.object({
+  'x-amazon-apigateway-integration': integrationShape,
+  security: z.optional(z.tuple([])),
+});
+
+function readIntegration(where: string, operation: unknown): Integration {
+  const parsed = operationShape.safeParse(operation);
+  if (!parsed.success)
+    throw new Error(`The local gateway cannot do ${where}: ${z.prettifyError(parsed.error)}`);
+  const integration = parsed.data['x-amazon-apigateway-integration'];
+  if (integration.type === 'mock') {
+    const reply = readReply(integration.responses.default, 'method.response.header.');
+    return { kind: 'mock', accepts: Object.keys(integration.requestTemplates), reply };
+  }
+  const functionName = /:function:([^/:]+)\/invocations$/.exec(integration.uri)?.[1];
+  if (!functionName) throw new Error(`The integration of ${where} names no function: ${integration.uri}`);
+  return { kind: 'function', functionName, timeoutMs: integration.timeoutInMillis };
+}
+
+function readReply(reply: z.infer<typeof replyShape>, headerPrefix: string): GatewayResponse {
+  const headers = Object.entries(reply.responseParameters).map(([name, value]) => {
+    const literal = /^'(.*)'$/s.exec(value)?.[1];
+    if (!name.startsWith(headerPrefix) || literal === undefined) {
+      throw new Error(`The local gateway sets headers from literals only, and not ${name} from ${value}.`);
+    }
+    return [name.slice(headerPrefix.length), literal] as const;
+  });
+  for (const template of Object.values(reply.responseTemplates)) {
+    if (/[$#]/.test(template)) throw new Error(`The local gateway cannot evaluate the template ${template}`);
+  }
+  return {
+    statusCode: reply.statusCode === undefined ? undefined : Number(reply.statusCode),
+    headers: Object.fromEntries(headers),
+    templates: reply.responseTemplates,
+  };
+}

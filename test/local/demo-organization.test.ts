@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { beforeEach, expect, inject, test } from 'vitest';
+import { type DemoOptions, ensureDemo } from '../../infra/local/demo-organization.ts';
+import { tableDefinition } from '../../shared/table/schema.ts';
+import { temporaryFolder } from './sample-cloud.ts';
+
+let options: DemoOptions;
+
+beforeEach(async () => {
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' });
+  const TableName = `demo-${crypto.randomUUID()}`;
+  const client = new DynamoDBClient({ endpoint: inject('dynamodb'), region: 'us-east-1' });
+  await client.send(new CreateTableCommand({ TableName, ...tableDefinition() }));
+  options = {
+    dataDirectory: await temporaryFolder(),
+    site: new URL('http://127.0.0.1:9991'),
+    environment: {
+      TABLE_NAME: TableName,
+      AWS_REGION: 'us-east-1',
+      AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb'),
+    },
+  };
+});
+
+const seed = () => join(options.dataDirectory, 'demo-seed');
+const names = ['admin', 'bot', 'guest', 'member', 'moderator', 'owner'];
+
+test('an empty table gets the organization, and the folder its files', async () => {
+  const demo = await ensureDemo(options);
+  expect(demo.created).toBe(true);
+  expect(demo.accounts?.map(({ name }) => name).sort()).toEqual(names);
+  for (const { name, email, apiKey } of demo.accounts ?? []) {
+    expect(apiKey).toMatch(/^[A-Za-z0-9]{32}$/);
+    expect(await readFile(join(demo.folder, `${name}.zuliprc`), 'utf8')).toBe(
+      `[api]\nemail=${email}\nkey=${apiKey}\nsite=http://127.0.0.1:9991\n`,
+    );
+  }
+  expect(new Set(demo.accounts?.map(({ apiKey }) => apiKey)).size).toBe(names.length);
+  expect(existsSync(seed())).toBe(false);
+});
+
+test('a later start changes nothing', async () => {
+  const first = await ensureDemo(options);
+  const second = await ensureDemo(options);
+  expect(second.created).toBe(false);
+  const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
+  const keys = (accounts: typeof first.accounts) => accounts?.toSorted(byName).map(({ apiKey }) => apiKey);
+  expect(keys(second.accounts)).toEqual(keys(first.accounts));
+});
+
+test('one who is interrupted before the files are written makes the same keys again', async () => {
+  await writeFile(seed(), 'a seed that was kept');
+  const before = await ensureDemo(options);
+  await rm(before.folder, { recursive: true });
+  await writeFile(seed(), 'a seed that was kept');
+  const after = await ensureDemo(options);
+  expect(after.created).toBe(false);
+  expect(after.accounts?.map(({ apiKey }) => apiKey)).toEqual(before.accounts?.map(({ apiKey }) => apiKey));
+  expect(existsSync(join(after.folder, 'member.zuliprc'))).toBe(true);
+});
+
+test('an organization whose files are lost gets no files with wrong keys', async () => {
+  const { folder } = await ensureDemo(options);
+  await rm(folder, { recursive: true });
+  const demo = await ensureDemo(options);
+  expect([demo.created, demo.accounts]).toEqual([false, undefined]);
+  expect([existsSync(folder), existsSync(seed())]).toEqual([false, false]);
+});

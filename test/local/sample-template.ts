@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import type { CloudFormationTemplate, TemplateResource } from '../../infra/local/template-values.ts';
+
+/** The folder that stands for the cloud assembly: each function's code is a folder in it. */
+export const fixtures = join(import.meta.dirname, 'fixtures');
+
+interface SampleFunction {
+  /** Folder of its code among the fixtures. */
+  readonly code: string;
+  /** Routes that it answers, as `GET /things/{id}`. */
+  readonly routes?: readonly string[];
+  readonly statements?: readonly object[];
+  readonly environment?: Readonly<Record<string, unknown>>;
+  readonly timeout?: number;
+  readonly memory?: number;
+  readonly reserved?: number;
+}
+
+export interface Sample {
+  readonly functions: Readonly<Record<string, SampleFunction>>;
+  /** Resources besides the functions, their roles and permissions, and the API. */
+  readonly resources?: Readonly<Record<string, TemplateResource>>;
+  /** Members of the API's document besides the functions' routes. */
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly gatewayResponses?: Readonly<Record<string, object>>;
+  readonly binaryMediaTypes?: readonly string[];
+  /** The routes whose permission is left out. */
+  readonly withoutPermission?: readonly string[];
+}
+
+/** A template in the form in which the CDK writes it, with functions of the fixtures. */
+export function sampleTemplate(sample: Sample): CloudFormationTemplate {
+  const functions = Object.entries(sample.functions);
+  const routes = functions.flatMap(([name, { routes = [] }]) => routes.map((route) => ({ name, route })));
+  const paths: Record<string, Record<string, unknown>> = structuredClone({ ...sample.paths });
+  for (const { name, route } of routes) {
+    const [method = '', path = ''] = route.split(' ');
+    const key = method === 'ANY' ? 'x-amazon-apigateway-any-method' : method.toLowerCase();
+    paths[path] = { ...paths[path], [key]: functionOperation(name) };
+  }
+  const permitted = routes.filter(({ route }) => !sample.withoutPermission?.includes(route));
+  return {
+    Resources: {
+      ...Object.fromEntries(functions.flatMap(([name, it]) => functionResources(name, it))),
+      ...Object.fromEntries(
+        permitted.map(({ name, route }, i) => [`Permission${i}`, permission(name, route)]),
+      ),
+      ...sample.resources,
+      Api: {
+        Type: 'AWS::ApiGateway::RestApi',
+        Properties: {
+          Body: {
+            openapi: '3.0.1',
+            paths,
+            'x-amazon-apigateway-binary-media-types': sample.binaryMediaTypes ?? [],
+            'x-amazon-apigateway-gateway-responses': sample.gatewayResponses ?? {},
+          },
+        },
+      },
+      Stage: {
+        Type: 'AWS::ApiGateway::Stage',
+        Properties: { StageName: 'prod', RestApiId: { Ref: 'Api' } },
+      },
+    },
+  };
+}
+
+function functionResources(name: string, it: SampleFunction): [string, TemplateResource][] {
+  const role = {
+    Type: 'AWS::IAM::Role',
+    Properties: { Policies: [{ PolicyName: 'needs', PolicyDocument: { Statement: it.statements ?? [] } }] },
+  };
+  const lambda = {
+    Type: 'AWS::Lambda::Function',
+    Properties: {
+      FunctionName: name,
+      Handler: 'index.handler',
+      Role: { 'Fn::GetAtt': [`${name}Role`, 'Arn'] },
+      Environment: { Variables: it.environment ?? {} },
+      Timeout: it.timeout ?? 5,
+      MemorySize: it.memory ?? 128,
+      ...(it.reserved === undefined ? {} : { ReservedConcurrentExecutions: it.reserved }),
+    },
+    Metadata: { 'aws:asset:path': it.code },
+  };
+  return [
+    [`${name}Role`, role],
+    [name, lambda],
+  ];
+}
+
+const arnOf = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] });
+
+const functionOperation = (name: string) => ({
+  'x-amazon-apigateway-integration': {
+    type: 'aws_proxy',
+    httpMethod: 'POST',
+    uri: {
+      'Fn::Join': [
+        '',
+        [
+          'arn:',
+          { Ref: 'AWS::Partition' },
+          ':apigateway:',
+          { Ref: 'AWS::Region' },
+          ':lambda:path/2015-03-31/functions/',
+          arnOf(name),
+          '/invocations',
+        ],
+      ],
+    },
+  },
+});
+
+function permission(name: string, route: string): TemplateResource {
+  const [method = '', path = ''] = route.split(' ');
+  const place = `${method === 'ANY' ? '*' : method}${path.replaceAll(/\{[^}]+\}/g, '*')}`;
+  return {
+    Type: 'AWS::Lambda::Permission',
+    Properties: {
+      Action: 'lambda:InvokeFunction',
+      FunctionName: arnOf(name),
+      Principal: 'apigateway.amazonaws.com',
+      SourceArn: {
+        'Fn::Sub': `arn:aws:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${Api}/\${Stage}/${place}`,
+      },
+    },
+  };
+}
+
+/** An operation that the gateway answers by itself. */
+export const mockOperation = (
+  statusCode: number,
+  body?: string,
+  headers: Readonly<Record<string, string>> = {},
+): object => ({
+  'x-amazon-apigateway-integration': {
+    type: 'mock',
+    passthroughBehavior: 'never',
+    requestTemplates: { 'application/json': `{"statusCode":${statusCode}}` },
+    responses: {
+      default: {
+        statusCode: String(statusCode),
+        responseParameters: Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, `'${value}'`]),
+        ),
+        ...(body === undefined ? {} : { responseTemplates: { 'application/json': body } }),
+      },
+    },
+  },
+});
+
+/** A table with an index, in the words of CloudFormation. */
+export const sampleTable = (name: string): TemplateResource => ({
+  Type: 'AWS::DynamoDB::Table',
+  Properties: {
+    TableName: name,
+    AttributeDefinitions: ['pk', 'sk', 'kind'].map((AttributeName) => ({
+      AttributeName,
+      AttributeType: 'S',
+    })),
+    KeySchema: [
+      { AttributeName: 'pk', KeyType: 'HASH' },
+      { AttributeName: 'sk', KeyType: 'RANGE' },
+    ],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: 'by-kind',
+        KeySchema: [{ AttributeName: 'kind', KeyType: 'HASH' }],
+        Projection: { ProjectionType: 'KEYS_ONLY' },
+      },
+    ],
+    TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
+  },
+});

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { temporaryFolder } from './sample-cloud.ts';
+
+const bootstrap = join(import.meta.dirname, '../../infra/local/bootstrap.mjs');
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<number | null>;
+}
+
+const runs: Run[] = [];
+let dataDirectory: string;
+
+beforeAll(async () => {
+  dataDirectory = await temporaryFolder();
+});
+
+afterAll(async () => {
+  for (const { child } of runs) child.kill('SIGKILL');
+  await rm(dataDirectory, { recursive: true, force: true });
+});
+
+/** `npm start`, without npm. */
+function start(environment: Record<string, string> = {}, ...args: string[]): Run {
+  const child = spawn(process.execPath, [bootstrap, 'infra/local/start.ts', ...args], {
+    env: { ...process.env, DATA_DIR: dataDirectory, PORT: '0', DYNAMODB_ENDPOINT: '', ...environment },
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
+  const run = { child, output: () => text, ended };
+  runs.push(run);
+  return run;
+}
+
+/** The last line, once it is there. */
+const ready = async (run: Run): Promise<string> =>
+  vi.waitFor(
+    () => {
+      const line = /^.*\bready\b.*\n/m.exec(run.output())?.[0];
+      if (line === undefined) throw new Error(`not ready: ${run.output()}`);
+      return line.trim();
+    },
+    { timeout: 15_000, interval: 20 },
+  );
+
+/** Pastes a command into a shell. */
+async function paste(command: string): Promise<string> {
+  const shell = spawn('/bin/sh', ['-c', command]);
+  let text = '';
+  shell.stdout.on('data', (chunk) => (text += chunk));
+  await once(shell, 'close');
+  return text;
+}
+
+/** The processes that have a text in their command line. */
+async function processesWith(text: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const commands = await Promise.all(
+    ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return commands.filter((command) => command.includes(text));
+}
+
+const commandOf = (line: string): string => /curl .*$/.exec(line)?.[0] ?? '';
+const keyOf = (command: string): string | undefined => /member@example\.com:(\w+)/.exec(command)?.[1];
+
+/** Kills the process below the bootstrap, in which everything runs. */
+async function killService({ child, ended }: Run): Promise<void> {
+  const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
+  for (const id of children.trim().split(' ')) process.kill(Number(id), 'SIGKILL');
+  expect(await ended).toBeNull();
+}
+
+describe('npm start', () => {
+  test('ends with one line that says where, who and how; the command in it works', async () => {
+    const run = start();
+    const line = await ready(run);
+    expect(line).toMatch(
+      /ready at http:\/\/127\.0\.0\.1:\d+ with the accounts owner, admin, moderator, member, guest, bot /,
+    );
+    expect(run.output().trim().split('\n').at(-1)?.trim()).toBe(line);
+    expect(JSON.parse(await paste(commandOf(line)))).toMatchObject({
+      result: 'success',
+      id: expect.any(Number),
+    });
+    run.child.kill('SIGINT');
+    expect(await run.ended).toBe(0);
+    expect(await processesWith(dataDirectory)).toEqual([]);
+  });
+
+  test('goes on after kill -9, of the service or of what started it, with the same keys and data', async () => {
+    const first = start();
+    const command = commandOf(await ready(first));
+    const ids = [JSON.parse(await paste(command)).id];
+    await killService(first);
+    const database = `${dataDirectory}/dynamodb.sqlite`;
+    await vi.waitFor(async () => expect(await processesWith(database)).toEqual([]), 3000);
+
+    const second = start();
+    const again = commandOf(await ready(second));
+    expect(keyOf(again)).toBe(keyOf(command));
+    ids.push(JSON.parse(await paste(again)).id);
+    second.child.kill('SIGKILL');
+
+    const third = start();
+    ids.push(JSON.parse(await paste(commandOf(await ready(third)))).id);
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+    expect(new Set(ids).size).toBe(3);
+    third.child.kill('SIGTERM');
+    expect(await third.ended).toBe(0);
+    await vi.waitFor(async () => expect(await processesWith(dataDirectory)).toEqual([]), 3000);
+  });
+
+  test('says in one sentence what is in the way, and ends', async () => {
+    const running = start();
+    await ready(running);
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const other = await temporaryFolder();
+    const cases: [Run, RegExp][] = [
+      [start(), /^Another npm start has DATA_DIR .*\n$/],
+      [start({ DATA_DIR: other, PORT: String(port) }), /^Port \d+ is in use: .*\n$/],
+      [start({ DATA_DIR: '/proc/nothing' }), /^DATA_DIR \/proc\/nothing cannot be written \(\w+\): .*\n$/],
+      [start({ PORT: 'many' }), /^PORT must be .*\n$/],
+      [start({ DATA_DIR: other }, '--quickly'), /^npm start takes nothing but --logs: .*\n$/],
+    ];
+    for (const [run, sentence] of cases) {
+      expect(await run.ended).toBe(1);
+      expect(run.output()).toMatch(sentence);
+    }
+    server.close();
+    running.child.kill('SIGINT');
+    await running.ended;
+  });
+});

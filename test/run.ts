@@ -1,0 +1,72 @@
+/**
+ * `npm test`: types, style, dead code, architecture and tests, one after the other, each to its end. The last line counts: every test is one,
+ * and so is each of the other checks.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+interface Count {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** What vitest writes when it is asked for JSON, as far as it is read here. */
+interface Report {
+  readonly success: boolean;
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+}
+
+const project = join(import.meta.dirname, '..');
+const inModules = (path: string) => join(project, 'node_modules', path);
+
+/** Runs a tool with Node, its output going where ours goes, and tells whether it was content. */
+async function run(script: string, ...args: string[]): Promise<boolean> {
+  const command = ['--disable-warning=ExperimentalWarning', script, ...args];
+  const child = spawn(process.execPath, command, { cwd: project, stdio: 'inherit' });
+  const stop = () => {
+    child.kill();
+    process.exit(1);
+  };
+  process.once('SIGTERM', stop);
+  const [code] = await once(child, 'exit');
+  process.off('SIGTERM', stop);
+  return code === 0;
+}
+
+const counted = (passed: boolean): Count => (passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 });
+
+async function check(name: string, script: string, ...args: string[]): Promise<Count> {
+  const passed = await run(script, ...args);
+  console.log(`${name}: ${passed ? 'passed' : 'failed'}`);
+  return counted(passed);
+}
+
+/** Runs the tests. One that could not even be loaded is in no count of vitest's, and counts as failed here. */
+async function tests(...filters: string[]): Promise<Count> {
+  const folder = await mkdtemp(join(tmpdir(), 'parlance-report-'));
+  const file = join(folder, 'report.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+  const passed = await run(inModules('vitest/vitest.mjs'), 'run', ...reporters, ...filters);
+  const report: Report | undefined = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
+  await rm(folder, { recursive: true });
+  if (!report) return counted(false);
+  const unseen = !passed && report.numFailedTests === 0 ? 1 : 0;
+  return { passed: report.numPassedTests, failed: report.numFailedTests + unseen };
+}
+
+const folders = ['functions', 'shared', 'infra', 'test'];
+const counts = [
+  await check('types', inModules('typescript/bin/tsc'), '--noEmit'),
+  await check('style', inModules('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'),
+  await check('dead code', inModules('knip/bin/knip.js')),
+  await check('architecture', inModules('dependency-cruiser/bin/dependency-cruiser.mjs'), ...folders),
+  await tests(...process.argv.slice(2)),
+];
+const passed = counts.reduce((sum, count) => sum + count.passed, 0);
+const failed = counts.reduce((sum, count) => sum + count.failed, 0);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
