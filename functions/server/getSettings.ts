@@ -1,0 +1,7 @@
+import { accessOrganization, serverSettings } from '../../shared/domain/server-settings.ts';
+import { getServerSettings } from '../../shared/endpoints/server.ts';
+import { serveAnyone } from '../../shared/serve/serve.ts';
+
+export const handler = serveAnyone(getServerSettings, async ({ host, baseUrl, outside }) =>
+  serverSettings(await accessOrganization(outside, host), baseUrl),
+);

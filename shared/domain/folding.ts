@@ -1,0 +1,39 @@
+/**
+ * Case folding for names that are compared without regard to case: emails, channel names, topics, full names.
+ * Canonical composition first, so that two spellings of one accented letter are one name; lower case after upper
+ * case, so that letters with several lower-case forms meet.
+ */
+export const folded = (name: string): string => name.normalize('NFC').toUpperCase().toLowerCase();
+
+/** Length as the limits count it: Unicode code points, not UTF-16 units. */
+export const codePoints = (text: string): number => {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+};
+
+/** The first `count` code points. */
+export const firstCodePoints = (text: string, count: number): string => {
+  let end = 0;
+  for (const point of text) {
+    if (count-- === 0) break;
+    end += point.length;
+  }
+  return text.slice(0, end);
+};
+
+/**
+ * The 1-based position (in code points) of the first character that has no place in a name: controls,
+ * surrogates, private and unassigned non-characters (wire facts 3.4). Undefined when all are printable.
+ */
+export function unprintableAt(text: string): number | undefined {
+  let position = 0;
+  for (const point of text) {
+    position++;
+    if (/^[\p{Cc}\p{Cs}]$/u.test(point) || isNonCharacter(point.codePointAt(0) ?? 0)) return position;
+  }
+  return undefined;
+}
+
+const isNonCharacter = (point: number): boolean =>
+  (point >= 0xfdd0 && point <= 0xfdef) || (point & 0xfffe) === 0xfffe;

@@ -1,0 +1,40 @@
+import { MOST_WRITES } from '../log/commit.ts';
+import type { EventEntry } from '../log/slot.ts';
+import type { Write } from '../table/write.ts';
+import type { Commit } from './bulk.ts';
+
+/** A part of a change that is whole by itself, with what clients are told of it. */
+export interface Step {
+  readonly writes: readonly Write[];
+  readonly entries: readonly EventEntry[];
+}
+
+/** Most writes of one step: a transaction also puts the slot that tells it. */
+export const MOST_IN_STEP = MOST_WRITES - 1;
+
+/**
+ * Carries out steps one after another, as many as one transaction takes at a time. Few steps are all or nothing;
+ * of many, those that come first are done first, and whoever asks again does the rest.
+ */
+export async function commitInOrder(commit: Commit, steps: readonly Step[]): Promise<void> {
+  for (const batch of batchesOf(steps)) {
+    const writes = batch.flatMap((step) => step.writes);
+    const entries = batch.flatMap((step) => step.entries);
+    await commit(entries.length, () => ({ writes, entries, result: undefined }));
+  }
+}
+
+function batchesOf(steps: readonly Step[]): Step[][] {
+  const batches: Step[][] = [];
+  let room = 0;
+  for (const step of steps) {
+    const batch = batches.at(-1);
+    if (batch && step.writes.length <= room) batch.push(step);
+    else {
+      batches.push([step]);
+      room = MOST_IN_STEP;
+    }
+    room -= step.writes.length;
+  }
+  return batches;
+}

@@ -1,0 +1,177 @@
+/**
+ * Every refusal that a caller can meet: one table of code, status and sentence (specification 7, wire facts 1.3).
+ * Anything that is not in this table is a fault of ours: a 500 that tells the client nothing and the log everything.
+ */
+interface Problem<D> {
+  readonly code: string;
+  readonly status: number;
+  /** The sentence for people, made from the data. Never names what the caller may not see. */
+  readonly says: (data: D) => string;
+  /** The fields that the envelope carries besides `result`, `msg` and `code`. */
+  readonly fields?: (data: D) => Readonly<Record<string, unknown>>;
+}
+
+const problem = <const C extends string, D = undefined>(
+  code: C,
+  status: number,
+  says: (data: D) => string,
+  fields?: (data: D) => Readonly<Record<string, unknown>>,
+): Problem<D> & { readonly code: C } => (fields ? { code, status, says, fields } : { code, status, says });
+
+export const problems = {
+  // Requests in general: wire facts 1.3.
+  badRequest: problem('BAD_REQUEST', 400, (d: { reason: string }) => d.reason),
+  missingParameter: problem(
+    'REQUEST_VARIABLE_MISSING',
+    400,
+    (d: { name: string }) => `The parameter '${d.name}' is required.`,
+    (d) => ({ var_name: d.name }),
+  ),
+  confusingParameter: problem(
+    'REQUEST_CONFUSING_VAR',
+    400,
+    (d: { first: string; second: string }) => `Send either '${d.first}' or '${d.second}', not both.`,
+    (d) => ({ var_name1: d.first, var_name2: d.second }),
+  ),
+  invalidParameter: problem(
+    'REQUEST_VARIABLE_INVALID',
+    400,
+    (d: { name: string; value: string }) => `'${d.value}' is not a value for '${d.name}'.`,
+    (d) => ({ var_name: d.name, bad_value: d.value }),
+  ),
+  incompatibleParameters: problem(
+    'BAD_REQUEST',
+    400,
+    (d: { parameters: readonly string[] }) => `Invalid parameters together: ${d.parameters.join(', ')}.`,
+    (d) => ({ parameters: d.parameters.join(', ') }),
+  ),
+  unauthorized: problem('UNAUTHORIZED', 401, () => 'The email address or the API key is not valid.'),
+  noCredentials: problem('UNAUTHORIZED', 401, () => 'This request needs an email address and an API key.'),
+  unsupportedScheme: problem('BAD_REQUEST', 400, () => 'Only HTTP Basic authentication is supported.'),
+  notAdministrator: problem(
+    'UNAUTHORIZED_PRINCIPAL',
+    400,
+    () => 'Only organization administrators may do this.',
+  ),
+  notOwner: problem('UNAUTHORIZED_PRINCIPAL', 400, () => 'Only organization owners may do this.'),
+  guestsMayNot: problem('BAD_REQUEST', 400, () => 'Guests may not do this.'),
+  botsMayNot: problem('BAD_REQUEST', 400, () => 'Bots may not do this.'),
+  insufficientPermission: problem('BAD_REQUEST', 400, () => 'You do not have permission to do this.'),
+  unknownOrganization: problem(
+    'NONEXISTENT_SUBDOMAIN',
+    404,
+    () => 'There is no organization at this address.',
+  ),
+  rateLimited: problem('RATE_LIMIT_HIT', 429, () => 'Too many requests; wait a moment and try again.'),
+
+  // Channels.
+  channelDoesNotExist: problem(
+    'STREAM_DOES_NOT_EXIST',
+    400,
+    (d: { name: string }) => `There is no channel named '${d.name}'.`,
+    (d) => ({ stream: d.name }),
+  ),
+  channelIdDoesNotExist: problem(
+    'STREAM_DOES_NOT_EXIST',
+    400,
+    (d: { id: number }) => `There is no channel with the ID ${d.id}.`,
+    (d) => ({ stream_id: d.id }),
+  ),
+  invalidChannelId: problem('BAD_REQUEST', 400, () => 'Invalid channel ID.'),
+  cannotAdministerChannel: problem(
+    'CANNOT_ADMINISTER_CHANNEL',
+    400,
+    () => 'You do not have permission to administer this channel.',
+  ),
+  channelWildcardRefused: problem(
+    'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
+    400,
+    () => 'You may not notify everyone in a channel of this size.',
+  ),
+  topicWildcardRefused: problem(
+    'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
+    400,
+    () => 'You may not notify everyone in a topic with this many participants.',
+  ),
+
+  // Group-setting values: wire facts 4.5.
+  expectationMismatch: problem(
+    'EXPECTATION_MISMATCH',
+    400,
+    () => "The value given as 'old' is not the current value.",
+  ),
+  systemGroupRequired: problem(
+    'SYSTEM_GROUP_REQUIRED',
+    400,
+    (d: { setting: string }) => `The setting '${d.setting}' must be a system group.`,
+    (d) => ({ setting_name: d.setting }),
+  ),
+
+  // User groups: wire facts 7.
+  groupInUse: problem(
+    'CANNOT_DEACTIVATE_GROUP_IN_USE',
+    400,
+    (_: { objections: readonly object[] }) => 'A group that is in use cannot be deactivated.',
+    (d) => ({ objections: d.objections }),
+  ),
+
+  // Messages.
+  invalidMessages: problem('BAD_REQUEST', 400, () => 'Invalid message(s).'),
+  reactionExists: problem('REACTION_ALREADY_EXISTS', 400, () => 'You have reacted with this emoji already.'),
+  reactionDoesNotExist: problem(
+    'REACTION_DOES_NOT_EXIST',
+    400,
+    () => 'You have not reacted with this emoji.',
+  ),
+  contentMismatch: problem(
+    'EXPECTATION_MISMATCH',
+    400,
+    () => 'The message has another content than the one that was expected.',
+  ),
+  badNarrow: problem(
+    'BAD_NARROW',
+    400,
+    (d: { desc: string }) => `This narrow cannot be followed: ${d.desc}.`,
+    (d) => ({ desc: d.desc }),
+  ),
+
+  // Events: wire facts 14.2.
+  badQueue: problem(
+    'BAD_EVENT_QUEUE_ID',
+    400,
+    (d: { queueId: string }) => `There is no event queue '${d.queueId}' for you; register again.`,
+    (d) => ({ queue_id: d.queueId }),
+  ),
+} as const;
+
+export type ProblemName = keyof typeof problems;
+/** The machine-readable codes of the wire. */
+export type ErrorCode = (typeof problems)[ProblemName]['code'];
+type DataOf<N extends ProblemName> = Parameters<(typeof problems)[N]['says']>[0];
+
+/** A planned refusal on its way to the envelope. Thrown by `access*` and `check*` verbs, caught once, in serve. */
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, status: number, message: string, fields: Readonly<Record<string, unknown>>) {
+    super(message);
+    this.name = 'Refusal';
+    this.code = code;
+    this.status = status;
+    this.fields = fields;
+  }
+}
+
+/** Makes the refusal of that name, with its data. Written `throw refusal('notOwner')`, so that control flow shows. */
+export function refusal<N extends ProblemName>(
+  name: N,
+  ...data: DataOf<N> extends undefined ? [] : [DataOf<N>]
+): Refusal {
+  const found = problems[name] as unknown as Problem<unknown> & { code: ErrorCode };
+  return new Refusal(found.code, found.status, found.says(data[0]), found.fields?.(data[0]) ?? {});
+}
+
+/** A `BAD_REQUEST` with a sentence of its own, for the many rules that have no code of their own. */
+export const badRequest = (reason: string): Refusal => refusal('badRequest', { reason });

@@ -1,0 +1,31 @@
+import * as z from 'zod/mini';
+import { endpoint } from './endpoint.ts';
+
+export const getServerSettings = endpoint({
+  id: 'server.getSettings',
+  method: 'GET',
+  path: '/api/v1/server_settings',
+  source: 'https://zulip.com/api/get-server-settings',
+  says: 'Tells what a client needs to know before it signs in.',
+  who: 'anyone',
+  parameters: {},
+  reply: z.object({
+    zulip_version: z.string(),
+    zulip_feature_level: z.int(),
+    zulip_merge_base: z.string(),
+    push_notifications_enabled: z.boolean(),
+    is_incompatible: z.boolean(),
+    email_auth_enabled: z.boolean(),
+    require_email_format_usernames: z.boolean(),
+    realm_uri: z.string(),
+    realm_url: z.string(),
+    realm_name: z.string(),
+    realm_icon: z.string(),
+    realm_description: z.string(),
+    realm_web_public_access_enabled: z.boolean(),
+    authentication_methods: z.record(z.string(), z.boolean()),
+    external_authentication_methods: z.array(z.object({})),
+  }),
+  errors: [],
+  needs: { table: ['BatchGetItem'] },
+});

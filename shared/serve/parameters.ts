@@ -1,0 +1,126 @@
+import type * as z from 'zod/mini';
+import { badRequest, refusal } from '../domain/problems.ts';
+import type { Parameter } from '../endpoints/parameter.ts';
+import type { Fields } from './form.ts';
+
+/** What was read of a request's fields. */
+export interface Read {
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Names that the endpoint does not know, for `ignored_parameters_unsupported`. */
+  readonly ignored: readonly string[];
+  /** The client's own name for itself, if it sent one as a parameter. */
+  readonly client?: string;
+}
+
+/** A parameter that every endpoint takes: the client's name, in place of the `User-Agent` (wire facts 3.9). */
+const EVERYWHERE = new Set(['client']);
+
+/**
+ * Reads the declared parameters from the fields: path before body before query. Only the first problem is told
+ * (wire facts 1.2, 1.3).
+ */
+export function readParameters(
+  declared: Readonly<Record<string, Parameter>>,
+  path: Fields,
+  body: Fields,
+  query: Fields,
+): Read {
+  const given = (name: string): string | undefined => path.get(name) ?? body.get(name) ?? query.get(name);
+  const input: Record<string, unknown> = {};
+  const consumed = new Set(EVERYWHERE);
+  for (const [name, parameter] of Object.entries(declared)) {
+    consumed.add(name);
+    let value = given(name);
+    if (parameter.alias !== undefined) {
+      consumed.add(parameter.alias);
+      const other = given(parameter.alias);
+      if (value !== undefined && other !== undefined) {
+        throw refusal('confusingParameter', { first: name, second: parameter.alias });
+      }
+      value ??= other;
+    }
+    if (value !== undefined) input[name] = readValue(name, parameter, value);
+    else if (parameter.required) throw refusal('missingParameter', { name });
+  }
+  const ignored = [...new Set([...body.keys(), ...query.keys()])]
+    .filter((name) => !consumed.has(name))
+    .sort();
+  const client = given('client');
+  return { input, ignored, ...(client !== undefined && isClean(client) && { client }) };
+}
+
+function readValue(name: string, parameter: Parameter, text: string): unknown {
+  let value: unknown = text;
+  if (parameter.wire === 'json') {
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw badRequest(`'${name}' is not valid JSON.`);
+    }
+  }
+  if (!isClean(value)) throw badRequest(`'${name}' contains ${uncleanPart(value)}.`);
+  const result = parameter.schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw badRequest(`'${name}' ${issue === undefined ? 'is not valid' : complaint(issue)}.`);
+}
+
+/** Deeper nesting than any parameter has use for, and less than what exhausts the stack. */
+const DEEPEST = 50;
+
+/**
+ * Values that DynamoDB, JSON and people can all take: no NUL, no lone half of a surrogate pair, at no depth, and not
+ * too deep.
+ */
+function isClean(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (typeof value !== 'object' || value === null) return true;
+  return (
+    depth < DEEPEST &&
+    Object.entries(value).every(([name, part]) => isClean(name) && isClean(part, depth + 1))
+  );
+}
+
+/** What is wrong with a value that is not clean: where it is plain text, with the place (1-based, in code points). */
+function uncleanPart(value: unknown): string {
+  if (typeof value !== 'string') return 'characters that are not allowed, or is nested too deeply';
+  const position = [...value].findIndex((point) => !isClean(point)) + 1;
+  return `a character at position ${position} that is not allowed`;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** A sentence for each complaint of the validator; a complaint that has none fails a test (ANCHORS, rule 4). */
+function complaint(issue: Issue): string {
+  const place = issue.path.length > 0 ? ` (at ${issue.path.join('.')})` : '';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `is not ${article(issue.expected)}${place}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}${place}`;
+    case 'too_small':
+      return `is too small or too short (at least ${issue.minimum})${place}`;
+    case 'too_big':
+      return issue.origin === 'int' || issue.origin === 'number'
+        ? `is too large (at most ${issue.maximum})${place}`
+        : `is too long (at most ${issue.maximum})${place}`;
+    case 'unrecognized_keys':
+      return `has a field that it may not have: ${issue.keys[0]?.slice(0, 60)}${place}`;
+    case 'invalid_union':
+      return `is of the wrong type${place}`;
+    case 'invalid_format':
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'not_multiple_of':
+    case 'custom':
+      return `is not valid${place}`;
+  }
+}
+
+/** Types in the words of those who send JSON. */
+const words: Readonly<Record<string, string>> = { int: 'integer', record: 'object' };
+
+function article(type: string): string {
+  const word = words[type] ?? type;
+  return /^[aeiou]/.test(word) ? `an ${word}` : `a ${word}`;
+}

@@ -1,0 +1,171 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { inject } from 'vitest';
+import { type DemoName, planDemo } from '../shared/domain/demo.ts';
+import type { Outside } from '../shared/domain/outside.ts';
+import { Memory } from '../shared/domain/pointer.ts';
+import type { RealmSettings } from '../shared/domain/realm.ts';
+import type { Log } from '../shared/log/log.ts';
+import type { Served } from '../shared/serve/serve.ts';
+import { documentClient } from '../shared/table/client.ts';
+import { type Send, Table } from '../shared/table/table.ts';
+import { checkReply } from './declared.ts';
+import { Meter } from './meter.ts';
+import { TABLE } from './store.ts';
+
+/** Someone who calls: how they authenticate, and their id. */
+export interface Person {
+  readonly email: string;
+  readonly apiKey: string;
+  readonly userId: number;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  // biome-ignore lint/suspicious/noExplicitAny: replies are what the tests look into
+  readonly body: any;
+}
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+let shared: Send | undefined;
+
+/** The connection to the store of this run, shared by the tests of one file. */
+function store(): Send {
+  process.env.AWS_ACCESS_KEY_ID ??= 'test';
+  process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
+  shared ??= documentClient({ AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') });
+  return shared;
+}
+
+/** An organization of its own for one test, with the demo accounts, reached through the real handlers. */
+export interface TestRealm {
+  readonly realm: string;
+  readonly host: string;
+  readonly people: Readonly<Record<DemoName, Person>>;
+  readonly channels: Readonly<Record<'general' | 'random', number>>;
+  readonly outside: Outside;
+  readonly log: Log;
+  readonly meter: Meter;
+  /** Lines that were reported to the operator. */
+  readonly reports: Record<string, unknown>[];
+  /** Moves the clock of this realm on by some milliseconds. */
+  readonly pass: (ms: number) => void;
+  /** Calls an endpoint as somebody (or nobody) with parameters as a client would send them. */
+  readonly call: (
+    handler: Served,
+    as: Person | undefined,
+    parameters?: Parameters,
+    options?: CallOptions,
+  ) => Promise<Reply>;
+  /** The same realm seen from another container: nothing remembered, a meter of its own, faults and another clock if wanted. */
+  readonly container: (faults?: (send: Send) => Send, outside?: Partial<Outside>) => TestRealm;
+}
+
+export interface CallOptions {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Parameters;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Makes an organization. Settings are those of a new one, but for what is given. */
+export async function newRealm(settings: Partial<RealmSettings> = {}): Promise<TestRealm> {
+  const host = `t${randomUUID().slice(0, 13)}.test`;
+  const clock = { offset: 0 };
+  const first = makeContainer(clock);
+  const { demo, create } = planDemo(first.outside, { host, name: 'Test', settings });
+  if ((await create()) !== 'created') throw new Error('the realm exists');
+  const people = Object.fromEntries(demo.accounts.map((account) => [account.name, account]));
+  const realm = (container: Container): TestRealm => ({
+    realm: demo.realm,
+    host,
+    people: people as unknown as TestRealm['people'],
+    channels: demo.channels,
+    ...container,
+    log: {
+      table: container.outside.table,
+      realm: demo.realm,
+      now: container.outside.now,
+      wait: container.outside.wait,
+    },
+    pass: (ms) => {
+      clock.offset += ms;
+    },
+    call: (handler, as, parameters, options) =>
+      call(container.outside, host, handler, as, parameters, options),
+    container: (faults, outside) => realm(makeContainer(clock, faults, outside)),
+  });
+  return realm(first);
+}
+
+type Container = Pick<TestRealm, 'outside' | 'meter' | 'reports'>;
+
+function makeContainer(
+  clock: { offset: number },
+  faults = (send: Send): Send => send,
+  given: Partial<Outside> = {},
+): Container {
+  const meter = new Meter();
+  const reports: Record<string, unknown>[] = [];
+  const outside: Outside = {
+    table: new Table(TABLE, meter.around(faults(store()))),
+    memory: new Memory(),
+    now: () => Date.now() + clock.offset,
+    wait: (ms) => wait(ms),
+    uuid: randomUUID,
+    randomBytes,
+    report: (line) => void reports.push(line),
+    ...given,
+  };
+  return { outside, meter, reports };
+}
+
+/** Text goes as it is, everything else as JSON, as clients of the reference send it. */
+const encoded = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const encodedAll = (parameters: Parameters): Record<string, string> =>
+  Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, encoded(value)]));
+
+async function call(
+  outside: Outside,
+  host: string,
+  handler: Served,
+  as: Person | undefined,
+  parameters: Parameters = {},
+  options: CallOptions = {},
+): Promise<Reply> {
+  const headers: Record<string, string> = {
+    host,
+    'content-type': 'application/x-www-form-urlencoded',
+    'user-agent': 'ParlanceTest/1.0',
+    ...(as && { authorization: `Basic ${Buffer.from(`${as.email}:${as.apiKey}`).toString('base64')}` }),
+    ...options.headers,
+  };
+  const query = options.query && encodedAll(options.query);
+  const event = {
+    headers,
+    body: new URLSearchParams(encodedAll(parameters)).toString(),
+    isBase64Encoded: false,
+    pathParameters: options.path
+      ? Object.fromEntries(
+          Object.entries(options.path).map(([name, value]) => [name, encodeURIComponent(value)]),
+        )
+      : null,
+    multiValueQueryStringParameters: query
+      ? Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value]]))
+      : null,
+    requestContext: { requestId: randomUUID(), domainName: host },
+  };
+  const result = await handler.with(outside)(event as unknown as Parameters0<Served>);
+  const reply = { status: result.statusCode, headers: result.headers ?? {}, body: JSON.parse(result.body) };
+  checkReply(handler.endpoint, reply);
+  return reply;
+}
+
+type Parameters0<F extends (...args: never[]) => unknown> = F extends (
+  first: infer A,
+  ...rest: never[]
+) => unknown
+  ? A
+  : never;

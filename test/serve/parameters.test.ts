@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { ask, expectRefused, form } from './probe.ts';
+
+describe('parameters', () => {
+  it('come from path, body and query, in that order', async () => {
+    const { body } = await ask({
+      path: { place: 'path%20way' },
+      body: form({ place: 'body', name: 'body', count: '1' }),
+      query: { place: ['query'], name: ['query'], count: ['2'], flag: ['true'] },
+    });
+    expect(body.input).toEqual({ place: 'path way', name: 'body', count: 1, flag: true });
+    expect(body).not.toHaveProperty('ignored_parameters_unsupported');
+  });
+
+  it('are text as it is, and JSON for all else', async () => {
+    const { body } = await ask({
+      body: form({
+        name: '"5" é+%😀',
+        count: ' 5 ',
+        flag: 'false',
+        ids: '[3, 1]',
+        any: '{"a":[null,1.5,"x"]}',
+      }),
+    });
+    expect(body.input).toEqual({
+      name: '"5" é+%😀',
+      count: 5,
+      flag: false,
+      ids: [3, 1],
+      any: { a: [null, 1.5, 'x'] },
+    });
+  });
+
+  it('are named when they are missing', async () => {
+    const reply = await ask({ body: 'kind=a' });
+    expectRefused(reply, 'REQUEST_VARIABLE_MISSING');
+    expect(reply.body.var_name).toBe('name');
+    expect((await ask({ body: 'name=' })).body.input).toEqual({ name: '' });
+    expect((await ask({ body: 'name' })).body.input).toEqual({ name: '' });
+  });
+
+  it('have old names, but not beside the new ones', async () => {
+    expect((await ask({ body: 'name=x&subject=old' })).body.input).toEqual({ name: 'x', topic: 'old' });
+    for (const raw of [
+      { body: 'name=x&subject=old&topic=new' },
+      { body: 'name=x&subject=same', query: { topic: ['same'] } },
+    ]) {
+      const reply = await ask(raw);
+      expectRefused(reply, 'REQUEST_CONFUSING_VAR');
+      expect(reply.body).toMatchObject({ var_name1: 'topic', var_name2: 'subject' });
+    }
+  });
+
+  it.each([
+    ['count', 'five'],
+    ['count', '"5"'],
+    ['count', '5.5'],
+    ['count', ''],
+    ['count', 'null'],
+    ['count', '[5]'],
+    ['count', '9007199254740992'],
+    ['count', '-9007199254740992'],
+    ['count', '1e400'],
+    ['count', 'NaN'],
+    ['count', '05'],
+    ['flag', '"true"'],
+    ['flag', 'True'],
+    ['flag', '1'],
+    ['flag', 'yes'],
+    ['ids', '1,2'],
+    ['ids', '[1,"2"]'],
+    ['ids', '{"0":1}'],
+    ['ids', '[1'],
+    ['ids', '[9007199254740993]'],
+    ['kind', 'c'],
+    ['kind', '"a"'],
+    ['kind', 'A'],
+    ['any', '{"a":1'],
+    ['any', 'undefined'],
+    ['any', '"\\ud800"'],
+    ['any', '{"\\udc00":1}'],
+    ['any', '[["a\\u0000b"]]'],
+    ['name', 'nul\0'],
+  ])('are refused where %s is %j', async (name, value) => {
+    const reply = await ask({ body: form({ name: 'x', [name]: value }) });
+    expectRefused(reply);
+    expect(reply.body.msg).toContain(`'${name}'`);
+  });
+
+  it('are refused where they are nested too deeply, or are a number without end', async () => {
+    const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
+    for (const any of [nested('[', ']', 60), nested('[', ']', 200_000), `${nested('{"a":', '', 100_000)}1`]) {
+      expectRefused(await ask({ body: form({ name: 'x', any }) }));
+    }
+    expectRefused(await ask({ body: form({ name: 'x', count: '9'.repeat(400) }) }));
+    expect((await ask({ body: form({ name: 'x', any: nested('[', ']', 20) }) })).status).toBe(200);
+  });
+
+  it('take the largest numbers that JSON and the store keep', async () => {
+    for (const count of [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0]) {
+      expect((await ask({ body: form({ name: 'x', count: String(count) }) })).body.input.count).toBe(count);
+    }
+  });
+
+  it('tell where a character is that has no place in text', async () => {
+    const reply = await ask({ body: form({ name: 'é😀\0' }) });
+    expect(reply.body.msg).toContain('position 3');
+  });
+
+  it('are told of one problem only, the first one', async () => {
+    const reply = await ask({ body: form({ name: 'x', kind: 'c', count: 'x' }) });
+    expect(reply.body.msg).toContain("'kind'");
+    expect(reply.body.msg).not.toContain("'count'");
+  });
+
+  it('that nobody knows are named, and are no error', async () => {
+    const reply = await ask({
+      body: form({ name: 'x', zebra: '1', __proto__: 'x', 'to string': '2', client: 'c' }),
+      query: { apple: ['1'], zebra: ['3'] },
+    });
+    expect(reply.status).toBe(200);
+    expect(reply.body.ignored_parameters_unsupported).toEqual(['apple', 'to string', 'zebra']);
+    const { body } = await ask({ body: 'count=x&zebra=1' });
+    expect(body).not.toHaveProperty('ignored_parameters_unsupported');
+  });
+
+  it('that are named like parts of an object are no danger', async () => {
+    const reply = await ask({ body: 'name=x&__proto__=y&constructor=z&hasOwnProperty=1' });
+    expect(reply.status).toBe(200);
+    expect(reply.body.input).toEqual({ name: 'x' });
+    expect(reply.body.ignored_parameters_unsupported).toEqual(['__proto__', 'constructor', 'hasOwnProperty']);
+    const { body } = await ask({ body: form({ name: 'x', any: '{"__proto__":{"admin":true}}' }) });
+    expect(({} as { admin?: boolean }).admin).toBeUndefined();
+    expect(Object.keys(body.input)).toContain('any');
+  });
+
+  it('name the client, in place of its User-Agent', async () => {
+    const agent = { 'user-agent': 'ZulipMobile/1.2 (Android 9)' };
+    expect((await ask({ body: 'name=x', headers: agent })).body.client).toBe('ZulipMobile');
+    expect((await ask({ body: 'name=x&client=mine', headers: agent })).body.client).toBe('mine');
+    expect((await ask({ body: `name=x&client=${'c'.repeat(40)}` })).body.client).toBe('c'.repeat(30));
+    expect((await ask({ body: 'name=x' })).body.client).toBe('Unspecified');
+    expect((await ask({ body: 'name=x&client=%00' })).body.client).toBe('Unspecified');
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { handler } from '../../functions/server/getSettings.ts';
+import { key } from '../../shared/table/keys.ts';
+import { newRealm } from '../realm.ts';
+
+describe('GET /server_settings', () => {
+  it('tells a client without credentials where it is', async () => {
+    const { call, host } = await newRealm();
+    const { status, body } = await call(
+      handler,
+      undefined,
+      {},
+      { headers: { 'x-forwarded-proto': 'https' } },
+    );
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      result: 'success',
+      msg: '',
+      zulip_version: expect.stringMatching(/^\d+\.\d+/),
+      zulip_feature_level: 500,
+      zulip_merge_base: expect.any(String),
+      push_notifications_enabled: false,
+      is_incompatible: false,
+      email_auth_enabled: false,
+      require_email_format_usernames: true,
+      realm_uri: `https://${host}`,
+      realm_url: `https://${host}`,
+      realm_name: 'Test',
+      realm_icon: expect.stringMatching(/^https:\/\//),
+      realm_description: '',
+      realm_web_public_access_enabled: false,
+      authentication_methods: expect.objectContaining({ password: false, email: false }),
+      external_authentication_methods: [],
+    });
+  });
+
+  it('does not look at credentials, and names what it does not know', async () => {
+    const { call, people } = await newRealm();
+    const wrong = { ...people.member, apiKey: 'wrong' };
+    const { status, body } = await call(handler, wrong, {}, { query: { color: 'red' } });
+    expect([status, body.ignored_parameters_unsupported]).toEqual([200, ['color']]);
+  });
+
+  it('uses the address that the client used, with its port', async () => {
+    const { call, host } = await newRealm();
+    const { body } = await call(handler, undefined, {}, { headers: { host: `${host.toUpperCase()}:9991` } });
+    expect(body.realm_url).toBe(`http://${host.toUpperCase()}:9991`);
+  });
+
+  it('renders the description, which cannot become active HTML', async () => {
+    const { call, outside, realm } = await newRealm();
+    const description = '**Hello** <script>alert(1)</script>';
+    await outside.table.update(key('realm', { realm }), { set: { description } });
+    const { body } = await call(handler, undefined);
+    expect(body.realm_description).toContain('<strong>Hello</strong>');
+    expect(body.realm_description).not.toContain('<script');
+  });
+
+  it.each(['nowhere.test', '', 'a'.repeat(300), 'nowhere.test:80', '%00'])(
+    'knows no organization at %j',
+    async (host) => {
+      const { call } = await newRealm();
+      const { status, body } = await call(handler, undefined, {}, { headers: { host } });
+      expect([status, body.code]).toEqual([404, 'NONEXISTENT_SUBDOMAIN']);
+    },
+  );
+
+  it('keeps its budget: 2 round trips cold, 1 warm', async () => {
+    const realm = await newRealm();
+    const container = realm.container();
+    await container.call(handler, undefined);
+    expect(container.meter.roundTrips).toBe(2);
+    container.meter.reset();
+    await container.call(handler, undefined);
+    expect(container.meter.roundTrips).toBe(1);
+  });
+});
