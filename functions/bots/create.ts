@@ -1,0 +1,119 @@
+import { digestOf, newApiKey } from '../../shared/domain/api-key.ts';
+import { avatarUrlOf } from '../../shared/domain/avatar.ts';
+import {
+  type BotSettings,
+  botDefaults,
+  checkBotEmail,
+  checkBotType,
+  checkMayCreateBots,
+} from '../../shared/domain/bot.ts';
+import { type DecidedBot, doCreateBot } from '../../shared/domain/bot-create.ts';
+import { checkChannelName } from '../../shared/domain/channel.ts';
+import { hasContentAccess, loadChannel, type Seen } from '../../shared/domain/channel-access.ts';
+import { checkBotName, loadNamesakes, type Namesakes } from '../../shared/domain/namesakes.ts';
+import type { Standing } from '../../shared/domain/permission.ts';
+import type { Pointer } from '../../shared/domain/pointer.ts';
+import { badRequest } from '../../shared/domain/problems.ts';
+import { roles } from '../../shared/domain/system-group.ts';
+import { checkFullName } from '../../shared/domain/user-text.ts';
+import { createBot } from '../../shared/endpoints/bots.ts';
+import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
+import type { Context, Look } from '../../shared/serve/request.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+type Create = InputOf<typeof createBot>;
+
+/** What a request reads, in one round trip: who bears the name, and the channels that are to be set. */
+interface Loaded {
+  readonly namesakes: Namesakes;
+  readonly sending: Seen | undefined;
+  readonly events: Seen | undefined;
+}
+
+const named = (input: Create): Pointer => ({ kind: 'fullName', name: checkFullName(input.full_name) });
+
+const channelNamed = (name: string): Pointer => ({ kind: 'channelName', name: checkChannelName(name) });
+
+function pointers(input: Create, host: string): Pointer[] {
+  const { default_sending_stream: sending, default_events_register_stream: events } = input;
+  return [
+    { kind: 'account', email: checkBotEmail(input.short_name, host) },
+    named(input),
+    ...[sending, events].flatMap((name) => (name === undefined ? [] : [channelNamed(name)])),
+  ];
+}
+
+async function load({ input, known, outside: { table }, realm, userId }: Look<Create>): Promise<Loaded> {
+  const channel = async (name: string | undefined): Promise<Seen | undefined> => {
+    const found = name === undefined ? undefined : known.follow<{ channelId: number }>(channelNamed(name));
+    return found && loadChannel(table, realm, found.channelId, userId);
+  };
+  const [namesakes, sending, events] = await Promise.all([
+    loadNamesakes(table, realm, known.follow<{ users?: ReadonlySet<number> }>(named(input))?.users),
+    channel(input.default_sending_stream),
+    channel(input.default_events_register_stream),
+  ]);
+  return { namesakes, sending, events };
+}
+
+/** The channel of this name, or the same refusal for those that do not exist and those that are hidden. */
+function accessNamed(who: Standing, name: string | undefined, seen: Seen | undefined): Seen | undefined {
+  if (name === undefined) return undefined;
+  if (seen === undefined || !hasContentAccess(who, seen)) {
+    throw badRequest(`There is no channel named '${checkChannelName(name)}' for you.`);
+  }
+  return seen;
+}
+
+async function run(context: Context<Create>, loaded: Loaded): Promise<ReplyOf<typeof createBot>> {
+  const { input, caller, known, outside, host } = context;
+  const { standing } = caller;
+  checkMayCreateBots(caller);
+  const botType = checkBotType(input.bot_type ?? 1);
+  const email = checkBotEmail(input.short_name, host);
+  if (known.follow({ kind: 'account', email })) {
+    throw badRequest(`There is already an account with the address '${email}'.`);
+  }
+  const fullName = checkFullName(input.full_name);
+  checkBotName(fullName, loaded.namesakes);
+  const sending = accessNamed(standing, input.default_sending_stream, loaded.sending);
+  const events = accessNamed(standing, input.default_events_register_stream, loaded.events);
+
+  const set: BotSettings = {
+    ...(sending && { sendingChannelId: sending.channel.channelId }),
+    ...(events && { eventsChannelId: events.channel.channelId }),
+    ...(input.default_all_public_streams && { allPublicChannels: true as const }),
+  };
+  const seen = [sending, events].flatMap((each) => (each ? [[each.channel.channelId, each] as const] : []));
+  const defaults = botDefaults(standing, set, new Map(seen));
+  const apiKey = newApiKey(outside);
+  const bot: DecidedBot = {
+    user: {
+      email,
+      fullName,
+      role: roles.member,
+      isBot: true,
+      botType,
+      ownerId: caller.user.userId,
+      dateJoined: new Date(outside.now()).toISOString(),
+      timezone: '',
+    },
+    keyDigest: digestOf(apiKey),
+    set,
+    namesakes: loaded.namesakes,
+    defaults,
+  };
+  const { length } = doCreateBot(caller, bot, []).entries;
+  const user = await context.commit(length, (numbers) => doCreateBot(caller, bot, numbers));
+  return {
+    user_id: user.userId,
+    api_key: apiKey,
+    avatar_url: avatarUrlOf(user),
+    ...defaults,
+  };
+}
+
+/** The account, its two groups, and the bot for administrators and for its owner. */
+const EVENTS = 5;
+
+export const handler = serve(createBot, { pointers, load, ahead: EVENTS, run });

@@ -1,0 +1,31 @@
+import { avatarUrlOf } from '../../shared/domain/avatar.ts';
+import { botDefaults, loadBotChannels, loadOwnedBots } from '../../shared/domain/bot.ts';
+import { loadUsersById } from '../../shared/domain/user-list.ts';
+import { listBots } from '../../shared/endpoints/bots.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(listBots, {
+  load: async ({ outside: { table }, realm, userId }) => {
+    const owned = await loadOwnedBots(table, realm, userId);
+    const [users, channels] = await Promise.all([
+      loadUsersById(
+        table,
+        realm,
+        owned.map((bot) => bot.userId),
+      ),
+      loadBotChannels(table, realm, userId, owned),
+    ]);
+    return { owned: new Map(owned.map((bot) => [bot.userId, bot])), users, channels };
+  },
+  run: ({ caller }, { owned, users, channels }) => ({
+    bots: users
+      .filter(({ isActive }) => isActive)
+      .map((user) => ({
+        user_id: user.userId,
+        username: user.email,
+        full_name: user.fullName,
+        avatar_url: avatarUrlOf(user),
+        ...botDefaults(caller.standing, owned.get(user.userId) ?? {}, channels),
+      })),
+  }),
+});

@@ -1,0 +1,33 @@
+import { digestOf, newApiKey } from '../../shared/domain/api-key.ts';
+import type { Pointer } from '../../shared/domain/pointer.ts';
+import { badRequest } from '../../shared/domain/problems.ts';
+import { loadChannels } from '../../shared/domain/subscription-object.ts';
+import { roles } from '../../shared/domain/system-group.ts';
+import { addUser, checkNewRole, defaultChannels } from '../../shared/domain/user-add.ts';
+import { checkEmail, checkFullName } from '../../shared/domain/user-text.ts';
+import { createUser } from '../../shared/endpoints/users.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+/** The account, its groups, its subscriptions, and the news of them in a few default channels. */
+const EVENTS = 8;
+
+const account = (email: string): Pointer => ({ kind: 'account', email: checkEmail(email) });
+
+export const handler = serve(createUser, {
+  pointers: ({ email }) => [account(email)],
+  load: ({ outside, realm }) => loadChannels(outside.table, realm),
+  ahead: EVENTS,
+  run: async ({ input, caller, commit, known, outside }, channels) => {
+    const email = checkEmail(input.email);
+    const fullName = checkFullName(input.full_name);
+    const role = checkNewRole(caller, input.role ?? roles.member);
+    if (known.follow(account(email))) {
+      throw badRequest(`There is already an account with the address '${email}'.`);
+    }
+    const apiKey = newApiKey(outside);
+    const dateJoined = new Date(outside.now()).toISOString();
+    const user = { email, fullName, role, isBot: false, dateJoined, timezone: '' };
+    const userId = await addUser(caller, commit, user, digestOf(apiKey), defaultChannels(channels));
+    return { user_id: userId, api_key: apiKey };
+  },
+});

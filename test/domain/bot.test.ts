@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { checkBotEmail } from '../../shared/domain/bot.ts';
+
+describe('the address of a bot', () => {
+  it('is at the host where that can be the domain of an address', () => {
+    for (const host of ['chat.example.com', 'localhost', '127.0.0.1', 'x']) {
+      expect(checkBotEmail(' Rosie ', host)).toBe(`Rosie-bot@${host}`);
+    }
+  });
+
+  it('is one that credentials can carry, whatever the host', () => {
+    for (const host of [
+      '',
+      '[::1]',
+      '::1',
+      'a b',
+      'a@b',
+      'a:b',
+      '-x',
+      'x.',
+      'é.test',
+      `${'x'.repeat(300)}.test`,
+    ]) {
+      expect(checkBotEmail('rosie', host), host).toBe('rosie-bot@parlance.invalid');
+    }
+  });
+});

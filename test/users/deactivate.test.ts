@@ -1,0 +1,282 @@
+import { describe, expect, it } from 'vitest';
+import { handler as createBot } from '../../functions/bots/create.ts';
+import { handler as listMembers } from '../../functions/channels/listMembers.ts';
+import { handler as deactivate } from '../../functions/users/deactivate.ts';
+import { handler as getOwn } from '../../functions/users/getOwn.ts';
+import { loadOwnedBots } from '../../shared/domain/bot.ts';
+import type { Realm } from '../../shared/domain/realm.ts';
+import { roles } from '../../shared/domain/system-group.ts';
+import { key } from '../../shared/table/keys.ts';
+import { answer, back, mayCall, out, ownersOf } from '../accounts.ts';
+import { givenBot, givenChannel, givenUser } from '../given.ts';
+import { lost, type Mishap, mishaps, unheard } from '../log/faults.ts';
+import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { lastNumber, storedCount } from '../stored.ts';
+import { subscribersOf, told } from '../subscriptions/subscription-state.ts';
+
+async function isActive({ realm, outside }: TestRealm, userId: number): Promise<boolean | undefined> {
+  const stored = await outside.table.get<{ isActive: boolean }>(key('user', { realm, userId }));
+  return stored?.isActive;
+}
+
+describe('DELETE /users/{id}', () => {
+  it('puts the account and its bots out at once, in a warm container too', async () => {
+    const realm = await newRealm();
+    const { owner, member, bot } = realm.people;
+    expect(await mayCall(realm, member)).toBe(true);
+    expect(await mayCall(realm, bot)).toBe(true);
+    const { status, body } = await out(realm, owner, member);
+    expect([status, body]).toEqual([200, { result: 'success', msg: '' }]);
+    for (const person of [member, bot])
+      expect(answer(await realm.call(getOwn, person))).toEqual([401, 'UNAUTHORIZED']);
+    expect(await mayCall(realm, owner)).toBe(true);
+  });
+
+  it('takes an email address for the id', async () => {
+    const realm = await newRealm();
+    const { owner, member } = realm.people;
+    await realm.call(deactivate, owner, {}, { path: { user: 'MEMBER@example.com' } });
+    expect(await mayCall(realm, member)).toBe(false);
+  });
+
+  it('tells everybody, and the channels that there are subscribers fewer', async () => {
+    const realm = await newRealm();
+    const { admin, member, bot, guest } = realm.people;
+    const { general, random } = realm.channels;
+    const before = await lastNumber(realm);
+    await out(realm, admin, member);
+    const gone = [member.userId, bot.userId];
+    const person = (userId: number) => ({
+      hearers: { everyone: 'all' },
+      payload: { type: 'realm_user', op: 'update', person: { user_id: userId, is_active: false } },
+    });
+    const peers = (channelId: number) => ({
+      hearers: { channel: channelId, except: gone },
+      payload: { type: 'subscription', op: 'peer_remove', stream_ids: [channelId], user_ids: gone },
+    });
+    expect(await told(realm, before)).toMatchObject([
+      person(member.userId),
+      person(bot.userId),
+      peers(general),
+      peers(random),
+    ]);
+    const { body } = await realm.call(listMembers, guest, {}, { path: { stream_id: general } });
+    expect(body.subscribers).toHaveLength(4);
+    expect((await storedCount(realm, general))?.subscribers).toBe(4);
+    expect((await storedCount(realm, random))?.subscribers).toBe(3);
+  });
+
+  it('lets an administrator go by themselves', async () => {
+    const realm = await newRealm();
+    const { admin } = realm.people;
+    expect((await out(realm, admin, admin)).status).toBe(200);
+    expect(await mayCall(realm, admin)).toBe(false);
+  });
+
+  it('is for administrators, and for the owner of a bot', async () => {
+    const realm = await newRealm();
+    const { moderator, member, guest, bot, admin } = realm.people;
+    for (const person of [moderator, member, guest, bot]) {
+      expect(answer(await out(realm, person, guest)), person.email).toEqual([400, 'UNAUTHORIZED_PRINCIPAL']);
+    }
+    const own = await givenBot(realm, moderator);
+    expect(answer(await out(realm, member, own))).toEqual([400, 'UNAUTHORIZED_PRINCIPAL']);
+    expect((await out(realm, moderator, own)).status).toBe(200);
+    expect(await mayCall(realm, own)).toBe(false);
+    expect((await out(realm, admin, bot)).status).toBe(200);
+  });
+
+  it('lets only owners deactivate owners', async () => {
+    const realm = await newRealm();
+    const { owner, admin } = realm.people;
+    const second = await givenUser(realm, { role: roles.owner });
+    expect(answer(await out(realm, admin, second))).toEqual([400, 'UNAUTHORIZED_PRINCIPAL']);
+    expect((await out(realm, owner, second)).status).toBe(200);
+    expect(await ownersOf(realm)).toBe(1);
+  });
+
+  it('keeps the last owner', async () => {
+    const realm = await newRealm();
+    const { owner } = realm.people;
+    expect(answer(await out(realm, owner, owner))).toEqual([400, 'BAD_REQUEST']);
+    const second = await givenUser(realm, { role: roles.owner });
+    expect((await out(realm, second, owner)).status).toBe(200);
+    expect(answer(await out(realm, second, second))).toEqual([400, 'BAD_REQUEST']);
+    expect((await back(realm, second, owner)).status).toBe(200);
+    expect((await out(realm, second, second)).status).toBe(200);
+    expect(await mayCall(realm, owner)).toBe(true);
+    expect(await ownersOf(realm)).toBe(1);
+  });
+
+  it('does not count bots among the owners', async () => {
+    const realm = await newRealm();
+    const { owner } = realm.people;
+    await givenUser(realm, { role: roles.owner, isBot: true, botType: 1, ownerId: owner.userId });
+    expect(answer(await out(realm, owner, owner))).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  it('keeps one owner however many of them deactivate one another at once', async () => {
+    for (let round = 0; round < 3; round++) {
+      const realm = await newRealm();
+      const owners = [realm.people.owner];
+      for (let i = 0; i < 3; i++) owners.push(await givenUser(realm, { role: roles.owner }));
+      await Promise.all(
+        owners.map((owner, i) => out(realm.container(), owner, owners[(i + 1) % owners.length] as Person)),
+      );
+      const left = await Promise.all(owners.map((owner) => mayCall(realm, owner)));
+      expect(left.filter(Boolean).length).toBeGreaterThanOrEqual(1);
+      expect(await ownersOf(realm)).toBe(left.filter(Boolean).length);
+    }
+  });
+
+  it('never lets the last two owners go by themselves at once', async () => {
+    const realm = await newRealm();
+    const { owner } = realm.people;
+    const second = await givenUser(realm, { role: roles.owner });
+    const replies = await Promise.all(
+      [owner, second].map((person) => out(realm.container(), person, person)),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(await ownersOf(realm)).toBe(1);
+  });
+
+  it('finds nobody under other names', async () => {
+    const realm = await newRealm();
+    const stored = await realm.outside.table.get<Realm>(key('realm', { realm: realm.realm }));
+    for (const user of [0, 999_999, 'nobody@example.com', stored?.noticeBotId ?? 0]) {
+      const reply = await realm.call(deactivate, realm.people.owner, {}, { path: { user } });
+      expect(answer(reply), String(user)).toEqual([400, 'BAD_REQUEST']);
+    }
+  });
+
+  it('refuses what is done already, to the second of two at once as well', async () => {
+    const realm = await newRealm();
+    const { owner, admin, guest } = realm.people;
+    const replies = await Promise.all([owner, admin].map((person) => out(realm.container(), person, guest)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(answer(await out(realm, owner, guest))).toEqual([400, 'BAD_REQUEST']);
+    expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(5);
+  });
+
+  it('leaves no bot behind that is made at the same time', async () => {
+    const realm = await newRealm();
+    const { owner, member } = realm.people;
+    const make = (i: number) =>
+      realm.container().call(createBot, member, { full_name: `Late ${i}`, short_name: `late${i}` });
+    const [made] = await Promise.all([
+      Promise.all(Array.from({ length: 6 }, (_, i) => make(i))),
+      out(realm.container(), owner, member),
+    ]);
+    for (const { status, body } of made) {
+      if (status === 200) expect(await isActive(realm, body.user_id)).toBe(false);
+    }
+  });
+
+  it.each([
+    ['is made', 'before'],
+    ['is made', 'after'],
+    ['comes back', 'before'],
+    ['comes back', 'after'],
+  ] as const)('leaves no bot behind that %s %s any of its reads', async (what, order) => {
+    for (const kind of ['get', 'query'] as const) {
+      for (const turn of [0, 1, 2]) {
+        const realm = await newRealm();
+        const { owner, member } = realm.people;
+        const bot = await givenBot(realm, member);
+        await out(realm, owner, bot);
+        let happened = false;
+        const happen = async (): Promise<void> => {
+          happened = true;
+          if (what === 'is made') await givenBot(realm, member);
+          else expect((await back(realm, member, bot)).status).toBe(200);
+        };
+        const meanwhile: Mishap = async (send) => {
+          if (order === 'before') await happen();
+          const seen = await send();
+          if (order === 'after') await happen();
+          return seen;
+        };
+        const unharmed = Array.from({ length: turn }, () => undefined);
+        const container = realm.container(mishaps({ [kind]: [...unharmed, meanwhile] }));
+        expect((await out(container, owner, member)).status).toBe(200);
+        expect(happened).toBe(true);
+        const owned = await loadOwnedBots(realm.outside.table, realm.realm, member.userId);
+        for (const { userId } of owned) {
+          expect(await isActive(realm, userId), `${kind} ${turn}`).toBe(false);
+        }
+      }
+    }
+  });
+
+  it('leaves an account behind that is a member of more channels than one transaction takes', async () => {
+    const realm = await newRealm();
+    const { owner } = realm.people;
+    const person = await givenUser(realm);
+    const channels = [];
+    for (let i = 0; i < 40; i++) channels.push((await givenChannel(realm, {}, [person])).channelId);
+    // The second transaction is lost for good: the account is out all the same.
+    const broken = realm.container((send) => {
+      let seen = 0;
+      return async (command) => {
+        const isTransaction = command.constructor.name === 'TransactWriteCommand';
+        if (isTransaction && ++seen >= 2) throw new Error('the function dies');
+        return send(command);
+      };
+    });
+    expect((await broken.call(deactivate, owner, {}, { path: { user: person.userId } })).status).toBe(500);
+    expect(await mayCall(realm, person)).toBe(false);
+    // To repeat it does the rest, and nothing twice.
+    expect((await out(realm, owner, person)).status).toBe(200);
+    expect(answer(await out(realm, owner, person))).toEqual([400, 'BAD_REQUEST']);
+    for (const channelId of channels) {
+      expect(await subscribersOf(realm, channelId)).toEqual([]);
+      expect((await storedCount(realm, channelId))?.subscribers).toBe(0);
+    }
+    expect((await back(realm, owner, person)).status).toBe(200);
+    for (const channelId of channels) {
+      expect(await subscribersOf(realm, channelId)).toEqual([person.userId]);
+      expect((await storedCount(realm, channelId))?.subscribers).toBe(1);
+    }
+  });
+
+  it('counts nobody out twice when two requests finish the work of one', async () => {
+    const realm = await newRealm();
+    const { owner, admin } = realm.people;
+    const person = await givenUser(realm);
+    const channels: number[] = [];
+    for (let i = 0; i < 40; i++) channels.push((await givenChannel(realm, {}, [person])).channelId);
+    const overtaken: Mishap = async (send) => {
+      expect((await out(realm, admin, person)).status).toBe(200);
+      return send();
+    };
+    const container = realm.container(mishaps({ transact: [undefined, overtaken] }));
+    expect(answer(await out(container, owner, person))).toEqual([400, 'BAD_REQUEST']);
+    for (const channelId of channels) expect((await storedCount(realm, channelId))?.subscribers).toBe(0);
+  });
+
+  it.each([
+    ['is lost', { transact: [lost] }],
+    ['works unheard', { transact: [unheard] }],
+  ])('happens once when the first try %s', async (_, plan) => {
+    const realm = await newRealm();
+    const before = await lastNumber(realm);
+    const container = realm.container(mishaps(plan));
+    expect((await out(container, realm.people.owner, realm.people.guest)).status).toBe(200);
+    expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(5);
+    expect(await told(realm, before)).toHaveLength(2);
+  });
+
+  it('keeps its budget: 3 round trips cold, 2 warm, and one more for the bots of the account', async () => {
+    const realm = await newRealm();
+    const { owner, guest, moderator, member } = realm.people;
+    const container = realm.container();
+    await out(container, owner, guest);
+    expect(container.meter.roundTrips).toBe(3);
+    container.meter.reset();
+    await out(container, owner, moderator);
+    expect(container.meter.roundTrips).toBe(2);
+    container.meter.reset();
+    await out(container, owner, member);
+    expect(container.meter.roundTrips).toBe(3);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { handler as get } from '../../functions/users/get.ts';
+import type { Realm } from '../../shared/domain/realm.ts';
+import { key } from '../../shared/table/keys.ts';
+import { newRealm } from '../realm.ts';
+
+describe('GET /users/{id or email}', () => {
+  it('finds users by id and by address, whatever its case', async () => {
+    const { call, people } = await newRealm();
+    const names = [people.member.userId, 'member@example.com', 'Member@EXAMPLE.com', ' member@example.com '];
+    for (const user of names) {
+      const { status, body } = await call(get, people.guest, {}, { path: { user } });
+      expect(status, String(user)).toBe(200);
+      expect(body.user).toMatchObject({ user_id: people.member.userId, full_name: 'Max Member' });
+    }
+  });
+
+  it('adds what is asked for', async () => {
+    const { call, people } = await newRealm();
+    const query = { client_gravatar: false, include_custom_profile_fields: true };
+    const { body } = await call(get, people.guest, {}, { path: { user: people.owner.userId }, query });
+    expect(body.user).toMatchObject({
+      profile_data: {},
+      avatar_url: expect.stringMatching(/^https:/),
+      is_owner: true,
+      is_admin: true,
+    });
+  });
+
+  it('tells about the bot of the service, whose messages people may have', async () => {
+    const { call, people, outside, realm } = await newRealm();
+    const stored = await outside.table.get<Realm>(key('realm', { realm }));
+    const { body } = await call(get, people.member, {}, { path: { user: stored?.noticeBotId ?? 0 } });
+    expect(body.user).toMatchObject({ is_bot: true, is_system_bot: true, bot_type: 1, bot_owner_id: null });
+  });
+
+  it.each([
+    '0',
+    '999999',
+    '999999999999999999999',
+    '-1',
+    '1.5',
+    'nobody@example.com',
+    'x',
+    '%',
+    'a/b@example.com',
+    `${'a'.repeat(300)}@example.com`,
+  ])('finds nobody as %s', async (user) => {
+    const { call, people } = await newRealm();
+    const { status, body } = await call(get, people.member, {}, { path: { user } });
+    expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'There is no such user.']);
+  });
+
+  it('keeps its budget: 2 round trips cold, 1 warm', async () => {
+    const realm = await newRealm();
+    for (const user of [realm.people.owner.userId, realm.people.owner.email]) {
+      const container = realm.container();
+      await container.call(get, realm.people.member, {}, { path: { user } });
+      expect(container.meter.roundTrips).toBe(2);
+      container.meter.reset();
+      await container.call(get, realm.people.member, {}, { path: { user } });
+      expect(container.meter.roundTrips).toBe(1);
+    }
+  });
+});

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import { handler as createBot } from '../../functions/bots/create.ts';
+import { handler as send } from '../../functions/messages/send.ts';
+import { handler as create } from '../../functions/users/create.ts';
+import { handler as getOwn } from '../../functions/users/getOwn.ts';
+import { handler as reactivate } from '../../functions/users/reactivate.ts';
+import { roles } from '../../shared/domain/system-group.ts';
+import { key } from '../../shared/table/keys.ts';
+import { answer, back, mayCall, out, ownersOf } from '../accounts.ts';
+import { givenChannel, givenSubscription, givenUser } from '../given.ts';
+import { type Mishap, mishaps } from '../log/faults.ts';
+import { newRealm } from '../realm.ts';
+import { lastNumber, storedCount } from '../stored.ts';
+import { subscribersOf, subscriptionOf, told } from '../subscriptions/subscription-state.ts';
+
+describe('POST /users/{id}/reactivate', () => {
+  it('brings the account back with its key and its channels, and not its bots', async () => {
+    const realm = await newRealm();
+    const { owner, member, bot } = realm.people;
+    const { general, random } = realm.channels;
+    await out(realm, owner, member);
+    expect(await subscriptionOf(realm, member, general)).toMatchObject({ dormant: true });
+    const before = await lastNumber(realm);
+    const { status, body } = await back(realm, owner, member);
+    expect([status, body]).toEqual([200, { result: 'success', msg: '' }]);
+    expect(await mayCall(realm, member)).toBe(true);
+    expect(await mayCall(realm, bot)).toBe(false);
+    const peers = (channelId: number) => ({
+      hearers: { channel: channelId, except: [member.userId] },
+      payload: { type: 'subscription', op: 'peer_add', stream_ids: [channelId], user_ids: [member.userId] },
+    });
+    expect(await told(realm, before)).toMatchObject([
+      peers(general),
+      peers(random),
+      {
+        hearers: { everyone: 'all' },
+        payload: {
+          type: 'realm_user',
+          op: 'update',
+          person: { user_id: member.userId, is_active: true },
+        },
+      },
+    ]);
+    expect(await subscriptionOf(realm, member, general)).not.toHaveProperty('dormant');
+    expect((await storedCount(realm, general))?.subscribers).toBe(5);
+    expect(await subscribersOf(realm, general)).toContain(member.userId);
+    const sent = { type: 'channel', to: 'random', topic: 'back', content: 'here I am' };
+    expect((await realm.call(send, member, sent)).status).toBe(200);
+  });
+
+  it('changes nothing of an account that is active, and tells nobody', async () => {
+    const realm = await newRealm();
+    const before = await lastNumber(realm);
+    expect((await back(realm, realm.people.admin, realm.people.guest)).status).toBe(200);
+    expect(await told(realm, before)).toEqual([]);
+  });
+
+  it('is for administrators, for the owner of a bot, and for owners where it is one', async () => {
+    const realm = await newRealm();
+    const { owner, admin, moderator, member, guest, bot } = realm.people;
+    await out(realm, owner, guest);
+    await out(realm, owner, bot);
+    for (const person of [moderator, member]) {
+      expect(answer(await back(realm, person, guest))).toEqual([400, 'UNAUTHORIZED_PRINCIPAL']);
+    }
+    expect(answer(await back(realm, moderator, bot))).toEqual([400, 'UNAUTHORIZED_PRINCIPAL']);
+    expect((await back(realm, member, bot)).status).toBe(200);
+    expect((await back(realm, admin, guest)).status).toBe(200);
+    const second = await givenUser(realm, { role: roles.owner });
+    await out(realm, owner, second);
+    expect(answer(await back(realm, admin, second))).toEqual([400, 'UNAUTHORIZED_PRINCIPAL']);
+    expect((await back(realm, owner, second)).status).toBe(200);
+    expect(await ownersOf(realm)).toBe(2);
+  });
+
+  it('gives a bot whose owner is gone to whoever brings it back', async () => {
+    const realm = await newRealm();
+    const { owner, admin, member } = realm.people;
+    const made = await realm.call(createBot, member, {
+      full_name: 'Heir',
+      short_name: 'heir',
+      default_sending_stream: 'random',
+    });
+    const heir = { email: `heir-bot@${realm.host}`, apiKey: made.body.api_key, userId: made.body.user_id };
+    await out(realm, owner, member);
+    const before = await lastNumber(realm);
+    await back(realm, admin, heir);
+    expect(await told(realm, before)).toMatchObject([
+      { payload: { person: { user_id: heir.userId, is_active: true } } },
+      { payload: { person: { user_id: heir.userId, bot_owner_id: admin.userId } } },
+    ]);
+    const { body } = await realm.call(getOwn, heir);
+    expect(body.bot_owner_id).toBe(admin.userId);
+    const owned = (ownerId: number) =>
+      realm.outside.table.get(key('bot', { realm: realm.realm, ownerId, userId: heir.userId }));
+    expect(await owned(member.userId)).toBeUndefined();
+    expect(await owned(admin.userId)).toMatchObject({ sendingChannelId: realm.channels.random });
+    await back(realm, owner, member);
+    await out(realm, owner, admin);
+    expect(await mayCall(realm, heir)).toBe(false);
+  });
+
+  it('holds a bot to the rules for new ones: the permission, and a name of its own', async () => {
+    const realm = await newRealm({ can_create_bots_group: 3 });
+    const { owner, member, bot } = realm.people;
+    await out(realm, owner, bot);
+    expect(answer(await back(realm, member, bot))).toEqual([400, 'BAD_REQUEST']);
+    await realm.call(create, owner, { email: 'busy@example.com', full_name: 'Busy Bot' });
+    const { status, body } = await back(realm, owner, bot);
+    expect([status, body.msg]).toEqual([400, expect.stringContaining('Busy Bot')]);
+  });
+
+  it('brings back once whoever is brought back twice at once', async () => {
+    const realm = await newRealm();
+    const { owner, admin, member } = realm.people;
+    const second = await givenUser(realm, { role: roles.owner });
+    for (const person of [member, second]) await out(realm, owner, person);
+    const before = await lastNumber(realm);
+    const replies = await Promise.all(
+      [owner, admin, owner, owner].map((as, i) => back(realm.container(), as, i < 2 ? member : second)),
+    );
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(5);
+    expect(await ownersOf(realm)).toBe(2);
+    const people = (await told(realm, before)).filter(({ payload }) => payload.type === 'realm_user');
+    expect(people).toHaveLength(2);
+  });
+
+  it('counts nobody in twice when two requests do the work of one', async () => {
+    const realm = await newRealm();
+    const { owner, admin } = realm.people;
+    const person = await givenUser(realm);
+    const channels: number[] = [];
+    for (let i = 0; i < 40; i++) channels.push((await givenChannel(realm, {}, [person])).channelId);
+    await out(realm, owner, person);
+    const overtaken: Mishap = async (send) => {
+      expect((await back(realm, admin, person)).status).toBe(200);
+      return send();
+    };
+    for (const transact of [[overtaken], [undefined, overtaken]]) {
+      expect((await back(realm.container(mishaps({ transact })), owner, person)).status).toBe(200);
+      for (const channelId of channels) {
+        expect((await storedCount(realm, channelId))?.subscribers).toBe(1);
+        expect(await subscribersOf(realm, channelId)).toEqual([person.userId]);
+      }
+      await out(realm, owner, person);
+    }
+  });
+
+  it('ends in one state, told last, when accounts come and go at once', async () => {
+    const realm = await newRealm();
+    const { owner, admin, guest } = realm.people;
+    const before = await lastNumber(realm);
+    await Promise.all(
+      Array.from({ length: 6 }, (_, i) =>
+        (i % 2 ? back : out)(realm.container(), i % 3 ? owner : admin, guest),
+      ),
+    );
+    const person = (await told(realm, before)).flatMap(({ payload }) =>
+      payload.type === 'realm_user' ? [payload.person as { is_active: boolean }] : [],
+    );
+    const isActive = await mayCall(realm, guest);
+    expect(person.at(-1)?.is_active).toBe(isActive);
+    expect(person.map(({ is_active }) => is_active)).toEqual(person.map((_, i) => i % 2 === 1));
+    expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(isActive ? 6 : 5);
+  });
+
+  it('is told after what came before it, however late it is', async () => {
+    const realm = await newRealm();
+    const { owner, admin, guest } = realm.people;
+    for (const person of [guest, await givenUser(realm)]) {
+      await out(realm, owner, person);
+      const before = await lastNumber(realm);
+      const overtaken: Mishap = async (send) => {
+        await back(realm, owner, person);
+        await out(realm, owner, person);
+        return send();
+      };
+      const container = realm.container(mishaps({ transact: [overtaken] }));
+      expect((await back(container, admin, person)).status).toBe(200);
+      expect(await mayCall(realm, person)).toBe(true);
+      const states = (await told(realm, before)).flatMap(({ payload }) =>
+        payload.type === 'realm_user' ? [(payload.person as { is_active: boolean }).is_active] : [],
+      );
+      expect(states).toEqual([true, false, true]);
+    }
+    expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(6);
+  });
+
+  it('finds nobody under other names', async () => {
+    const realm = await newRealm();
+    for (const user of [0, 999_999, 'nobody@example.com']) {
+      const reply = await realm.call(reactivate, realm.people.owner, {}, { path: { user } });
+      expect(answer(reply)).toEqual([400, 'BAD_REQUEST']);
+    }
+  });
+
+  it('keeps its budget: 3 round trips cold, 2 warm', async () => {
+    const realm = await newRealm();
+    const { owner, guest, moderator } = realm.people;
+    await out(realm, owner, guest);
+    await out(realm, owner, moderator);
+    const container = realm.container();
+    await back(container, owner, guest);
+    expect(container.meter.roundTrips).toBe(3);
+    container.meter.reset();
+    await back(container, owner, moderator);
+    expect(container.meter.roundTrips).toBe(2);
+  });
+
+  it('does not wake what somebody ended in the meantime', async () => {
+    const realm = await newRealm();
+    const { owner } = realm.people;
+    const person = await givenUser(realm);
+    const channel = await givenChannel(realm, {}, []);
+    await givenSubscription(realm, person, channel.channelId);
+    await out(realm, owner, person);
+    await realm.outside.table.update(
+      key('subscription', { realm: realm.realm, userId: person.userId, channelId: channel.channelId }),
+      { remove: ['dormant'] },
+    );
+    await back(realm, owner, person);
+    expect((await storedCount(realm, channel.channelId))?.subscribers).toBe(0);
+  });
+});
