@@ -1,0 +1,17 @@
+import {
+  checkDeactivation,
+  doDeactivate,
+  loadDeactivationGround,
+} from '../../shared/domain/group-deactivate.ts';
+import { deactivateUserGroup } from '../../shared/endpoints/user-groups.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(deactivateUserGroup, {
+  load: ({ input, realm, userId, outside }) =>
+    loadDeactivationGround(outside.table, realm, input.user_group_id, userId),
+  ahead: 1,
+  run: ({ input, caller, commit }, ground) => {
+    const group = checkDeactivation(caller, input.user_group_id, ground);
+    return commit(1, () => doDeactivate(caller, group, ground.use));
+  },
+});

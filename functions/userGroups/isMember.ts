@@ -1,0 +1,43 @@
+import { directGroups } from '../../shared/domain/caller.ts';
+import { isId } from '../../shared/domain/channel-access.ts';
+import { checkGroupExists, loadGroup } from '../../shared/domain/group-membership.ts';
+import { isFullMember, standingOf } from '../../shared/domain/permission.ts';
+import { badRequest } from '../../shared/domain/problems.ts';
+import { roleGroups } from '../../shared/domain/role-groups.ts';
+import type { User } from '../../shared/domain/user.ts';
+import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
+import { isUserGroupMember } from '../../shared/endpoints/user-groups.ts';
+import type { Context, Look } from '../../shared/serve/request.ts';
+import { serve } from '../../shared/serve/serve.ts';
+import { key } from '../../shared/table/keys.ts';
+
+type IsMember = InputOf<typeof isUserGroupMember>;
+
+async function load({ input, realm, outside }: Look<IsMember>) {
+  const { user_group_id: groupId, user_id: userId } = input;
+  const [group, user, direct] = await Promise.all([
+    loadGroup(outside.table, realm, groupId),
+    isId(userId) ? outside.table.get<User>(key('user', { realm, userId })) : undefined,
+    isId(userId) ? directGroups(outside, realm, userId) : [],
+  ]);
+  return { group, user, direct };
+}
+
+function run(
+  { input, caller, outside }: Context<IsMember>,
+  { group, user, direct }: Awaited<ReturnType<typeof load>>,
+): ReplyOf<typeof isUserGroupMember> {
+  const { user_group_id: groupId } = input;
+  checkGroupExists(groupId, group);
+  if (user === undefined) throw badRequest('There is no such user.');
+  if (!user.isActive) throw badRequest('The user is deactivated.');
+  const { waiting_period_threshold: waitingDays } = caller.realm.settings;
+  const now = outside.now();
+  const isMember =
+    input.direct_member_only === true
+      ? [...direct, ...roleGroups(user.role, isFullMember(user, waitingDays, now))].includes(groupId)
+      : standingOf(user, direct, caller.graph, waitingDays, now).groups.has(groupId);
+  return { is_user_group_member: isMember };
+}
+
+export const handler = serve(isUserGroupMember, { load, run });

@@ -1,0 +1,17 @@
+import { groupObjects, loadNamedGroups } from '../../shared/domain/group-list.ts';
+import { loadUsers } from '../../shared/domain/user-list.ts';
+import { listUserGroups } from '../../shared/endpoints/user-groups.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(listUserGroups, {
+  load: async ({ outside: { table }, realm }) => {
+    const [named, users] = await Promise.all([loadNamedGroups(table, realm), loadUsers(table, realm)]);
+    return { named, users };
+  },
+  run: ({ input, caller, outside }, { named, users }) => ({
+    user_groups: groupObjects(caller, named, users, {
+      includeDeactivated: input.include_deactivated_groups ?? false,
+      now: outside.now(),
+    }),
+  }),
+});

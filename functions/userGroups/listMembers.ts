@@ -1,0 +1,13 @@
+import { checkGroupExists, loadCandidates, membersAmong } from '../../shared/domain/group-membership.ts';
+import { listUserGroupMembers } from '../../shared/endpoints/user-groups.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(listUserGroupMembers, {
+  load: ({ input, realm, outside }) =>
+    loadCandidates(outside.table, realm, input.user_group_id, input.direct_member_only === true),
+  run: ({ input, caller, outside }, candidates) => {
+    checkGroupExists(input.user_group_id, candidates.group);
+    const { waiting_period_threshold: waitingDays } = caller.realm.settings;
+    return { members: membersAmong(candidates, waitingDays, outside.now()) };
+  },
+});

@@ -1,0 +1,35 @@
+import {
+  checkEdit,
+  doEdit,
+  type EditGround,
+  eventsOfEdit,
+  type GroupEdit,
+  loadEditGround,
+} from '../../shared/domain/group-edit.ts';
+import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
+import { updateUserGroup } from '../../shared/endpoints/user-groups.ts';
+import type { Context } from '../../shared/serve/request.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+type Update = InputOf<typeof updateUserGroup>;
+
+/** What the request changes, without the group that it is about. */
+function editOf({ user_group_id, ...edit }: Update): GroupEdit {
+  return edit;
+}
+
+async function run(
+  { input, caller, realm, commit }: Context<Update>,
+  ground: EditGround,
+): Promise<ReplyOf<typeof updateUserGroup>> {
+  const decided = checkEdit(caller, input.user_group_id, editOf(input), ground);
+  const events = eventsOfEdit(decided).length;
+  return events === 0 ? {} : commit(events, () => doEdit(realm, decided));
+}
+
+export const handler = serve(updateUserGroup, {
+  load: ({ input, realm, outside }) =>
+    loadEditGround(outside.table, realm, input.user_group_id, editOf(input)),
+  ahead: (input) => Object.keys(editOf(input)).length,
+  run,
+});

@@ -1,0 +1,21 @@
+import {
+  changeMembers,
+  eventsOfChange,
+  loadMemberGround,
+  type MemberChange,
+  memberChange,
+} from '../../shared/domain/group-change.ts';
+import type { InputOf } from '../../shared/endpoints/endpoint.ts';
+import { updateUserGroupSubgroups } from '../../shared/endpoints/user-groups.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+const changeOf = (input: InputOf<typeof updateUserGroupSubgroups>): MemberChange =>
+  memberChange({ addSubgroups: input.add, removeSubgroups: input.delete });
+
+export const handler = serve(updateUserGroupSubgroups, {
+  load: ({ input, realm, outside }) =>
+    loadMemberGround(outside.table, realm, input.user_group_id, changeOf(input)),
+  ahead: (input) => eventsOfChange(changeOf(input)),
+  run: ({ input, caller, commit }, ground) =>
+    changeMembers(caller, commit, input.user_group_id, changeOf(input), ground),
+});

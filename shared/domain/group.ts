@@ -1,0 +1,25 @@
+import type { GroupSetting } from './group-setting.ts';
+
+/** A named user group, as stored. System groups are never stored: they follow from the role. */
+export interface Group {
+  readonly groupId: number;
+  readonly name: string;
+  readonly description: string;
+  readonly creatorId?: number;
+  /** Seconds since 1970. */
+  readonly dateCreated: number;
+  readonly deactivated: boolean;
+  readonly settings: GroupSettings;
+  /** Grows with each edit, so that a change can be held to what it saw. Its members may come and go without. */
+  readonly version: number;
+}
+
+/** The six group settings of a group, under their wire names (specification 2.7). */
+export interface GroupSettings {
+  readonly can_add_members_group: GroupSetting;
+  readonly can_join_group: GroupSetting;
+  readonly can_leave_group: GroupSetting;
+  readonly can_manage_group: GroupSetting;
+  readonly can_mention_group: GroupSetting;
+  readonly can_remove_members_group: GroupSetting;
+}

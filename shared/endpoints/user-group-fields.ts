@@ -1,0 +1,21 @@
+import * as z from 'zod/mini';
+import { groupSettingSchema } from '../domain/group-setting.ts';
+
+/** The fields of a user group in replies and events (see `shared/domain/group-object.ts`). */
+export const userGroupFields = {
+  id: z.int(),
+  name: z.string(),
+  description: z.string(),
+  creator_id: z.nullable(z.int()),
+  date_created: z.nullable(z.int()),
+  members: z.array(z.int()),
+  direct_subgroup_ids: z.array(z.int()),
+  is_system_group: z.boolean(),
+  can_add_members_group: groupSettingSchema,
+  can_join_group: groupSettingSchema,
+  can_leave_group: groupSettingSchema,
+  can_manage_group: groupSettingSchema,
+  can_mention_group: groupSettingSchema,
+  can_remove_members_group: groupSettingSchema,
+  deactivated: z.boolean(),
+} as const;
