@@ -1,0 +1,32 @@
+import { type Folders, loadFolders } from '../../shared/domain/folder.ts';
+import { checkFolderDescription, checkFolderName, doCreateFolder } from '../../shared/domain/folder-edit.ts';
+import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/naming.ts';
+import { createChannelFolder } from '../../shared/endpoints/channel-folders.ts';
+import { renderDescription } from '../../shared/markdown/render.ts';
+import { wants } from '../../shared/markdown/wants.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(createChannelFolder, {
+  pointers: ({ description }) => namePointers(wants(description)),
+  load: async ({ input, realm, userId, known, outside }): Promise<[Folders, Named]> =>
+    Promise.all([
+      loadFolders(outside.table, realm),
+      loadNamed(outside, known, wants(input.description), userId),
+    ]),
+  ahead: 1,
+  run: ({ input, caller, realm, userId, outside, commit }, [folders, named]) => {
+    const name = checkFolderName(input.name, folders);
+    const description = checkFolderDescription(input.description);
+    const folder = {
+      name,
+      description,
+      renderedDescription: renderDescription(description, foundFor(caller.standing, named)),
+      dateCreated: Math.floor(outside.now() / 1000),
+      creatorId: userId,
+      isArchived: false,
+      channels: 0,
+      version: 1,
+    };
+    return commit(1, ([folderId]) => doCreateFolder(realm, { ...folder, folderId: folderId as number }));
+  },
+});

@@ -1,0 +1,13 @@
+import { loadFolders } from '../../shared/domain/folder.ts';
+import { checkFolderOrder, doSortFolders } from '../../shared/domain/folder-edit.ts';
+import { reorderChannelFolders } from '../../shared/endpoints/channel-folders.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(reorderChannelFolders, {
+  load: ({ realm, outside }) => loadFolders(outside.table, realm),
+  ahead: 1,
+  run: ({ input: { order }, realm, commit }, folders) => {
+    checkFolderOrder(order, folders);
+    return commit(1, () => doSortFolders(realm, order, folders));
+  },
+});

@@ -1,0 +1,26 @@
+import { type Folders, loadFolders } from '../../shared/domain/folder.ts';
+import { checkFolderEdit, doEditFolder, eventsOfFolderEdit } from '../../shared/domain/folder-edit.ts';
+import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/naming.ts';
+import { updateChannelFolder } from '../../shared/endpoints/channel-folders.ts';
+import { renderDescription } from '../../shared/markdown/render.ts';
+import { wants } from '../../shared/markdown/wants.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(updateChannelFolder, {
+  pointers: ({ description = '' }) => namePointers(wants(description)),
+  load: async ({ input, realm, userId, known, outside }): Promise<[Folders, Named]> =>
+    Promise.all([
+      loadFolders(outside.table, realm),
+      loadNamed(outside, known, wants(input.description ?? ''), userId),
+    ]),
+  ahead: 1,
+  run: async ({ input, caller, realm, commit }, [folders, named]) => {
+    const { channel_folder_id: folderId, name, description, is_archived: isArchived } = input;
+    const edit = { name, description, isArchived };
+    const decided = checkFolderEdit(folderId, edit, folders, (text) =>
+      renderDescription(text, foundFor(caller.standing, named)),
+    );
+    const events = eventsOfFolderEdit(decided).length;
+    return events === 0 ? {} : commit(events, () => doEditFolder(realm, decided));
+  },
+});
