@@ -1,0 +1,14 @@
+import { checkArchiving, loadArchiveGround } from '../../shared/domain/channel-archive.ts';
+import { archiveChannel } from '../../shared/endpoints/channel-update.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(archiveChannel, {
+  load: ({ input, outside, realm, userId }) =>
+    loadArchiveGround(outside.table, realm, input.stream_id, userId),
+  // The end of its default status, the change, its deletion for old clients, and the notice.
+  ahead: 4,
+  run: ({ caller, outside, commit }, ground) => {
+    const { count, change } = checkArchiving(caller, ground, outside.now());
+    return commit(count, change);
+  },
+});

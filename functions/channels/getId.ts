@@ -1,0 +1,22 @@
+import { checkChannelName } from '../../shared/domain/channel.ts';
+import { hasMetadataAccess, loadChannel } from '../../shared/domain/channel-access.ts';
+import type { Pointer } from '../../shared/domain/pointer.ts';
+import { badRequest } from '../../shared/domain/problems.ts';
+import { getChannelId } from '../../shared/endpoints/channels.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+const pointer = (stream: string): Pointer => ({ kind: 'channelName', name: checkChannelName(stream) });
+
+export const handler = serve(getChannelId, {
+  pointers: ({ stream }) => [pointer(stream)],
+  load: async ({ input, known, outside, realm, userId }) => {
+    const channelId = known.follow<{ channelId: number }>(pointer(input.stream))?.channelId;
+    return channelId === undefined ? undefined : loadChannel(outside.table, realm, channelId, userId);
+  },
+  run: ({ caller, input }, seen) => {
+    if (seen === undefined || !hasMetadataAccess(caller.standing, seen)) {
+      throw badRequest(`Invalid channel name '${checkChannelName(input.stream)}'.`);
+    }
+    return { stream_id: seen.channel.channelId };
+  },
+});

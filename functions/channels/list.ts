@@ -1,0 +1,23 @@
+import { selectChannels } from '../../shared/domain/channel-list.ts';
+import { channelObject } from '../../shared/domain/channel-object.ts';
+import { loadChannels, loadCurrent } from '../../shared/domain/subscription-object.ts';
+import { listChannels } from '../../shared/endpoints/channels.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(listChannels, {
+  load: async ({ outside: { table }, realm, userId, ownerId, input }) => {
+    const asksOwner = input.include_owner_subscribed === true && ownerId !== undefined;
+    const [channels, own, owners] = await Promise.all([
+      loadChannels(table, realm),
+      loadCurrent(table, realm, userId),
+      asksOwner ? loadCurrent(table, realm, ownerId) : [],
+    ]);
+    return { channels, own, owners };
+  },
+  run: ({ caller, outside, input }, { channels, own, owners }) => ({
+    streams: selectChannels(caller, input, channels, own, owners).map(({ channel, count }) => ({
+      ...channelObject(channel, count, outside.now()),
+      ...(input.include_default && { is_default: channel.isDefault }),
+    })),
+  }),
+});

@@ -1,0 +1,18 @@
+import { accessMetadata, isId, loadChannel } from '../../shared/domain/channel-access.ts';
+import { loadSubscriberIds } from '../../shared/domain/subscription-object.ts';
+import { listChannelMembers } from '../../shared/endpoints/channels.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(listChannelMembers, {
+  load: async ({ input: { stream_id: channelId }, outside: { table }, realm, userId }) => {
+    const [seen, subscribers] = await Promise.all([
+      loadChannel(table, realm, channelId, userId),
+      isId(channelId) ? loadSubscriberIds(table, realm, channelId) : [],
+    ]);
+    return { seen, subscribers };
+  },
+  run: ({ caller }, { seen, subscribers }) => {
+    accessMetadata(caller.standing, seen);
+    return { subscribers };
+  },
+});

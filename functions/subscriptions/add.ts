@@ -1,0 +1,110 @@
+import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/naming.ts';
+import type { Pointer } from '../../shared/domain/pointer.ts';
+import { principalIds, principalPointers } from '../../shared/domain/principals.ts';
+import { checkPairs, checkWanted, type Wanted } from '../../shared/domain/subscribe-check.ts';
+import { subscribePeople } from '../../shared/domain/subscribe-people.ts';
+import {
+  knownChannelIds,
+  loadChannelIds,
+  loadSubscribeGround,
+  type Pair,
+  type SubscribeGround,
+} from '../../shared/domain/subscription-ground.ts';
+import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
+import { addSubscriptions } from '../../shared/endpoints/subscriptions.ts';
+import { renderDescription } from '../../shared/markdown/render.ts';
+import { type Wants, wants } from '../../shared/markdown/wants.ts';
+import type { Context, Look } from '../../shared/serve/request.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+type Add = InputOf<typeof addSubscriptions>;
+
+/** What a request reads, in one round trip. */
+interface Loaded {
+  readonly ground: SubscribeGround;
+  /** What the descriptions refer to. */
+  readonly named: Named;
+}
+
+/** The names in the descriptions of channels that may have to be created. */
+const wantsOf = (wanted: readonly Wanted[]): Wants =>
+  wants(wanted.map(({ description }) => description).join('\n\n'));
+
+function pointers({ subscriptions, principals }: Add): Pointer[] {
+  const wanted = checkWanted(subscriptions);
+  checkPairs(wanted.length, principals?.length ?? 1);
+  return [
+    ...wanted.map(({ name }): Pointer => ({ kind: 'channelName', name })),
+    ...principalPointers(principals),
+    ...namePointers(wantsOf(wanted)),
+  ];
+}
+
+async function load({ input, realm, userId, known, outside }: Look<Add>): Promise<Loaded> {
+  const wanted = checkWanted(input.subscriptions);
+  const ids = knownChannelIds(names(wanted), known);
+  const people = principalIds(input.principals, known, userId);
+  const [ground, named] = await Promise.all([
+    loadSubscribeGround(outside.table, realm, userId, ids, people, input),
+    loadNamed(outside, known, wantsOf(wanted), userId),
+  ]);
+  return { ground, named };
+}
+
+const names = (wanted: readonly Wanted[]): string[] => wanted.map(({ name }) => name);
+
+/** One event for the subscriber, and for each channel its creation and the news for the others. */
+const ahead = ({ subscriptions }: Add): number => Math.min(2 * subscriptions.length + 1, MOST_AHEAD);
+
+/** More numbers than one transaction of this kind has events. */
+const MOST_AHEAD = 41;
+
+async function run(context: Context<Add>, loaded: Loaded): Promise<ReplyOf<typeof addSubscriptions>> {
+  const { input, caller, outside, realm, userId, known } = context;
+  const wanted = checkWanted(input.subscriptions);
+  const people = principalIds(input.principals, known, userId);
+  const found = foundFor(caller.standing, loaded.named);
+  const isFatal = input.authorization_errors_fatal ?? true;
+  const stage = {
+    wait: outside.wait,
+    reload: async () => {
+      const ids = await loadChannelIds(outside.table, realm, names(wanted));
+      return loadSubscribeGround(outside.table, realm, userId, ids, people, input);
+    },
+  };
+  const { subscribed, already, unauthorized } = await subscribePeople(
+    stage,
+    caller,
+    context.commit,
+    {
+      wanted,
+      principals: input.principals,
+      known,
+      settings: input,
+      render: (description) => renderDescription(description, found),
+      refuseUnauthorized: isFatal,
+      now: outside.now(),
+    },
+    loaded.ground,
+  );
+  return {
+    subscribed: byUser(subscribed),
+    already_subscribed: byUser(already),
+    ...(!isFatal && { unauthorized: [...unauthorized] }),
+    // Nobody is sent a message about it here.
+    ...((input.send_new_subscription_messages ?? true) && { new_subscription_messages_sent: false }),
+  };
+}
+
+/** Names of channels by the id of the person, as text since JSON has no other keys. */
+function byUser(pairs: readonly Pair[]): Record<string, string[]> {
+  const lists: Record<string, string[]> = {};
+  for (const { userId, channel } of pairs) {
+    const list = lists[userId];
+    if (list) list.push(channel.name);
+    else lists[userId] = [channel.name];
+  }
+  return lists;
+}
+
+export const handler = serve(addSubscriptions, { pointers, load, ahead, run });

@@ -1,0 +1,42 @@
+import {
+  byName,
+  loadCurrent,
+  loadSomeChannels,
+  loadSubscriberIds,
+  subscriptionObject,
+} from '../../shared/domain/subscription-object.ts';
+import { listSubscriptions } from '../../shared/endpoints/subscriptions.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(listSubscriptions, {
+  load: async ({ outside, realm, userId, input }) => {
+    const { table } = outside;
+    const subscriptions = await loadCurrent(table, realm, userId);
+    const ids = subscriptions.map(({ channelId }) => channelId);
+    const [channels, subscribers] = await Promise.all([
+      loadSomeChannels(table, realm, ids),
+      // Whoever is subscribed may see who else is.
+      input.include_subscribers
+        ? Promise.all(ids.map((channelId) => loadSubscriberIds(table, realm, channelId)))
+        : undefined,
+    ]);
+    return {
+      channels,
+      subscriptions: new Map(subscriptions.map((each) => [each.channelId, each])),
+      subscribers: subscribers && new Map(ids.map((channelId, i) => [channelId, subscribers[i] ?? []])),
+    };
+  },
+  run: ({ outside }, { channels, subscriptions, subscribers }) => ({
+    subscriptions: byName(channels).flatMap((counted) => {
+      const { channelId, isArchived } = counted.channel;
+      const subscription = subscriptions.get(channelId);
+      if (isArchived || subscription === undefined) return [];
+      return [
+        {
+          ...subscriptionObject(counted, subscription, outside.now()),
+          ...(subscribers && { subscribers: subscribers.get(channelId) ?? [] }),
+        },
+      ];
+    }),
+  }),
+});

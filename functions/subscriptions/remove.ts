@@ -1,0 +1,81 @@
+import { directGroups } from '../../shared/domain/caller.ts';
+import { checkChannelName } from '../../shared/domain/channel.ts';
+import { folded } from '../../shared/domain/folding.ts';
+import type { Pointer } from '../../shared/domain/pointer.ts';
+import { principalIds, principalPointers } from '../../shared/domain/principals.ts';
+import { checkPairs } from '../../shared/domain/subscribe-check.ts';
+import {
+  type Ground,
+  knownChannelIds,
+  loadChannelIds,
+  loadGround,
+} from '../../shared/domain/subscription-ground.ts';
+import { unsubscribePeople } from '../../shared/domain/unsubscribe-people.ts';
+import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
+import { removeSubscriptions } from '../../shared/endpoints/subscriptions.ts';
+import type { Context, Look } from '../../shared/serve/request.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+type Remove = InputOf<typeof removeSubscriptions>;
+
+/** What a request reads, in one round trip. */
+interface Loaded {
+  readonly ground: Ground;
+  /** Person -> named groups, which tell who loses sight of a channel. */
+  readonly groups: ReadonlyMap<number, readonly number[]>;
+}
+
+/** The names of the channels, each once. */
+const checkNames = ({ subscriptions }: Remove): string[] => [
+  ...new Map(subscriptions.map(checkChannelName).map((name) => [folded(name), name])).values(),
+];
+
+function pointers(input: Remove): Pointer[] {
+  const names = checkNames(input);
+  checkPairs(names.length, input.principals?.length ?? 1);
+  return [
+    ...names.map((name): Pointer => ({ kind: 'channelName', name })),
+    ...principalPointers(input.principals),
+  ];
+}
+
+async function load({ input, realm, userId, known, outside }: Look<Remove>): Promise<Loaded> {
+  const people = principalIds(input.principals, known, userId);
+  const others = people.filter((id) => id !== userId);
+  const [ground, groups] = await Promise.all([
+    loadGround(outside.table, realm, userId, knownChannelIds(checkNames(input), known), people),
+    Promise.all(others.map((id) => directGroups(outside, realm, id))),
+  ]);
+  return { ground, groups: new Map(others.map((id, i) => [id, groups[i] ?? []])) };
+}
+
+/** What the subscriber hears, what their clients forget, and for each channel the news for the others. */
+const ahead = ({ subscriptions }: Remove): number => Math.min(subscriptions.length + 2, MOST_AHEAD);
+
+/** More numbers than one transaction of this kind usually has events. */
+const MOST_AHEAD = 26;
+
+async function run(context: Context<Remove>, loaded: Loaded): Promise<ReplyOf<typeof removeSubscriptions>> {
+  const { input, caller, outside, realm, userId, known } = context;
+  const names = checkNames(input);
+  const { principals } = input;
+  const people = principalIds(principals, known, userId);
+  const stage = {
+    wait: outside.wait,
+    reload: async () => {
+      const ids = await loadChannelIds(outside.table, realm, names);
+      return loadGround(outside.table, realm, userId, ids, people);
+    },
+  };
+  const request = { names, principals, known, groups: loaded.groups, now: outside.now() };
+  const { removed, notRemoved } = await unsubscribePeople(
+    stage,
+    caller,
+    context.commit,
+    request,
+    loaded.ground,
+  );
+  return { removed: [...removed], not_removed: [...notRemoved] };
+}
+
+export const handler = serve(removeSubscriptions, { pointers, load, ahead, run });

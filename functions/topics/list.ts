@@ -1,0 +1,18 @@
+import { accessContent, isId, loadChannel } from '../../shared/domain/channel-access.ts';
+import { listTopics, loadTopics } from '../../shared/domain/topic-list.ts';
+import { listTopics as listTopicsEndpoint } from '../../shared/endpoints/topics.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(listTopicsEndpoint, {
+  load: async ({ input: { stream_id: channelId }, outside: { table }, realm, userId }) => {
+    const [seen, topics] = await Promise.all([
+      loadChannel(table, realm, channelId, userId),
+      isId(channelId) ? loadTopics(table, realm, channelId) : [],
+    ]);
+    return { seen, topics };
+  },
+  run: ({ caller, input }, { seen, topics }) => {
+    const readable = accessContent(caller.standing, seen);
+    return { topics: listTopics(caller.standing, readable, topics, input.allow_empty_topic_name ?? false) };
+  },
+});

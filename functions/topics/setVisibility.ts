@@ -1,0 +1,33 @@
+import { isId, loadChannel } from '../../shared/domain/channel-access.ts';
+import { folded } from '../../shared/domain/folding.ts';
+import { checkTopicName } from '../../shared/domain/message-text.ts';
+import { doSetVisibility, type UserTopic } from '../../shared/domain/user-topic.ts';
+import { accessUserTopic } from '../../shared/domain/user-topic-access.ts';
+import { visibility } from '../../shared/domain/visibility.ts';
+import { setTopicVisibility } from '../../shared/endpoints/topics.ts';
+import { serve } from '../../shared/serve/serve.ts';
+import { key } from '../../shared/table/keys.ts';
+
+export const handler = serve(setTopicVisibility, {
+  load: async ({ input, outside: { table }, realm, userId }) => {
+    const { stream_id: channelId } = input;
+    if (!isId(channelId)) return { seen: undefined, stored: undefined };
+    const topic = folded(checkTopicName(input.topic));
+    const [seen, stored] = await Promise.all([
+      loadChannel(table, realm, channelId, userId),
+      table.get<UserTopic>(key('userTopic', { realm, userId, channelId, topic })),
+    ]);
+    return { seen, stored };
+  },
+  ahead: 1,
+  run: async ({ caller, commit, input, outside, realm, userId }, { seen, stored }) => {
+    const topic = checkTopicName(input.topic);
+    const policy = input.visibility_policy;
+    accessUserTopic(caller.standing, seen, stored, policy);
+    if (policy === (stored?.policy ?? visibility.inherit)) return {};
+    const updated = Math.floor(outside.now() / 1000);
+    const set = { channelId: input.stream_id, topic, policy, updated };
+    await commit(1, () => ({ ...doSetVisibility(realm, userId, set, stored), result: undefined }));
+    return {};
+  },
+});

@@ -1,0 +1,113 @@
+import * as z from 'zod/mini';
+import { groupSettingSchema } from '../domain/group-setting.ts';
+import { channelFields, subscriptionFields } from './channel-fields.ts';
+import { endpoint, reads, writes } from './endpoint.ts';
+import { boolean, json, optional, text } from './parameter.ts';
+
+const principals = optional(
+  json(
+    'The people it is about: user IDs or email addresses. Without any, the caller.',
+    z.union([z.array(z.int()), z.array(z.string())]),
+  ),
+);
+
+const group = (says: string) => optional(json(`Of a channel that is created: ${says}`, groupSettingSchema));
+
+/** The subscriptions of people by id, as text since JSON has no other keys. */
+const namesByUser = z.record(z.string(), z.array(z.string()));
+
+export const listSubscriptions = endpoint({
+  id: 'subscriptions.list',
+  method: 'GET',
+  path: '/api/v1/users/me/subscriptions',
+  source: 'https://zulip.com/api/get-subscriptions',
+  says: 'Lists the channels that the caller is subscribed to.',
+  who: 'user',
+  parameters: {
+    include_subscribers: optional(boolean('Whether each channel comes with the ids of its subscribers.')),
+  },
+  reply: z.object({
+    subscriptions: z.array(
+      z.object({ ...channelFields, ...subscriptionFields, subscribers: z.optional(z.array(z.int())) }),
+    ),
+  }),
+  errors: [],
+  needs: { table: reads },
+});
+
+export const addSubscriptions = endpoint({
+  id: 'subscriptions.add',
+  method: 'POST',
+  path: '/api/v1/users/me/subscriptions',
+  source: 'https://zulip.com/api/subscribe, specification 4.2, wire facts 4',
+  says: 'Subscribes people to channels; a channel that does not exist is created with the settings given.',
+  who: 'member',
+  parameters: {
+    subscriptions: json(
+      'The channels: `name`, and `color` of the subscription, and `description` of a channel that is created.',
+      z.array(
+        z.object({
+          name: z.string(),
+          color: z.optional(z.nullable(z.string())),
+          description: z.optional(z.nullable(z.string())),
+        }),
+      ),
+    ),
+    principals,
+    authorization_errors_fatal: optional(
+      boolean('Whether one channel that the caller may not join refuses all; else it is listed.'),
+    ),
+    announce: optional(boolean('Accepted for compatibility; nothing is announced.')),
+    invite_only: optional(boolean('Whether channels that are created are private.')),
+    is_web_public: optional(
+      boolean('Whether channels that are created are shown to everybody on the internet.'),
+    ),
+    is_default_stream: optional(boolean('Whether new users are subscribed to channels that are created.')),
+    history_public_to_subscribers: optional(
+      boolean('Whether new subscribers of a private channel that is created can read its history.'),
+    ),
+    message_retention_days: optional(text('Days; `unlimited`; or `realm_default`.')),
+    topics_policy: optional(text('Which topics channels that are created allow.')),
+    folder_id: optional(json('The folder of channels that are created.', z.nullable(z.int()))),
+    can_add_subscribers_group: group('who may add subscribers.'),
+    can_administer_channel_group: group('who may administer it.'),
+    can_create_topic_group: group('who may start topics.'),
+    can_delete_any_message_group: group('who may delete any message.'),
+    can_delete_own_message_group: group('who may delete their own messages.'),
+    can_move_messages_out_of_channel_group: group('who may move messages out of it.'),
+    can_move_messages_within_channel_group: group('who may move messages within it.'),
+    can_remove_subscribers_group: group('who may remove subscribers.'),
+    can_resolve_topics_group: group('who may resolve topics.'),
+    can_send_message_group: group('who may post.'),
+    can_subscribe_group: group('who may subscribe themselves.'),
+    send_new_subscription_messages: optional(
+      boolean('Accepted for compatibility; no direct messages are sent.'),
+    ),
+  },
+  reply: z.object({
+    subscribed: namesByUser,
+    already_subscribed: namesByUser,
+    unauthorized: z.optional(z.array(z.string())),
+    new_subscription_messages_sent: z.optional(z.boolean()),
+  }),
+  errors: ['UNAUTHORIZED_PRINCIPAL', 'REQUEST_VARIABLE_INVALID'],
+  needs: { table: writes },
+  timeout: 28,
+});
+
+export const removeSubscriptions = endpoint({
+  id: 'subscriptions.remove',
+  method: 'DELETE',
+  path: '/api/v1/users/me/subscriptions',
+  source: 'https://zulip.com/api/unsubscribe',
+  says: 'Unsubscribes people from channels.',
+  who: 'user',
+  parameters: {
+    subscriptions: json('The names of the channels.', z.array(z.string())),
+    principals,
+  },
+  reply: z.object({ removed: z.array(z.string()), not_removed: z.array(z.string()) }),
+  errors: [],
+  needs: { table: writes },
+  timeout: 28,
+});

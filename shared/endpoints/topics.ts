@@ -1,0 +1,41 @@
+import * as z from 'zod/mini';
+import { endpoint, reads, writes } from './endpoint.ts';
+import { boolean, integer, json, optional, text } from './parameter.ts';
+
+export const listTopics = endpoint({
+  id: 'topics.list',
+  method: 'GET',
+  path: '/api/v1/users/me/{stream_id}/topics',
+  source: 'https://zulip.com/api/get-stream-topics',
+  says: 'Lists the topics of a channel that the caller can read, the one with the newest message first.',
+  who: 'user',
+  parameters: {
+    stream_id: integer('The ID of the channel.'),
+    allow_empty_topic_name: optional(
+      boolean('Whether the empty topic is told as such, and not by its display name; no if absent.'),
+    ),
+  },
+  reply: z.object({ topics: z.array(z.object({ name: z.string(), max_id: z.int() })) }),
+  errors: [],
+  needs: { table: reads },
+});
+
+export const setTopicVisibility = endpoint({
+  id: 'topics.setVisibility',
+  method: 'POST',
+  path: '/api/v1/user_topics',
+  source: 'https://zulip.com/api/update-user-topic, wire facts 3.10',
+  says: 'Sets how much the caller wants to hear of a topic.',
+  who: 'user',
+  parameters: {
+    stream_id: integer('The ID of the channel.'),
+    topic: text('The topic.'),
+    visibility_policy: json(
+      '0 as the channel, 1 muted, 2 unmuted, 3 followed.',
+      z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]),
+    ),
+  },
+  reply: z.object({}),
+  errors: [],
+  needs: { table: writes },
+});

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { accessCaller } from '../../shared/domain/caller.ts';
+import type { Channel } from '../../shared/domain/channel.ts';
+import { checkPlan } from '../../shared/domain/channel-edit-do.ts';
+import { channelGroupNames } from '../../shared/domain/channel-groups.ts';
+import { givenChannel } from '../given.ts';
+import { newRealm } from '../realm.ts';
+
+it('an edit whose events are more than one item of the table holds is refused, not cut', async () => {
+  const realm = await newRealm();
+  const caller = await accessCaller(realm.outside, realm.realm, realm.people.owner.userId, undefined);
+  const channel = await givenChannel(realm, { isPrivate: true });
+  const ground = { count: undefined, topics: { events: undefined, empty: undefined } };
+  const listing = (people: number, first: number): Channel => {
+    const direct_members = Array.from({ length: people }, (_, i) => first + i);
+    const setting = { direct_members, direct_subgroups: [] };
+    const groups = Object.fromEntries(channelGroupNames.map((name) => [name, setting]));
+    return { ...channel, groups: { ...channel.groups, ...groups } };
+  };
+  const plan = (people: number) => () => {
+    const edit = { before: listing(people, 10_000_000), after: listing(people, 20_000_000) };
+    return checkPlan(caller, edit, ground, realm.outside.now());
+  };
+  expect(plan(50)().count).toBeGreaterThan(channelGroupNames.length);
+  expect(plan(500)).toThrow('too many people and groups');
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import {
+  checkMakingWebPublic,
+  checkPrivacyState,
+  mayMakeChannels,
+  type Privacy,
+  type PrivacyCircumstances,
+} from '../../shared/domain/channel-privacy.ts';
+import { noGroups, type Standing, standingOf } from '../../shared/domain/permission.ts';
+import { Refusal } from '../../shared/domain/problems.ts';
+import { defaultRealmSettings } from '../../shared/domain/realm.ts';
+import { type Role, roles, systemGroups } from '../../shared/domain/system-group.ts';
+
+const everyone = systemGroups.everyone.id;
+const open: Privacy = {
+  isPrivate: false,
+  isWebPublic: false,
+  historyPublicToSubscribers: true,
+  isDefault: false,
+};
+const ordinary: PrivacyCircumstances = { topicCreators: everyone, isForModeration: false };
+
+/** Whether the state is accepted, or the fields of its refusal. */
+function outcome(privacy: Partial<Privacy>, circumstances: Partial<PrivacyCircumstances> = {}): unknown {
+  try {
+    checkPrivacyState({ ...open, ...privacy }, { ...ordinary, ...circumstances });
+    return 'accepted';
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    expect(error).toMatchObject({ code: 'BAD_REQUEST', status: 400 });
+    return error.fields;
+  }
+}
+
+const as = (role: Role): Standing =>
+  standingOf({ userId: 101, role, dateJoined: '2020-01-01T00:00:00Z' }, [], noGroups, 0, Date.now());
+
+describe('the privacy of a channel', () => {
+  it('can be each of the four kinds', () => {
+    expect(outcome({})).toBe('accepted');
+    expect(outcome({ isWebPublic: true })).toBe('accepted');
+    expect(outcome({ isPrivate: true })).toBe('accepted');
+    expect(outcome({ isPrivate: true, historyPublicToSubscribers: false })).toBe('accepted');
+    expect(outcome({ isDefault: true })).toBe('accepted');
+  });
+
+  it('cannot be anything else', () => {
+    expect(outcome({ isWebPublic: true, historyPublicToSubscribers: false })).toEqual({});
+    expect(outcome({ isWebPublic: true, isPrivate: true })).toEqual({});
+    expect(outcome({ historyPublicToSubscribers: false })).toEqual({});
+    expect(outcome({ isPrivate: true, isDefault: true })).toEqual({});
+  });
+
+  it('must be private where moderation requests go', () => {
+    expect(outcome({}, { isForModeration: true })).toEqual({});
+    expect(outcome({ isPrivate: true }, { isForModeration: true })).toBe('accepted');
+  });
+
+  it('cannot protect the history from some of those who may start topics', () => {
+    const protectedHistory = { isPrivate: true, historyPublicToSubscribers: false };
+    const parameters = 'history_public_to_subscribers, can_create_topic_group';
+    expect(outcome(protectedHistory, { topicCreators: systemGroups.members.id })).toEqual({ parameters });
+    expect(outcome({ isPrivate: true }, { topicCreators: systemGroups.members.id })).toBe('accepted');
+  });
+
+  it('follows the organization in who may make which kind', () => {
+    const settings = {
+      ...defaultRealmSettings,
+      can_create_public_channel_group: everyone,
+      can_create_private_channel_group: systemGroups.moderators.id,
+    };
+    expect(mayMakeChannels(as(roles.member), settings, false)).toBe(true);
+    expect(mayMakeChannels(as(roles.guest), settings, false)).toBe(false);
+    expect(mayMakeChannels(as(roles.member), settings, true)).toBe(false);
+    expect(mayMakeChannels(as(roles.moderator), settings, true)).toBe(true);
+  });
+
+  it('is opened to the internet only where that is enabled, by those who may', () => {
+    const enabled = { ...defaultRealmSettings, enable_spectator_access: true };
+    expect(() => checkMakingWebPublic(as(roles.owner), defaultRealmSettings)).toThrow(Refusal);
+    expect(() => checkMakingWebPublic(as(roles.administrator), enabled)).toThrow(Refusal);
+    expect(() => checkMakingWebPublic(as(roles.owner), enabled)).not.toThrow();
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { handler as list } from '../../functions/subscriptions/list.ts';
+import { givenChannel } from '../given.ts';
+import { newRealm } from '../realm.ts';
+
+describe('GET /users/me/subscriptions', () => {
+  it('lists what the caller is subscribed to, in the order of names', async () => {
+    const realm = await newRealm();
+    const { guest, member } = realm.people;
+    await givenChannel(realm, { name: 'attic', isPrivate: true, description: 'up' }, [member]);
+    await givenChannel(realm, { name: 'buried', isArchived: true }, [member]);
+    await givenChannel(realm, { name: 'cellar' });
+    const { body } = await realm.call(list, member);
+    expect(body.subscriptions.map(({ name }: { name: string }) => name)).toEqual([
+      'attic',
+      'general',
+      'random',
+    ]);
+    expect(body.subscriptions[0]).toMatchObject({
+      invite_only: true,
+      description: 'up',
+      subscriber_count: 1,
+    });
+    expect(body.subscriptions[0]).not.toHaveProperty('subscribers');
+    const { subscriptions } = (await realm.call(list, guest)).body;
+    expect(subscriptions.map(({ name }: { name: string }) => name)).toEqual(['general']);
+  });
+
+  it('lists the subscribers of each, if asked', async () => {
+    const realm = await newRealm();
+    const { guest, member, bot } = realm.people;
+    await givenChannel(realm, { name: 'attic', isPrivate: true }, [member, bot]);
+    const { body } = await realm.call(list, member, {}, { query: { include_subscribers: true } });
+    expect(body.subscriptions[0].subscribers).toEqual([member.userId, bot.userId]);
+    expect(body.subscriptions[1].subscribers).toHaveLength(6);
+    const asGuest = await realm.call(list, guest, {}, { query: { include_subscribers: true } });
+    expect(asGuest.body.subscriptions[0].subscribers).toEqual(body.subscriptions[1].subscribers);
+  });
+
+  it('takes three round trips cold and two warm, with subscribers or without', async () => {
+    const realm = await newRealm();
+    const container = realm.container();
+    const query = { include_subscribers: true };
+    await container.call(list, realm.people.member, {}, { query });
+    expect(container.meter.roundTrips).toBe(3);
+    container.meter.reset();
+    await container.call(list, realm.people.member, {}, { query });
+    expect(container.meter.roundTrips).toBe(2);
+    expect(container.meter.writeUnits).toBe(0);
+  });
+
+  it('refuses a parameter of the wrong type', async () => {
+    const realm = await newRealm();
+    const query = { include_subscribers: 'yes' };
+    expect(await realm.call(list, realm.people.member, {}, { query })).toMatchObject({ status: 400 });
+  });
+});
