@@ -1,0 +1,12 @@
+import { deleteQueue } from '../../shared/domain/event-queue.ts';
+import { refusal } from '../../shared/domain/problems.ts';
+import { deleteQueue as declaration } from '../../shared/endpoints/events.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(declaration, {
+  run: async ({ input: { queue_id: queueId }, realm, userId, outside }) => {
+    const isDeleted = await deleteQueue(outside.table, realm, queueId, userId, outside.uuid());
+    if (!isDeleted) throw refusal('badQueue', { queueId });
+    return {};
+  },
+});

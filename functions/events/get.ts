@@ -1,0 +1,71 @@
+import {
+  accessQueue,
+  checkCursor,
+  type EventQueue,
+  isNoteDue,
+  loadQueue,
+  notePoll,
+} from '../../shared/domain/event-queue.ts';
+import { listen } from '../../shared/domain/listen.ts';
+import type { InputOf } from '../../shared/endpoints/endpoint.ts';
+import { getEvents } from '../../shared/endpoints/events.ts';
+import { type Run, readRun, type Sights } from '../../shared/log/run.ts';
+import type { Context, Look } from '../../shared/serve/request.ts';
+import { serve } from '../../shared/serve/serve.ts';
+import { key } from '../../shared/table/keys.ts';
+
+type Poll = InputOf<typeof getEvents>;
+
+/** How long a poll is held, ms: it ends within 25 s, the gateway would end it after 29. */
+const HELD = 24_000;
+
+interface Loaded {
+  /** When the poll began, ms. */
+  readonly started: number;
+  readonly queue: EventQueue | undefined;
+  /** The last number that was handed out. */
+  readonly newest: number;
+  /** What follows the last event that the client has, as far as that was known. */
+  readonly run: Run | undefined;
+  readonly sights: Sights;
+}
+
+async function load({ input, realm, outside, log }: Look<Poll>): Promise<Loaded> {
+  const started = outside.now();
+  const sights: Sights = new Map();
+  const { last_event_id: last } = input;
+  const [queue, counter, run] = await Promise.all([
+    loadQueue(outside.table, realm, input.queue_id),
+    outside.table.get<{ seq: number }>(key('counter', { realm })),
+    last !== undefined && isNumber(last) ? readRun(log, last, sights) : undefined,
+  ]);
+  return { started, queue, newest: counter?.seq ?? 0, run, sights };
+}
+
+/** Whether it can be a number of the log at all. */
+const isNumber = (id: number): boolean => id >= 0 && id < 1e12;
+
+async function run(context: Context<Poll>, loaded: Loaded) {
+  const { input, realm, userId, ownerId, outside, log } = context;
+  const { started, newest, sights } = loaded;
+  const { queue_id, last_event_id = -1, dont_block = false } = input;
+  const queue = accessQueue(loaded.queue, queue_id, userId, started);
+  const cursor = checkCursor(queue, last_event_id, newest, started);
+  const first = loaded.run && cursor === last_event_id ? loaded.run : await readRun(log, cursor, sights);
+  const listener = { outside, realm, userId, ...(ownerId !== undefined && { ownerId }), queue };
+  const hold = { until: started + HELD, isBlocking: !dont_block };
+  const end = first.ended === 'page' ? undefined : first.head;
+  const note = async (known: EventQueue): Promise<EventQueue> => {
+    const now = outside.now();
+    return isNoteDue(known, now) ? notePoll(outside.table, realm, known, cursor, end, now) : known;
+  };
+  const [events, noted] = await Promise.all([
+    listen(listener, log, cursor, first, sights, hold),
+    note(queue),
+  ]);
+  // A queue that may be idle for less than a poll takes must know that its client was here until now.
+  await note(noted);
+  return { events: [...events], queue_id };
+}
+
+export const handler = serve(getEvents, { load, run });

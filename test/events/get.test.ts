@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { fill, takeNumbers } from '../../shared/log/log.ts';
+import { givenBot } from '../given.ts';
+import { newRealm } from '../realm.ts';
+import { lastNumber } from '../stored.ts';
+import { givenClient, said, sendTo } from './queue.ts';
+
+describe('GET /events', () => {
+  it('tells a subscriber of a message', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const client = await givenClient(realm, member);
+    const id = await sendTo(realm, admin, realm.channels.general, 'Hello *you*');
+    const [event, ...rest] = await client.poll();
+    expect(rest).toEqual([]);
+    expect(event).toMatchObject({
+      id,
+      type: 'message',
+      flags: [],
+      message: {
+        id,
+        sender_id: admin.userId,
+        type: 'stream',
+        stream_id: realm.channels.general,
+        display_recipient: 'general',
+        subject: 'hi',
+        content: 'Hello *you*',
+        content_type: 'text/x-markdown',
+      },
+    });
+    expect(event).not.toHaveProperty('local_message_id');
+    expect(event.message).not.toHaveProperty('flags');
+    expect(await client.poll()).toEqual([]);
+  });
+
+  it('tells messages as HTML where that was asked for', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member, { apply_markdown: true });
+    await sendTo(realm, realm.people.admin, realm.channels.general, 'Hello *you*');
+    const [event] = await client.poll();
+    expect(event.message).toMatchObject({
+      content: '<p>Hello <em>you</em></p>',
+      content_type: 'text/html',
+    });
+  });
+
+  it('tells again what is not acknowledged yet, and nothing from before the registration', async () => {
+    const realm = await newRealm();
+    await sendTo(realm, realm.people.admin, realm.channels.general, 'early');
+    const client = await givenClient(realm, realm.people.member);
+    await sendTo(realm, realm.people.admin, realm.channels.general, 'one');
+    const id = await sendTo(realm, realm.people.admin, realm.channels.general, 'two');
+    expect(said(await client.poll({ last_event_id: -1 }))).toEqual(['one', 'two']);
+    expect(said(await client.poll({ last_event_id: 5 }))).toEqual(['one', 'two']);
+    expect(said(await client.poll({ last_event_id: id - 1 }))).toContain('two');
+    expect(said(await client.poll({ last_event_id: id }))).toEqual([]);
+  });
+
+  it('stops at a full reply and goes on with the next poll', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    const long = 'x'.repeat(9_000);
+    for (let i = 0; i < 120; i++)
+      await sendTo(realm, realm.people.admin, realm.channels.general, `${i} ${long}`);
+    const numbers = [];
+    for (let polls = 0; polls < 3; polls++) {
+      const reply = await client.ask();
+      expect(JSON.stringify(reply.body).length).toBeLessThan(2_000_000);
+      const events = await client.poll();
+      numbers.push(...events.map(({ message }) => Number.parseInt(message.content, 10)));
+    }
+    expect(numbers).toEqual(Array.from({ length: 120 }, (_, i) => i));
+  });
+});
+
+describe('a poll that does not block', () => {
+  it('acknowledges what was not for the client, so that it is not read again and again', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    const numbers = await takeNumbers(realm.log, 250);
+    for (const seq of numbers) await fill(realm.log, seq);
+    expect(await client.poll()).toEqual([{ type: 'heartbeat', id: await lastNumber(realm) }]);
+    expect(await client.poll()).toEqual([]);
+  });
+});
+
+describe('what a poll costs', () => {
+  it('two round trips when events are waiting, in a warm container and in a cold one three', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    const container = realm.container();
+    const polls = async () => {
+      await sendTo(realm, realm.people.admin, realm.channels.general, 'hello');
+      container.meter.reset();
+      expect(await client.poll({}, container)).toHaveLength(1);
+      return container.meter.roundTrips;
+    };
+    expect(await polls()).toBe(3);
+    expect(await polls()).toBe(2);
+    expect(container.meter.writeUnits).toBe(0);
+  });
+
+  it('one round trip when nothing is waiting', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    const container = realm.container();
+    await client.poll({}, container);
+    container.meter.reset();
+    expect(await client.poll({}, container)).toEqual([]);
+    expect(container.meter.roundTrips).toBe(1);
+  });
+});
+
+describe('bots', () => {
+  it('have queues as people have', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const bot = await givenBot(realm, member);
+    const client = await givenClient(realm, bot);
+    await sendTo(realm, member, [bot.userId], 'to the bot');
+    expect(said(await client.poll())).toEqual(['to the bot']);
+  });
+});

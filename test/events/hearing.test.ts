@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import { handler as subscribe } from '../../functions/subscriptions/add.ts';
+import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
+import { commit } from '../../shared/log/commit.ts';
+import { givenChangedUser, givenChannel, givenUser } from '../given.ts';
+import { eventFor } from '../log/written.ts';
+import { newRealm } from '../realm.ts';
+import { givenClient, said, sendTo } from './queue.ts';
+
+describe('who hears a message', () => {
+  it('only the people of a direct one', async () => {
+    const realm = await newRealm();
+    const { member, admin, owner } = realm.people;
+    const [addressed, sender, other] = await Promise.all(
+      [member, admin, owner].map((person) => givenClient(realm, person)),
+    );
+    await sendTo(realm, admin, [member.userId], 'psst');
+    const [event] = (await addressed?.poll()) ?? [];
+    expect(event.message).toMatchObject({ type: 'private', subject: '' });
+    expect(event.message).not.toHaveProperty('stream_id');
+    expect(event.message.display_recipient.map(({ id }: { id: number }) => id)).toEqual(
+      [member.userId, admin.userId].sort((a, b) => a - b),
+    );
+    expect(said((await sender?.poll()) ?? [])).toEqual(['psst']);
+    expect(await other?.poll()).toEqual([]);
+  });
+
+  it('subscribers from their subscription on, and no longer than it lasts', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const { channelId, name } = await givenChannel(realm, {}, [admin]);
+    const client = await givenClient(realm, member, { event_types: ['message'] });
+    await sendTo(realm, admin, channelId, 'before');
+    await realm.call(subscribe, member, { subscriptions: [{ name }] });
+    await sendTo(realm, admin, channelId, 'during');
+    expect(said(await client.poll())).toEqual(['during']);
+    await sendTo(realm, admin, channelId, 'unread when they left');
+    await realm.call(unsubscribe, member, { subscriptions: [name] });
+    await sendTo(realm, admin, channelId, 'after');
+    expect(await client.poll()).toEqual([]);
+    await realm.call(subscribe, member, { subscriptions: [{ name }] });
+    await sendTo(realm, admin, channelId, 'again');
+    expect(said(await client.poll())).toEqual(['again']);
+  });
+
+  it('whoever asked for all public channels, but not of private ones, and no guests', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const open = await givenChannel(realm, {}, [admin]);
+    const closed = await givenChannel(realm, { isPrivate: true }, [admin]);
+    const client = await givenClient(realm, member, { all_public_streams: true });
+    await sendTo(realm, admin, closed.channelId, 'closed');
+    await sendTo(realm, admin, open.channelId, 'open @**all**');
+    const events = await client.poll();
+    expect(said(events)).toEqual(['open @**all**']);
+    expect(events[0].flags).toEqual([]);
+    await givenChangedUser(realm, member, { role: 600 });
+    await sendTo(realm, admin, open.channelId, 'open again');
+    expect(await client.poll()).toEqual([]);
+  });
+
+  it('always the queue that it was sent from, with the local id, which no other queue gets', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const { channelId } = await givenChannel(realm, {}, [admin]);
+    const types = { event_types: ['message'] };
+    const client = await givenClient(realm, member, { ...types, narrow: [['channel', 'random']] });
+    const [second, foreign] = await Promise.all([
+      givenClient(realm, member, { ...types, all_public_streams: true }),
+      givenClient(realm, admin),
+    ]);
+    const echo = { queue_id: client.queueId, local_id: '17.02' };
+    const id = await sendTo(realm, member, channelId, 'mine', echo);
+    expect(await client.poll()).toMatchObject([{ id, local_message_id: '17.02' }]);
+    for (const other of [second, foreign]) {
+      const [event] = await other.poll();
+      expect(event.id).toBe(id);
+      expect(event).not.toHaveProperty('local_message_id');
+    }
+    await sendTo(realm, admin, realm.channels.general, 'forged', { queue_id: client.queueId, local_id: '1' });
+    expect(await client.poll()).toEqual([]);
+  });
+});
+
+describe('flags of a message', () => {
+  it('tell that the reader is mentioned, by name or by a wildcard', async () => {
+    const realm = await newRealm();
+    const { admin, member, moderator } = realm.people;
+    const { general } = realm.channels;
+    const client = await givenClient(realm, member, { event_types: ['message'] });
+    await sendTo(realm, admin, general, '@**Max Member** look');
+    await sendTo(realm, admin, general, '@**all** look');
+    await sendTo(realm, admin, general, '@**topic** look');
+    const early = await client.poll();
+    await sendTo(realm, member, general, 'here I am', { read_by_sender: true });
+    await sendTo(realm, admin, general, '@**topic** look again');
+    await sendTo(realm, moderator, general, '@_**Max Member** nothing');
+    const flags = [...early, ...(await client.poll())].map((event) => event.flags.sort());
+    const topic = ['topic_wildcard_mentioned', 'wildcard_mentioned'];
+    expect(flags).toEqual([
+      ['mentioned'],
+      ['stream_wildcard_mentioned', 'wildcard_mentioned'],
+      [],
+      ['read'],
+      topic,
+      [],
+    ]);
+  });
+});
+
+describe('what a queue filters', () => {
+  it('types of events, of which unknown ones never come', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member, { event_types: ['chess', 'message'] });
+    await givenUser(realm);
+    await sendTo(realm, realm.people.admin, realm.channels.general, 'hello');
+    expect(said(await client.poll())).toEqual(['hello']);
+  });
+
+  it.each<[string, unknown, string[]]>([
+    ['a channel by its name', [['stream', 'GENERAL']], ['general']],
+    ['a channel by its id', [{ operator: 'channel', operand: 'ID' }], ['general']],
+    [
+      'what is not of a channel',
+      [{ operator: 'channel', operand: 'general', negated: true }],
+      ['random', 'direct'],
+    ],
+    ['a topic', [['topic', 'Hi']], ['general', 'random']],
+    ['a sender by their address', [['sender', 'ADMIN@example.com']], ['general', 'random', 'direct']],
+    ['a sender who sent nothing', [['sender', 'owner@example.com']], []],
+    ['direct messages', [['is', 'dm']], ['direct']],
+    ['direct messages with somebody', [['dm', 'admin@example.com']], ['direct']],
+    ['mentions', [['is', 'mentioned']], []],
+    [
+      'two conditions',
+      [
+        ['stream', 'general'],
+        ['topic', 'other'],
+      ],
+      [],
+    ],
+  ])('messages: %s', async (_, narrow, heard) => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const given = JSON.parse(JSON.stringify(narrow).replace('"ID"', String(realm.channels.general)));
+    const client = await givenClient(realm, member, { narrow: given, event_types: ['message'] });
+    await sendTo(realm, admin, realm.channels.general, 'general');
+    await sendTo(realm, admin, realm.channels.random, 'random');
+    await sendTo(realm, admin, [member.userId], 'direct');
+    expect(said(await client.poll())).toEqual(heard);
+  });
+
+  it('but it hears other events whatever its narrow', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member, { narrow: [['channel', 'nowhere']] });
+    await givenUser(realm);
+    expect(said(await client.poll())).toContain('realm_user');
+  });
+});
+
+describe('events with an audience', () => {
+  it('reach those who may know of the channel', async () => {
+    const realm = await newRealm();
+    const { admin, member, guest, owner } = realm.people;
+    const clients = await Promise.all([admin, member, guest].map((person) => givenClient(realm, person)));
+    await givenChannel(realm, { isPrivate: true }, [owner]);
+    const heard = await Promise.all(clients.map(async (client) => said(await client.poll())));
+    expect(heard).toEqual([['stream'], [], []]);
+  });
+
+  it('reach administrators, members, or just some people', async () => {
+    const realm = await newRealm();
+    const { admin, member, guest } = realm.people;
+    const clients = await Promise.all([admin, member, guest].map((person) => givenClient(realm, person)));
+    await commit(realm.log, 3, () => ({
+      writes: [],
+      entries: [
+        { ...eventFor({ type: 'for administrators' }), hearers: { everyone: 'administrators' } },
+        { ...eventFor({ type: 'for members' }), hearers: { everyone: 'members' } },
+        { ...eventFor({ type: 'for the guest' }), hearers: { users: [guest.userId] } },
+      ],
+      result: undefined,
+    }));
+    const heard = await Promise.all(clients.map(async (client) => said(await client.poll())));
+    expect(heard).toEqual([['for administrators', 'for members'], ['for members'], ['for the guest']]);
+  });
+
+  it('about a message reach those who may read that message', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const protectedHistory = { isPrivate: true, historyPublicToSubscribers: false };
+    const { channelId, name } = await givenChannel(realm, protectedHistory, [admin]);
+    const client = await givenClient(realm, member, { event_types: ['reaction'] });
+    const early = await sendTo(realm, admin, channelId, 'early');
+    await realm.call(subscribe, admin, { subscriptions: [{ name }], principals: [member.userId] });
+    const late = await sendTo(realm, admin, channelId, 'late');
+    for (const message of [early, late]) {
+      await commit(realm.log, 1, () => ({
+        writes: [],
+        entries: [{ ...eventFor({ type: 'reaction', message }), hearers: { message, channel: channelId } }],
+        result: undefined,
+      }));
+    }
+    expect((await client.poll()).map(({ message }) => message)).toEqual([late]);
+  });
+
+  it('are told as the client understands them', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member, { client_capabilities: {} });
+    const payload = { type: 'user_topic', topic_name: '' };
+    const entry = { ...eventFor(payload), hearers: { users: [realm.people.member.userId] } };
+    await commit(realm.log, 1, () => ({ writes: [], entries: [entry], result: undefined }));
+    await sendTo(realm, realm.people.admin, realm.channels.general, 'x', { topic: '' });
+    expect(await client.poll()).toMatchObject([
+      { topic_name: 'general chat' },
+      { message: { subject: 'general chat' } },
+    ]);
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { handler as deleteQueue } from '../../functions/events/delete.ts';
+import { takeNumbers } from '../../shared/log/log.ts';
+import { GRACE } from '../../shared/log/run.ts';
+import { givenChangedUser, givenChannel } from '../given.ts';
+import { newRealm } from '../realm.ts';
+import { givenClient, refusedQueue, said, sendTo, virtualTime } from './queue.ts';
+
+describe('a poll that blocks', () => {
+  it('ends with a heartbeat within 25 s, whose id is what was examined', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);
+    const client = await givenClient(realm, member);
+    const hidden = await sendTo(realm, admin, channelId, 'not for the member');
+    const time = virtualTime();
+    const events = await client.poll({ dont_block: false }, realm.container(undefined, time));
+    expect(events).toEqual([{ type: 'heartbeat', id: hidden }]);
+    expect(time.passed()).toBeGreaterThan(20_000);
+    expect(time.passed()).toBeLessThanOrEqual(25_000);
+    expect(await client.poll()).toEqual([]);
+  });
+
+  it('wakes within 300 ms of a commit, half of that being usual', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const client = await givenClient(realm, member);
+    let sentAt: number | undefined;
+    const time = virtualTime(async (passed) => {
+      if (passed < 5_000 || sentAt !== undefined) return;
+      sentAt = passed;
+      await sendTo(realm, admin, realm.channels.general, 'wake up');
+    });
+    const waits: number[] = [];
+    const wait = (ms: number): Promise<void> => {
+      waits.push(ms);
+      return time.wait(ms);
+    };
+    const container = realm.container(undefined, { ...time, wait });
+    expect(said(await client.poll({ dont_block: false }, container))).toEqual(['wake up']);
+    // At worst the commit comes right after a look; the rest are round trips.
+    expect(Math.max(...waits)).toBeLessThanOrEqual(150);
+    expect(time.passed() - (sentAt ?? 0)).toBeLessThanOrEqual(150);
+  });
+
+  it('wakes for its own news only', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);
+    const client = await givenClient(realm, member);
+    let said_ = 0;
+    const time = virtualTime(async (passed) => {
+      if (passed > said_ * 1_000 && said_ < 3) {
+        said_++;
+        await sendTo(realm, admin, said_ === 3 ? realm.channels.general : channelId, `number ${said_}`);
+      }
+    });
+    const events = await client.poll({ dont_block: false }, realm.container(undefined, time));
+    expect(said(events)).toEqual(['number 3']);
+  });
+
+  it('costs half a read unit for each look while nothing happens', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    const container = realm.container(undefined, virtualTime());
+    await client.poll({}, container);
+    container.meter.reset();
+    await client.poll({ dont_block: false }, container);
+    const looks = container.meter.calls.filter(({ action }) => action === 'Query');
+    expect(looks.filter(({ readUnits }) => readUnits > 0.5).length).toBeLessThan(8);
+    expect(container.meter.readUnits).toBeLessThan(100);
+    expect(container.meter.writeUnits).toBe(0);
+  });
+
+  it('says no more to an account that is deactivated meanwhile', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const client = await givenClient(realm, member);
+    let done = false;
+    const time = virtualTime(async () => {
+      if (done) return;
+      done = true;
+      await givenChangedUser(realm, member, { isActive: false });
+      await sendTo(realm, admin, realm.channels.general, 'a secret');
+    });
+    const reply = await client.ask({ dont_block: false }, realm.container(undefined, time));
+    expect(reply.status).toBe(401);
+    expect(JSON.stringify(reply.body)).not.toContain('secret');
+  });
+
+  it('ends when its queue is deleted and there would be something to tell', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const client = await givenClient(realm, member);
+    let done = false;
+    const time = virtualTime(async () => {
+      if (done) return;
+      done = true;
+      await realm.call(deleteQueue, member, { queue_id: client.queueId });
+      await sendTo(realm, admin, realm.channels.general, 'too late');
+    });
+    const reply = await client.ask({ dont_block: false }, realm.container(undefined, time));
+    expect(reply).toMatchObject(refusedQueue(client.queueId));
+  });
+
+  it('waits for a writer that is slow, and no longer for one that is dead', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const client = await givenClient(realm, member);
+    await takeNumbers(realm.log, 2);
+    await sendTo(realm, admin, realm.channels.general, 'behind a hole');
+    expect(await client.poll()).toEqual([]);
+    const time = virtualTime();
+    const events = await client.poll({ dont_block: false }, realm.container(undefined, time));
+    expect(said(events)).toEqual(['behind a hole']);
+    expect(time.passed()).toBeLessThan(GRACE + 300);
+  });
+});

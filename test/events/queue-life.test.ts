@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { handler as deleteQueue } from '../../functions/events/delete.ts';
+import { handler as getEvents } from '../../functions/events/get.ts';
+import { newRealm } from '../realm.ts';
+import { givenClient, refusedQueue, said, sendTo, virtualTime } from './queue.ts';
+
+describe('a queue', () => {
+  it('is its owner’s alone', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const client = await givenClient(realm, member);
+    const query = { queue_id: client.queueId, last_event_id: client.last, dont_block: true };
+    expect(await realm.call(getEvents, admin, undefined, { query })).toMatchObject(
+      refusedQueue(client.queueId),
+    );
+    const deleting = await realm.call(deleteQueue, admin, { queue_id: client.queueId });
+    expect(deleting).toMatchObject(refusedQueue(client.queueId));
+    expect(await client.poll()).toEqual([]);
+  });
+
+  it('is gone when it is deleted', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    const remove = () => realm.call(deleteQueue, realm.people.member, { queue_id: client.queueId });
+    expect((await remove()).body).toEqual({ result: 'success', msg: '' });
+    expect(await client.ask()).toMatchObject(refusedQueue(client.queueId));
+    expect(await remove()).toMatchObject(refusedQueue(client.queueId));
+  });
+
+  it.each(['', 'nothing', 'x'.repeat(3_000), 'a/b%'])('unknown is refused (%#)', async (queueId) => {
+    const realm = await newRealm();
+    const query = { queue_id: queueId, last_event_id: -1 };
+    const reply = await realm.call(getEvents, realm.people.member, undefined, { query });
+    expect(reply).toMatchObject(refusedQueue(queueId));
+    const deleting = await realm.call(deleteQueue, realm.people.member, { queue_id: queueId });
+    expect(deleting).toMatchObject(refusedQueue(queueId));
+  });
+
+  it('lives as long as it is polled, counted from the last poll', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member, { idle_queue_timeout: 100 });
+    for (let i = 0; i < 5; i++) {
+      realm.pass(90_000);
+      expect(await client.poll()).toEqual([]);
+    }
+    realm.pass(99_000);
+    expect(await client.poll()).toEqual([]);
+    realm.pass(120_000);
+    expect(await client.ask()).toMatchObject(refusedQueue(client.queueId));
+  });
+
+  it('that may be idle for a shorter time than a poll takes outlives its polls', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member, { idle_queue_timeout: 5 });
+    const time = virtualTime();
+    await client.poll({ dont_block: false }, realm.container(undefined, time));
+    expect(time.passed()).toBeGreaterThan(20_000);
+    realm.pass(time.passed() + 4_000);
+    expect(await client.poll()).toEqual([]);
+  });
+
+  it('is written to at most once a minute', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    const container = realm.container();
+    for (let i = 0; i < 12; i++) {
+      realm.pass(10_000);
+      await client.poll({}, container);
+    }
+    expect(container.meter.writeUnits).toBe(2);
+  });
+
+  it('refuses a number that was never handed out', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    for (const last of [client.last + 1, 1e12, Number.MAX_SAFE_INTEGER]) {
+      const reply = await client.ask({ last_event_id: last });
+      expect(reply).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
+    }
+    expect(await client.poll({ last_event_id: -7 })).toEqual([]);
+  });
+});
+
+describe('a client that stays for a long time', () => {
+  const day = 24 * 3600 * 1000;
+  const longest = { idle_queue_timeout: 7 * 24 * 3600 };
+
+  it('goes on hearing though the events it has acknowledged are deleted', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const client = await givenClient(realm, member, longest);
+    await sendTo(realm, admin, realm.channels.general, 'long ago');
+    for (let i = 0; i < 10; i++) {
+      expect(said(await client.poll())).toEqual(i === 0 ? ['long ago'] : []);
+      realm.pass(2 * day);
+    }
+    await sendTo(realm, admin, realm.channels.general, 'now');
+    expect(said(await client.poll())).toEqual(['now']);
+  });
+
+  it('is told to register anew if it never acknowledges', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const client = await givenClient(realm, member, longest);
+    await sendTo(realm, admin, realm.channels.general, 'old');
+    const repeat = () => client.ask({ last_event_id: client.state.last_event_id });
+    for (let i = 0; i < 3; i++) {
+      realm.pass(2 * day);
+      expect(said((await repeat()).body.events)).toEqual(['old']);
+    }
+    realm.pass(2 * day + 1);
+    expect(await repeat()).toMatchObject(refusedQueue(client.queueId));
+  });
+});

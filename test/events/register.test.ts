@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import { handler as register } from '../../functions/events/register.ts';
+import { EMPTY_TOPIC_NAME, FEATURE_LEVEL } from '../../shared/domain/realm.ts';
+import { SETTLE } from '../../shared/log/run.ts';
+import { key } from '../../shared/table/keys.ts';
+import { givenBot, givenChannel, givenUser } from '../given.ts';
+import { newRealm } from '../realm.ts';
+import { givenClient, said, sendTo } from './queue.ts';
+
+const hour = 3600;
+
+describe('POST /register', () => {
+  it('makes a queue and tells where its events begin', async () => {
+    const realm = await newRealm();
+    const before = await sendTo(realm, realm.people.admin, realm.channels.general, 'before');
+    const { status, body } = await realm.call(register, realm.people.member, { event_types: ['message'] });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      result: 'success',
+      msg: '',
+      queue_id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      last_event_id: before,
+      max_message_id: before,
+      zulip_version: expect.any(String),
+      zulip_merge_base: expect.any(String),
+      zulip_feature_level: FEATURE_LEVEL,
+      idle_queue_timeout_secs: 600,
+      event_queue_longpoll_timeout_seconds: 90,
+    });
+  });
+
+  it('tells the state of the event types, unless other types are named for it', async () => {
+    const realm = await newRealm();
+    const both = { event_types: ['message'], fetch_event_types: ['realm_emoji', 'muted_users'] };
+    const { body } = await realm.call(register, realm.people.member, both);
+    expect(body).toMatchObject({ realm_emoji: {}, muted_users: [] });
+    expect(body).not.toHaveProperty('realm_users');
+  });
+
+  it.each<[string, unknown]>([
+    ['null, as the JavaScript client sends it', null],
+    ['types that nobody knows', ['chess', 'message']],
+    ['none at all', []],
+  ])('takes event types: %s', async (_, types) => {
+    const realm = await newRealm();
+    const parameters = { event_types: types, fetch_event_types: [] };
+    const { body } = await realm.call(register, realm.people.member, parameters);
+    expect(body.result).toBe('success');
+    expect(body).not.toHaveProperty('realm_users');
+  });
+
+  it.each<[string, Record<string, unknown>, number]>([
+    ['by default ten minutes', {}, 600],
+    ['as asked', { idle_queue_timeout: 42 }, 42],
+    ['half a day for mobile clients', { idle_queue_timeout: 'mobile' }, 12 * hour],
+    ['a week at most', { idle_queue_timeout: 10_000_000 }, 7 * 24 * hour],
+    ['by the older name', { queue_lifespan_secs: 77 }, 77],
+    ['by the newer name if both are there', { queue_lifespan_secs: 77, idle_queue_timeout: 42 }, 42],
+    ['by default also where the older name says nothing', { queue_lifespan_secs: 0 }, 600],
+  ])('lets a queue be idle: %s', async (_, parameters, seconds) => {
+    const realm = await newRealm();
+    const { state } = await givenClient(realm, realm.people.member, parameters);
+    expect(state.idle_queue_timeout_secs).toBe(seconds);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['a narrow that events cannot have', { narrow: [['search', 'x']] }],
+    ['a state that does not exist', { narrow: [['is', 'purple']] }],
+    ['a narrow of half a pair', { narrow: [['stream']] }],
+    ['a narrow that is no list', { narrow: { operator: 'stream', operand: 'x' } }],
+    ['a list where one name is wanted', { narrow: [['stream', [1]]] }],
+    ['event types that are no list', { event_types: 'message' }],
+    ['event types that are no texts', { event_types: [1] }],
+    ['a word for a boolean', { apply_markdown: '"true"' }],
+    ['capabilities that are no object', { client_capabilities: [] }],
+    ['a capability that is no boolean', { client_capabilities: { empty_topic_name: 1 } }],
+    ['no time at all', { idle_queue_timeout: 0 }],
+    ['less than no time', { idle_queue_timeout: -5 }],
+    ['a time that is none', { idle_queue_timeout: 'forever' }],
+    ['a lifespan below zero', { queue_lifespan_secs: -1 }],
+    ['subscribers that are neither yes nor no', { include_subscribers: 'some' }],
+  ])('refuses %s', async (_, parameters) => {
+    const realm = await newRealm();
+    const reply = await realm.call(register, realm.people.member, parameters);
+    expect(reply).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
+  });
+
+  it('refuses to let guests listen to all public channels', async () => {
+    const realm = await newRealm();
+    const reply = await realm.call(register, realm.people.guest, { all_public_streams: true });
+    expect(reply).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
+  });
+
+  it('ignores capabilities that it does not know', async () => {
+    const realm = await newRealm();
+    const capabilities = { client_capabilities: { telepathy: 'yes', empty_topic_name: true } };
+    const client = await givenClient(realm, realm.people.member, capabilities);
+    await sendTo(realm, realm.people.admin, realm.channels.general, 'x', { topic: '' });
+    const [event] = await client.poll();
+    expect(event.message.subject).toBe('');
+    expect(EMPTY_TOPIC_NAME).not.toBe('');
+  });
+
+  it('takes for a bot what its owner has set, unless it says something else', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const bot = await givenBot(realm, member);
+    const { channelId } = await givenChannel(realm, {}, [admin]);
+    const set = { allPublicChannels: true, eventsChannelId: channelId };
+    const place = { realm: realm.realm, ownerId: member.userId, userId: bot.userId };
+    await realm.outside.table.update(key('bot', place), { set });
+    const [usual, other] = await Promise.all([
+      givenClient(realm, bot, { event_types: ['message'] }),
+      givenClient(realm, bot, { event_types: ['message'], narrow: [['topic', 'hi']] }),
+    ]);
+    await sendTo(realm, admin, channelId, 'one');
+    await sendTo(realm, admin, realm.channels.general, 'two');
+    expect(said(await usual.poll())).toEqual(['one']);
+    expect(said(await other.poll())).toEqual(['one', 'two']);
+  });
+});
+
+describe('the cursor of a registration', () => {
+  it('is fixed before the state is read, which waits until that can be read in full', async () => {
+    const realm = await newRealm();
+    await givenUser(realm);
+    const order: string[] = [];
+    const container = realm.container(
+      (store) => (command) => {
+        order.push(JSON.stringify(command).includes('/users') ? 'state' : 'other');
+        return store(command);
+      },
+      { wait: async (ms) => void order.push(`wait ${ms}`) },
+    );
+    await container.call(register, realm.people.member, { event_types: ['realm_user'] });
+    const waited = order.indexOf(`wait ${SETTLE}`);
+    expect(waited).toBeGreaterThan(0);
+    expect(order.lastIndexOf('state')).toBeGreaterThan(waited);
+  });
+
+  it('lets nothing fall between the state and the events', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    // New people arrive at every moment of a registration.
+    let arrivals = 0;
+    const busy = realm.container((store) => async (command) => {
+      if (arrivals < 12) {
+        arrivals++;
+        await givenUser(realm);
+      }
+      return store(command);
+    });
+    const types = ['realm_user'];
+    const { body } = await busy.call(register, member, { event_types: types, fetch_event_types: types });
+    const client = await givenClient(realm, member, { event_types: types, fetch_event_types: types });
+    const told = new Set<number>(body.realm_users.map((user: { user_id: number }) => user.user_id));
+    const query = { queueId: body.queue_id, last: body.last_event_id };
+    Object.assign(client, query);
+    for (let events = await client.poll(); events.length > 0; events = await client.poll()) {
+      for (const { person } of events) told.add(person.user_id);
+    }
+    const truth = await givenClient(realm, member, { fetch_event_types: types });
+    expect(arrivals).toBeGreaterThan(4);
+    expect([...told].sort()).toEqual(
+      truth.state.realm_users.map((user: { user_id: number }) => user.user_id).sort(),
+    );
+  });
+});
+
+describe('what a registration costs', () => {
+  it('two round trips in a warm container and three in a cold one', async () => {
+    const realm = await newRealm();
+    const container = realm.container();
+    const trips = async () => {
+      container.meter.reset();
+      await container.call(register, realm.people.member, { event_types: ['message', 'realm_user'] });
+      return container.meter.roundTrips;
+    };
+    expect(await trips()).toBe(3);
+    expect(await trips()).toBe(2);
+    expect(container.meter.writeUnits).toBeLessThanOrEqual(1);
+  });
+
+  it('two round trips more at most for the whole state, whose parts are read side by side', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    await sendTo(realm, admin, realm.channels.general, 'unread');
+    await sendTo(realm, admin, [member.userId], 'unread too');
+    const container = realm.container();
+    const trips = async () => {
+      container.meter.reset();
+      await container.call(register, member);
+      return container.meter.roundTrips;
+    };
+    expect(await trips()).toBeLessThanOrEqual(5);
+    expect(await trips()).toBeLessThanOrEqual(4);
+    expect(container.meter.writeUnits).toBeLessThanOrEqual(1);
+  });
+
+  it('reads only what is asked for', async () => {
+    const realm = await newRealm();
+    const container = realm.container();
+    const queries = async (types: string[]) => {
+      container.meter.reset();
+      await container.call(register, realm.people.member, { event_types: types });
+      return container.meter.calls.filter(({ action }) => action === 'Query').length;
+    };
+    const least = await queries(['message']);
+    expect(await queries(['realm_emoji', 'realm'])).toBe(least);
+    expect(await queries(['realm_user'])).toBe(least + 1);
+    expect(await queries(['subscription', 'stream', 'default_streams'])).toBe(least + 4);
+  });
+});

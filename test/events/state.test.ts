@@ -1,0 +1,306 @@
+import { describe, expect, it } from 'vitest';
+import { handler as subscribe } from '../../functions/subscriptions/add.ts';
+import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
+import { handler as setVisibility } from '../../functions/topics/setVisibility.ts';
+import { stateTypes } from '../../shared/domain/initial-state.ts';
+import { limits } from '../../shared/domain/realm.ts';
+import { systemGroups } from '../../shared/domain/system-group.ts';
+import { key } from '../../shared/table/keys.ts';
+import { givenBot, givenChangedUser, givenChannel, givenUser } from '../given.ts';
+import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { givenClient, sendTo } from './queue.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the state is what the tests look into
+type State = any;
+
+const stateOf = async (
+  realm: TestRealm,
+  person: Person,
+  types: readonly string[] | null,
+  parameters: object = {},
+): Promise<State> => (await givenClient(realm, person, { fetch_event_types: types, ...parameters })).state;
+
+const namesOf = (channels: { name: string }[]): string[] => channels.map(({ name }) => name);
+
+describe('the state of the organization', () => {
+  it('has the limits and the settings that clients go by', async () => {
+    const realm = await newRealm({ topics_policy: 'disable_empty_topic' });
+    const state = await stateOf(realm, realm.people.member, ['realm']);
+    expect(state).toMatchObject({
+      max_message_length: limits.message,
+      max_topic_length: limits.topic,
+      max_stream_name_length: limits.channelName,
+      max_stream_description_length: limits.channelDescription,
+      max_channel_folder_name_length: limits.folderName,
+      max_channel_folder_description_length: limits.folderDescription,
+      max_reminder_note_length: expect.any(Number),
+      max_file_upload_size_mib: expect.any(Number),
+      max_avatar_file_size_mib: expect.any(Number),
+      max_icon_file_size_mib: expect.any(Number),
+      max_bulk_new_subscription_messages: expect.any(Number),
+      event_queue_longpoll_timeout_seconds: 90,
+      realm_name: 'Test',
+      realm_topics_policy: 'disable_empty_topic',
+      realm_mandatory_topics: true,
+      realm_empty_topic_display_name: 'general chat',
+      realm_can_mention_many_users_group: systemGroups.administrators.id,
+      realm_owner_full_content_access: false,
+      realm_url: `http://${realm.host}`,
+      realm_available_video_chat_providers: { disabled: { id: 0 } },
+      realm_default_external_accounts: { github: { url_pattern: expect.stringContaining('%(username)s') } },
+    });
+    expect(state.server_supported_permission_settings.stream.can_subscribe_group).toEqual({
+      require_system_group: false,
+      allow_internet_group: false,
+      allow_nobody_group: true,
+      allow_everyone_group: false,
+      default_group_name: 'role:nobody',
+      default_for_system_groups: null,
+      allowed_system_groups: [],
+    });
+    const { default_group_name: creator } =
+      state.server_supported_permission_settings.stream.can_administer_channel_group;
+    expect(creator).toBe('stream_creator_or_nobody');
+  });
+});
+
+describe('the state of people', () => {
+  it('has everybody, active or not, and the caller by themselves', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const gone = await givenUser(realm);
+    await givenChangedUser(realm, gone, { isActive: false });
+    const state = await stateOf(realm, member, ['realm_user']);
+    const ids = (users: { user_id: number }[]): number[] => users.map(({ user_id }) => user_id);
+    expect(ids(state.realm_users).sort()).toEqual(
+      Object.values(realm.people)
+        .map(({ userId }) => userId)
+        .sort(),
+    );
+    expect(ids(state.realm_non_active_users)).toEqual([gone.userId]);
+    expect(state.cross_realm_bots).toMatchObject([{ is_bot: true, is_system_bot: true }]);
+    expect(state).toMatchObject({
+      user_id: member.userId,
+      email: member.email,
+      delivery_email: member.email,
+      full_name: 'Max Member',
+      is_admin: false,
+      is_owner: false,
+      is_guest: false,
+      can_create_streams: true,
+      can_create_web_public_streams: false,
+      avatar_url: expect.stringContaining('https://'),
+      enter_sends: true,
+    });
+  });
+
+  it('has avatars in full for clients that cannot work them out', async () => {
+    const realm = await newRealm();
+    const state = await stateOf(realm, realm.people.member, ['realm_user'], { client_gravatar: false });
+    for (const { avatar_url } of state.realm_users) expect(avatar_url).toContain('https://');
+    const short = await stateOf(realm, realm.people.member, ['realm_user']);
+    for (const { avatar_url } of short.realm_users) expect(avatar_url).toBeNull();
+  });
+
+  it('shows guests only those whom they know, where they may not see everyone', async () => {
+    const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
+    const { guest, member } = realm.people;
+    const stranger = await givenUser(realm);
+    const known = await stateOf(realm, guest, ['realm_user']);
+    const ids = known.realm_users.map(({ user_id }: { user_id: number }) => user_id);
+    expect(ids).toContain(member.userId);
+    expect(ids).not.toContain(stranger.userId);
+    const client = await givenClient(realm, guest, { event_types: ['realm_user'] });
+    await givenUser(realm);
+    expect(await client.poll()).toEqual([]);
+  });
+
+  it('has the bots that the caller may manage, and the groups with their members', async () => {
+    const realm = await newRealm();
+    const { member, owner, admin, bot } = realm.people;
+    const other = await givenBot(realm, admin);
+    const types = ['realm_bot', 'realm_user_groups'];
+    const [own, all] = await Promise.all([stateOf(realm, member, types), stateOf(realm, owner, types)]);
+    const ids = (state: State): number[] =>
+      state.realm_bots.map(({ user_id }: { user_id: number }) => user_id);
+    expect(ids(own)).toEqual([bot.userId]);
+    expect(ids(all).sort()).toEqual([bot.userId, other.userId].sort());
+    const owners = own.realm_user_groups.find(({ name }: { name: string }) => name === 'role:owners');
+    expect(owners.members).toEqual([owner.userId]);
+  });
+
+  it('has the personal settings, and apart for clients that do not know the object', async () => {
+    const realm = await newRealm();
+    const settings = key('settings', { realm: realm.realm, userId: realm.people.member.userId });
+    await realm.outside.table.put(settings, { enter_sends: false, changed: 7 });
+    const types = ['user_settings', 'update_display_settings', 'update_global_notifications', 'realm_user'];
+    const state = await stateOf(realm, realm.people.member, types);
+    expect(state.user_settings).toMatchObject({ enter_sends: false, twenty_four_hour_time: false });
+    expect(state.user_settings).not.toHaveProperty('changed');
+    expect(state).toMatchObject({ enter_sends: false, twenty_four_hour_time: false });
+    const modern = { client_capabilities: { user_settings_object: true } };
+    expect(await stateOf(realm, realm.people.member, types.slice(1, 3), modern)).not.toHaveProperty(
+      'twenty_four_hour_time',
+    );
+  });
+});
+
+describe('the state of channels', () => {
+  it('has what the caller is, was and could be subscribed to', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const left = await givenChannel(realm, {}, [admin]);
+    const open = await givenChannel(realm, {}, [admin]);
+    const hidden = await givenChannel(realm, { isPrivate: true }, [admin]);
+    await realm.call(subscribe, member, { subscriptions: [{ name: left.name }] });
+    await realm.call(unsubscribe, member, { subscriptions: [left.name] });
+    const state = await stateOf(realm, member, ['subscription', 'stream', 'default_streams']);
+    expect(namesOf(state.subscriptions)).toEqual(['general', 'random']);
+    expect(namesOf(state.unsubscribed)).toEqual([left.name]);
+    expect(namesOf(state.never_subscribed)).toEqual([open.name]);
+    expect(namesOf(state.streams).sort()).toEqual(['general', 'random', left.name, open.name].sort());
+    expect(state.realm_default_streams).toEqual([realm.channels.general]);
+    expect(state.subscriptions[0]).toMatchObject({ is_muted: false, color: expect.any(String) });
+    expect(JSON.stringify(state)).not.toContain(`"${hidden.name}"`);
+    expect(state.subscriptions[0]).not.toHaveProperty('subscribers');
+  });
+
+  it('has subscribers where they are asked for and the caller may read the channel', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const closed = await givenChannel(realm, { isPrivate: true }, [member]);
+    const asked = { include_subscribers: true };
+    const own = await stateOf(realm, member, ['subscription'], asked);
+    const mine = own.subscriptions.find(({ name }: { name: string }) => name === closed.name);
+    expect(mine.subscribers).toEqual([member.userId]);
+    const foreign = await stateOf(realm, admin, ['subscription'], { include_subscribers: 'partial' });
+    const known = foreign.never_subscribed.find(({ name }: { name: string }) => name === closed.name);
+    expect(known).not.toHaveProperty('subscribers');
+    expect(foreign.subscriptions[0].subscribers).toContain(member.userId);
+  });
+
+  it('has archived channels for clients that know them, and no default ones for guests', async () => {
+    const realm = await newRealm();
+    const { member, guest } = realm.people;
+    const archived = await givenChannel(realm, { isArchived: true }, [member]);
+    const plain = await stateOf(realm, member, ['subscription', 'stream']);
+    expect(namesOf(plain.subscriptions)).not.toContain(archived.name);
+    expect(namesOf(plain.streams)).not.toContain(archived.name);
+    const modern = { client_capabilities: { archived_channels: true } };
+    const full = await stateOf(realm, member, ['subscription', 'stream'], modern);
+    expect(namesOf(full.subscriptions)).toContain(archived.name);
+    expect(namesOf(full.streams)).toContain(archived.name);
+    const { realm_default_streams } = await stateOf(realm, guest, ['default_streams']);
+    expect(realm_default_streams).toEqual([]);
+  });
+});
+
+describe('the state of messages', () => {
+  it('has policies for topics, under both of their names', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { general } = realm.channels;
+    const set = (topic: string, visibility_policy: number) =>
+      realm.call(setVisibility, member, { stream_id: general, topic, visibility_policy });
+    await set('loud', 1);
+    await set('', 3);
+    await set('taken back', 3);
+    await set('taken back', 0);
+    const state = await stateOf(realm, member, ['user_topic', 'muted_topics'], { client_capabilities: {} });
+    expect(state).not.toHaveProperty('muted_topics');
+    expect(state.user_topics).toEqual([
+      {
+        stream_id: general,
+        topic_name: 'general chat',
+        visibility_policy: 3,
+        last_updated: expect.any(Number),
+      },
+      { stream_id: general, topic_name: 'loud', visibility_policy: 1, last_updated: expect.any(Number) },
+    ]);
+    const old = await stateOf(realm, member, ['muted_topics']);
+    expect(old.muted_topics).toEqual([['general', 'loud', expect.any(Number)]]);
+  });
+
+  it('has what is unread, up to where the events begin', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const one = await sendTo(realm, admin, general, '@**Max Member** one');
+    const two = await sendTo(realm, admin, [member.userId], 'two');
+    const client = await givenClient(realm, member, {
+      event_types: ['message'],
+      fetch_event_types: ['update_message_flags'],
+    });
+    const three = await sendTo(realm, admin, general, 'three');
+    expect(client.state.unread_msgs).toMatchObject({
+      count: 2,
+      streams: [{ stream_id: general, topic: 'hi', unread_message_ids: [one] }],
+      pms: [{ other_user_id: admin.userId, unread_message_ids: [two] }],
+      mentions: [one],
+    });
+    expect(await client.poll()).toMatchObject([{ id: three }]);
+  });
+
+  it('has the newest messages of direct conversations', async () => {
+    const realm = await newRealm();
+    const { member, admin, owner } = realm.people;
+    await sendTo(realm, admin, [member.userId], 'one');
+    const two = await sendTo(realm, owner, [member.userId, admin.userId], 'two');
+    const three = await sendTo(realm, member, [admin.userId], 'three');
+    const self = await sendTo(realm, member, [member.userId], 'to myself');
+    const state = await stateOf(realm, member, ['recent_private_conversations', 'message']);
+    expect(state.recent_private_conversations).toEqual([
+      { max_message_id: self, user_ids: [] },
+      { max_message_id: three, user_ids: [admin.userId] },
+      { max_message_id: two, user_ids: [owner.userId, admin.userId].sort((a, b) => a - b) },
+    ]);
+    expect(state.max_message_id).toBe(self);
+  });
+});
+
+describe('the whole state', () => {
+  it('is told when no types are named', async () => {
+    const realm = await newRealm();
+    const state = await stateOf(realm, realm.people.member, null);
+    for (const part of [
+      'alert_words',
+      'channel_folders',
+      'cross_realm_bots',
+      'custom_profile_fields',
+      'drafts',
+      'has_webex_token',
+      'has_zoom_token',
+      'muted_users',
+      'onboarding_steps',
+      'presences',
+      'realm_bots',
+      'realm_default_streams',
+      'realm_domains',
+      'realm_emoji',
+      'realm_linkifiers',
+      'realm_non_active_users',
+      'realm_playgrounds',
+      'realm_user_groups',
+      'realm_users',
+      'recent_private_conversations',
+      'saved_snippets',
+      'scheduled_messages',
+      'starred_messages',
+      'streams',
+      'subscriptions',
+      'unread_msgs',
+      'unsubscribed',
+      'user_settings',
+      'user_status',
+      'user_topics',
+    ]) {
+      expect(state).toHaveProperty(part);
+    }
+  });
+
+  it('can be asked for one part by one', async () => {
+    const realm = await newRealm();
+    for (const type of stateTypes) await stateOf(realm, realm.people.guest, [type]);
+    expect(stateTypes.length).toBeGreaterThan(30);
+  });
+});
