@@ -1,0 +1,15 @@
+import { loadHistory, tellHistory } from '../../shared/domain/message-history.ts';
+import { accessTarget, loadTarget, messagePointers } from '../../shared/domain/message-target.ts';
+import { getMessageHistory } from '../../shared/endpoints/message-edit.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(getMessageHistory, {
+  pointers: (input) => messagePointers(input.message_id),
+  load: ({ input, known, outside: { table }, userId }) =>
+    loadTarget(table, known, userId, input.message_id, loadHistory),
+  run: async ({ input, caller }, loaded) => {
+    const { message, more: edits } = await accessTarget(caller.standing, loaded);
+    const emptyTopicName = input.allow_empty_topic_name ?? false;
+    return { message_history: tellHistory(message, edits, { emptyTopicName }) };
+  },
+});

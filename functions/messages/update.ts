@@ -1,0 +1,94 @@
+import { moveMessages, rewriteMessage } from '../../shared/domain/message-change.ts';
+import {
+  checkRewrite,
+  checkRewriting,
+  editedContent,
+  loadRewrite,
+} from '../../shared/domain/message-rewrite.ts';
+import {
+  accessTarget,
+  checkChangeable,
+  loadTarget,
+  messagePointers,
+} from '../../shared/domain/message-target.ts';
+import { checkTopic } from '../../shared/domain/message-text.ts';
+import { type AskedUpdate, checkUpdate, loadRelocating } from '../../shared/domain/message-update.ts';
+import { namePointers } from '../../shared/domain/naming.ts';
+import type { Pointer } from '../../shared/domain/pointer.ts';
+import type { InputOf } from '../../shared/endpoints/endpoint.ts';
+import { updateMessage } from '../../shared/endpoints/message-edit.ts';
+import type { MessageSlot } from '../../shared/log/slot.ts';
+import { wants } from '../../shared/markdown/wants.ts';
+import type { Context, Look } from '../../shared/serve/request.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+type Update = InputOf<typeof updateMessage>;
+
+/** What is asked for, in the terms of the domain. */
+const askedIn = (input: Update): AskedUpdate => ({
+  ...(input.content !== undefined && { content: editedContent(input.content) }),
+  ...(input.topic !== undefined && { topic: checkTopic(input.topic) }),
+  ...(input.stream_id !== undefined && { channelId: input.stream_id }),
+  mode: input.propagate_mode ?? 'change_one',
+});
+
+const namesIn = ({ content = '' }: AskedUpdate) => wants(content);
+
+function pointers(input: Update): Pointer[] {
+  const asked = askedIn(input);
+  checkUpdate(asked);
+  return [...messagePointers(input.message_id), ...namePointers(namesIn(asked))];
+}
+
+function load({ input, known, outside, userId, ownerId }: Look<Update>) {
+  const asked = askedIn(input);
+  const loadMore = async (message: MessageSlot) => {
+    const [rewriting, relocating] = await Promise.all([
+      asked.content === undefined ? undefined : loadRewrite(outside, known, userId, message, namesIn(asked)),
+      loadRelocating(outside.table, known.realm, message, asked, {
+        userId,
+        ...(ownerId !== undefined && { ownerId }),
+      }),
+    ]);
+    return { rewriting, relocating };
+  };
+  return loadTarget(outside.table, known, userId, input.message_id, loadMore);
+}
+
+/** A number for the event; for a move also those of the notice, and of the news that the message left its channel. */
+function numbersFor({ topic, stream_id, send_notification_to_new_thread: inNew = true }: Update): number {
+  const moves = topic !== undefined || stream_id !== undefined;
+  return 1 + (stream_id === undefined ? 0 : 1) + (moves && inNew ? 1 : 0);
+}
+
+/** Decides on the whole of the request before anything changes. */
+async function run(context: Context<Update>, loaded: Awaited<ReturnType<typeof load>>) {
+  const { input, caller, outside, commit, log } = context;
+  const asked = askedIn(input);
+  const target = await accessTarget(caller.standing, loaded);
+  checkChangeable(target);
+  const { message, more, seen } = target;
+  checkUpdate(asked, message);
+  const now = outside.now();
+  if (asked.content !== undefined) checkRewriting(caller, message, input.prev_content_sha256, now);
+  const rewriting =
+    asked.content === undefined || more.rewriting === undefined
+      ? undefined
+      : {
+          ground: more.rewriting,
+          rewrite: await checkRewrite(outside, caller, asked.content, message, more.rewriting),
+        };
+  if (more.relocating === undefined || seen === undefined) {
+    if (rewriting) await rewriteMessage({ caller, commit, now }, target, rewriting);
+  } else {
+    await moveMessages({ caller, outside, log, commit, now }, { message, seen }, more.relocating, {
+      mode: asked.mode,
+      rewriting,
+      inOld: input.send_notification_to_old_thread ?? false,
+      inNew: input.send_notification_to_new_thread ?? true,
+    });
+  }
+  return { detached_uploads: [] };
+}
+
+export const handler = serve(updateMessage, { pointers, load, ahead: numbersFor, run });

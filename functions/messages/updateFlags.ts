@@ -1,0 +1,24 @@
+import { checkMarking, commitMarking, doMarking, loadMarking } from '../../shared/domain/message-marking.ts';
+import { Reader } from '../../shared/domain/reader.ts';
+import { updateFlags } from '../../shared/endpoints/messages.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(updateFlags, {
+  load: async ({ input: { op, flag, messages }, outside: { table }, realm, userId }) => {
+    const reader = new Reader(table, realm, userId);
+    const marking = { op, flag, ids: [...new Set(messages)] };
+    return { reader, marking, ground: await loadMarking(reader, marking) };
+  },
+  ahead: 1,
+  run: async ({ outside, caller, commit }, { reader, marking, ground }) => {
+    const { standing } = caller;
+    const marked = await checkMarking(reader, standing, marking, ground);
+    const changes = await doMarking(reader, standing, marking, marked, ground, outside.now());
+    for (const change of changes) await commitMarking(outside, reader, commit, change);
+    const isUnreading = marking.flag === 'read' && marking.op === 'remove';
+    return {
+      messages: [...marked.ids],
+      ...(isUnreading && { ignored_because_not_subscribed_channels: [...marked.ignoredChannels] }),
+    };
+  },
+});

@@ -1,0 +1,24 @@
+import {
+  accessTarget,
+  checkChangeable,
+  loadTarget,
+  messagePointers,
+} from '../../shared/domain/message-target.ts';
+import { accessReaction, planRemoval } from '../../shared/domain/react.ts';
+import { emojiPointers, removedEmoji } from '../../shared/domain/reaction-emoji.ts';
+import { removeReaction } from '../../shared/endpoints/reactions.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(removeReaction, {
+  pointers: (input) => [...messagePointers(input.message_id), ...emojiPointers(input)],
+  load: ({ input, known, outside: { table }, userId }) =>
+    loadTarget(table, known, userId, input.message_id, async () => undefined),
+  ahead: 1,
+  run: async ({ input, known, caller, commit }, loaded) => {
+    const target = await accessTarget(caller.standing, loaded);
+    checkChangeable(target);
+    const emoji = removedEmoji(input, known);
+    const stored = accessReaction(caller.user.userId, target.message, emoji);
+    return commit(1, planRemoval(caller, target.message, emoji, stored));
+  },
+});

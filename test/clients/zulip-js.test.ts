@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import zulip from 'zulip-js';
+import { type LocalService, startLocalService } from './local-service.ts';
+
+type Client = Awaited<ReturnType<typeof zulip>>;
+
+let service: LocalService;
+let member: Client;
+let guest: Client;
+
+beforeAll(async () => {
+  service = await startLocalService();
+  member = await zulip({ zuliprc: service.zuliprc('member') });
+  guest = await zulip({ zuliprc: service.zuliprc('guest') });
+}, 60_000);
+
+afterAll(() => service?.end(), 20_000);
+
+const send = { type: 'stream', to: 'general', topic: 'clients', content: 'Hello from **zulip-js**' };
+
+/** Polls as a client does, until an event of the type comes. */
+async function nextEvent(client: Client, queue: { queue_id: string; last_event_id: number }, type: string) {
+  let { last_event_id } = queue;
+  for (;;) {
+    const { events } = await client.events.retrieve({ queue_id: queue.queue_id, last_event_id });
+    for (const event of events) {
+      last_event_id = Math.max(last_event_id, event.id);
+      if (event.type === type) return event;
+    }
+  }
+}
+
+describe('the official JavaScript client, with the files that npm start writes', () => {
+  it('registers a queue, sends, receives the message as an event and reads it back', async () => {
+    const queue = await member.queues.register({ event_types: ['message'], apply_markdown: true });
+    expect(queue).toMatchObject({ result: 'success', zulip_feature_level: 500 });
+    const sent = await guest.messages.send(send);
+    expect(sent).toMatchObject({ result: 'success', msg: '' });
+
+    const event = await nextEvent(member, queue, 'message');
+    expect(event.message).toMatchObject({
+      id: sent.id,
+      subject: 'clients',
+      display_recipient: 'general',
+      sender_email: 'guest@example.com',
+      content: '<p>Hello from <strong>zulip-js</strong></p>',
+    });
+
+    const narrow = [
+      { operator: 'channel', operand: 'general' },
+      { operator: 'topic', operand: 'clients' },
+    ];
+    const read = await member.messages.retrieve({ anchor: 'newest', num_before: 10, num_after: 0, narrow });
+    expect(read.messages.map(({ id }: { id: number }) => id)).toContain(sent.id);
+    const one = await member.messages.getById({ message_id: sent.id });
+    expect(one.message.id).toBe(sent.id);
+    expect(await member.queues.deregister({ queue_id: queue.queue_id })).toMatchObject({ result: 'success' });
+  });
+
+  it('wakes a waiting poll', async () => {
+    const queue = await member.queues.register({ event_types: ['message'] });
+    const waiting = nextEvent(member, queue, 'message');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { id } = await guest.messages.send({ ...send, content: 'wake up' });
+    expect((await waiting).message.id).toBe(id);
+  });
+
+  it('marks messages as read and starred', async () => {
+    const { id } = await guest.messages.send({ ...send, content: 'read me' });
+    expect(await member.messages.flags.add({ flag: 'read', messages: [id] })).toMatchObject({
+      messages: [id],
+    });
+    expect(await member.messages.flags.add({ flag: 'starred', messages: [id] })).toMatchObject({
+      messages: [id],
+    });
+    const one = await member.messages.getById({ message_id: id });
+    expect(one.message.flags).toEqual(expect.arrayContaining(['read', 'starred']));
+  });
+
+  it('lists people, channels, topics and subscriptions', async () => {
+    const { members } = await member.users.retrieve();
+    expect(members.map(({ email }: { email: string }) => email)).toContain('owner@example.com');
+    expect((await member.users.me.getProfile()).email).toBe('member@example.com');
+    expect((await member.streams.retrieve()).streams.map(({ name }: { name: string }) => name)).toContain(
+      'random',
+    );
+    const { stream_id } = await member.streams.getStreamId('general');
+    const { topics } = await member.streams.topics.retrieve({ stream_id });
+    expect(topics.map(({ name }: { name: string }) => name)).toContain('clients');
+    const { subscriptions } = await member.streams.subscriptions.retrieve();
+    expect(subscriptions.length).toBe(2);
+    const created = await member.users.me.subscriptions.add({
+      subscriptions: JSON.stringify([{ name: 'clients only' }]),
+    });
+    expect(created).toMatchObject({ result: 'success' });
+  });
+
+  it('is told what is wrong in the words of the API', async () => {
+    expect(await member.messages.send({ ...send, to: 'nowhere' })).toMatchObject({
+      result: 'error',
+      code: 'STREAM_DOES_NOT_EXIST',
+      stream: 'nowhere',
+    });
+    const stranger = await zulip({ realm: service.address, username: 'member@example.com', apiKey: 'wrong' });
+    expect(await stranger.users.me.getProfile()).toMatchObject({ result: 'error', code: 'UNAUTHORIZED' });
+  });
+
+  it('finds everything that was acknowledged after the power was cut', async () => {
+    const { id } = await guest.messages.send({ ...send, content: 'just before the cut' });
+    await service.kill();
+    await service.restart();
+    const one = await member.messages.getById({ message_id: id });
+    expect(one).toMatchObject({ result: 'success', raw_content: 'just before the cut' });
+  }, 60_000);
+});

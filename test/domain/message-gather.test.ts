@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { gather } from '../../shared/domain/message-gather.ts';
+import type { MessageHead } from '../../shared/domain/message-head.ts';
+import { type Reach, type Reacher, Strip } from '../../shared/domain/message-strip.ts';
+
+const head = (id: number): MessageHead => ({ id, senderId: 1, conversation: 'c', readBySender: false });
+
+/** A place that holds these ids and answers in pages of at most `page`. Counts the messages it gave out. */
+function place(ids: readonly number[], page: number, count: { read: number }): Reacher {
+  return async ({ from, to, side, limit }: Reach) => {
+    const inRange = ids
+      .filter((id) => id >= from && id <= to)
+      .sort((a, b) => (side === 'older' ? b - a : a - b));
+    const found = inRange.slice(0, Math.min(limit, page));
+    count.read += found.length;
+    return { heads: found.map(head), until: found.length < inRange.length ? found.at(-1) : undefined };
+  };
+}
+
+const ids = fc.uniqueArray(fc.integer({ min: 1, max: 300 }), { maxLength: 120 });
+const lane = fc.record({
+  ids,
+  above: fc.integer({ min: 0, max: 200 }),
+  page: fc.integer({ min: 1, max: 40 }),
+});
+
+describe('gather', () => {
+  it('finds just what a look at everything finds, from either side, twice over', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(lane, { maxLength: 5 }),
+        fc.array(
+          fc.record({
+            side: fc.constantFrom('older' as const, 'newer' as const),
+            from: fc.integer({ min: 0, max: 320 }),
+            need: fc.integer({ min: 1, max: 60 }),
+          }),
+          { minLength: 1, maxLength: 3 },
+        ),
+        fc.integer({ min: 1, max: 7 }),
+        async (given, searches, modulus) => {
+          const lanes = given.map((each) => ({
+            strip: new Strip(place(each.ids, each.page, { read: 0 })),
+            above: each.above,
+          }));
+          const wanted = (id: number): boolean => id % modulus === 0;
+          const all = [...new Set(given.flatMap((each) => each.ids.filter((id) => id > each.above)))].filter(
+            wanted,
+          );
+          for (const { side, from, need } of searches) {
+            const found = await gather({
+              lanes,
+              side,
+              from,
+              need,
+              keep: async (heads) => new Set(heads.map(({ id }) => id).filter(wanted)),
+              mayRead: true,
+            });
+            const expected = all
+              .filter((id) => (side === 'older' ? id < from : id >= from))
+              .sort((a, b) => (side === 'older' ? b - a : a - b))
+              .slice(0, need);
+            expect(found.heads.map(({ id }) => id)).toEqual(expected);
+            expect(found.complete).toBe(true);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('searches both sides of a strip at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(lane, { maxLength: 4 }),
+        fc.integer({ min: 0, max: 320 }),
+        async (given, from) => {
+          const lanes = given.map((each) => ({
+            strip: new Strip(place(each.ids, each.page, { read: 0 })),
+            above: each.above,
+          }));
+          const keep = async (heads: readonly MessageHead[]) => new Set(heads.map(({ id }) => id));
+          const search = { lanes, from, need: 10, keep, mayRead: true };
+          const [older, newer] = await Promise.all([
+            gather({ ...search, side: 'older' }),
+            gather({ ...search, side: 'newer' }),
+          ]);
+          const all = [...new Set(given.flatMap((each) => each.ids.filter((id) => id > each.above)))];
+          const below = all.filter((id) => id < from).sort((a, b) => b - a);
+          const above = all.filter((id) => id >= from).sort((a, b) => a - b);
+          expect(older.heads.map(({ id }) => id)).toEqual(below.slice(0, 10));
+          expect(newer.heads.map(({ id }) => id)).toEqual(above.slice(0, 10));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('reads just what is needed of one place, and not much more of many', async () => {
+    const count = { read: 0 };
+    const full = Array.from({ length: 3_000 }, (_, i) => i + 1);
+    const keep = async (heads: readonly MessageHead[]) => new Set(heads.map(({ id }) => id));
+    const search = { side: 'older', from: 5_000, need: 20, keep, mayRead: true } as const;
+    await gather({ ...search, lanes: [{ strip: new Strip(place(full, 1_000, count)), above: 0 }] });
+    expect(count.read).toBe(20);
+    count.read = 0;
+    const lanes = Array.from({ length: 10 }, (_, k) => ({
+      strip: new Strip(
+        place(
+          full.filter((id) => id % 10 === k),
+          1_000,
+          count,
+        ),
+      ),
+      above: 0,
+    }));
+    await gather({ ...search, lanes });
+    expect(count.read).toBeLessThanOrEqual(10 * 20);
+  });
+
+  it('gives up where hardly anything is wanted, and says so', async () => {
+    const count = { read: 0 };
+    const full = Array.from({ length: 50_000 }, (_, i) => i + 1);
+    const strip = new Strip(place(full, 1_000, count));
+    const found = await gather({
+      lanes: [{ strip, above: 0 }],
+      side: 'older',
+      from: 60_000,
+      need: 5,
+      keep: async (heads) => new Set(heads.map(({ id }) => id).filter((id) => id === 49_999 || id === 3)),
+      mayRead: true,
+    });
+    expect(found).toEqual({ heads: [head(49_999)], complete: false });
+    expect(count.read).toBeLessThanOrEqual(11_000);
+  });
+
+  it('shows what an index does not show yet', async () => {
+    const recent = Promise.resolve([head(98), head(100), head(101)]);
+    const lanes = [{ strip: new Strip(place([90, 98, 99], 1_000, { read: 0 }), recent), above: 0 }];
+    const keep = async (heads: readonly MessageHead[]) => new Set(heads.map(({ id }) => id));
+    const found = await gather({ lanes, side: 'older', from: 1_000, need: 3, keep, mayRead: true });
+    expect(found.heads.map(({ id }) => id)).toEqual([101, 100, 99]);
+    const newer = await gather({ lanes, side: 'newer', from: 99, need: 3, keep, mayRead: true });
+    expect(newer.heads.map(({ id }) => id)).toEqual([99, 100, 101]);
+  });
+});

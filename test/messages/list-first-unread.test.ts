@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { fetched, flagged, givenMessages, sent, sentMany } from '../message.ts';
+import { newRealm, type Person, type TestRealm } from '../realm.ts';
+
+const BEHIND_ALL = 10_000_000_000_000_000;
+
+async function around(realm: TestRealm, as: Person, narrow: unknown) {
+  const query = { anchor: 'first_unread', num_before: 2, num_after: 2, narrow };
+  const { body } = await fetched(realm, as, query);
+  return {
+    anchor: body.anchor,
+    found: body.found_anchor,
+    ids: body.messages.map(({ id }: { id: number }) => id),
+  };
+}
+
+describe('GET /messages: the first unread message', () => {
+  it('in a topic, a channel, a conversation, and everywhere', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const [a0, a1, a2, a3] = (await sentMany(realm, member, { to: general, topic: 'a' }, 4)) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    const [b0, b1, b2] = (await sentMany(realm, member, { to: general, topic: 'b' }, 3)) as [
+      number,
+      number,
+      number,
+    ];
+    const [d0, d1, d2] = (await sentMany(realm, member, { people: [admin] }, 3)) as [number, number, number];
+    await flagged(realm, admin, 'add', 'read', [a0, a1, b0, b1, d0]);
+    const topic = (name: string) => [
+      ['channel', general],
+      ['topic', name],
+    ];
+    expect(await around(realm, admin, topic('a'))).toEqual({
+      anchor: a2,
+      found: true,
+      ids: [a0, a1, a2, a3],
+    });
+    expect(await around(realm, admin, topic('b'))).toEqual({ anchor: b2, found: true, ids: [b0, b1, b2] });
+    expect(await around(realm, admin, [['channel', general]])).toEqual({
+      anchor: a2,
+      found: true,
+      ids: [a0, a1, a2, a3, b0],
+    });
+    expect(await around(realm, admin, [['dm', [member.userId]]])).toEqual({
+      anchor: d1,
+      found: true,
+      ids: [d0, d1, d2],
+    });
+    expect(await around(realm, admin, [])).toEqual({ anchor: a2, found: true, ids: [a0, a1, a2, a3, b0] });
+    expect(await around(realm, admin, [['topic', 'b']])).toMatchObject({ anchor: b2 });
+    expect(await around(realm, admin, [['is', 'dm']])).toMatchObject({ anchor: d1 });
+  });
+
+  it('that was marked as unread again, below everything that is read', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sentMany(realm, member, { to: general }, 6);
+    await flagged(realm, admin, 'add', 'read', ids);
+    await flagged(realm, admin, 'remove', 'read', [ids[1] as number]);
+    expect(await around(realm, admin, [['channel', general]])).toEqual({
+      anchor: ids[1],
+      found: true,
+      ids: ids.slice(0, 4),
+    });
+  });
+
+  it('where nothing is unread, the newest messages', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sentMany(realm, member, { to: general }, 3);
+    await flagged(realm, admin, 'add', 'read', ids);
+    for (const narrow of [
+      [['channel', general]],
+      [
+        ['channel', general],
+        ['topic', 'topic'],
+      ],
+      [],
+    ])
+      expect(await around(realm, admin, narrow)).toEqual({
+        anchor: BEHIND_ALL,
+        found: false,
+        ids: ids.slice(1),
+      });
+    expect(
+      await around(realm, admin, [
+        ['channel', general],
+        ['topic', 'never'],
+      ]),
+    ).toEqual({
+      anchor: BEHIND_ALL,
+      found: false,
+      ids: [],
+    });
+  });
+
+  it('never one of a channel to which the reader is not subscribed', async () => {
+    const realm = await newRealm();
+    const { member, guest } = realm.people;
+    const { random } = realm.channels;
+    const id = await sent(realm, member, { to: random });
+    expect(await around(realm, realm.people.admin, [['channel', random]])).toMatchObject({ anchor: id });
+    const { body } = await fetched(realm, guest, { anchor: 'first_unread', num_after: 2 });
+    expect(body).toMatchObject({ anchor: BEHIND_ALL, messages: [] });
+  });
+
+  it('behind much that was read one by one', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const ids = await givenMessages(realm, member, general, () => 'a', 220);
+    await flagged(realm, admin, 'add', 'read', ids.slice(0, 210));
+    expect(
+      await around(realm, admin, [
+        ['channel', general],
+        ['topic', 'a'],
+      ]),
+    ).toEqual({
+      anchor: ids[210],
+      found: true,
+      ids: ids.slice(208, 213),
+    });
+  });
+});

@@ -1,0 +1,326 @@
+import { describe, expect, it } from 'vitest';
+import { visibility } from '../../shared/domain/visibility.ts';
+import { givenChannel, givenGroup, givenUserTopic } from '../given.ts';
+import { fetched, flagged, givenMessages, idsIn, sent } from '../message.ts';
+import { newRealm, type TestRealm } from '../realm.ts';
+
+/** A little of everything, under short names. */
+async function conversation() {
+  const realm = await newRealm();
+  const { member, admin, guest, owner } = realm.people;
+  const { general, random } = realm.channels;
+  const ids = {
+    lunch: await sent(realm, member, { to: general, topic: 'Lunch' }),
+    lunch2: await sent(realm, admin, { to: general, topic: 'lunch' }),
+    tea: await sent(realm, admin, { to: general, topic: 'tea' }),
+    elsewhere: await sent(realm, member, { to: random, topic: 'lunch' }),
+    empty: await sent(realm, member, { to: random, topic: '' }),
+    resolved: await sent(realm, member, { to: random, topic: '✔ done' }),
+    pair: await sent(realm, member, { people: [admin] }),
+    answer: await sent(realm, admin, { people: [member] }),
+    three: await sent(realm, guest, { people: [admin, member] }),
+    other: await sent(realm, owner, { people: [admin] }),
+    note: await sent(realm, admin, { people: [admin] }),
+  };
+  return { realm, ids, people: realm.people, channels: realm.channels };
+}
+
+type Names = Awaited<ReturnType<typeof conversation>>['ids'];
+
+/** The names of the messages that the administrator finds in a narrow. */
+async function found({ realm, ids }: { realm: TestRealm; ids: Names }, narrow: unknown): Promise<string[]> {
+  const names = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
+  const result = await idsIn(realm, realm.people.admin, { narrow });
+  return result.map((id) => names.get(id) ?? String(id));
+}
+
+describe('GET /messages: narrows', () => {
+  it('to a channel, by name and by id, in every spelling', async () => {
+    const given = await conversation();
+    const { general } = given.channels;
+    for (const narrow of [
+      [['channel', 'general']],
+      [['stream', ' GENERAL ']],
+      [['channel', general]],
+      [{ operator: 'channel', operand: 'General' }],
+      [{ operator: 'stream', operand: general, negated: false }],
+    ])
+      expect(await found(given, narrow)).toEqual(['lunch', 'lunch2', 'tea']);
+  });
+
+  it('to a topic, in one channel or in all', async () => {
+    const given = await conversation();
+    const { general } = given.channels;
+    expect(
+      await found(given, [
+        ['channel', general],
+        ['topic', 'LUNCH'],
+      ]),
+    ).toEqual(['lunch', 'lunch2']);
+    expect(
+      await found(given, [
+        ['subject', 'lunch'],
+        ['stream', 'general'],
+      ]),
+    ).toEqual(['lunch', 'lunch2']);
+    expect(await found(given, [['topic', 'lunch']])).toEqual(['lunch', 'lunch2', 'elsewhere']);
+    for (const name of ['', 'general chat'])
+      expect(
+        await found(given, [
+          ['channel', 'random'],
+          ['topic', name],
+        ]),
+      ).toEqual(['empty']);
+    expect(
+      await found(given, [
+        ['channel', 'random'],
+        ['topic', 'x'.repeat(5_000)],
+      ]),
+    ).toEqual([]);
+    expect(await found(given, [['topic', 'never']])).toEqual([]);
+  });
+
+  it('to direct messages with just these people', async () => {
+    const given = await conversation();
+    const { member, admin, guest, owner } = given.people;
+    for (const operand of [[member.userId], [member.userId, admin.userId], member.email, [member.email]])
+      expect(await found(given, [{ operator: 'dm', operand }])).toEqual(['pair', 'answer']);
+    expect(await found(given, [['pm-with', `${guest.email}, ${member.email}`]])).toEqual(['three']);
+    expect(await found(given, [['dm', [admin.userId]]])).toEqual(['note']);
+    expect(await found(given, [['dm', owner.userId]])).toEqual(['other']);
+    expect(await found(given, [['dm', [owner.userId, guest.userId]]])).toEqual([]);
+  });
+
+  it('to direct messages with somebody among others', async () => {
+    const given = await conversation();
+    const { member, guest, admin } = given.people;
+    const including = (operand: unknown) => found(given, [{ operator: 'dm-including', operand }]);
+    expect(await including(member.userId)).toEqual(['pair', 'answer', 'three']);
+    expect(await including(guest.email)).toEqual(['three']);
+    expect(await including(admin.userId)).toEqual(['pair', 'answer', 'three', 'other', 'note']);
+  });
+
+  it('to a sender, a message, all direct messages', async () => {
+    const given = await conversation();
+    const { guest, admin } = given.people;
+    expect(await found(given, [['sender', guest.email]])).toEqual(['three']);
+    expect(await found(given, [['sender', admin.userId]])).toEqual(['lunch2', 'tea', 'answer', 'note']);
+    expect(await found(given, [['id', given.ids.tea]])).toEqual(['tea']);
+    expect(await found(given, [['id', String(given.ids.tea)]])).toEqual(['tea']);
+    expect(await found(given, [['id', 999_999]])).toEqual([]);
+    for (const word of ['dm', 'private'])
+      expect(await found(given, [['is', word]])).toEqual(['pair', 'answer', 'three', 'other', 'note']);
+  });
+
+  it('to what is resolved, alerted, or followed', async () => {
+    const given = await conversation();
+    const { realm, people, channels } = given;
+    expect(await found(given, [['is', 'resolved']])).toEqual(['resolved']);
+    expect(await found(given, [['is', 'alerted']])).toEqual([]);
+    await givenUserTopic(realm, people.admin, channels.general, 'TEA', visibility.followed);
+    await givenUserTopic(realm, people.admin, channels.general, 'lunch', visibility.unmuted);
+    expect(await found(given, [['is', 'followed']])).toEqual(['tea']);
+    expect(
+      await found(given, [{ operator: 'is', operand: 'followed', negated: true }, ['channel', 'general']]),
+    ).toEqual(['lunch', 'lunch2']);
+  });
+
+  it('to what is starred', async () => {
+    const given = await conversation();
+    const { realm, people, ids } = given;
+    await flagged(realm, people.admin, 'add', 'starred', [ids.tea, ids.pair, ids.note]);
+    await flagged(realm, people.admin, 'remove', 'starred', [ids.pair]);
+    expect(await found(given, [['is', 'starred']])).toEqual(['tea', 'note']);
+    expect(
+      await found(given, [
+        ['is', 'starred'],
+        ['is', 'dm'],
+      ]),
+    ).toEqual(['note']);
+    expect(
+      await found(given, [{ operator: 'is', operand: 'starred', negated: true }, ['channel', 'general']]),
+    ).toEqual(['lunch', 'lunch2']);
+  });
+
+  it('to what is unread', async () => {
+    const given = await conversation();
+    const { realm, people, ids } = given;
+    const all = Object.values(ids);
+    const left = [ids.tea, ids.three];
+    await flagged(
+      realm,
+      people.admin,
+      'add',
+      'read',
+      all.filter((id) => !left.includes(id)),
+    );
+    expect(await found(given, [['is', 'unread']])).toEqual(['tea', 'three']);
+    expect(
+      await found(given, [
+        ['is', 'unread'],
+        ['channel', 'general'],
+      ]),
+    ).toEqual(['tea']);
+    expect(
+      await found(given, [
+        ['is', 'unread'],
+        ['is', 'dm'],
+      ]),
+    ).toEqual(['three']);
+    await flagged(realm, people.admin, 'remove', 'read', [ids.lunch]);
+    expect(
+      await found(given, [
+        ['is', 'unread'],
+        ['channel', 'general'],
+      ]),
+    ).toEqual(['lunch', 'tea']);
+    expect(
+      await found(given, [
+        ['channel', 'general'],
+        ['topic', 'lunch'],
+        ['is', 'unread'],
+      ]),
+    ).toEqual(['lunch']);
+    expect(
+      await found(given, [{ operator: 'is', operand: 'unread', negated: true }, ['channel', 'general']]),
+    ).toEqual(['lunch2']);
+  });
+
+  it('to mentions: by name, by group, and by wildcards', async () => {
+    const realm = await newRealm();
+    const { member, admin, owner } = realm.people;
+    const { general } = realm.channels;
+    const group = await givenGroup(realm, { members: [admin] });
+    const topic = 'mentions';
+    await sent(realm, admin, { to: general, topic });
+    const name = await sent(realm, member, { to: general, topic }, '@**Adam Admin** look');
+    const byGroup = await sent(realm, member, { to: general, topic }, `@*${group.name}* look`);
+    const channel = await sent(realm, member, { to: general, topic }, '@**all** look');
+    const inTopic = await sent(realm, member, { to: general, topic }, '@**topic** look');
+    const elsewhere = await sent(realm, member, { to: general, topic: 'not mine' }, '@**topic** look');
+    await sent(realm, member, { to: general, topic }, '@_**Adam Admin** look');
+    const narrow = [['is', 'mentioned']];
+    expect(await idsIn(realm, admin, { narrow })).toEqual([name, byGroup, channel, inTopic]);
+    expect(await idsIn(realm, owner, { narrow })).toEqual([channel]);
+    expect(await idsIn(realm, member, { narrow })).toEqual([channel, inTopic, elsewhere]);
+    expect(await idsIn(realm, admin, { narrow: [...narrow, ['channel', general]] })).toEqual([
+      name,
+      byGroup,
+      channel,
+      inTopic,
+    ]);
+  });
+
+  it('conditions all hold at once, and each can be turned round', async () => {
+    const given = await conversation();
+    const { member } = given.people;
+    const not = (operator: string, operand: unknown) => ({ operator, operand, negated: true });
+    expect(await found(given, [['channel', 'general'], not('topic', 'lunch')])).toEqual(['tea']);
+    expect(await found(given, [['channel', 'general'], not('sender', member.userId)])).toEqual([
+      'lunch2',
+      'tea',
+    ]);
+    expect(await found(given, [not('is', 'dm'), not('channel', 'random')])).toEqual([
+      'lunch',
+      'lunch2',
+      'tea',
+    ]);
+    expect(
+      await found(given, [['is', 'dm'], not('dm', [member.userId]), not('dm-including', member.email)]),
+    ).toEqual(['other', 'note']);
+    expect(await found(given, [['channel', 'general'], not('id', given.ids.tea)])).toEqual([
+      'lunch',
+      'lunch2',
+    ]);
+    expect(
+      await found(given, [
+        ['channel', 'general'],
+        ['channel', 'random'],
+      ]),
+    ).toEqual([]);
+    expect(
+      await found(given, [
+        ['channel', 'general'],
+        ['is', 'dm'],
+      ]),
+    ).toEqual([]);
+    expect(
+      await found(given, [
+        ['in', 'all'],
+        ['near', given.ids.tea],
+        ['topic', 'tea'],
+      ]),
+    ).toEqual(['tea']);
+  });
+
+  it.each([
+    [[['channel', 'nowhere']]],
+    [[['channel', 4_242]]],
+    [[['channel', 0]]],
+    [[['channel', -1]]],
+    [
+      [
+        ['channel', 1e15],
+        ['topic', 'x'],
+      ],
+    ],
+    [[['dm', -1]]],
+    [[['dm-including', 1e15]]],
+    [[['channel', 'x'.repeat(3_000)]]],
+    [[['channel', ['general']]]],
+    [[['topic', 7]]],
+    [[['sender', 'nobody@example.com']]],
+    [[['sender', 'x'.repeat(3_000)]]],
+    [[['sender', -1]]],
+    [[['dm', [1, 2]]]],
+    [[['dm', []]]],
+    [[['dm', ' , ']]],
+    [[['dm', Array.from({ length: 100 }, (_, i) => i + 1)]]],
+    [[['id', 'seven']]],
+    [[['is', 'green']]],
+    [[['colour', 'green']]],
+  ])('BAD_NARROW: %#', async (narrow) => {
+    const { people, ...realm } = await newRealm();
+    const { status, body } = await fetched({ people, ...realm }, people.member, { narrow });
+    expect([status, body.code]).toEqual([400, 'BAD_NARROW']);
+    expect(body.desc).toBeTypeOf('string');
+  });
+
+  it.each([
+    [[['search', 'tea']]],
+    [[['has', 'link']]],
+    [[['with', 5]]],
+    [[['channels', 'public']]],
+    [[['in', 'home']]],
+    [[['is']]],
+    [[{ operand: 'x' }]],
+    [Array.from({ length: 51 }, () => ['is', 'dm'])],
+  ])('BAD_REQUEST: %#', async (narrow) => {
+    const realm = await newRealm();
+    const { status, body } = await fetched(realm, realm.people.member, { narrow });
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+});
+
+describe('GET /messages: searches that look through much', () => {
+  it('goes on behind what the log shows at once', async () => {
+    const realm = await newRealm();
+    const { member, admin, owner } = realm.people;
+    const { general, random } = realm.channels;
+    const old = [
+      await sent(realm, admin, { to: general, topic: 'old' }),
+      await sent(realm, admin, { people: [owner] }),
+      await sent(realm, admin, { to: random, topic: 'old' }),
+    ];
+    const noise = await givenChannel(realm, {}, [member]);
+    await givenMessages(realm, member, noise.channelId, () => 'noise', 250);
+    await givenMessages(realm, member, general, () => 'other', 30);
+    const narrow = [['sender', admin.email]];
+    expect(await idsIn(realm, owner, { narrow, num_before: 10 })).toEqual(old);
+    expect(await idsIn(realm, owner, { narrow, num_before: 2 })).toEqual(old.slice(1));
+    expect(await idsIn(realm, owner, { narrow, anchor: 'oldest', num_before: 0, num_after: 2 })).toEqual(
+      old.slice(0, 2),
+    );
+    expect(await idsIn(realm, owner, { num_before: 32 })).toHaveLength(32);
+  });
+});

@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest';
+import type { Send } from '../../shared/table/table.ts';
+import { givenClient, said, sendTo } from '../events/queue.ts';
+import { givenChannel, givenSubscription, givenUser } from '../given.ts';
+import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { lastNumber, loggedAfter, storedCount, storedMessage, storedTopic } from '../stored.ts';
+import { move, refused, success, update } from './update.ts';
+
+const say = (realm: TestRealm, as: Person, to: number, topic: string, content = 'x'): Promise<number> =>
+  sendTo(realm, as, to, content, { topic });
+
+async function sayMany(
+  realm: TestRealm,
+  people: readonly Person[],
+  to: number,
+  topic: string,
+  count: number,
+): Promise<number[]> {
+  const ids: number[] = [];
+  for (let i = 0; i < count; i++) ids.push(await say(realm, people[i % people.length] as Person, to, topic));
+  return ids;
+}
+
+const topicsOf = (realm: TestRealm, ids: readonly number[]): Promise<(string | undefined)[]> =>
+  Promise.all(ids.map(async (id) => (await storedMessage(realm, id)).topic));
+
+/** A container that fails every transaction from the nth on, as one that is ended in the middle of its work. */
+const endingAt = (realm: TestRealm, nth: number): TestRealm => {
+  let seen = 0;
+  return realm.container(
+    (store: Send): Send =>
+      async (command) => {
+        if (/TransactWrite/.test(command.constructor.name) && ++seen >= nth)
+          throw new Error('the function ended');
+        return store(command);
+      },
+  );
+};
+
+describe('propagate_mode', () => {
+  it('change_all takes the whole topic, in steps that are told one by one, the asked message last', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const people = [member, admin];
+    for (let i = 0; i < 25; i++) people.push(await givenUser(realm));
+    const { channelId } = await givenChannel(realm, {}, people);
+    const ids = await sayMany(realm, people, channelId, 'tea', 45);
+    const elsewhere = await say(realm, member, channelId, 'pie');
+    const client = await givenClient(realm, admin, { event_types: ['update_message'] });
+    const asked = ids[20] as number;
+    const change = { topic: 'cake', propagate_mode: 'change_all' };
+    expect(await move(realm, member, asked, change)).toMatchObject(success);
+    expect(new Set(await topicsOf(realm, ids))).toEqual(new Set(['cake']));
+    expect(await storedTopic(realm, channelId, 'tea')).toBeUndefined();
+    expect(await storedTopic(realm, channelId, 'cake')).toMatchObject({
+      minId: ids[0],
+      maxId: ids.at(-1),
+      arrived: 45,
+      left: 0,
+      participants: 27,
+    });
+    expect(await storedCount(realm, channelId)).toMatchObject({ namedTopics: 2, firstMessageId: ids[0] });
+    expect(await topicsOf(realm, [elsewhere])).toEqual(['pie']);
+    const events = await client.poll();
+    expect(events.flatMap(({ message_ids }) => message_ids).toSorted((a, b) => a - b)).toEqual(ids);
+    expect(events.at(-1)).toMatchObject({
+      message_id: asked,
+      message_ids: [asked],
+      propagate_mode: 'change_all',
+    });
+    expect(events.length).toBeGreaterThan(2);
+  });
+
+  it('change_later takes the message and what came after it', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { general, random } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 6);
+    const change = { stream_id: random, propagate_mode: 'change_later' };
+    expect(await move(realm, member, ids[2] as number, change)).toMatchObject(success);
+    const channels = await Promise.all(ids.map(async (id) => (await storedMessage(realm, id)).channelId));
+    expect(channels).toEqual([general, general, random, random, random, random]);
+    expect(await storedTopic(realm, general, 'tea')).toMatchObject({ minId: ids[0], maxId: ids[1] });
+    expect(await storedTopic(realm, random, 'tea')).toMatchObject({ minId: ids[2], maxId: ids[5] });
+    expect(await storedCount(realm, random)).toMatchObject({ firstMessageId: ids[2], namedTopics: 1 });
+  });
+
+  it('moves only what the caller may read', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const protectedHistory = { isPrivate: true, historyPublicToSubscribers: false };
+    const { channelId } = await givenChannel(realm, protectedHistory, [admin]);
+    const before = await sayMany(realm, [admin], channelId, 'tea', 2);
+    await givenSubscription(realm, member, channelId);
+    const after = await sayMany(realm, [admin], channelId, 'tea', 2);
+    const change = { topic: 'cake', propagate_mode: 'change_all' };
+    expect(await move(realm, member, after[0] as number, change)).toMatchObject(success);
+    expect(await topicsOf(realm, [...before, ...after])).toEqual(['tea', 'tea', 'cake', 'cake']);
+  });
+
+  it('everybody who loses sight of the messages is told of each that it is gone', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const open = await givenChannel(realm, {}, [member, admin]);
+    const closed = await givenChannel(realm, { isPrivate: true }, [admin]);
+    const client = await givenClient(realm, member, { event_types: ['delete_message', 'update_message'] });
+    const ids = await sayMany(realm, [admin], open.channelId, 'tea', 23);
+    const change = { stream_id: closed.channelId, propagate_mode: 'change_all' };
+    expect(await move(realm, admin, ids[0] as number, change)).toMatchObject(success);
+    const events = await client.poll();
+    expect(events.map(({ message_id }) => message_id).toSorted((a, b) => a - b)).toEqual(ids);
+  });
+
+  it('a request that breaks off is repeated and goes on; in between, every step is whole', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { channelId } = await givenChannel(realm, {}, [member]);
+    const ids = await sayMany(realm, [member], channelId, 'tea', 50);
+    const start = await lastNumber(realm);
+    const change = { topic: 'cake', propagate_mode: 'change_all' };
+    const asked = ids[0] as number;
+    expect((await move(endingAt(realm, 2), member, asked, change)).status).toBe(500);
+    const [tea, cake] = await Promise.all([
+      storedTopic(realm, channelId, 'tea'),
+      storedTopic(realm, channelId, 'cake'),
+    ]);
+    const moved = (await topicsOf(realm, ids)).filter((topic) => topic === 'cake').length;
+    expect(moved).toBeGreaterThan(0);
+    expect(moved).toBeLessThan(50);
+    expect(tea).toMatchObject({ arrived: 50, left: moved, minId: asked });
+    expect(cake).toMatchObject({ arrived: moved, left: 0 });
+    expect(await storedCount(realm, channelId)).toMatchObject({ namedTopics: 2 });
+    expect(await move(realm, member, asked, change)).toMatchObject(success);
+    expect(new Set(await topicsOf(realm, ids))).toEqual(new Set(['cake']));
+    expect(await storedTopic(realm, channelId, 'tea')).toBeUndefined();
+    expect(await storedTopic(realm, channelId, 'cake')).toMatchObject({ arrived: 50, left: 0, minId: asked });
+    const told = (await loggedAfter(realm, start)).flatMap((entry) =>
+      entry.kind === 'event' ? (entry.payload.message_ids as number[]) : [],
+    );
+    expect(told.toSorted((a, b) => a - b)).toEqual(ids);
+  });
+
+  it('two moves of one topic at once: no message is lost or counted twice', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { channelId } = await givenChannel(realm, {}, [member, admin]);
+    const ids = await sayMany(realm, [member], channelId, 'tea', 12);
+    const all = (topic: string) => ({ topic, propagate_mode: 'change_all' });
+    await Promise.all([
+      move(realm.container(), member, ids[0] as number, all('cake')),
+      move(realm.container(), admin, ids[11] as number, all('pie')),
+    ]);
+    const topics = await topicsOf(realm, ids);
+    for (const topic of ['tea', 'cake', 'pie']) {
+      const here = ids.filter((_, i) => topics[i] === topic);
+      const stored = await storedTopic(realm, channelId, topic);
+      if (here.length === 0) expect(stored).toBeUndefined();
+      else {
+        expect(stored).toMatchObject({ minId: here[0], maxId: here.at(-1) });
+        expect((stored?.arrived ?? 0) - (stored?.left ?? 0)).toBe(here.length);
+      }
+    }
+    expect(await storedCount(realm, channelId)).toMatchObject({ namedTopics: new Set(topics).size });
+  });
+});
+
+describe('notices of a move', () => {
+  it('the new topic is told unless the caller says no, the old one only where they say yes', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general, random } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 3);
+    const client = await givenClient(realm, admin, { event_types: ['message'] });
+    const noticesOf = async (id: number, change: object): Promise<[string, string][]> => {
+      expect(await update(realm, member, id, { ...change })).toMatchObject(success);
+      const events = await client.poll();
+      return events.map(({ message }) => [message.subject, message.content]);
+    };
+    const who = `@_**Max Member|${member.userId}**`;
+    const [first, second, third] = ids as [number, number, number];
+    expect(await noticesOf(third, { topic: 'cake' })).toEqual([
+      ['cake', `A message was moved here from #**general>tea** by ${who}.`],
+    ]);
+    expect(await noticesOf(second, { topic: 'pie', send_notification_to_new_thread: false })).toEqual([]);
+    expect(await noticesOf(first, { stream_id: random, send_notification_to_old_thread: true })).toEqual([
+      ['tea', `This topic was moved here from #**general>tea** by ${who}.`],
+      ['tea', `This topic was moved to #**random>tea** by ${who}.`],
+    ]);
+    const both = { topic: 'nuts', propagate_mode: 'change_all' };
+    const more = await say(realm, member, general, 'cake');
+    await client.poll();
+    expect(await noticesOf(more, both)).toEqual([
+      ['nuts', `This topic was moved here from #**general>cake** by ${who}.`],
+    ]);
+  });
+
+  it('who resolves a topic is named in it', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 2);
+    const client = await givenClient(realm, admin, { event_types: ['message'] });
+    const change = (topic: string) => ({ topic, propagate_mode: 'change_all' });
+    const who = `@_**Max Member|${member.userId}**`;
+    expect(await update(realm, member, ids[0] as number, change('✔ tea'))).toMatchObject(success);
+    expect(said(await client.poll())).toEqual([`${who} has marked this topic as resolved.`]);
+    expect(await storedTopic(realm, general, '✔ tea')).toMatchObject({ arrived: 3, minId: ids[0] });
+    expect(await update(realm, member, ids[0] as number, change('tea'))).toMatchObject(success);
+    expect(said(await client.poll())).toEqual([`${who} has marked this topic as unresolved.`]);
+    expect(await storedTopic(realm, general, 'tea')).toMatchObject({ arrived: 4 });
+  });
+
+  it('a private channel is not named to the readers of another', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const open = await givenChannel(realm, {}, [member, admin]);
+    const closed = await givenChannel(realm, { isPrivate: true }, [admin]);
+    const id = await say(realm, admin, open.channelId, 'tea');
+    const client = await givenClient(realm, member, { event_types: ['message'] });
+    const change = { stream_id: closed.channelId, send_notification_to_old_thread: true };
+    expect(await update(realm, admin, id, change)).toMatchObject(success);
+    expect(said(await client.poll())).toEqual([
+      `This topic was moved to another channel by @_**Adam Admin|${admin.userId}**.`,
+    ]);
+    expect(await update(realm, admin, id, { topic: 'tea' })).toMatchObject(refused);
+  });
+});

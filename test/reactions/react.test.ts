@@ -1,0 +1,321 @@
+import { describe, expect, it } from 'vitest';
+import { systemGroups } from '../../shared/domain/system-group.ts';
+import { visibility } from '../../shared/domain/visibility.ts';
+import { key } from '../../shared/table/keys.ts';
+import type { Send } from '../../shared/table/table.ts';
+import { givenClient, sendTo } from '../events/queue.ts';
+import {
+  givenChangedChannel,
+  givenChannel,
+  givenEmoji,
+  givenMutedChannel,
+  givenSettings,
+  givenSubscription,
+  givenUser,
+} from '../given.ts';
+import { newRealm, type Person } from '../realm.ts';
+import { loggedAfter, storedTopic, storedUserTopic } from '../stored.ts';
+import { react, reactionsTo, THUMB, unreact } from './react.ts';
+
+const success = { status: 200 };
+const invalid = { status: 400, body: { code: 'BAD_REQUEST', msg: 'Invalid message(s).' } };
+
+describe('POST and DELETE /messages/{message_id}/reactions', () => {
+  it('a reaction is told, shown, and taken back', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const client = await givenClient(realm, admin, { event_types: ['reaction'] });
+    const id = await sendTo(realm, admin, realm.channels.general, 'hello');
+    expect(await react(realm, member, id)).toMatchObject(success);
+    expect(await reactionsTo(realm, admin, id)).toEqual([{ ...THUMB, user_id: member.userId }]);
+    expect(await unreact(realm, member, id)).toMatchObject(success);
+    expect(await reactionsTo(realm, admin, id)).toEqual([]);
+    const user = { user_id: member.userId, email: member.email, full_name: 'Max Member' };
+    const event = { type: 'reaction', user_id: member.userId, user, message_id: id, ...THUMB };
+    const events = await client.poll();
+    expect(events.map(({ id, ...rest }) => rest)).toEqual([
+      { ...event, op: 'add' },
+      { ...event, op: 'remove' },
+    ]);
+  });
+
+  it('the message event of a message shows none, since each has an event of its own', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const client = await givenClient(realm, admin, { event_types: ['reaction', 'message'] });
+    const id = await sendTo(realm, admin, realm.channels.general, 'hello');
+    await react(realm, member, id);
+    expect(await client.poll()).toMatchObject([{ message: { reactions: [] } }, { type: 'reaction' }]);
+  });
+
+  it('twice is refused, by whatever name, and so is taking back what is not there', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const id = await sendTo(realm, admin, realm.channels.general, 'hello');
+    await react(realm, member, id);
+    const exists = { status: 400, body: { code: 'REACTION_ALREADY_EXISTS' } };
+    expect(await react(realm, member, id)).toMatchObject(exists);
+    expect(await react(realm, member, id, { emoji_name: 'thumbs_up' })).toMatchObject(exists);
+    expect(await react(realm, admin, id, { emoji_name: 'thumbs_up' })).toMatchObject(success);
+    // Whoever comes later joins under the name that is there.
+    expect((await reactionsTo(realm, member, id)).map(({ emoji_name }) => emoji_name)).toEqual(['+1', '+1']);
+    await unreact(realm, member, id);
+    const missing = { status: 400, body: { code: 'REACTION_DOES_NOT_EXIST' } };
+    expect(await unreact(realm, member, id)).toMatchObject(missing);
+    expect(await unreact(realm, admin, id, { emoji_name: 'tada' })).toMatchObject(missing);
+    expect(await reactionsTo(realm, member, id)).toMatchObject([{ user_id: admin.userId }]);
+  });
+
+  it('reactions come in the order in which they were made', async () => {
+    const realm = await newRealm();
+    const { member, admin, guest } = realm.people;
+    const id = await sendTo(realm, admin, realm.channels.general, 'hello');
+    await react(realm, member, id, { emoji_name: 'tada' });
+    await react(realm, admin, id, { emoji_name: '+1' });
+    await react(realm, guest, id, { emoji_name: 'tada' });
+    await unreact(realm, member, id, { emoji_name: 'tada' });
+    await react(realm, member, id, { emoji_name: 'heart' });
+    const shown = (await reactionsTo(realm, admin, id)).map(({ emoji_name, user_id }) => [
+      emoji_name,
+      user_id,
+    ]);
+    expect(shown).toEqual([
+      ['+1', admin.userId],
+      ['tada', guest.userId],
+      ['heart', member.userId],
+    ]);
+  });
+
+  it.each<[string, object, object]>([
+    ['a name alone', { emoji_name: 'heart' }, { emoji_code: '2764', reaction_type: 'unicode_emoji' }],
+    ['a custom emoji', { emoji_name: 'party' }, { emoji_code: '1', reaction_type: 'realm_emoji' }],
+    [
+      'a custom emoji in full',
+      { emoji_name: 'party', emoji_code: '1', reaction_type: 'realm_emoji' },
+      { emoji_code: '1', reaction_type: 'realm_emoji' },
+    ],
+    ["Zulip's own", { emoji_name: 'zulip' }, { emoji_code: 'zulip', reaction_type: 'zulip_extra_emoji' }],
+  ])('an emoji: %s', async (_, given, stored) => {
+    const realm = await newRealm();
+    await givenEmoji(realm, 'party');
+    const { member } = realm.people;
+    const id = await sendTo(realm, member, realm.channels.general, 'hello');
+    expect(await react(realm, member, id, { ...given })).toMatchObject(success);
+    expect(await reactionsTo(realm, member, id)).toMatchObject([stored]);
+  });
+
+  it.each<[string, object]>([
+    ['no name', {}],
+    ['an unknown name', { emoji_name: 'no_such_emoji' }],
+    ['a name of another picture', { ...THUMB, emoji_name: 'tada' }],
+    ['a code that does not go with the kind', { ...THUMB, reaction_type: 'realm_emoji' }],
+    ['an unknown kind', { ...THUMB, reaction_type: 'sticker' }],
+    [
+      'the id of another custom emoji',
+      { emoji_name: 'party', emoji_code: '2', reaction_type: 'realm_emoji' },
+    ],
+    ['a code of no sense', { emoji_name: '+1', emoji_code: '1f44d/17' }],
+    [
+      "a wrong code of Zulip's own",
+      { emoji_name: 'zulip', emoji_code: 'x', reaction_type: 'zulip_extra_emoji' },
+    ],
+  ])('no emoji: %s is refused and changes nothing', async (_, given) => {
+    const realm = await newRealm();
+    await givenEmoji(realm, 'party');
+    const { member } = realm.people;
+    const id = await sendTo(realm, member, realm.channels.general, 'hello');
+    expect((await react(realm, member, id, { ...given })).status).toBe(400);
+    expect(await reactionsTo(realm, member, id)).toEqual([]);
+  });
+
+  it('a deactivated emoji cannot be added anew, but joined and removed', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    await givenEmoji(realm, 'party');
+    const id = await sendTo(realm, member, realm.channels.general, 'hello');
+    const other = await sendTo(realm, member, realm.channels.general, 'hello');
+    const party = { emoji_name: 'party', emoji_code: '1', reaction_type: 'realm_emoji' };
+    await react(realm, member, id, party);
+    const gone = { delete: key('emojiName', { realm: realm.realm, name: 'party' }) };
+    await realm.outside.table.transact([gone], realm.outside.uuid());
+    expect((await react(realm, admin, other, party)).status).toBe(400);
+    expect(await react(realm, admin, id, party)).toMatchObject(success);
+    const { emoji_name, ...byCode } = party;
+    expect(await unreact(realm, member, id, byCode)).toMatchObject(success);
+    expect(await reactionsTo(realm, admin, id)).toMatchObject([{ user_id: admin.userId }]);
+  });
+});
+
+describe('who made a reaction', () => {
+  it('is not told to guests who may not know of them', async () => {
+    const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
+    const { member, admin, guest } = realm.people;
+    const { channelId } = await givenChannel(realm, {}, [admin, guest]);
+    const client = await givenClient(realm, guest, { event_types: ['reaction'] });
+    const id = await sendTo(realm, admin, channelId, 'hello');
+    const stranger = await givenUser(realm);
+    await react(realm, stranger, id);
+    await react(realm, admin, id);
+    const users = (await client.poll()).map(({ user }) => user);
+    expect(users).toEqual([
+      {
+        user_id: stranger.userId,
+        email: `user${stranger.userId}@hidden.invalid`,
+        full_name: 'Unknown user',
+      },
+      { user_id: admin.userId, email: admin.email, full_name: 'Adam Admin' },
+    ]);
+    expect(await reactionsTo(realm, member, id)).toHaveLength(2);
+  });
+});
+
+describe('who may react', () => {
+  it('hidden and missing messages are one refusal', async () => {
+    const realm = await newRealm();
+    const { member, admin, owner } = realm.people;
+    const secret = await givenChannel(realm, { isPrivate: true }, [admin]);
+    const closed = await sendTo(realm, admin, secret.channelId, 'closed');
+    const direct = await sendTo(realm, admin, [owner.userId], 'psst');
+    for (const id of [closed, direct, closed + 1_000, realm.channels.general, 0, -1, 2 ** 52]) {
+      expect(await react(realm, member, id), `${id}`).toMatchObject(invalid);
+      expect(await unreact(realm, member, id), `${id}`).toMatchObject(invalid);
+    }
+    expect(await react(realm, owner, direct)).toMatchObject(success);
+    // No silent way in for who administers the organization.
+    expect(await react(realm, owner, closed)).toMatchObject(invalid);
+  });
+
+  it('protected history begins with the subscription', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { channelId } = await givenChannel(realm, { isPrivate: true, historyPublicToSubscribers: false }, [
+      admin,
+    ]);
+    const before = await sendTo(realm, admin, channelId, 'before');
+    await givenSubscription(realm, member, channelId);
+    const after = await sendTo(realm, admin, channelId, 'after');
+    expect(await react(realm, member, before)).toMatchObject(invalid);
+    expect(await react(realm, member, after)).toMatchObject(success);
+  });
+
+  it('nobody in an archived channel', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { channelId } = await givenChannel(realm, {}, [member]);
+    const id = await sendTo(realm, member, channelId, 'hello');
+    await react(realm, member, id);
+    await givenChangedChannel(realm, channelId, { isArchived: true });
+    expect((await react(realm, admin, id)).status).toBe(400);
+    expect((await unreact(realm, member, id)).status).toBe(400);
+    expect(await reactionsTo(realm, member, id)).toHaveLength(1);
+  });
+});
+
+describe('reacting is taking part', () => {
+  it('in the topic, once', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const id = await sendTo(realm, admin, general, 'hello');
+    await react(realm, member, id);
+    await react(realm, member, id, { emoji_name: 'tada' });
+    await react(realm, admin, id);
+    expect(await storedTopic(realm, general, 'hi')).toMatchObject({ participants: 2 });
+    const client = await givenClient(realm, member, { event_types: ['message'] });
+    await sendTo(realm, admin, general, '@**topic** look');
+    expect((await client.poll())[0].flags).toContain('topic_wildcard_mentioned');
+  });
+
+  it('wire facts 3.10: it follows or unmutes where the person wants that of participation only', async () => {
+    const realm = await newRealm();
+    const { admin } = realm.people;
+    const { channelId } = await givenChannel(realm, {}, [admin]);
+    const policyWith = async (follow: number, unmute: number): Promise<number | undefined> => {
+      const person = await givenUser(realm);
+      await givenSubscription(realm, person, channelId);
+      await givenMutedChannel(realm, person, channelId);
+      await givenSettings(realm, person, {
+        automatically_follow_topics_policy: follow,
+        automatically_unmute_topics_in_muted_streams_policy: unmute,
+      });
+      const client = await givenClient(realm, person, { event_types: ['user_topic', 'reaction'] });
+      const id = await sendTo(realm, admin, channelId, 'hello');
+      await react(realm, person, id);
+      const types = (await client.poll()).map(({ type }) => type);
+      const stored = await storedUserTopic(realm, person, channelId, 'hi');
+      expect(types).toEqual(stored ? ['user_topic', 'reaction'] : ['reaction']);
+      return stored?.policy;
+    };
+    expect(await policyWith(1, 4)).toBe(visibility.followed);
+    expect(await policyWith(2, 3)).toBeUndefined();
+    expect(await policyWith(4, 1)).toBe(visibility.unmuted);
+    expect(await policyWith(3, 2)).toBeUndefined();
+  });
+});
+
+describe('two at once', () => {
+  it('never lose one another', async () => {
+    const realm = await newRealm();
+    const people: Person[] = [];
+    for (let i = 0; i < 8; i++) people.push(await givenUser(realm));
+    const { channelId } = await givenChannel(realm, {}, people);
+    const id = await sendTo(realm, realm.people.admin, channelId, 'hello');
+    const replies = await Promise.all(people.map((person) => react(realm.container(), person, id)));
+    expect(replies.map(({ status }) => status)).toEqual(people.map(() => 200));
+    expect(await reactionsTo(realm, realm.people.admin, id)).toHaveLength(8);
+    expect(await storedTopic(realm, channelId, 'hi')).toMatchObject({ participants: 9 });
+  });
+
+  it('one that is slow is told after what happened since it began', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const id = await sendTo(realm, member, realm.channels.general, 'hello');
+    let isFirst = true;
+    const slow = realm.container(
+      (store: Send): Send =>
+        async (command) => {
+          if (isFirst && /TransactWrite/.test(command.constructor.name)) {
+            isFirst = false;
+            await react(realm, member, id);
+            await unreact(realm, member, id);
+          }
+          return store(command);
+        },
+    );
+    expect(await react(slow, member, id)).toMatchObject(success);
+    const told = await loggedAfter(realm, id);
+    expect(told.map((entry) => entry.kind === 'event' && entry.payload.op)).toEqual(['add', 'remove', 'add']);
+    expect(await reactionsTo(realm, member, id)).toHaveLength(1);
+  });
+
+  it('one person twice: one of the two is refused; and what the log tells is what is stored', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const id = await sendTo(realm, member, realm.channels.general, 'hello');
+    const [first, second] = [realm.container(), realm.container()];
+    for (let round = 0; round < 6; round++) {
+      const twice = await Promise.all([first, second].map((each) => react(each, member, id)));
+      expect(twice.map(({ status }) => status).sort()).toEqual([200, 400]);
+      await Promise.all([unreact(first, member, id), react(second, member, id)]);
+      const told = await loggedAfter(realm, id);
+      const last = told.flatMap((entry) => (entry.kind === 'event' ? entry.payload.op : [])).at(-1);
+      expect(await reactionsTo(realm, member, id)).toHaveLength(last === 'add' ? 1 : 0);
+      if (last === 'add') await unreact(realm, member, id);
+    }
+  });
+});
+
+describe('DESIGN 7', () => {
+  it('a reaction takes 3 round trips', async () => {
+    const realm = await newRealm({ can_access_all_users_group: systemGroups.everyone.id });
+    const { member } = realm.people;
+    const id = await sendTo(realm, realm.people.admin, realm.channels.general, 'hello');
+    const container = realm.container();
+    expect(await react(container, member, id)).toMatchObject(success);
+    expect(container.meter.roundTrips).toBe(3);
+    container.meter.reset();
+    expect(await unreact(container, member, id)).toMatchObject(success);
+    expect(container.meter.roundTrips).toBe(3);
+    expect(container.meter.writeUnits).toBeLessThanOrEqual(9);
+  });
+});
