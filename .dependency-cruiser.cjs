@@ -1,11 +1,36 @@
 /** The arrows between folders (DESIGN 2), and no cycles. */
 module.exports = {
   forbidden: [
-    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
-    { name: 'shared-stands-alone', severity: 'error', from: { path: '^shared/' }, to: { path: '^(functions|infra|test)/' } },
-    { name: 'functions-know-shared-only', severity: 'error', from: { path: '^functions/' }, to: { path: '^(infra|test)/' } },
-    { name: 'no-function-calls-another', severity: 'error', from: { path: '^functions/' }, to: { path: '^functions/' } },
-    { name: 'infra-imports-no-handlers', severity: 'error', from: { path: '^infra/' }, to: { path: '^(functions|test)/' } },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'shared-stands-alone',
+      severity: 'error',
+      from: { path: '^shared/' },
+      to: { path: '^(functions|infra|test)/' },
+    },
+    {
+      name: 'functions-know-shared-only',
+      severity: 'error',
+      from: { path: '^functions/' },
+      to: { path: '^(infra|test)/' },
+    },
+    {
+      name: 'no-function-calls-another',
+      severity: 'error',
+      from: { path: '^functions/' },
+      to: { path: '^functions/' },
+    },
+    {
+      name: 'infra-imports-no-handlers',
+      severity: 'error',
+      from: { path: '^infra/' },
+      to: { path: '^(functions|test)/' },
+    },
     {
       name: 'only-the-table-knows-dynamodb',
       severity: 'error',
@@ -24,8 +49,18 @@ module.exports = {
       from: { path: '^shared/(log|table)/' },
       to: { path: '^shared/(domain|serve|endpoints|markdown)/' },
     },
-    { name: 'the-domain-knows-no-gateway', severity: 'error', from: { path: '^shared/domain/' }, to: { path: '^shared/serve/' } },
-    { name: 'endpoints-are-declarations', severity: 'error', from: { path: '^shared/endpoints/' }, to: { path: '^shared/(serve|table|log)/' } },
+    {
+      name: 'the-domain-knows-no-gateway',
+      severity: 'error',
+      from: { path: '^shared/domain/' },
+      to: { path: '^shared/serve/' },
+    },
+    {
+      name: 'endpoints-are-declarations',
+      severity: 'error',
+      from: { path: '^shared/endpoints/' },
+      to: { path: '^shared/(serve|table|log)/' },
+    },
   ],
   options: {
     parser: 'swc',
