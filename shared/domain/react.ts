@@ -97,7 +97,7 @@ export function planReaction(
           update: messageKey(realm, message.id),
           change: { set: { [attribute]: { name: emoji.name, seq: numbers.at(-1) } } },
           when: { equals: { ...stillThere(message).equals, [attribute]: undefined } },
-
+          inOrder: true,
         },
         ...(participation?.takesPart === false ? joinWrites(realm, message, user.userId) : []),
         ...visible.writes,
