@@ -1,7 +1,7 @@
 import { hasContentAccess } from './channel-access.ts';
 import { channelObject } from './channel-object.ts';
 import { folderObjects, loadFolders } from './folder.ts';
-import type { Asking, Section } from './initial-state.ts';
+import type { Asking, Section } from './initial-section.ts';
 import { isGuest } from './permission.ts';
 import { limits } from './realm.ts';
 import {

@@ -1,6 +1,6 @@
 import { key, partition, sortPrefix } from '../table/keys.ts';
 import type { Conversation, Dialogue } from './direct.ts';
-import type { Asking, Section } from './initial-state.ts';
+import type { Asking, Section } from './initial-section.ts';
 import { EMPTY_TOPIC_NAME } from './realm.ts';
 import type { Star } from './star.ts';
 import { loadUnread } from './unread.ts';

@@ -1,5 +1,5 @@
 import { organizationIcon } from './avatar.ts';
-import type { Asking, Section } from './initial-state.ts';
+import type { Asking, Section } from './initial-section.ts';
 import { EMPTY_TOPIC_NAME, limits } from './realm.ts';
 import { supportedSettings } from './supported-settings.ts';
 

@@ -1,4 +1,4 @@
-import type { Section } from './initial-state.ts';
+import type { Section } from './initial-section.ts';
 
 /** The types of custom profile fields (specification 2.6). */
 const fieldTypes = {

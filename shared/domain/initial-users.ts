@@ -3,7 +3,7 @@ import { loadAcquaintances } from './acquaintances.ts';
 import { avatarUrlOf } from './avatar.ts';
 import { botDefaults, type OwnedBot } from './bot.ts';
 import { groupObjects, loadNamedGroups } from './group-list.ts';
-import type { Asking, Section } from './initial-state.ts';
+import type { Asking, Section } from './initial-section.ts';
 import { holds, isAdministrator, isGuest, isOwner } from './permission.ts';
 import type { RealmSettings } from './realm.ts';
 import { roles } from './system-group.ts';
