@@ -32,7 +32,7 @@ async function nextEvent(client: Client, queue: { queue_id: string; last_event_i
 
 describe('the official JavaScript client, with the files that npm start writes', () => {
   it('registers a queue, sends, receives the message as an event and reads it back', async () => {
-    const queue = await member.queues.register({ event_types: ['message'], apply_markdown: true });
+    const queue = await member.queues.register({ event_types: ['message'], apply_markdown: 'true' });
     expect(queue).toMatchObject({ result: 'success', zulip_feature_level: 500 });
     const sent = await guest.messages.send(send);
     expect(sent).toMatchObject({ result: 'success', msg: '' });
