@@ -42,7 +42,7 @@ export const updateMessage = endpoint({
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
   ],
   needs: { table: writes },
-  timeout: 29,
+  timeout: 28,
   memory: 512,
 });
 
