@@ -1,4 +1,5 @@
 import type { Send } from '../shared/table/table.ts';
+import { noteCommand } from './grants.ts';
 
 interface Call {
   readonly action: string;
@@ -25,6 +26,7 @@ export class Meter {
     return async (command) => {
       const { input } = command as { input: Record<string, unknown> };
       input.ReturnConsumedCapacity = 'INDEXES';
+      noteCommand(command);
       const depth = this.#ended + 1;
       const action = command.constructor.name.replace(/Command$/, '');
       let capacities: Capacity[] = [];

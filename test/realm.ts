@@ -10,6 +10,7 @@ import type { Served } from '../shared/serve/serve.ts';
 import { documentClient } from '../shared/table/client.ts';
 import { type Send, Table } from '../shared/table/table.ts';
 import { checkReply } from './declared.ts';
+import { holdingToGrants } from './grants.ts';
 import { Meter } from './meter.ts';
 import { TABLE } from './store.ts';
 
@@ -157,7 +158,9 @@ async function call(
       : null,
     requestContext: { requestId: randomUUID(), domainName: host },
   };
-  const result = await handler.with(outside)(event as unknown as Parameters0<Served>);
+  const result = await holdingToGrants(handler.endpoint, () =>
+    handler.with(outside)(event as unknown as Parameters0<Served>),
+  );
   const reply = { status: result.statusCode, headers: result.headers ?? {}, body: JSON.parse(result.body) };
   checkReply(handler.endpoint, reply);
   return reply;

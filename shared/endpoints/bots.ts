@@ -69,7 +69,7 @@ export const deactivateBot = endpoint({
   parameters: { bot_id: botId },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem'] },
 });
 
 export const regenerateBotKey = endpoint({
@@ -82,5 +82,5 @@ export const regenerateBotKey = endpoint({
   parameters: { bot_id: botId },
   reply: z.object({ api_key: z.string() }),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  needs: { table: writes },
+  needs: { table: [...reads, 'UpdateItem'] },
 });

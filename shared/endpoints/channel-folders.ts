@@ -73,5 +73,5 @@ export const updateChannelFolder = endpoint({
   },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem'] },
 });

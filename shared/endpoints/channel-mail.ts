@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, writes } from './endpoint.ts';
+import { endpoint, reads } from './endpoint.ts';
 import { integer, optional } from './parameter.ts';
 
 export const getChannelEmailAddress = endpoint({
@@ -17,5 +17,5 @@ export const getChannelEmailAddress = endpoint({
   },
   reply: z.object({ email: z.string() }),
   errors: ['BAD_REQUEST'],
-  needs: { table: writes },
+  needs: { table: [...reads, 'PutItem'] },
 });

@@ -61,7 +61,7 @@ export const updateChannel = endpoint({
     'REQUEST_VARIABLE_INVALID',
     'UNAUTHORIZED_PRINCIPAL',
   ],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
 
 export const archiveChannel = endpoint({

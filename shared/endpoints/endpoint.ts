@@ -34,14 +34,8 @@ export type TableAction =
 /** What every authenticated read does: one batch for items, queries for lists. */
 export const reads = ['BatchGetItem', 'Query'] as const satisfies readonly TableAction[];
 
-/** What every write does besides: numbers by `UpdateItem`, then one transaction of puts, updates, deletes and checks. */
-export const writes = [
-  ...reads,
-  'PutItem',
-  'UpdateItem',
-  'DeleteItem',
-  'ConditionCheckItem',
-] as const satisfies readonly TableAction[];
+/** What every write does besides: numbers by `UpdateItem`, slots by `PutItem`. Deletions and checks are said apart. */
+export const writes = [...reads, 'PutItem', 'UpdateItem'] as const satisfies readonly TableAction[];
 
 /**
  * One endpoint, said once. From it come validation, `ignored_parameters_unsupported`, the gateway's route, the

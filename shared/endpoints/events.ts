@@ -73,7 +73,7 @@ export const registerQueue = endpoint({
     event_queue_longpoll_timeout_seconds: z.int(),
   }),
   errors: ['BAD_REQUEST'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem'] },
   timeout: 28,
 });
 

@@ -41,7 +41,7 @@ export const updateMessage = endpoint({
     'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
   ],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
   timeout: 28,
   memory: 512,
 });
@@ -87,5 +87,5 @@ export const deleteMessage = endpoint({
   parameters: { message_id: messageId },
   reply: z.object({}),
   errors: [],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });

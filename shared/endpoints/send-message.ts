@@ -38,5 +38,5 @@ export const sendMessage = endpoint({
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
     'BAD_REQUEST',
   ],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem'] },
 });

@@ -91,7 +91,7 @@ export const addSubscriptions = endpoint({
     new_subscription_messages_sent: z.optional(z.boolean()),
   }),
   errors: ['UNAUTHORIZED_PRINCIPAL', 'REQUEST_VARIABLE_INVALID'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
   timeout: 28,
 });
 
@@ -108,6 +108,6 @@ export const removeSubscriptions = endpoint({
   },
   reply: z.object({ removed: z.array(z.string()), not_removed: z.array(z.string()) }),
   errors: [],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
   timeout: 28,
 });

@@ -39,7 +39,7 @@ export const createUserGroup = endpoint({
   },
   reply: z.object({ group_id: z.int() }),
   errors: ['BAD_REQUEST'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
 
 const change = (says: string) => optional(json(says, groupSettingChangeSchema));
@@ -65,7 +65,7 @@ export const updateUserGroup = endpoint({
   },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem'] },
 });
 
 export const deactivateUserGroup = endpoint({
@@ -78,7 +78,7 @@ export const deactivateUserGroup = endpoint({
   parameters: { user_group_id: groupId },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'ConditionCheckItem'] },
 });
 
 export const updateUserGroupMembers = endpoint({
@@ -97,7 +97,7 @@ export const updateUserGroupMembers = endpoint({
   },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
 
 export const updateUserGroupSubgroups = endpoint({
@@ -114,7 +114,7 @@ export const updateUserGroupSubgroups = endpoint({
   },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'ConditionCheckItem'] },
 });
 
 export const listUserGroupMembers = endpoint({

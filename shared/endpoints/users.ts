@@ -74,7 +74,7 @@ export const createUser = endpoint({
   },
   reply: z.object({ user_id: z.int(), api_key: z.string() }),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
 
 export const deactivateUser = endpoint({
@@ -87,7 +87,7 @@ export const deactivateUser = endpoint({
   parameters: { user },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem'] },
 });
 
 export const reactivateUser = endpoint({
@@ -100,7 +100,7 @@ export const reactivateUser = endpoint({
   parameters: { user },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem'] },
 });
 
 export const regenerateOwnKey = endpoint({
@@ -113,5 +113,5 @@ export const regenerateOwnKey = endpoint({
   parameters: {},
   reply: z.object({ api_key: z.string() }),
   errors: [],
-  needs: { table: writes },
+  needs: { table: [...reads, 'UpdateItem'] },
 });

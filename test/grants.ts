@@ -1,0 +1,67 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Endpoint, TableAction } from '../shared/endpoints/endpoint.ts';
+
+/** What a call of an endpoint asks of the table, in the words of its policy. */
+interface Using {
+  readonly endpoint: Endpoint;
+  readonly used: Set<TableAction>;
+}
+
+const calls = new AsyncLocalStorage<Using>();
+
+const ACTIONS: Readonly<Record<string, TableAction>> = {
+  BatchGetCommand: 'BatchGetItem',
+  QueryCommand: 'Query',
+  PutCommand: 'PutItem',
+  UpdateCommand: 'UpdateItem',
+};
+
+const ELEMENTS: Readonly<Record<string, TableAction>> = {
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  ConditionCheck: 'ConditionCheckItem',
+};
+
+/** The actions that a command needs; a transaction needs one for each kind of its elements. */
+function actionsOf(command: object): TableAction[] {
+  const { input } = command as { readonly input: { readonly TransactItems?: readonly object[] } };
+  const elements = (input.TransactItems ?? []).flatMap((item) => Object.keys(item));
+  const found =
+    elements.length > 0 ? elements.map((kind) => ELEMENTS[kind]) : [ACTIONS[command.constructor.name]];
+  return found.map((action) => {
+    if (action === undefined) throw new Error(`no policy knows the command ${command.constructor.name}`);
+    return action;
+  });
+}
+
+/** Notes that the call under way sends this command. */
+export function noteCommand(command: object): void {
+  const call = calls.getStore();
+  if (call) for (const action of actionsOf(command)) call.used.add(action);
+}
+
+/** Where a run of all tests collects what endpoints used; `test/run.ts` compares it with what they may. */
+export const GRANTS_FOLDER = 'PARLANCE_GRANTS';
+const told = new Set<string>();
+
+/**
+ * Runs a call of an endpoint and holds it to its policy: an action that is not among its needs fails the test, as
+ * it would be refused on AWS. What was used is kept for the search for grants that nobody needs.
+ */
+export async function holdingToGrants<T>(endpoint: Endpoint, call: () => Promise<T>): Promise<T> {
+  const using: Using = { endpoint, used: new Set() };
+  const result = await calls.run(using, call);
+  for (const action of using.used) {
+    if (!endpoint.needs.table.includes(action))
+      throw new Error(`${endpoint.id} uses ${action}, which is not among its needs`);
+    const line = `${endpoint.id} ${action}\n`;
+    const folder = process.env[GRANTS_FOLDER];
+    if (folder === undefined || told.has(line)) continue;
+    told.add(line);
+    appendFileSync(join(folder, `${process.pid}-${process.hrtime.bigint()}`), line);
+  }
+  return result;
+}
