@@ -1,13 +1,12 @@
 import type { MessageEntry } from '../log/slot.ts';
 import { NOTHING_FOUND } from '../markdown/found.ts';
-import { render } from '../markdown/render.ts';
 import { key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
 import type { Channel, ChannelCount } from './channel.ts';
 import { isId } from './channel-access.ts';
-import { topicConversation } from './conversation.ts';
 import { folded } from './folding.ts';
+import { noticeMessage } from './notice-message.ts';
 import { type Arrival, type CountChange, doArrive, type Topic } from './topic.ts';
 import type { User } from './user.ts';
 
@@ -89,25 +88,7 @@ export function doNotify(
   };
   return {
     writes: doArrive(realm, arrival, state, beside),
-    entries: texts.map((content) => {
-      const rendered = render(content, found);
-      return {
-        kind: 'message',
-        message: {
-          channelId,
-          topic,
-          conversation: topicConversation(channelId, topic),
-          senderId: noticeBotId,
-          timestamp: Math.floor(now / 1000),
-          client: 'Internal',
-          recipientId: channelId,
-          content,
-          rendered: rendered.html,
-          isMe: false,
-          readBySender: true,
-        },
-      };
-    }),
+    entries: texts.map((content) => noticeMessage({ channelId, topic, noticeBotId, content, now }, found)),
   };
 }
 

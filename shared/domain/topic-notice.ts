@@ -2,12 +2,11 @@ import { commit, Stale } from '../log/commit.ts';
 import type { Log } from '../log/log.ts';
 import type { MessageEntry } from '../log/slot.ts';
 import { NOTHING_FOUND } from '../markdown/found.ts';
-import { render } from '../markdown/render.ts';
 import { key } from '../table/keys.ts';
 import type { Caller } from './caller.ts';
 import type { Channel, ChannelCount } from './channel.ts';
-import { topicConversation } from './conversation.ts';
 import { folded } from './folding.ts';
+import { noticeMessage } from './notice-message.ts';
 import type { Outside } from './outside.ts';
 import { doArrive, type Topic } from './topic.ts';
 
@@ -31,28 +30,13 @@ export function noticeEntry(
   { place: { channel, topic }, content, channels }: Notice,
   now: number,
 ): MessageEntry {
-  const { channelId } = channel;
-  const rendered = render(content, {
+  const found = {
     ...NOTHING_FOUND,
     usersById: new Map([[user.userId, { id: user.userId, fullName: user.fullName }]]),
     channels: new Map(channels.map(({ channelId: id, name }) => [name, { id, name }])),
-  });
-  return {
-    kind: 'message',
-    message: {
-      channelId,
-      topic,
-      conversation: topicConversation(channelId, topic),
-      senderId: realm.noticeBotId,
-      timestamp: Math.floor(now / 1000),
-      client: 'Internal',
-      recipientId: channelId,
-      content,
-      rendered: rendered.html,
-      isMe: false,
-      readBySender: true,
-    },
   };
+  const { channelId } = channel;
+  return noticeMessage({ channelId, topic, noticeBotId: realm.noticeBotId, content, now }, found);
 }
 
 /** How often a notice is tried when its topic changes meanwhile. */
