@@ -62,7 +62,6 @@ export const problems = {
     404,
     () => 'There is no organization at this address.',
   ),
-  rateLimited: problem('RATE_LIMIT_HIT', 429, () => 'Too many requests; wait a moment and try again.'),
 
   // Channels.
   channelDoesNotExist: problem(
