@@ -1,4 +1,4 @@
-import type { About } from '../log/slot.ts';
+import type { MessageHead } from '../log/message.ts';
 import { key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Subscription } from './channel.ts';
@@ -21,7 +21,7 @@ export async function loadFlagGround(
   table: Table,
   realm: string,
   userId: number,
-  about: About,
+  about: MessageHead,
 ): Promise<FlagGround> {
   const { id, channelId, topic = '', mentions } = about;
   const conversation = readPlaceOf(about);
@@ -41,7 +41,7 @@ export async function loadFlagGround(
 
 /** The flags of the message for the listener, as they are now. */
 export function flagsIn(
-  about: About,
+  about: MessageHead,
   { userId, groups }: Standing,
   subscription: Subscription | undefined,
   { state, starred, takesPart }: FlagGround,

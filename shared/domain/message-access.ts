@@ -1,5 +1,5 @@
+import type { MessageHead } from '../log/message.ts';
 import { mayReadMessage } from './channel-access.ts';
-import type { MessageHead } from './message-head.ts';
 import type { Standing } from './permission.ts';
 import type { Reader } from './reader.ts';
 

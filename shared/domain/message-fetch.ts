@@ -1,8 +1,8 @@
+import type { MessageHead } from '../log/message.ts';
 import type { Caller } from './caller.ts';
 import { hasContentAccess } from './channel-access.ts';
 import { cameTo, mayRead } from './message-access.ts';
 import { type Gathered, gather, type Search } from './message-gather.ts';
-import type { MessageHead } from './message-head.ts';
 import { unreadOf } from './message-lanes.ts';
 import { AT_ONCE, inLog } from './message-reach.ts';
 import { Lanes, loadSource, type Source, sourceOf } from './message-source.ts';

@@ -1,4 +1,4 @@
-import type { MessageHead } from './message-head.ts';
+import type { MessageHead } from '../log/message.ts';
 import type { Side, Strip } from './message-strip.ts';
 
 /** A strip as one reader may read it: nothing at or below `above` is theirs. */

@@ -1,8 +1,8 @@
+import type { MessageHead } from '../log/message.ts';
 import type { MessageSlot } from '../log/slot.ts';
 import type { Subscription } from './channel.ts';
 import type { Dialogue } from './direct.ts';
 import type { Lane } from './message-gather.ts';
-import type { MessageHead } from './message-head.ts';
 import { amongListed, inChannel, inConversation } from './message-reach.ts';
 import { Strip } from './message-strip.ts';
 import { floorOf, isUnread } from './read-state.ts';

@@ -1,8 +1,9 @@
 import { type Change, Stale } from '../log/commit.ts';
+import type { MessageHead } from '../log/message.ts';
 import type { Write } from '../table/write.ts';
 import type { Commit } from './bulk.ts';
 import { cameTo, mayRead } from './message-access.ts';
-import { type MessageHead, readPlaceOf } from './message-head.ts';
+import { readPlaceOf } from './message-head.ts';
 import { readHeads } from './message-reach.ts';
 import { addresses, idsWhere } from './narrow-match.ts';
 import type { Outside } from './outside.ts';

@@ -1,10 +1,9 @@
-import type { Message } from '../log/message.ts';
+import type { Message, MessageHead } from '../log/message.ts';
 import type { MessageSlot, Slot } from '../log/slot.ts';
 import { indexes, key, padded, partition } from '../table/keys.ts';
 import type { Query, Table } from '../table/table.ts';
 import { isId } from './channel-access.ts';
 import { topicConversation } from './conversation.ts';
-import type { MessageHead } from './message-head.ts';
 import type { Reach, Reached, Reacher } from './message-strip.ts';
 import type { Reader } from './reader.ts';
 import type { Star } from './star.ts';

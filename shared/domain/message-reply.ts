@@ -1,7 +1,7 @@
+import type { MessageHead } from '../log/message.ts';
 import type { Caller } from './caller.ts';
 import { mayRead } from './message-access.ts';
 import type { Fetch } from './message-fetch.ts';
-import type { MessageHead } from './message-head.ts';
 import type { Telling } from './message-object.ts';
 import { AT_ONCE } from './message-reach.ts';
 import { type ToldMessage, tellMessages } from './message-tell.ts';

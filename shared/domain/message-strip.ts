@@ -1,5 +1,5 @@
+import type { MessageHead } from '../log/message.ts';
 import { LARGEST_NUMBER } from '../table/keys.ts';
-import type { MessageHead } from './message-head.ts';
 
 /** Which way one goes from a message: towards the past, or towards the present. */
 export type Side = 'older' | 'newer';

@@ -1,8 +1,8 @@
+import type { MessageHead } from '../log/message.ts';
 import type { MessageSlot } from '../log/slot.ts';
 import type { Caller } from './caller.ts';
 import { cameTo, mayRead } from './message-access.ts';
 import { messageFlags } from './message-flags.ts';
-import type { MessageHead } from './message-head.ts';
 import { isUnreadBy } from './message-lanes.ts';
 import { messageObject, type Telling } from './message-object.ts';
 import type { Outside } from './outside.ts';

@@ -1,6 +1,6 @@
+import type { MessageHead } from '../log/message.ts';
 import { LARGEST_NUMBER } from '../table/keys.ts';
 import type { Gathered } from './message-gather.ts';
-import type { MessageHead } from './message-head.ts';
 import { badRequest, refusal } from './problems.ts';
 
 /** Most messages of one fetch. */

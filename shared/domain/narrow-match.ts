@@ -1,8 +1,8 @@
+import type { MessageHead } from '../log/message.ts';
 import { directConversation, topicConversation } from './conversation.ts';
 import { folded } from './folding.ts';
 import { cameTo } from './message-access.ts';
 import { isMentioned } from './message-flags.ts';
-import type { MessageHead } from './message-head.ts';
 import { isUnreadBy } from './message-lanes.ts';
 import type { State, Term } from './narrow.ts';
 import type { Standing } from './permission.ts';

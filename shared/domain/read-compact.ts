@@ -1,7 +1,8 @@
+import type { MessageHead } from '../log/message.ts';
 import type { Changes } from '../table/condition.ts';
 import { key, LARGEST_NUMBER } from '../table/keys.ts';
 import type { Subscription } from './channel.ts';
-import { type MessageHead, readPlaceOf } from './message-head.ts';
+import { readPlaceOf } from './message-head.ts';
 import { inConversation, readMessages } from './message-reach.ts';
 import type { Outside } from './outside.ts';
 import { floorOf, isUnread, type ReadState } from './read-state.ts';

@@ -1,7 +1,8 @@
+import type { MessageHead } from '../log/message.ts';
 import { key, LARGEST_NUMBER } from '../table/keys.ts';
 import type { Write } from '../table/write.ts';
 import type { Subscription } from './channel.ts';
-import { type MessageHead, readPlaceOf } from './message-head.ts';
+import { readPlaceOf } from './message-head.ts';
 import { inChannel } from './message-reach.ts';
 import type { Outside } from './outside.ts';
 import { SETTLED, settledAmong } from './read-compact.ts';

@@ -1,8 +1,9 @@
+import type { MessageHead } from '../log/message.ts';
 import { key, partition, readPrefix, sortPrefix } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
 import type { Subscription } from './channel.ts';
-import { type MessageHead, readPlaceOf } from './message-head.ts';
+import { readPlaceOf } from './message-head.ts';
 
 /**
  * What one person has read of one conversation (DESIGN 4): everything up to a floor, and single messages above it.

@@ -1,3 +1,4 @@
+import type { MessageHead } from '../log/message.ts';
 import type { MessageSlot, Slot } from '../log/slot.ts';
 import { type Key, key, partition, sortPrefix } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
@@ -5,7 +6,7 @@ import type { Channel, Subscription } from './channel.ts';
 import { isId, type Seen } from './channel-access.ts';
 import type { Dialogue } from './direct.ts';
 import { folded } from './folding.ts';
-import { type MessageHead, readPlaceOf } from './message-head.ts';
+import { readPlaceOf } from './message-head.ts';
 import { loadReadStates, type ReadState } from './read-state.ts';
 import type { Star } from './star.ts';
 import type { User } from './user.ts';

@@ -1,5 +1,5 @@
+import type { MessageHead } from '../log/message.ts';
 import { isMentioned } from './message-flags.ts';
-import type { MessageHead } from './message-head.ts';
 import type { Standing } from './permission.ts';
 import { EMPTY_TOPIC_NAME } from './realm.ts';
 import type { Unread, UnreadMessage } from './unread.ts';

@@ -1,9 +1,9 @@
+import type { MessageHead } from '../log/message.ts';
 import { LARGEST_NUMBER } from '../table/keys.ts';
 import type { Subscription } from './channel.ts';
 import { topicConversation } from './conversation.ts';
 import type { Dialogue } from './direct.ts';
 import { gather, type Lane } from './message-gather.ts';
-import type { MessageHead } from './message-head.ts';
 import {
   aboveFloor,
   channelLane,

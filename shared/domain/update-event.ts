@@ -1,4 +1,5 @@
-import type { About, EventEntry, MessageSlot } from '../log/slot.ts';
+import type { MessageHead } from '../log/message.ts';
+import type { EventEntry, MessageSlot } from '../log/slot.ts';
 import { topicConversation } from './conversation.ts';
 import { readPlaceOf } from './message-head.ts';
 import { hearersOf } from './message-hearers.ts';
@@ -65,7 +66,7 @@ function aboutOf(
   message: MessageSlot,
   rewrite: Rewrite | undefined,
   relocation: Relocation | undefined,
-): About {
+): MessageHead {
   const { id, senderId, readBySender, readIn, people, channelId, topic, conversation } = message;
   const mentions = rewrite ? mentionsIn(rewrite.rendered, channelId !== undefined) : message.mentions;
   const place = relocation

@@ -44,6 +44,23 @@ export interface Message {
   readonly echo?: { readonly queueId: string; readonly localId: string };
 }
 
+/**
+ * What the indexes tell of a message without its text: enough to decide whether somebody may read it, whether it is
+ * in a narrow, which flags it has and whether it is unread. A whole message is a head too.
+ */
+export type MessageHead = Pick<
+  Message,
+  | 'id'
+  | 'senderId'
+  | 'conversation'
+  | 'channelId'
+  | 'topic'
+  | 'people'
+  | 'readBySender'
+  | 'readIn'
+  | 'mentions'
+>;
+
 /** A change of a message, without its texts: those of before are kept apart, since they can be long. */
 export interface Revision {
   /** The number of its event. */

@@ -1,5 +1,5 @@
 import type { Key } from '../table/keys.ts';
-import type { Message } from './message.ts';
+import type { Message, MessageHead } from './message.ts';
 
 /**
  * Who may hear of an event. It is judged when the event is read, not when it is written (DESIGN 5), so that
@@ -45,20 +45,6 @@ export interface Sight {
   };
 }
 
-/** What of a message decides about its flags. */
-export type About = Pick<
-  Message,
-  | 'id'
-  | 'senderId'
-  | 'conversation'
-  | 'channelId'
-  | 'topic'
-  | 'people'
-  | 'readBySender'
-  | 'readIn'
-  | 'mentions'
->;
-
 /** An event as clients get it, without its id: that is the number of its slot. */
 export interface Payload {
   readonly type: string;
@@ -76,7 +62,7 @@ export interface EventEntry {
   /** It is only for clients that do not have this capability. */
   readonly unless?: 'archived_channels';
   /** The message that it tells of, as it is then: each client is told the flags that it has for its owner. */
-  readonly about?: About;
+  readonly about?: MessageHead;
 }
 
 /** Attributes that the commit adds, since they follow from the message and its number. */

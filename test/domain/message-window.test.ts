@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MessageHead } from '../../shared/domain/message-head.ts';
 import { foundIn, type Placed } from '../../shared/domain/message-window.ts';
+import type { MessageHead } from '../../shared/log/message.ts';
 
 const heads = (...ids: number[]): MessageHead[] =>
   ids.map((id) => ({ id, senderId: 1, conversation: 'c', readBySender: false }));
