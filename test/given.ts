@@ -1,22 +1,22 @@
-import { digestOf, newApiKey } from '../shared/domain/api-key.ts';
 import {
   type Channel,
   type ChannelGroups,
   defaultChannelGroups,
   type Subscription,
-} from '../shared/domain/channel.ts';
-import { doCreateChannel } from '../shared/domain/channel-create.ts';
+} from '../shared/domain/channel/channel.ts';
+import { doCreateChannel } from '../shared/domain/channel/channel-create.ts';
 import { folded } from '../shared/domain/folding.ts';
-import type { Group, GroupSettings } from '../shared/domain/group.ts';
-import { onlyUser } from '../shared/domain/group-setting.ts';
+import type { Group, GroupSettings } from '../shared/domain/group/group.ts';
+import { onlyUser } from '../shared/domain/group/group-setting.ts';
+import { roles, systemGroups } from '../shared/domain/group/system-group.ts';
 import type { GroupGraph } from '../shared/domain/permission.ts';
-import type { Realm, RealmSettings } from '../shared/domain/realm.ts';
-import { subscriptionWrites } from '../shared/domain/subscribe.ts';
-import { roles, systemGroups } from '../shared/domain/system-group.ts';
-import type { User } from '../shared/domain/user.ts';
-import { doHaveBot } from '../shared/domain/user-active.ts';
-import { doCreateUser, type NewUser } from '../shared/domain/user-create.ts';
-import type { UserTopic } from '../shared/domain/user-topic.ts';
+import type { Realm, RealmSettings } from '../shared/domain/realm/realm.ts';
+import { subscriptionWrites } from '../shared/domain/subscription/subscribe.ts';
+import type { UserTopic } from '../shared/domain/topic/user-topic.ts';
+import { digestOf, newApiKey } from '../shared/domain/user/api-key.ts';
+import type { User } from '../shared/domain/user/user.ts';
+import { doHaveBot } from '../shared/domain/user/user-active.ts';
+import { doCreateUser, type NewUser } from '../shared/domain/user/user-create.ts';
 import { commit } from '../shared/log/commit.ts';
 import { key } from '../shared/table/keys.ts';
 import type { Write } from '../shared/table/write.ts';

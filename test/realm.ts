@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { type DemoName, planDemo } from '../shared/domain/demo.ts';
 import type { Outside } from '../shared/domain/outside.ts';
 import { Memory } from '../shared/domain/pointer.ts';
-import type { RealmSettings } from '../shared/domain/realm.ts';
+import { type DemoName, planDemo } from '../shared/domain/realm/demo.ts';
+import type { RealmSettings } from '../shared/domain/realm/realm.ts';
 import type { Log } from '../shared/log/log.ts';
 import type { Served } from '../shared/serve/serve.ts';
 import { documentClient } from '../shared/table/client.ts';

@@ -1,9 +1,9 @@
-import type { ChannelCount } from '../shared/domain/channel.ts';
-import { directConversation } from '../shared/domain/conversation.ts';
-import type { Conversation } from '../shared/domain/direct.ts';
+import type { ChannelCount } from '../shared/domain/channel/channel.ts';
 import { folded } from '../shared/domain/folding.ts';
-import type { Topic } from '../shared/domain/topic.ts';
-import type { UserTopic } from '../shared/domain/user-topic.ts';
+import { directConversation } from '../shared/domain/message/conversation.ts';
+import type { Conversation } from '../shared/domain/send/direct.ts';
+import type { Topic } from '../shared/domain/topic/topic.ts';
+import type { UserTopic } from '../shared/domain/topic/user-topic.ts';
 import { readRun, WHOLE } from '../shared/log/run.ts';
 import type { MessageSlot, ReadEntry } from '../shared/log/slot.ts';
 import { key } from '../shared/table/keys.ts';

@@ -1,21 +1,21 @@
-import { digestOf, newApiKey } from '../../shared/domain/api-key.ts';
-import { avatarUrlOf } from '../../shared/domain/avatar.ts';
+import { checkChannelName } from '../../shared/domain/channel/channel.ts';
+import { hasContentAccess, loadChannel, type Seen } from '../../shared/domain/channel/channel-access.ts';
+import { roles } from '../../shared/domain/group/system-group.ts';
+import type { Standing } from '../../shared/domain/permission.ts';
+import type { Pointer } from '../../shared/domain/pointer.ts';
+import { badRequest } from '../../shared/domain/problems.ts';
+import { digestOf, newApiKey } from '../../shared/domain/user/api-key.ts';
+import { avatarUrlOf } from '../../shared/domain/user/avatar.ts';
 import {
   type BotSettings,
   botDefaults,
   checkBotEmail,
   checkBotType,
   checkMayCreateBots,
-} from '../../shared/domain/bot.ts';
-import { type DecidedBot, doCreateBot } from '../../shared/domain/bot-create.ts';
-import { checkChannelName } from '../../shared/domain/channel.ts';
-import { hasContentAccess, loadChannel, type Seen } from '../../shared/domain/channel-access.ts';
-import { checkBotName, loadNamesakes, type Namesakes } from '../../shared/domain/namesakes.ts';
-import type { Standing } from '../../shared/domain/permission.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
-import { roles } from '../../shared/domain/system-group.ts';
-import { checkFullName } from '../../shared/domain/user-text.ts';
+} from '../../shared/domain/user/bot.ts';
+import { type DecidedBot, doCreateBot } from '../../shared/domain/user/bot-create.ts';
+import { checkBotName, loadNamesakes, type Namesakes } from '../../shared/domain/user/namesakes.ts';
+import { checkFullName } from '../../shared/domain/user/user-text.ts';
 import { createBot } from '../../shared/endpoints/bots.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';

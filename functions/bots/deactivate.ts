@@ -1,8 +1,8 @@
-import { accessBot } from '../../shared/domain/bot.ts';
-import { isId } from '../../shared/domain/channel-access.ts';
-import { doDeactivate, loadDeparture } from '../../shared/domain/deactivate.ts';
+import { isId } from '../../shared/domain/channel/channel-access.ts';
 import { commitInOrder } from '../../shared/domain/in-order.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
+import { accessBot } from '../../shared/domain/user/bot.ts';
+import { doDeactivate, loadDeparture } from '../../shared/domain/user/deactivate.ts';
 import { deactivateBot } from '../../shared/endpoints/bots.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

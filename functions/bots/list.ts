@@ -1,6 +1,6 @@
-import { avatarUrlOf } from '../../shared/domain/avatar.ts';
-import { botDefaults, loadBotChannels, loadOwnedBots } from '../../shared/domain/bot.ts';
-import { loadUsersById } from '../../shared/domain/user-list.ts';
+import { avatarUrlOf } from '../../shared/domain/user/avatar.ts';
+import { botDefaults, loadBotChannels, loadOwnedBots } from '../../shared/domain/user/bot.ts';
+import { loadUsersById } from '../../shared/domain/user/user-list.ts';
 import { listBots } from '../../shared/endpoints/bots.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

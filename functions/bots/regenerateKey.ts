@@ -1,7 +1,7 @@
-import { changeKey } from '../../shared/domain/api-key-change.ts';
-import { accessBot } from '../../shared/domain/bot.ts';
-import { isId } from '../../shared/domain/channel-access.ts';
-import type { User } from '../../shared/domain/user.ts';
+import { isId } from '../../shared/domain/channel/channel-access.ts';
+import { changeKey } from '../../shared/domain/user/api-key-change.ts';
+import { accessBot } from '../../shared/domain/user/bot.ts';
+import type { User } from '../../shared/domain/user/user.ts';
 import { regenerateBotKey } from '../../shared/endpoints/bots.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';

@@ -1,6 +1,10 @@
-import { type Folders, loadFolders } from '../../shared/domain/folder.ts';
-import { checkFolderDescription, checkFolderName, doCreateFolder } from '../../shared/domain/folder-edit.ts';
-import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/naming.ts';
+import { type Folders, loadFolders } from '../../shared/domain/channel/folder.ts';
+import {
+  checkFolderDescription,
+  checkFolderName,
+  doCreateFolder,
+} from '../../shared/domain/channel/folder-edit.ts';
+import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/send/naming.ts';
 import { createChannelFolder } from '../../shared/endpoints/channel-folders.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
 import { wants } from '../../shared/markdown/wants.ts';

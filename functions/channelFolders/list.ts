@@ -1,4 +1,4 @@
-import { folderObjects, loadFolders } from '../../shared/domain/folder.ts';
+import { folderObjects, loadFolders } from '../../shared/domain/channel/folder.ts';
 import { listChannelFolders } from '../../shared/endpoints/channel-folders.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

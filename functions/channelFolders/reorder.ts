@@ -1,5 +1,5 @@
-import { loadFolders } from '../../shared/domain/folder.ts';
-import { checkFolderOrder, doSortFolders } from '../../shared/domain/folder-edit.ts';
+import { loadFolders } from '../../shared/domain/channel/folder.ts';
+import { checkFolderOrder, doSortFolders } from '../../shared/domain/channel/folder-edit.ts';
 import { reorderChannelFolders } from '../../shared/endpoints/channel-folders.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,6 +1,6 @@
-import { accessMetadata, isId, loadChannel } from '../../shared/domain/channel-access.ts';
-import { channelObject } from '../../shared/domain/channel-object.ts';
-import { loadSomeChannels } from '../../shared/domain/subscription-object.ts';
+import { accessMetadata, isId, loadChannel } from '../../shared/domain/channel/channel-access.ts';
+import { channelObject } from '../../shared/domain/channel/channel-object.ts';
+import { loadSomeChannels } from '../../shared/domain/subscription/subscription-object.ts';
 import { getChannel } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,4 +1,9 @@
-import { checkMailAddress, loadMailGround, mailAddress, tokenFor } from '../../shared/domain/channel-mail.ts';
+import {
+  checkMailAddress,
+  loadMailGround,
+  mailAddress,
+  tokenFor,
+} from '../../shared/domain/channel/channel-mail.ts';
 import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

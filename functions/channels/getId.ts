@@ -1,5 +1,5 @@
-import { checkChannelName } from '../../shared/domain/channel.ts';
-import { hasMetadataAccess, loadChannel } from '../../shared/domain/channel-access.ts';
+import { checkChannelName } from '../../shared/domain/channel/channel.ts';
+import { hasMetadataAccess, loadChannel } from '../../shared/domain/channel/channel-access.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import { getChannelId } from '../../shared/endpoints/channels.ts';

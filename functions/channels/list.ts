@@ -1,6 +1,6 @@
-import { selectChannels } from '../../shared/domain/channel-list.ts';
-import { channelObject } from '../../shared/domain/channel-object.ts';
-import { loadChannels, loadCurrent } from '../../shared/domain/subscription-object.ts';
+import { selectChannels } from '../../shared/domain/channel/channel-list.ts';
+import { channelObject } from '../../shared/domain/channel/channel-object.ts';
+import { loadChannels, loadCurrent } from '../../shared/domain/subscription/subscription-object.ts';
 import { listChannels } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,5 +1,5 @@
-import { accessMetadata, isId, loadChannel } from '../../shared/domain/channel-access.ts';
-import { loadSubscriberIds } from '../../shared/domain/subscription-object.ts';
+import { accessMetadata, isId, loadChannel } from '../../shared/domain/channel/channel-access.ts';
+import { loadSubscriberIds } from '../../shared/domain/subscription/subscription-object.ts';
 import { listChannelMembers } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -3,9 +3,9 @@ import {
   type EditGround,
   editPointers,
   loadEditGround,
-} from '../../shared/domain/channel-edit.ts';
-import { checkChannelEdit } from '../../shared/domain/channel-edit-check.ts';
-import { checkPlan } from '../../shared/domain/channel-edit-do.ts';
+} from '../../shared/domain/channel/channel-edit.ts';
+import { checkChannelEdit } from '../../shared/domain/channel/channel-edit-check.ts';
+import { checkPlan } from '../../shared/domain/channel/channel-edit-do.ts';
 import { updateChannel } from '../../shared/endpoints/channel-update.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import type { Context } from '../../shared/serve/request.ts';

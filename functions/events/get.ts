@@ -5,8 +5,8 @@ import {
   isNoteDue,
   loadQueue,
   notePoll,
-} from '../../shared/domain/event-queue.ts';
-import { listen } from '../../shared/domain/listen.ts';
+} from '../../shared/domain/event/event-queue.ts';
+import { listen } from '../../shared/domain/event/listen.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import { type Run, readRun, type Sights } from '../../shared/log/run.ts';

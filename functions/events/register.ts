@@ -1,16 +1,16 @@
-import type { OwnedBot } from '../../shared/domain/bot.ts';
-import { checkEventNarrow } from '../../shared/domain/event-narrow.ts';
+import { checkEventNarrow } from '../../shared/domain/event/event-narrow.ts';
 import {
   capabilityNames,
   checkIdleTimeout,
   type EventQueue,
   newQueue,
   putQueue,
-} from '../../shared/domain/event-queue.ts';
-import { loadInitialState } from '../../shared/domain/initial-state.ts';
+} from '../../shared/domain/event/event-queue.ts';
 import { isGuest } from '../../shared/domain/permission.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
-import { FEATURE_LEVEL, REFERENCE_VERSION } from '../../shared/domain/realm.ts';
+import { FEATURE_LEVEL, REFERENCE_VERSION } from '../../shared/domain/realm/realm.ts';
+import { loadInitialState } from '../../shared/domain/register/initial-state.ts';
+import type { OwnedBot } from '../../shared/domain/user/bot.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { registerQueue } from '../../shared/endpoints/events.ts';
 import { type SolidEnd, solidEnd } from '../../shared/log/solid.ts';

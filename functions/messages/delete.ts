@@ -1,16 +1,16 @@
 import {
-  checkDeletion,
-  forgetEdits,
-  loadDeletion,
-  planDeletion,
-} from '../../shared/domain/message-delete.ts';
-import {
   accessTarget,
   checkChangeable,
   loadTarget,
   messagePointers,
-} from '../../shared/domain/message-target.ts';
-import { thinOut } from '../../shared/domain/topic-leave.ts';
+} from '../../shared/domain/fetch/message-target.ts';
+import {
+  checkDeletion,
+  forgetEdits,
+  loadDeletion,
+  planDeletion,
+} from '../../shared/domain/message/message-delete.ts';
+import { thinOut } from '../../shared/domain/topic/topic-leave.ts';
 import { deleteMessage } from '../../shared/endpoints/message-edit.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

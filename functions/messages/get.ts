@@ -1,8 +1,8 @@
-import { isId } from '../../shared/domain/channel-access.ts';
-import { loadForTelling, tellMessages } from '../../shared/domain/message-tell.ts';
+import { isId } from '../../shared/domain/channel/channel-access.ts';
+import { loadForTelling, tellMessages } from '../../shared/domain/fetch/message-tell.ts';
+import { Reader } from '../../shared/domain/fetch/reader.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
 import { refusal } from '../../shared/domain/problems.ts';
-import { Reader } from '../../shared/domain/reader.ts';
 import { getMessage } from '../../shared/endpoints/messages.ts';
 import type { Slot } from '../../shared/log/slot.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,5 +1,5 @@
-import { loadHistory, tellHistory } from '../../shared/domain/message-history.ts';
-import { accessTarget, loadTarget, messagePointers } from '../../shared/domain/message-target.ts';
+import { accessTarget, loadTarget, messagePointers } from '../../shared/domain/fetch/message-target.ts';
+import { loadHistory, tellHistory } from '../../shared/domain/message/message-history.ts';
 import { getMessageHistory } from '../../shared/endpoints/message-edit.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

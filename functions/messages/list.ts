@@ -1,7 +1,7 @@
-import { beginFetch, checkTerms, type Fetch, findWindow } from '../../shared/domain/message-fetch.ts';
-import { tellByIds, tellWindow } from '../../shared/domain/message-reply.ts';
-import { type ByIds, checkWindow, type Window } from '../../shared/domain/message-window.ts';
-import { checkNarrow, narrowPointers } from '../../shared/domain/narrow.ts';
+import { beginFetch, checkTerms, type Fetch, findWindow } from '../../shared/domain/fetch/message-fetch.ts';
+import { tellByIds, tellWindow } from '../../shared/domain/fetch/message-reply.ts';
+import { type ByIds, checkWindow, type Window } from '../../shared/domain/fetch/message-window.ts';
+import { checkNarrow, narrowPointers } from '../../shared/domain/fetch/narrow.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';

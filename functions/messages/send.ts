@@ -1,15 +1,15 @@
-import { checkContent, checkTopic, normalizedContent } from '../../shared/domain/message-text.ts';
-import { loadNamed, type Named, namePointers, withoutUsers } from '../../shared/domain/naming.ts';
-import { noticeForOwner } from '../../shared/domain/owner-notice.ts';
+import { checkContent, checkTopic, normalizedContent } from '../../shared/domain/message/message-text.ts';
+import { noticeForOwner } from '../../shared/domain/message/owner-notice.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
+import { loadNamed, type Named, namePointers, withoutUsers } from '../../shared/domain/send/naming.ts';
 import {
   type ChannelRecipient,
   channelRecipient,
   type DirectRecipient,
   directRecipient,
   recipientPointers,
-} from '../../shared/domain/recipient.ts';
+} from '../../shared/domain/send/recipient.ts';
 import {
   type Delivery,
   type Draft,
@@ -17,19 +17,19 @@ import {
   type SendReply,
   sendReply,
   startsAsRead,
-} from '../../shared/domain/send.ts';
+} from '../../shared/domain/send/send.ts';
 import {
   checkChannelMessage,
   type Destination,
   loadDestination,
   missingChannel,
-} from '../../shared/domain/send-channel.ts';
+} from '../../shared/domain/send/send-channel.ts';
 import {
   accessPeople,
   type Correspondence,
   checkDirectMessage,
   loadCorrespondence,
-} from '../../shared/domain/send-direct.ts';
+} from '../../shared/domain/send/send-direct.ts';
 import {
   accessSent,
   checkEcho,
@@ -37,9 +37,9 @@ import {
   type SendToken,
   type Sent,
   sentKey,
-} from '../../shared/domain/sent.ts';
-import type { User } from '../../shared/domain/user.ts';
-import { hiddenUsers } from '../../shared/domain/user-access.ts';
+} from '../../shared/domain/send/sent.ts';
+import type { User } from '../../shared/domain/user/user.ts';
+import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { sendMessage } from '../../shared/endpoints/send-message.ts';
 import { type Wants, wants } from '../../shared/markdown/wants.ts';

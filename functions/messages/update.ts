@@ -1,20 +1,20 @@
-import { moveMessages, rewriteMessage } from '../../shared/domain/message-change.ts';
-import {
-  checkRewrite,
-  checkRewriting,
-  editedContent,
-  loadRewrite,
-} from '../../shared/domain/message-rewrite.ts';
 import {
   accessTarget,
   checkChangeable,
   loadTarget,
   messagePointers,
-} from '../../shared/domain/message-target.ts';
-import { checkTopic } from '../../shared/domain/message-text.ts';
-import { type AskedUpdate, checkUpdate, loadRelocating } from '../../shared/domain/message-update.ts';
-import { namePointers } from '../../shared/domain/naming.ts';
+} from '../../shared/domain/fetch/message-target.ts';
+import { moveMessages, rewriteMessage } from '../../shared/domain/message/message-change.ts';
+import {
+  checkRewrite,
+  checkRewriting,
+  editedContent,
+  loadRewrite,
+} from '../../shared/domain/message/message-rewrite.ts';
+import { checkTopic } from '../../shared/domain/message/message-text.ts';
+import { type AskedUpdate, checkUpdate, loadRelocating } from '../../shared/domain/message/message-update.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
+import { namePointers } from '../../shared/domain/send/naming.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updateMessage } from '../../shared/endpoints/message-edit.ts';
 import type { MessageSlot } from '../../shared/log/slot.ts';

@@ -1,5 +1,10 @@
-import { checkMarking, commitMarking, doMarking, loadMarking } from '../../shared/domain/message-marking.ts';
-import { Reader } from '../../shared/domain/reader.ts';
+import { Reader } from '../../shared/domain/fetch/reader.ts';
+import {
+  checkMarking,
+  commitMarking,
+  doMarking,
+  loadMarking,
+} from '../../shared/domain/unread/message-marking.ts';
 import { updateFlags } from '../../shared/endpoints/messages.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -3,9 +3,9 @@ import {
   checkChangeable,
   loadTarget,
   messagePointers,
-} from '../../shared/domain/message-target.ts';
-import { accessReaction, planRemoval } from '../../shared/domain/react.ts';
-import { emojiPointers, removedEmoji } from '../../shared/domain/reaction-emoji.ts';
+} from '../../shared/domain/fetch/message-target.ts';
+import { accessReaction, planRemoval } from '../../shared/domain/reaction/react.ts';
+import { emojiPointers, removedEmoji } from '../../shared/domain/reaction/reaction-emoji.ts';
 import { removeReaction } from '../../shared/endpoints/reactions.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,15 +1,15 @@
-import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/naming.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
-import { principalIds, principalPointers } from '../../shared/domain/principals.ts';
-import { checkPairs, checkWanted, type Wanted } from '../../shared/domain/subscribe-check.ts';
-import { subscribePeople } from '../../shared/domain/subscribe-people.ts';
+import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/send/naming.ts';
+import { checkPairs, checkWanted, type Wanted } from '../../shared/domain/subscription/subscribe-check.ts';
+import { subscribePeople } from '../../shared/domain/subscription/subscribe-people.ts';
 import {
   knownChannelIds,
   loadChannelIds,
   loadSubscribeGround,
   type Pair,
   type SubscribeGround,
-} from '../../shared/domain/subscription-ground.ts';
+} from '../../shared/domain/subscription/subscription-ground.ts';
+import { principalIds, principalPointers } from '../../shared/domain/user/principals.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { addSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';

@@ -4,7 +4,7 @@ import {
   loadSomeChannels,
   loadSubscriberIds,
   subscriptionObject,
-} from '../../shared/domain/subscription-object.ts';
+} from '../../shared/domain/subscription/subscription-object.ts';
 import { listSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

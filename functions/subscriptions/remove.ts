@@ -1,16 +1,16 @@
 import { directGroups } from '../../shared/domain/caller.ts';
-import { checkChannelName } from '../../shared/domain/channel.ts';
+import { checkChannelName } from '../../shared/domain/channel/channel.ts';
 import { folded } from '../../shared/domain/folding.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
-import { principalIds, principalPointers } from '../../shared/domain/principals.ts';
-import { checkPairs } from '../../shared/domain/subscribe-check.ts';
+import { checkPairs } from '../../shared/domain/subscription/subscribe-check.ts';
 import {
   type Ground,
   knownChannelIds,
   loadChannelIds,
   loadGround,
-} from '../../shared/domain/subscription-ground.ts';
-import { unsubscribePeople } from '../../shared/domain/unsubscribe-people.ts';
+} from '../../shared/domain/subscription/subscription-ground.ts';
+import { unsubscribePeople } from '../../shared/domain/subscription/unsubscribe-people.ts';
+import { principalIds, principalPointers } from '../../shared/domain/user/principals.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { removeSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';

@@ -4,7 +4,7 @@ import {
   doChoose,
   entriesOfChoices,
   loadChosen,
-} from '../../shared/domain/subscription-properties.ts';
+} from '../../shared/domain/subscription/subscription-properties.ts';
 import { setSubscriptionProperties } from '../../shared/endpoints/subscription-properties.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,5 +1,5 @@
-import { accessContent, isId, loadChannel } from '../../shared/domain/channel-access.ts';
-import { listTopics, loadTopics } from '../../shared/domain/topic-list.ts';
+import { accessContent, isId, loadChannel } from '../../shared/domain/channel/channel-access.ts';
+import { listTopics, loadTopics } from '../../shared/domain/topic/topic-list.ts';
 import { listTopics as listTopicsEndpoint } from '../../shared/endpoints/topics.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,9 +1,9 @@
-import { isId, loadChannel } from '../../shared/domain/channel-access.ts';
+import { isId, loadChannel } from '../../shared/domain/channel/channel-access.ts';
 import { folded } from '../../shared/domain/folding.ts';
-import { checkTopicName } from '../../shared/domain/message-text.ts';
-import { doSetVisibility, type UserTopic } from '../../shared/domain/user-topic.ts';
-import { accessUserTopic } from '../../shared/domain/user-topic-access.ts';
-import { visibility } from '../../shared/domain/visibility.ts';
+import { checkTopicName } from '../../shared/domain/message/message-text.ts';
+import { doSetVisibility, type UserTopic } from '../../shared/domain/topic/user-topic.ts';
+import { accessUserTopic } from '../../shared/domain/topic/user-topic-access.ts';
+import { visibility } from '../../shared/domain/topic/visibility.ts';
 import { setTopicVisibility } from '../../shared/endpoints/topics.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';

@@ -5,8 +5,8 @@ import {
   eventsOfCreation,
   loadCreationGround,
   newMemberships,
-} from '../../shared/domain/group-create.ts';
-import { createLargeGroup, isSmall } from '../../shared/domain/group-create-large.ts';
+} from '../../shared/domain/group/group-create.ts';
+import { createLargeGroup, isSmall } from '../../shared/domain/group/group-create-large.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { createUserGroup } from '../../shared/endpoints/user-groups.ts';
 import type { Context } from '../../shared/serve/request.ts';

@@ -1,10 +1,10 @@
 import { directGroups } from '../../shared/domain/caller.ts';
-import { isId } from '../../shared/domain/channel-access.ts';
-import { checkGroupExists, loadGroup } from '../../shared/domain/group-membership.ts';
+import { isId } from '../../shared/domain/channel/channel-access.ts';
+import { checkGroupExists, loadGroup } from '../../shared/domain/group/group-membership.ts';
+import { roleGroups } from '../../shared/domain/group/role-groups.ts';
 import { isFullMember, standingOf } from '../../shared/domain/permission.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
-import { roleGroups } from '../../shared/domain/role-groups.ts';
-import type { User } from '../../shared/domain/user.ts';
+import type { User } from '../../shared/domain/user/user.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { isUserGroupMember } from '../../shared/endpoints/user-groups.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';

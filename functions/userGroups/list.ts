@@ -1,5 +1,5 @@
-import { groupObjects, loadNamedGroups } from '../../shared/domain/group-list.ts';
-import { loadUsers } from '../../shared/domain/user-list.ts';
+import { groupObjects, loadNamedGroups } from '../../shared/domain/group/group-list.ts';
+import { loadUsers } from '../../shared/domain/user/user-list.ts';
 import { listUserGroups } from '../../shared/endpoints/user-groups.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,4 +1,8 @@
-import { checkGroupExists, loadCandidates, membersAmong } from '../../shared/domain/group-membership.ts';
+import {
+  checkGroupExists,
+  loadCandidates,
+  membersAmong,
+} from '../../shared/domain/group/group-membership.ts';
 import { listUserGroupMembers } from '../../shared/endpoints/user-groups.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

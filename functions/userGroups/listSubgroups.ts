@@ -1,5 +1,5 @@
-import { allSubgroupsOf, subgroupsOf } from '../../shared/domain/group-graph.ts';
-import { checkGroupExists, loadGroup } from '../../shared/domain/group-membership.ts';
+import { allSubgroupsOf, subgroupsOf } from '../../shared/domain/group/group-graph.ts';
+import { checkGroupExists, loadGroup } from '../../shared/domain/group/group-membership.ts';
 import { listUserGroupSubgroups } from '../../shared/endpoints/user-groups.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

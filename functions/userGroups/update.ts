@@ -5,7 +5,7 @@ import {
   eventsOfEdit,
   type GroupEdit,
   loadEditGround,
-} from '../../shared/domain/group-edit.ts';
+} from '../../shared/domain/group/group-edit.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { updateUserGroup } from '../../shared/endpoints/user-groups.ts';
 import type { Context } from '../../shared/serve/request.ts';

@@ -1,10 +1,10 @@
-import { digestOf, newApiKey } from '../../shared/domain/api-key.ts';
+import { roles } from '../../shared/domain/group/system-group.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
-import { loadChannels } from '../../shared/domain/subscription-object.ts';
-import { roles } from '../../shared/domain/system-group.ts';
-import { addUser, checkNewRole, defaultChannels } from '../../shared/domain/user-add.ts';
-import { checkEmail, checkFullName } from '../../shared/domain/user-text.ts';
+import { loadChannels } from '../../shared/domain/subscription/subscription-object.ts';
+import { digestOf, newApiKey } from '../../shared/domain/user/api-key.ts';
+import { addUser, checkNewRole, defaultChannels } from '../../shared/domain/user/user-add.ts';
+import { checkEmail, checkFullName } from '../../shared/domain/user/user-text.ts';
 import { createUser } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,7 +1,7 @@
-import { checkDeactivate, doDeactivate, loadDeparture } from '../../shared/domain/deactivate.ts';
 import { commitInOrder } from '../../shared/domain/in-order.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
-import { userIdOf, userPointers } from '../../shared/domain/user-list.ts';
+import { checkDeactivate, doDeactivate, loadDeparture } from '../../shared/domain/user/deactivate.ts';
+import { userIdOf, userPointers } from '../../shared/domain/user/user-list.ts';
 import { deactivateUser } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,7 +1,7 @@
-import type { User } from '../../shared/domain/user.ts';
-import { hiddenUsers } from '../../shared/domain/user-access.ts';
-import { noSuchUser, userIdOf, userPointers } from '../../shared/domain/user-list.ts';
-import { userObject } from '../../shared/domain/user-object.ts';
+import type { User } from '../../shared/domain/user/user.ts';
+import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
+import { noSuchUser, userIdOf, userPointers } from '../../shared/domain/user/user-list.ts';
+import { userObject } from '../../shared/domain/user/user-object.ts';
 import { getUser } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';

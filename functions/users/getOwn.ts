@@ -1,4 +1,4 @@
-import { userObject } from '../../shared/domain/user-object.ts';
+import { userObject } from '../../shared/domain/user/user-object.ts';
 import { getOwnUser } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';

@@ -1,8 +1,8 @@
-import { loadAcquaintances } from '../../shared/domain/acquaintances.ts';
-import { isSystemBot } from '../../shared/domain/user.ts';
-import { seesEveryone } from '../../shared/domain/user-access.ts';
-import { loadUsersById } from '../../shared/domain/user-list.ts';
-import { userObject } from '../../shared/domain/user-object.ts';
+import { loadAcquaintances } from '../../shared/domain/user/acquaintances.ts';
+import { isSystemBot } from '../../shared/domain/user/user.ts';
+import { seesEveryone } from '../../shared/domain/user/user-access.ts';
+import { loadUsersById } from '../../shared/domain/user/user-list.ts';
+import { userObject } from '../../shared/domain/user/user-object.ts';
 import { listUsers } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

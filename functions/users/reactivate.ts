@@ -1,6 +1,6 @@
 import { commitInOrder } from '../../shared/domain/in-order.ts';
-import { checkReactivate, doReactivate, loadReturn } from '../../shared/domain/reactivate.ts';
-import { userIdOf, userPointers } from '../../shared/domain/user-list.ts';
+import { checkReactivate, doReactivate, loadReturn } from '../../shared/domain/user/reactivate.ts';
+import { userIdOf, userPointers } from '../../shared/domain/user/user-list.ts';
 import { reactivateUser } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,5 +1,5 @@
-import { changeKey } from '../../shared/domain/api-key-change.ts';
-import type { Account } from '../../shared/domain/user.ts';
+import { changeKey } from '../../shared/domain/user/api-key-change.ts';
+import type { Account } from '../../shared/domain/user/user.ts';
 import { regenerateOwnKey } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -3,8 +3,8 @@ import type { Item } from '../table/write.ts';
 import type { Outside } from './outside.ts';
 import { type GroupGraph, noGroups, type Standing, standingOf } from './permission.ts';
 import { refusal } from './problems.ts';
-import type { Realm } from './realm.ts';
-import type { User } from './user.ts';
+import type { Realm } from './realm/realm.ts';
+import type { User } from './user/user.ts';
 
 /** Who is calling, and where: read afresh in every request, so that a change takes effect on the next one. */
 export interface Caller {

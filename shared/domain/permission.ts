@@ -1,6 +1,6 @@
-import type { GroupSetting } from './group-setting.ts';
-import { type Role, roles, systemGroupOf, systemGroups, systemSubgroups } from './system-group.ts';
-import type { User } from './user.ts';
+import type { GroupSetting } from './group/group-setting.ts';
+import { type Role, roles, systemGroupOf, systemGroups, systemSubgroups } from './group/system-group.ts';
+import type { User } from './user/user.ts';
 
 /** Which named groups contain which groups: the whole graph of an organization in one item (DESIGN 6). */
 export interface GroupGraph {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, integer, json, optional, text } from './parameter.ts';
 
-/** The fields of a folder object in replies and events (see `shared/domain/folder.ts`). */
+/** The fields of a folder object in replies and events (see `shared/domain/channel/folder.ts`). */
 const folderFields = {
   id: z.int(),
   name: z.string(),

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { reactionTypes } from '../domain/reaction.ts';
+import { reactionTypes } from '../domain/reaction/reaction.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { integer, optional, text, word } from './parameter.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { groupSettingSchema } from '../domain/group-setting.ts';
+import { groupSettingSchema } from '../domain/group/group-setting.ts';
 import { channelFields, subscriptionFields } from './channel-fields.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, json, optional, text } from './parameter.ts';

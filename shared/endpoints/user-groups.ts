@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { groupSettingChangeSchema, groupSettingSchema } from '../domain/group-setting.ts';
+import { groupSettingChangeSchema, groupSettingSchema } from '../domain/group/group-setting.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, integer, json, optional, text } from './parameter.ts';
 import { userGroupFields } from './user-group-fields.ts';

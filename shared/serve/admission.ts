@@ -3,7 +3,7 @@ import type { Outside } from '../domain/outside.ts';
 import { isAdministrator, isGuest, isOwner } from '../domain/permission.ts';
 import { type Known, lookUp, type Pointer } from '../domain/pointer.ts';
 import { Refusal, refusal } from '../domain/problems.ts';
-import type { Account } from '../domain/user.ts';
+import type { Account } from '../domain/user/user.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { commit, Stale } from '../log/commit.ts';
 import { giveBack, type Log, takeNumbers } from '../log/log.ts';

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
-import { digestOf } from '../domain/api-key.ts';
 import { refusal } from '../domain/problems.ts';
-import { limits } from '../domain/realm.ts';
+import { limits } from '../domain/realm/realm.ts';
+import { digestOf } from '../domain/user/api-key.ts';
 
 /** What HTTP Basic brings: the email as given, and the digest of the key. The key itself goes no further. */
 export interface Credentials {

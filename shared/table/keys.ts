@@ -3,7 +3,8 @@
  *
  * Reading a line: `{realm}` is text (escaped), `{userId:n}` a number (padded so that text order is number order).
  * Every key begins with the realm; only `host` items, which find the realm, have none.
- * `test/table/keys.test.ts` proves that no two items can meet and that TABLE.md tells the same.
+ * What each item is stands in `key-says.ts`, which no function carries. `test/table/keys.test.ts` proves that no two
+ * items can meet and that TABLE.md tells the same.
  */
 type Fields<S extends string> = S extends `${string}{${infer F}}${infer Rest}`
   ? (F extends `${infer N}:n` ? { [K in N]: number } : { [K in F]: string }) & Fields<Rest>
@@ -12,137 +13,62 @@ type Fields<S extends string> = S extends `${string}{${infer F}}${infer Rest}`
 interface ItemKind<Pk extends string, Sk extends string> {
   readonly pk: Pk;
   readonly sk: Sk;
-  /** What the item is, for TABLE.md. */
-  readonly says: string;
 }
 
-const item = <const Pk extends string, const Sk extends string>(
-  pk: Pk,
-  sk: Sk,
-  says: string,
-): ItemKind<Pk, Sk> => ({
+const item = <const Pk extends string, const Sk extends string>(pk: Pk, sk: Sk): ItemKind<Pk, Sk> => ({
   pk,
   sk,
-  says,
 });
 
 export const itemKinds = {
   // Pointers: name -> id. They are also the guards that keep the name unique.
-  host: item('host/{host}', 'host', 'Which realm answers at this host; `*` is the default realm.'),
-  account: item('{realm}/email/{email}', 'account', 'Email -> user, digest of the API key, owner of a bot.'),
-  channelName: item('{realm}/channelName/{name}', 'channel', 'Channel name -> channel, archived ones too.'),
-  groupName: item('{realm}/groupName/{name}', 'group', 'Group name -> group, deactivated ones too.'),
-  folderName: item('{realm}/folderName/{name}', 'folder', 'Name of a folder that is not archived -> folder.'),
-  fullName: item('{realm}/fullName/{name}', 'users', 'Full name -> the users who bear it, for mentions.'),
-  mailToken: item(
-    '{realm}/mailToken/{token}',
-    'address',
-    'Token of a mail address -> its channel, whose address it is, and who appears as the sender.',
-  ),
-  emojiName: item('{realm}/emojiName/{name}', 'emoji', 'Active custom emoji name -> emoji.'),
+  host: item('host/{host}', 'host'),
+  account: item('{realm}/email/{email}', 'account'),
+  channelName: item('{realm}/channelName/{name}', 'channel'),
+  groupName: item('{realm}/groupName/{name}', 'group'),
+  folderName: item('{realm}/folderName/{name}', 'folder'),
+  fullName: item('{realm}/fullName/{name}', 'users'),
+  mailToken: item('{realm}/mailToken/{token}', 'address'),
+  emojiName: item('{realm}/emojiName/{name}', 'emoji'),
 
   // The organization.
-  realm: item('{realm}/realm', 'realm', 'Settings of the organization.'),
-  counter: item(
-    '{realm}/counter',
-    'log',
-    'The last number handed out; written by every writer, read by few.',
-  ),
-  solid: item('{realm}/counter', 'solid', 'A number up to which no slot of the log is empty.'),
-  slot: item('{realm}/log', '{seq:n}', 'One number of the log: a message, an event, or a tombstone.'),
-  edit: item('{realm}/edits/{messageId:n}', '{seq:n}', 'What a message was before an edit or a move.'),
-  groupGraph: item('{realm}/groupGraph', 'graph', 'Which named groups contain which groups.'),
-  group: item('{realm}/groups', '{groupId:n}', 'A user group and its settings.'),
-  folder: item(
-    '{realm}/folders',
-    'folder/{folderId:n}',
-    'A channel folder, and how many channels are in it.',
-  ),
-  folderOrder: item(
-    '{realm}/folders',
-    'order',
-    'In which order folders are shown; absent until somebody sorts them.',
-  ),
-  user: item('{realm}/users', '{userId:n}', 'A user or bot: what others may see of them.'),
-  owners: item('{realm}/owners', 'owners', 'How many active owners there are, so that the last one stays.'),
-  channel: item('{realm}/channels', '{channelId:n}', 'A channel and its settings.'),
-  channelCount: item(
-    '{realm}/channelCounts',
-    '{channelId:n}',
-    'Subscriber count and first message of a channel.',
-  ),
+  realm: item('{realm}/realm', 'realm'),
+  counter: item('{realm}/counter', 'log'),
+  solid: item('{realm}/counter', 'solid'),
+  slot: item('{realm}/log', '{seq:n}'),
+  edit: item('{realm}/edits/{messageId:n}', '{seq:n}'),
+  groupGraph: item('{realm}/groupGraph', 'graph'),
+  group: item('{realm}/groups', '{groupId:n}'),
+  folder: item('{realm}/folders', 'folder/{folderId:n}'),
+  folderOrder: item('{realm}/folders', 'order'),
+  user: item('{realm}/users', '{userId:n}'),
+  owners: item('{realm}/owners', 'owners'),
+  channel: item('{realm}/channels', '{channelId:n}'),
+  channelCount: item('{realm}/channelCounts', '{channelId:n}'),
 
   // Under the user: what differs per person.
-  settings: item('{realm}/user/{userId:n}', 'settings', 'Personal settings; absent while all are defaults.'),
-  membership: item(
-    '{realm}/user/{userId:n}',
-    'group/{groupId:n}',
-    'The user is a direct member of the group.',
-  ),
-  subscription: item(
-    '{realm}/user/{userId:n}',
-    'channel/{channelId:n}',
-    'The user is subscribed to the channel.',
-  ),
-  former: item(
-    '{realm}/user/{userId:n}',
-    'former/{channelId:n}',
-    'The user was subscribed to the channel: what they had chosen for it.',
-  ),
-  userTopic: item(
-    '{realm}/user/{userId:n}',
-    'topic/{channelId:n}/{topic}',
-    "The user's visibility policy for the topic.",
-  ),
-  read: item(
-    '{realm}/user/{userId:n}',
-    'read/{conversation}',
-    'Read state: a floor and the ids read above it.',
-  ),
-  star: item('{realm}/user/{userId:n}', 'star/{messageId:n}', 'The user starred the message.'),
-  dialogue: item(
-    '{realm}/user/{userId:n}',
-    'direct/{conversation}',
-    'The user takes part in the conversation.',
-  ),
-  notice: item(
-    '{realm}/user/{userId:n}',
-    'notice',
-    'When the owner of a bot was last told that it reached nobody.',
-  ),
-  sent: item('{realm}/user/{userId:n}', 'sent/{token}', 'A send with this queue and local id was done.'),
+  settings: item('{realm}/user/{userId:n}', 'settings'),
+  membership: item('{realm}/user/{userId:n}', 'group/{groupId:n}'),
+  subscription: item('{realm}/user/{userId:n}', 'channel/{channelId:n}'),
+  former: item('{realm}/user/{userId:n}', 'former/{channelId:n}'),
+  userTopic: item('{realm}/user/{userId:n}', 'topic/{channelId:n}/{topic}'),
+  read: item('{realm}/user/{userId:n}', 'read/{conversation}'),
+  star: item('{realm}/user/{userId:n}', 'star/{messageId:n}'),
+  dialogue: item('{realm}/user/{userId:n}', 'direct/{conversation}'),
+  notice: item('{realm}/user/{userId:n}', 'notice'),
+  sent: item('{realm}/user/{userId:n}', 'sent/{token}'),
 
   // The inverses, and what belongs to a channel.
-  member: item('{realm}/group/{groupId:n}', 'member/{userId:n}', 'The inverse of membership.'),
-  groupUse: item(
-    '{realm}/group/{groupId:n}',
-    'use',
-    'Which channels and groups have settings that name the group; whether it is deactivated.',
-  ),
-  subscriber: item('{realm}/channel/{channelId:n}', 'subscriber/{userId:n}', 'The inverse of subscription.'),
-  topic: item(
-    '{realm}/channel/{channelId:n}',
-    'topic/{topic}',
-    'A topic: its spelling, newest message, counts.',
-  ),
-  participant: item(
-    '{realm}/channel/{channelId:n}',
-    'participant/{topic}/{userId:n}',
-    'The user sent to or reacted in the topic.',
-  ),
-  mailAddress: item(
-    '{realm}/channel/{channelId:n}',
-    'mail/{userId:n}/{senderId:n}',
-    "The token of the user's mail address of the channel, for mail in the name of the sender.",
-  ),
-  conversation: item(
-    '{realm}/direct/{conversation}',
-    'conversation',
-    'A direct conversation and its newest message.',
-  ),
-  bot: item('{realm}/bots/{ownerId:n}', '{userId:n}', 'The bots that a user owns.'),
+  member: item('{realm}/group/{groupId:n}', 'member/{userId:n}'),
+  groupUse: item('{realm}/group/{groupId:n}', 'use'),
+  subscriber: item('{realm}/channel/{channelId:n}', 'subscriber/{userId:n}'),
+  topic: item('{realm}/channel/{channelId:n}', 'topic/{topic}'),
+  participant: item('{realm}/channel/{channelId:n}', 'participant/{topic}/{userId:n}'),
+  mailAddress: item('{realm}/channel/{channelId:n}', 'mail/{userId:n}/{senderId:n}'),
+  conversation: item('{realm}/direct/{conversation}', 'conversation'),
+  bot: item('{realm}/bots/{ownerId:n}', '{userId:n}'),
 
-  queue: item('{realm}/queue/{queueId}', 'queue', 'An event queue: owner, filters, start, last poll.'),
+  queue: item('{realm}/queue/{queueId}', 'queue'),
 } as const;
 
 type ItemKinds = typeof itemKinds;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as getEmailAddress } from '../../functions/channels/getEmailAddress.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { givenBot, givenChangedUser, givenChannel } from '../given.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';

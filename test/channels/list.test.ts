@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as list } from '../../functions/channels/list.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { givenChannel, givenGroup } from '../given.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { onlyUser } from '../../shared/domain/group-setting.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { onlyUser } from '../../shared/domain/group/group-setting.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { givenChannel, givenGroup, givenUser } from '../given.ts';
 import { newRealm } from '../realm.ts';
 import { lastNumber } from '../stored.ts';

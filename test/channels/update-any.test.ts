@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { handler as get } from '../../functions/channels/get.ts';
-import type { Channel } from '../../shared/domain/channel.ts';
-import { channelGroupNames } from '../../shared/domain/channel-groups.ts';
-import { type GroupSetting, normalized, onlyUser } from '../../shared/domain/group-setting.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import type { Channel } from '../../shared/domain/channel/channel.ts';
+import { channelGroupNames } from '../../shared/domain/channel/channel-groups.ts';
+import { type GroupSetting, normalized, onlyUser } from '../../shared/domain/group/group-setting.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { WHOLE } from '../../shared/log/run.ts';
 import { type Client, givenClient } from '../events/queue.ts';
 import { givenChannel, givenGroup, givenUser } from '../given.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
-import { onlyUser } from '../../shared/domain/group-setting.ts';
-import { roles } from '../../shared/domain/system-group.ts';
+import { onlyUser } from '../../shared/domain/group/group-setting.ts';
+import { roles } from '../../shared/domain/group/system-group.ts';
 import { type Client, type Event, givenClient, sendTo } from '../events/queue.ts';
 import { givenChangedUser, givenChannel, givenGroup } from '../given.ts';
 import { newRealm, type TestRealm } from '../realm.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { onlyUser } from '../../shared/domain/group-setting.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { onlyUser } from '../../shared/domain/group/group-setting.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { givenChannel, givenRealmSettings } from '../given.ts';
 import { newRealm, type TestRealm } from '../realm.ts';
 import { edited, expectRefused, refused, storedChannel } from './channel-state.ts';

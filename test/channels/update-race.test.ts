@@ -5,7 +5,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { createFolder } from '../channelFolders/folder-state.ts';
 import { givenChannel, givenGroup } from '../given.ts';
 import { newRealm } from '../realm.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as createFolder } from '../../functions/channelFolders/create.ts';
 import { handler as updateFolder } from '../../functions/channelFolders/update.ts';
-import { onlyUser } from '../../shared/domain/group-setting.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { onlyUser } from '../../shared/domain/group/group-setting.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { sendTo } from '../events/queue.ts';
 import { givenChannel, givenRealmSettings } from '../given.ts';
 import { newRealm, type TestRealm } from '../realm.ts';

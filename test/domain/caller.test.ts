@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import { accessCaller } from '../../shared/domain/caller.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenChangedUser, givenChannel, givenGroup } from '../given.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';

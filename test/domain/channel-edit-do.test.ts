@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { accessCaller } from '../../shared/domain/caller.ts';
-import type { Channel } from '../../shared/domain/channel.ts';
-import { checkPlan } from '../../shared/domain/channel-edit-do.ts';
-import { channelGroupNames } from '../../shared/domain/channel-groups.ts';
+import type { Channel } from '../../shared/domain/channel/channel.ts';
+import { checkPlan } from '../../shared/domain/channel/channel-edit-do.ts';
+import { channelGroupNames } from '../../shared/domain/channel/channel-groups.ts';
 import { givenChannel } from '../given.ts';
 import { newRealm } from '../realm.ts';
 

@@ -4,11 +4,11 @@ import {
   channelGroupNames,
   checkChannelGroup,
   checkNewChannelGroups,
-} from '../../shared/domain/channel-groups.ts';
-import type { GroupSetting } from '../../shared/domain/group-setting.ts';
-import { checkGroupSetting, type NamedInSettings } from '../../shared/domain/group-setting-check.ts';
+} from '../../shared/domain/channel/channel-groups.ts';
+import type { GroupSetting } from '../../shared/domain/group/group-setting.ts';
+import { checkGroupSetting, type NamedInSettings } from '../../shared/domain/group/group-setting-check.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { Refusal } from '../../shared/domain/problems.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
 
 const { nobody, everyone, internet, members, owners } = systemGroups;
 

@@ -5,11 +5,11 @@ import {
   mayMakeChannels,
   type Privacy,
   type PrivacyCircumstances,
-} from '../../shared/domain/channel-privacy.ts';
+} from '../../shared/domain/channel/channel-privacy.ts';
+import { type Role, roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import { noGroups, type Standing, standingOf } from '../../shared/domain/permission.ts';
 import { Refusal } from '../../shared/domain/problems.ts';
-import { defaultRealmSettings } from '../../shared/domain/realm.ts';
-import { type Role, roles, systemGroups } from '../../shared/domain/system-group.ts';
+import { defaultRealmSettings } from '../../shared/domain/realm/realm.ts';
 
 const everyone = systemGroups.everyone.id;
 const open: Privacy = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foundIn, type Placed } from '../../shared/domain/message-window.ts';
+import { foundIn, type Placed } from '../../shared/domain/fetch/message-window.ts';
 import type { MessageHead } from '../../shared/log/message.ts';
 
 const heads = (...ids: number[]): MessageHead[] =>

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GroupSetting } from '../../shared/domain/group-setting.ts';
+import type { GroupSetting } from '../../shared/domain/group/group-setting.ts';
+import { type Role, roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import {
   type GroupGraph,
   holds,
@@ -11,7 +12,6 @@ import {
   type Standing,
   standingOf,
 } from '../../shared/domain/permission.ts';
-import { type Role, roles, systemGroups } from '../../shared/domain/system-group.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.parse('2026-05-01T12:00:00Z');

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { accessCaller } from '../../shared/domain/caller.ts';
-import { loadChannels, loadSubscriptions, splitChannels } from '../../shared/domain/subscription-object.ts';
+import {
+  loadChannels,
+  loadSubscriptions,
+  splitChannels,
+} from '../../shared/domain/subscription/subscription-object.ts';
 import { givenChannel } from '../given.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 

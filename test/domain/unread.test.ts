@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { accessCaller } from '../../shared/domain/caller.ts';
-import type { Subscription } from '../../shared/domain/channel.ts';
-import { loadReadStates } from '../../shared/domain/read-state.ts';
-import { loadUnread, type Unread } from '../../shared/domain/unread.ts';
-import { unreadObject } from '../../shared/domain/unread-object.ts';
-import { visibility } from '../../shared/domain/visibility.ts';
+import type { Subscription } from '../../shared/domain/channel/channel.ts';
+import { visibility } from '../../shared/domain/topic/visibility.ts';
+import { loadReadStates } from '../../shared/domain/unread/read-state.ts';
+import { loadUnread, type Unread } from '../../shared/domain/unread/unread.ts';
+import { unreadObject } from '../../shared/domain/unread/unread-object.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenChannel, givenMutedChannel, givenUserTopic } from '../given.ts';
 import { flagged, flagsFor, givenMessages, sent } from '../message.ts';

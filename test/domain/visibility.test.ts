@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defaultUserSettings } from '../../shared/domain/user-settings.ts';
-import { automaticPolicy, visibility } from '../../shared/domain/visibility.ts';
+import { automaticPolicy, visibility } from '../../shared/domain/topic/visibility.ts';
+import { defaultUserSettings } from '../../shared/domain/user/user-settings.ts';
 
 const { inherit, muted, unmuted, followed } = visibility;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
-import { EMPTY_TOPIC_NAME, FEATURE_LEVEL } from '../../shared/domain/realm.ts';
+import { EMPTY_TOPIC_NAME, FEATURE_LEVEL } from '../../shared/domain/realm/realm.ts';
 import { SETTLE } from '../../shared/log/run.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenBot, givenChannel, givenUser } from '../given.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
-import { loadSubscriberIds } from '../../shared/domain/subscription-object.ts';
+import { loadSubscriberIds } from '../../shared/domain/subscription/subscription-object.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { GRACE } from '../../shared/log/run.ts';
 import type { ReadEntry } from '../../shared/log/slot.ts';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
-import type { Channel } from '../../shared/domain/channel.ts';
+import type { Channel } from '../../shared/domain/channel/channel.ts';
 import { type Change, commit } from '../../shared/log/commit.ts';
 import { type Log, takeNumbers } from '../../shared/log/log.ts';
 import { GRACE } from '../../shared/log/run.ts';

@@ -3,7 +3,7 @@ import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as listTopics } from '../../functions/topics/list.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key, partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenClient, said, sendTo } from '../events/queue.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { visibility } from '../../shared/domain/visibility.ts';
+import { visibility } from '../../shared/domain/topic/visibility.ts';
 import { givenChannel, givenGroup, givenUserTopic } from '../given.ts';
 import { fetched, flagged, givenMessages, idsIn, sent } from '../message.ts';
 import { newRealm, type TestRealm } from '../realm.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { type Sent, sentKey } from '../../shared/domain/sent.ts';
+import { type Sent, sentKey } from '../../shared/domain/send/sent.ts';
 import { givenChannel, givenRealmSettings, givenSettings, givenSubscription, givenUser } from '../given.ts';
 import { newRealm, type TestRealm } from '../realm.ts';
 import { lastNumber, loggedAfter, storedMessage } from '../stored.ts';

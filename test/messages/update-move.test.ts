@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { givenClient, sendTo } from '../events/queue.ts';
 import {
   givenChangedChannel,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { givenChangedUser, givenChannel, givenGroup, givenRealmSettings } from '../given.ts';
 import { newRealm } from '../realm.ts';
 import { channelIdOf } from './subscription-state.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { handler as list } from '../../functions/subscriptions/list.ts';
-import type { ChannelCount, FormerSubscription, Subscription } from '../../shared/domain/channel.ts';
+import type { ChannelCount, FormerSubscription, Subscription } from '../../shared/domain/channel/channel.ts';
 import { folded } from '../../shared/domain/folding.ts';
 import type { EventEntry, ReadEntry } from '../../shared/log/slot.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';

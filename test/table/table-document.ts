@@ -1,4 +1,5 @@
-import { indexes, itemKinds } from '../../shared/table/keys.ts';
+import { says } from '../../shared/table/key-says.ts';
+import { type ItemName, indexes, itemKinds } from '../../shared/table/keys.ts';
 import { tableSchema } from '../../shared/table/schema.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
@@ -6,7 +7,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 /** The key map as the page `shared/table/TABLE.md` shows it. */
 export function tableDocument(): string {
   const rows = Object.entries(itemKinds).map(
-    ([name, { pk, sk, says }]) => `| ${name} | \`${pk}\` | \`${sk}\` | ${cell(says)} |`,
+    ([name, { pk, sk }]) => `| ${name} | \`${pk}\` | \`${sk}\` | ${cell(says[name as ItemName])} |`,
   );
   const carried = tableSchema.indexes.map(
     ({ name, key, includes }) =>
@@ -15,7 +16,7 @@ export function tableDocument(): string {
   return [
     '# The table',
     '',
-    'Made from `shared/table/keys.ts` by `npm run table`; a test keeps the two the same. `{name}` is text, escaped so',
+    'Made from `shared/table/keys.ts` and `key-says.ts` by `npm run table`; a test keeps the two the same. `{name}` is text, escaped so',
     'that it never holds a `/`; `{name:n}` is a number, padded so that text order is number order.',
     '',
     '| item | partition key | sort key | what it is |',

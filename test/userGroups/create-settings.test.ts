@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { givenChangedUser } from '../given.ts';
 import { newRealm } from '../realm.ts';
 import { createGroup, groupOf, tryToCreate } from './group-state.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as create } from '../../functions/userGroups/create.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { givenChangedUser } from '../given.ts';
 import { newRealm } from '../realm.ts';
 import { lastNumber } from '../stored.ts';

@@ -3,7 +3,7 @@ import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { handler as update } from '../../functions/userGroups/update.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenRealmSettings } from '../given.ts';
 import { type Mishap, mishaps } from '../log/faults.ts';

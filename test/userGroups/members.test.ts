@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { handler as isMember } from '../../functions/userGroups/isMember.ts';
 import { handler as listMembers } from '../../functions/userGroups/listMembers.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { givenChangedUser } from '../given.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 import { createGroup, membersOf } from './group-state.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 import { createGroup } from './group-state.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { handler as update } from '../../functions/userGroups/update.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { type Mishap, mishaps } from '../log/faults.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 import { lastNumber } from '../stored.ts';

@@ -4,7 +4,7 @@ import { handler as deactivate } from '../../functions/userGroups/deactivate.ts'
 import { handler as listSubgroups } from '../../functions/userGroups/listSubgroups.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
-import { systemGroups } from '../../shared/domain/system-group.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
 import { type Mishap, mishaps } from '../log/faults.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';

@@ -4,7 +4,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as create } from '../../functions/users/create.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as reactivate } from '../../functions/users/reactivate.ts';
-import { roles } from '../../shared/domain/system-group.ts';
+import { roles } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
 import { answer, back, mayCall, out, ownersOf } from '../accounts.ts';
 import { givenChannel, givenSubscription, givenUser } from '../given.ts';

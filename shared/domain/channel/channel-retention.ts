@@ -1,0 +1,29 @@
+import { firstCodePoints } from '../folding.ts';
+import { isOwner, type Standing } from '../permission.ts';
+import { refusal } from '../problems.ts';
+
+/** How the request keeps messages for ever, as stored. */
+const FOR_EVER = -1;
+
+/** The longest retention, days: what comes of it is still a date. */
+const MOST_DAYS = 1_000_000;
+
+/**
+ * How long a channel keeps its messages: days, -1 for ever, undefined as the organization says (wire facts 4.4).
+ * Words are taken raw or as JSON text, since clients of both habits are about.
+ */
+export function checkRetention(given: string): number | undefined {
+  const word = given.replace(/^"(.*)"$/, '$1');
+  if (word === 'realm_default') return undefined;
+  if (word === 'unlimited') return FOR_EVER;
+  const days = /^\d+$/.test(given) ? Number(given) : 0;
+  if (days < 1 || days > MOST_DAYS) {
+    throw refusal('invalidParameter', { name: 'message_retention_days', value: firstCodePoints(given, 100) });
+  }
+  return days;
+}
+
+/** Decides whether someone may give a channel a retention of its own: only owners may (wire facts 4.4). */
+export function checkSettingRetention(who: Standing, retention: number | undefined): void {
+  if (retention !== undefined && !isOwner(who)) throw refusal('notOwner');
+}

@@ -1,0 +1,53 @@
+import type { MessageHead } from '../../log/message.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Subscription } from '../channel/channel.ts';
+import { folded } from '../folding.ts';
+import { readPlaceOf } from '../message/message-head.ts';
+import type { Standing } from '../permission.ts';
+import { messageFlags } from '../unread/message-flags.ts';
+import { isUnread, type ReadState } from '../unread/read-state.ts';
+import type { Star } from '../unread/star.ts';
+
+/** What a listener has to do with a message of which an event tells. */
+export interface FlagGround {
+  readonly state: ReadState | undefined;
+  readonly starred: boolean;
+  readonly takesPart: boolean;
+}
+
+/** Reads it. One round trip. */
+export async function loadFlagGround(
+  table: Table,
+  realm: string,
+  userId: number,
+  about: MessageHead,
+): Promise<FlagGround> {
+  const { id, channelId, topic = '', mentions } = about;
+  const conversation = readPlaceOf(about);
+  const [state, star, participant] = await Promise.all([
+    table.get<ReadState>(key('read', { realm, userId, conversation })),
+    table.get<Star>(key('star', { realm, userId, messageId: id })),
+    mentions?.topic && channelId !== undefined
+      ? table.get(key('participant', { realm, channelId, topic: folded(topic), userId }))
+      : undefined,
+  ]);
+  return {
+    state,
+    starred: star !== undefined && star.removed !== true,
+    takesPart: participant !== undefined,
+  };
+}
+
+/** The flags of the message for the listener, as they are now. */
+export function flagsIn(
+  about: MessageHead,
+  { userId, groups }: Standing,
+  subscription: Subscription | undefined,
+  { state, starred, takesPart }: FlagGround,
+): string[] {
+  const received =
+    about.channelId === undefined || (subscription !== undefined && about.id > subscription.since);
+  const read = !isUnread(about, userId, subscription, state);
+  return messageFlags(about, { userId, groups, received, takesPart, read, starred });
+}

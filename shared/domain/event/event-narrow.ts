@@ -1,0 +1,132 @@
+import type { Message } from '../../log/message.ts';
+import { folded } from '../folding.ts';
+import { badRequest } from '../problems.ts';
+import { EMPTY_TOPIC_NAME } from '../realm/realm.ts';
+import type { User } from '../user/user.ts';
+
+/** A name, an address or addresses, an id, or ids. */
+type Operand = string | number | readonly number[];
+
+/** One condition that a queue puts on its messages, as stored. */
+export interface EventNarrowTerm {
+  readonly operator: 'channel' | 'topic' | 'sender' | 'is' | 'dm';
+  readonly operand: Operand;
+  /** What must not hold. */
+  readonly negated: boolean;
+}
+
+/** One condition as clients send it: a pair, or an object (wire facts 14.1). */
+export type GivenTerm =
+  | readonly [string, Operand]
+  | { readonly operator: string; readonly operand: Operand; readonly negated?: boolean | undefined };
+
+/** Operators under the names that clients may use for them. */
+const OPERATORS: Readonly<Record<string, EventNarrowTerm['operator']>> = {
+  channel: 'channel',
+  stream: 'channel',
+  topic: 'topic',
+  subject: 'topic',
+  sender: 'sender',
+  from: 'sender',
+  is: 'is',
+  dm: 'dm',
+  'pm-with': 'dm',
+};
+
+/** What `is` can ask of a message that has just arrived. */
+const STATES = new Set(['dm', 'private', 'mentioned', 'unread', 'starred', 'alerted', 'resolved']);
+
+/** Resolved topics begin with this mark. */
+const RESOLVED = '✔ ';
+
+/** Decides on a narrow for events: only conditions that one message alone can answer. */
+export const checkEventNarrow = (given: readonly GivenTerm[]): EventNarrowTerm[] => given.map(checkTerm);
+
+function checkTerm(given: GivenTerm): EventNarrowTerm {
+  const {
+    operator: name,
+    operand,
+    negated,
+  } = isPair(given) ? { operator: given[0], operand: given[1], negated: false } : given;
+  const operator = OPERATORS[name];
+  if (operator === undefined) throw badRequest(`Events cannot be narrowed by '${name.slice(0, 60)}'.`);
+  if (operator === 'is' && !STATES.has(String(operand))) {
+    throw badRequest(`Events cannot be narrowed to 'is:${String(operand).slice(0, 60)}'.`);
+  }
+  if (typeof operand === 'object' && operator !== 'dm') {
+    throw badRequest(`The operand of '${name}' is of the wrong type.`);
+  }
+  return { operator, operand, negated: negated ?? false };
+}
+
+const isPair = (given: GivenTerm): given is readonly [string, Operand] => Array.isArray(given);
+
+/** What a narrow looks at besides the message. */
+export interface NarrowGround {
+  readonly userId: number;
+  /** The sender and the people of a direct message, by id. */
+  readonly users: ReadonlyMap<number, User>;
+  readonly channelName: string | undefined;
+  readonly flags: readonly string[];
+}
+
+/** Whether a message meets all conditions of a narrow. */
+export const matchesNarrow = (
+  narrow: readonly EventNarrowTerm[],
+  message: Message,
+  ground: NarrowGround,
+): boolean => narrow.every((term) => holdsFor(term, message, ground) !== term.negated);
+
+function holdsFor({ operator, operand }: EventNarrowTerm, message: Message, ground: NarrowGround): boolean {
+  const isNamed = (name: string | undefined): boolean =>
+    typeof operand === 'string' && name !== undefined && folded(operand.trim()) === folded(name);
+  switch (operator) {
+    case 'channel':
+      return operand === message.channelId || isNamed(ground.channelName);
+    case 'topic':
+      return (
+        message.channelId !== undefined &&
+        (isNamed(message.topic) || (message.topic === '' && operand === EMPTY_TOPIC_NAME))
+      );
+    case 'sender':
+      return operand === message.senderId || isNamed(ground.users.get(message.senderId)?.email);
+    case 'dm':
+      return isWith(message, operand, ground);
+    case 'is':
+      return isInState(message, String(operand), ground.flags);
+  }
+}
+
+/** Whether a direct message is one between the reader and just these people, told by ids or by addresses. */
+function isWith({ people }: Message, operand: Operand, { userId, users }: NarrowGround): boolean {
+  if (people === undefined) return false;
+  const names = (ids: readonly number[]): string[] =>
+    typeof operand === 'string' ? ids.map((id) => folded(users.get(id)?.email ?? '')) : ids.map(String);
+  const wanted =
+    typeof operand === 'string'
+      ? operand.split(',').map((email) => folded(email.trim()))
+      : [operand].flat().map(String);
+  const own = names([userId]);
+  return isSameSet(new Set([...wanted, ...own]), new Set(names(people)));
+}
+
+const isSameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size === b.size && [...a].every((value) => b.has(value));
+
+function isInState(message: Message, state: string, flags: readonly string[]): boolean {
+  switch (state) {
+    case 'dm':
+    case 'private':
+      return message.people !== undefined;
+    case 'mentioned':
+      return flags.includes('mentioned') || flags.includes('wildcard_mentioned');
+    case 'unread':
+      return !flags.includes('read');
+    case 'starred':
+      return flags.includes('starred');
+    case 'resolved':
+      return message.topic?.startsWith(RESOLVED) === true;
+    default:
+      return flags.includes('has_alert_word');
+  }
+}

@@ -1,0 +1,192 @@
+import { KEPT, LONGEST_IDLE } from '../../log/slot.ts';
+import { type Key, key } from '../../table/keys.ts';
+import { isPassing, isRefused } from '../../table/outcome.ts';
+import type { Table } from '../../table/table.ts';
+import { badRequest, refusal } from '../problems.ts';
+import type { EventNarrowTerm } from './event-narrow.ts';
+
+/** What a client says it can handle (wire facts 14.1); events are told accordingly. */
+export const capabilityNames = [
+  'archived_channels',
+  'bulk_message_deletion',
+  'empty_topic_name',
+  'include_deactivated_groups',
+  'individual_emoji_changes',
+  'linkifier_url_template',
+  'notification_settings_null',
+  'simplified_presence_events',
+  'stream_typing_notifications',
+  'user_avatar_url_field_optional',
+  'user_list_incomplete',
+  'user_settings_object',
+] as const;
+export type Capability = (typeof capabilityNames)[number];
+
+/** What a client wants to hear, and how. It stays as it was at registration. */
+export interface Listening {
+  /** The only types of events that are wanted; absent means all. */
+  readonly eventTypes?: readonly string[];
+  /** Messages must match all of these. */
+  readonly narrow: readonly EventNarrowTerm[];
+  /** Messages of all public channels, subscribed or not. */
+  readonly allPublicChannels: boolean;
+  readonly applyMarkdown: boolean;
+  /** The client works out Gravatar's addresses itself. */
+  readonly clientGravatar: boolean;
+  readonly capabilities: readonly Capability[];
+}
+
+/**
+ * What is known of the log at some time: a poll had examined it to its end, which was `head`. So what comes after
+ * `head` is younger than `at` (ms).
+ */
+interface Mark {
+  readonly head: number;
+  readonly at: number;
+}
+
+/** An event queue, as stored: no events, only who listens to what and from where (DESIGN 5). */
+export interface EventQueue extends Listening {
+  readonly queueId: string;
+  readonly userId: number;
+  /** The cursor that registration fixed. */
+  readonly start: number;
+  /** Seconds without a poll after which the queue is gone. */
+  readonly idle: number;
+  /** When a poll was noted last, ms. */
+  readonly polledAt: number;
+  /** At most two: the last one that the client has acknowledged, and the last one. */
+  readonly marks: readonly Mark[];
+  /** When DynamoDB may delete it, seconds. */
+  readonly expires: number;
+}
+
+/** Seconds without a poll that a queue survives: by default, for mobile clients, at most (wire facts 2). */
+const IDLE = { usual: 600, mobile: 12 * 3600, longest: LONGEST_IDLE } as const;
+
+/** Longest name of a queue that can be one of ours. */
+const LONGEST_ID = 100;
+
+/** How long a queue may be idle, from what the client asks for: a number of seconds, or `mobile`. */
+export function checkIdleTimeout(asked: string | undefined, lifespan: number | undefined): number {
+  if (asked === undefined || asked === 'null') return Math.min(lifespan || IDLE.usual, IDLE.longest);
+  if (asked === 'mobile' || asked === '"mobile"') return IDLE.mobile;
+  const seconds = /^\d{1,15}$/.test(asked) ? Number(asked) : 0;
+  if (seconds === 0)
+    throw badRequest("'idle_queue_timeout' must be a positive number of seconds or 'mobile'.");
+  return Math.min(seconds, IDLE.longest);
+}
+
+/** A new queue that begins after `start`. `now` is in milliseconds. */
+export const newQueue = (
+  given: Pick<EventQueue, 'queueId' | 'userId' | 'start' | 'idle'> & Listening,
+  now: number,
+): EventQueue => ({
+  ...given,
+  polledAt: now,
+  marks: [{ head: given.start, at: now }],
+  expires: expiryOf(given, now),
+});
+
+/** How often (ms) a poll is noted, at most: so seldom costs little, so often is precise enough for the idle time. */
+const noteEvery = ({ idle }: Pick<EventQueue, 'idle'>): number => Math.min(60_000, idle * 100);
+
+/** When (ms) the queue is gone unless a poll comes. Polls are noted now and then, which must not shorten it. */
+const endOf = (queue: Pick<EventQueue, 'idle'>, polledAt: number): number =>
+  polledAt + queue.idle * 1000 + noteEvery(queue);
+
+/** DynamoDB deletes in no hurry and by whole seconds, so it is told a little later. */
+const expiryOf = (queue: Pick<EventQueue, 'idle'>, polledAt: number): number =>
+  Math.ceil(endOf(queue, polledAt) / 1000) + 60;
+
+const queueKey = (realm: string, queueId: string): Key => key('queue', { realm, queueId });
+
+/** Whether text can be the name of a queue at all; the store takes no key of any length. */
+const isQueueId = (queueId: string): boolean => queueId.length > 0 && queueId.length <= LONGEST_ID;
+
+/** Reads a queue. */
+export const loadQueue = async (
+  table: Table,
+  realm: string,
+  queueId: string,
+): Promise<EventQueue | undefined> =>
+  isQueueId(queueId) ? table.get<EventQueue>(queueKey(realm, queueId)) : undefined;
+
+/** Stores a new queue. */
+export const putQueue = (table: Table, realm: string, queue: EventQueue): Promise<void> =>
+  table.put(queueKey(realm, queue.queueId), { ...queue });
+
+/**
+ * The queue, for its owner. Unknown, expired and foreign ones are one refusal (wire facts 14.2), so that nobody
+ * learns of the queues of others.
+ */
+export function accessQueue(
+  queue: EventQueue | undefined,
+  queueId: string,
+  userId: number,
+  now: number,
+): EventQueue {
+  if (queue === undefined || queue.userId !== userId || now > endOf(queue, queue.polledAt)) {
+    throw refusal('badQueue', { queueId });
+  }
+  return queue;
+}
+
+/**
+ * Where reading goes on for a client that has seen everything up to `lastEventId`. Numbers from before the
+ * registration mean its beginning. Refuses a number that was never handed out (`newest` is the last one that was),
+ * and one behind which events may have been deleted already: the client has to register anew.
+ */
+export function checkCursor(queue: EventQueue, lastEventId: number, newest: number, now: number): number {
+  if (lastEventId > newest) throw badRequest("'last_event_id' is beyond the newest event.");
+  const cursor = Math.max(lastEventId, queue.start);
+  if (!queue.marks.some(({ head, at }) => head <= cursor && now - at < KEPT)) {
+    throw refusal('badQueue', { queueId: queue.queueId });
+  }
+  return cursor;
+}
+
+/** Whether it is time to note a poll of this queue again. */
+export const isNoteDue = (queue: EventQueue, now: number): boolean =>
+  now - queue.polledAt >= noteEvery(queue);
+
+/**
+ * Notes that the queue was polled by a client that had acknowledged everything up to `cursor`. `end` is where the
+ * log ended for this poll, if it was read that far. A queue that was deleted meanwhile stays deleted. Returns the
+ * queue as it is then.
+ */
+export async function notePoll(
+  table: Table,
+  realm: string,
+  queue: EventQueue,
+  cursor: number,
+  end: number | undefined,
+  now: number,
+): Promise<EventQueue> {
+  const acknowledged = queue.marks.findLast(({ head }) => head <= cursor);
+  const marks =
+    end === undefined || acknowledged === undefined ? queue.marks : [acknowledged, { head: end, at: now }];
+  const set = { polledAt: now, expires: expiryOf(queue, now), marks };
+  try {
+    await table.update(queueKey(realm, queue.queueId), { set }, { equals: { polledAt: queue.polledAt } });
+  } catch (error) {
+    // Another poll was noted, or the queue is deleted, or the store is busy: the next poll is noted again.
+    if (!isRefused(error) && !isPassing(error)) throw error;
+  }
+  return { ...queue, ...set };
+}
+
+/** Deletes a queue, if it is (still) this person's. Returns whether it was. */
+export async function deleteQueue(
+  table: Table,
+  realm: string,
+  queueId: string,
+  userId: number,
+  token: string,
+): Promise<boolean> {
+  if (!isQueueId(queueId)) return false;
+  const write = { delete: queueKey(realm, queueId), when: { equals: { userId } } };
+  const outcome = await table.transact([write], token);
+  if (outcome.state === 'unsure') throw outcome.cause;
+  return outcome.state === 'done';
+}

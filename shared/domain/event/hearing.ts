@@ -1,0 +1,245 @@
+import type { Payload, ReadEntry, ReadEvent, ReadMessage } from '../../log/slot.ts';
+import { key } from '../../table/keys.ts';
+import { accessCaller, type Caller } from '../caller.ts';
+import type { Channel, Subscription } from '../channel/channel.ts';
+import { hasMetadataAccess, type Seen } from '../channel/channel-access.ts';
+import { hearsOfSight } from '../channel/channel-sight.ts';
+import { folded } from '../folding.ts';
+import { channelsOf, hearsOfMessage, isSubscribedBefore } from '../message/message-hearing.ts';
+import type { Outside } from '../outside.ts';
+import { isAdministrator, isGuest } from '../permission.ts';
+import { messageFlags } from '../unread/message-flags.ts';
+import type { User } from '../user/user.ts';
+import { concealed, concealedUser, hiddenUsers } from '../user/user-access.ts';
+import { filledPayload } from './event-fill.ts';
+import { type FlagGround, flagsIn, loadFlagGround } from './event-flags.ts';
+import { matchesNarrow } from './event-narrow.ts';
+import { eventOf, messagePayload, type WireEvent } from './event-object.ts';
+import { accessQueue, type EventQueue, loadQueue } from './event-queue.ts';
+
+/** Who listens: the queue and its owner, whose rights are read anew each time there is something to tell. */
+export interface Listener {
+  readonly outside: Outside;
+  readonly realm: string;
+  readonly userId: number;
+  readonly ownerId?: number;
+  readonly queue: EventQueue;
+}
+
+/** Everything that decides who may hear the entries at hand, read after them. */
+interface Ground {
+  readonly caller: Caller;
+  readonly queue: EventQueue;
+  /** Channels with the listener's subscriptions. */
+  readonly channels: ReadonlyMap<number, Seen>;
+  /** People whom the entries name; those who are hidden from the listener without their names. */
+  readonly users: ReadonlyMap<number, User>;
+  /** Messages with a topic wildcard in whose topic the listener takes part. */
+  readonly takesPart: ReadonlySet<number>;
+  /** What the listener has to do with the messages that events tell of, by the number of the event. */
+  readonly flags: ReadonlyMap<number, FlagGround>;
+  /** People of whom the listener may not know. */
+  readonly hidden: ReadonlySet<number>;
+}
+
+/** Bytes of events after which a reply is full: a function's reply has a limit of 6 MB. */
+const FULL = 1_000_000;
+
+/**
+ * The events that the listener hears of these entries, as their client gets them. One round trip, or none if
+ * nothing in them can be for them; another one for guests who do not see everyone, and one for each event that is
+ * filled when it is told.
+ *
+ * What they may hear is judged by the state as it is now (DESIGN 5), which is read after the entries were: so
+ * nobody hears more after losing access, and nobody misses what came after they were let in. Refuses a listener
+ * whose account was deactivated, or whose queue was deleted, since the poll began.
+ */
+export async function hear(listener: Listener, entries: readonly ReadEntry[]): Promise<WireEvent[]> {
+  const relevant = entries.filter((entry) => mayConcern(listener, entry));
+  if (relevant.length === 0) return [];
+  const ground = await loadGround(listener, relevant);
+  const events: WireEvent[] = [];
+  let size = 0;
+  for (const entry of relevant) {
+    const event = entry.kind === 'message' ? tellMessage(ground, entry) : await tell(listener, ground, entry);
+    if (event === undefined) continue;
+    events.push(event);
+    size += JSON.stringify(event).length;
+    if (size > FULL) break;
+  }
+  return events;
+}
+
+/** Whether an entry can be for this listener at all, as far as that shows without reading anything. */
+function mayConcern({ queue, userId }: Listener, entry: ReadEntry): boolean {
+  const type = entry.kind === 'message' ? 'message' : entry.payload.type;
+  if (queue.eventTypes !== undefined && !queue.eventTypes.includes(type)) return false;
+  if (entry.kind === 'message') return entry.people === undefined || entry.people.includes(userId);
+  const { hearers } = entry;
+  if ('users' in hearers) return hearers.users.includes(userId);
+  return !('except' in hearers) || hearers.except?.includes(userId) !== true;
+}
+
+async function loadGround(
+  { outside, realm, userId, ownerId, queue }: Listener,
+  entries: readonly ReadEntry[],
+): Promise<Ground> {
+  const { table } = outside;
+  const messages = entries.filter((entry) => entry.kind === 'message');
+  const people = peopleIn(entries);
+  const [caller, stored, channels, users, takesPart, flags] = await Promise.all([
+    accessCaller(outside, realm, userId, ownerId),
+    loadQueue(table, realm, queue.queueId),
+    Promise.all(
+      channelsIn(entries).map(async (channelId): Promise<[number, Seen][]> => {
+        const [channel, subscription] = await Promise.all([
+          table.get<Channel>(key('channel', { realm, channelId })),
+          table.get<Subscription>(key('subscription', { realm, userId, channelId })),
+        ]);
+        return channel === undefined ? [] : [[channelId, { channel, subscription }]];
+      }),
+    ),
+    table.getMany<User>(people.map((id) => key('user', { realm, userId: id }))),
+    Promise.all(messages.map(async (message) => ((await joined(message)) ? [message.id] : []))),
+    Promise.all(
+      entries.map(async (entry): Promise<[number, FlagGround][]> => {
+        const about = entry.kind === 'event' ? entry.about : undefined;
+        return about ? [[entry.seq, await loadFlagGround(table, realm, userId, about)]] : [];
+      }),
+    ),
+  ]);
+  const hidden = await hiddenUsers(outside, caller, users);
+  return {
+    caller,
+    queue: accessQueue(stored, queue.queueId, userId, outside.now()),
+    channels: new Map(channels.flat()),
+    users: new Map(users.map((user) => [user.userId, hidden.has(user.userId) ? concealedUser(user) : user])),
+    takesPart: new Set(takesPart.flat()),
+    flags: new Map(flags.flat()),
+    hidden,
+  };
+
+  async function joined({ mentions, channelId, topic }: ReadMessage): Promise<boolean> {
+    if (mentions?.topic !== true || channelId === undefined) return false;
+    const place = { realm, channelId, topic: folded(topic ?? ''), userId };
+    return (await table.get(key('participant', place))) !== undefined;
+  }
+}
+
+const channelsIn = (entries: readonly ReadEntry[]): number[] => [
+  ...new Set(
+    entries.flatMap((entry) => {
+      if (entry.kind === 'message') return entry.channelId ?? [];
+      return channelsOf(entry.hearers);
+    }),
+  ),
+];
+
+/** The people whom the entries name, and of whom a listener may perhaps not know. */
+const peopleIn = (entries: readonly ReadEntry[]): number[] => [
+  ...new Set(
+    entries.flatMap((entry) => {
+      if (entry.kind === 'message') return [entry.senderId, ...(entry.people ?? [])];
+      return personIn(entry.payload) ?? [];
+    }),
+  ),
+];
+
+/** The person whom a `realm_user` event is about, or who made a reaction. */
+function personIn(payload: Payload): number | undefined {
+  if (payload.type === 'reaction') return payload.user_id as number;
+  if (payload.type !== 'realm_user') return undefined;
+  return (payload.person as { user_id?: number } | undefined)?.user_id;
+}
+
+/** The event for somebody who may not know of the person in it: a reaction stays, but not who made it. */
+function withoutPerson(payload: Payload, userId: number): Payload | undefined {
+  if (payload.type !== 'reaction') return undefined;
+  const { email, fullName } = concealed(userId);
+  return { ...payload, user: { user_id: userId, email, full_name: fullName } };
+}
+
+/** The event as the listener's client gets it, or undefined where they may not hear it or do not want to. */
+async function tell(
+  { outside, realm }: Listener,
+  ground: Ground,
+  entry: ReadEvent,
+): Promise<WireEvent | undefined> {
+  const { queue, hidden } = ground;
+  if (entry.unless !== undefined && queue.capabilities.includes(entry.unless)) return undefined;
+  const person = personIn(entry.payload);
+  if (!hears(ground, entry)) return undefined;
+  const isHidden = person !== undefined && hidden.has(person);
+  const payload = isHidden
+    ? withoutPerson(entry.payload, person)
+    : await filledPayload(outside.table, realm, entry);
+  return payload && eventOf({ ...payload, ...ownFlags(ground, entry) }, entry.seq, queue);
+}
+
+/** The flags of the message that an event tells of, for its listener. */
+function ownFlags({ caller, channels, flags }: Ground, { about, seq }: ReadEvent): { flags?: string[] } {
+  const ground = flags.get(seq);
+  if (about === undefined || ground === undefined) return {};
+  const seen = about.channelId === undefined ? undefined : channels.get(about.channelId);
+  return { flags: flagsIn(about, caller.standing, seen?.subscription, ground) };
+}
+
+function hears(ground: Ground, { hearers, seq, unless }: ReadEvent): boolean {
+  const { caller, channels } = ground;
+  const { standing } = caller;
+  if ('users' in hearers) return true;
+  if ('message' in hearers) return hearsOfMessage(standing, hearers, channels, seq);
+  if ('channel' in hearers) {
+    const seen = channels.get(hearers.channel);
+    if (seen === undefined || (unless === undefined && !isForClient(ground, seen))) return false;
+    return 'sight' in hearers
+      ? hearsOfSight(standing, hearers, seen, seq)
+      : hasMetadataAccess(standing, seen);
+  }
+  return (
+    hearers.everyone === 'all' ||
+    (hearers.everyone === 'members' ? !isGuest(standing) : isAdministrator(standing))
+  );
+}
+
+/** To clients that cannot handle archived channels, these do not exist. */
+const isForClient = ({ queue }: Ground, { channel }: Seen): boolean =>
+  !channel.isArchived || queue.capabilities.includes('archived_channels');
+
+function tellMessage(ground: Ground, message: ReadMessage): WireEvent | undefined {
+  const { caller, queue, channels, users, takesPart } = ground;
+  const { userId } = caller.user;
+  const seen = message.channelId === undefined ? undefined : channels.get(message.channelId);
+  const isEcho = message.senderId === userId && message.echo?.queueId === queue.queueId;
+  const isReceived = message.people !== undefined || isSubscribedBefore(seen, message.id);
+  if (!isEcho && !isReceived && !overhears(ground, seen)) return undefined;
+  const flags =
+    isReceived || isEcho
+      ? messageFlags(message, {
+          userId,
+          groups: caller.standing.groups,
+          received: true,
+          takesPart: takesPart.has(message.id),
+          read: message.senderId === userId && message.readBySender,
+          starred: false,
+        })
+      : [];
+  const channelName = seen?.channel.name;
+  if (!isEcho && !matchesNarrow(queue.narrow, message, { userId, users, channelName, flags }))
+    return undefined;
+  const names = {
+    ...(channelName !== undefined && { channelName }),
+    users,
+    realmStringId: caller.realm.stringId,
+  };
+  const payload = messagePayload(message, names, flags, queue);
+  return eventOf(
+    isEcho ? { ...payload, local_message_id: message.echo?.localId } : payload,
+    message.id,
+    queue,
+  );
+}
+
+/** Whether the queue hears this channel without a subscription: it asked for all that is public. */
+const overhears = ({ queue, caller }: Ground, seen: Seen | undefined): boolean =>
+  queue.allPublicChannels && seen !== undefined && !seen.channel.isPrivate && !isGuest(caller.standing);

@@ -1,0 +1,87 @@
+import type { MessageHead } from '../../log/message.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import type { Subscription } from '../channel/channel.ts';
+import { Strip } from '../message/message-strip.ts';
+import type { Dialogue } from '../send/direct.ts';
+import { floorOf, isUnread } from '../unread/read-state.ts';
+import type { Lane } from './message-gather.ts';
+import { amongListed, inChannel, inConversation } from './message-reach.ts';
+import type { Reader } from './reader.ts';
+
+/** Where messages stand together in an index: a channel, or one conversation. */
+export type Place =
+  | { readonly channelId: number; readonly conversation?: undefined }
+  | Pick<MessageHead, 'conversation' | 'channelId' | 'people'>;
+
+/** A lane of one place. */
+export interface PlaceLane extends Lane {
+  readonly place: Place;
+}
+
+/** The newest messages of the organization, from a consistent read, for what the indexes do not show yet. */
+export type Recent = Promise<readonly MessageSlot[]>;
+
+/** The messages of a place, from its index. */
+export function stripOf({ table, realm }: Reader, place: Place, recent: Recent): Strip {
+  if (place.conversation === undefined) {
+    const here = recent.then((all) => all.filter(({ channelId }) => channelId === place.channelId));
+    return new Strip(inChannel(table, realm, place.channelId), here);
+  }
+  const here = recent.then((all) => all.filter(({ conversation }) => conversation === place.conversation));
+  return new Strip(inConversation(table, realm, place), here);
+}
+
+/** The lane of a channel for somebody who is subscribed: what came to them. */
+export const channelLane = (
+  reader: Reader,
+  { channelId, since }: Subscription,
+  recent: Recent,
+): PlaceLane => ({ place: { channelId }, strip: stripOf(reader, { channelId }, recent), above: since });
+
+/** The lane of a direct conversation. */
+export const dialogueLane = (
+  reader: Reader,
+  { conversation, people }: Dialogue,
+  recent: Recent,
+): PlaceLane => {
+  const place = { conversation, people };
+  return { place, strip: stripOf(reader, place, recent), above: 0 };
+};
+
+/** The lane of messages with these ids. */
+export const listedLane = (reader: Reader, ids: readonly number[]): Lane => ({
+  strip: new Strip(amongListed(reader, ids)),
+  above: 0,
+});
+
+/**
+ * The lane without what the reader has read for certain: everything up to a floor. Undefined where nothing can be
+ * unread, because nothing of the channel comes to them. The floor of a topic does not count here, since messages
+ * that moved into it are noted elsewhere; that of its channel holds for all.
+ */
+export async function aboveFloor<L extends PlaceLane>(reader: Reader, lane: L): Promise<L | undefined> {
+  const { channelId, conversation = '' } = lane.place;
+  if (channelId === undefined) {
+    const state = await reader.state(conversation);
+    return { ...lane, above: floorOf(undefined, state) };
+  }
+  const subscription = await reader.subscription(channelId);
+  return subscription && { ...lane, above: Math.max(lane.above, floorOf(subscription, undefined)) };
+}
+
+/** Whether a message is unread for the reader. */
+export async function isUnreadBy(reader: Reader, head: MessageHead): Promise<boolean> {
+  const [subscription, state] = await Promise.all([
+    head.channelId === undefined ? undefined : reader.subscription(head.channelId),
+    reader.stateFor(head),
+  ]);
+  return isUnread(head, reader.userId, subscription, state);
+}
+
+/** Which messages the reader has not read. */
+export const unreadOf =
+  (reader: Reader) =>
+  async (heads: readonly MessageHead[]): Promise<ReadonlySet<number>> => {
+    const unread = await Promise.all(heads.map((head) => isUnreadBy(reader, head)));
+    return new Set(heads.filter((_, i) => unread[i]).map(({ id }) => id));
+  };

@@ -1,0 +1,66 @@
+import { indexes } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import { recentMessages } from './message-reach.ts';
+
+/** A message that may become the newest or the oldest of its place when others leave. */
+export interface Neighbour {
+  readonly id: number;
+  /** As it spells its topic. */
+  readonly topic?: string;
+}
+
+type Index = (typeof indexes)[keyof typeof indexes];
+
+/** What a few of the messages at one end of a place are, nearest the end first. */
+async function end(
+  table: Table,
+  index: Index,
+  pk: string,
+  descending: boolean,
+  limit: number,
+): Promise<Neighbour[]> {
+  const { items } = await table.page<{ sk: string; topic?: string }>({ index, pk, descending, limit });
+  return items.map(({ sk, topic }) => ({ id: Number(sk), ...(topic !== undefined && { topic }) }));
+}
+
+/** How many messages beyond those that leave are looked at: an index may still show some that left before. */
+const SPARE = 3;
+
+/** The ends of a conversation and of its channel, as the indexes and the newest part of the log tell them. */
+export interface Ends {
+  readonly newest: readonly Neighbour[];
+  readonly oldest: readonly Neighbour[];
+  /** The oldest messages of the channel. */
+  readonly first: readonly Neighbour[];
+}
+
+/**
+ * Looks for the messages that may be at the ends of a conversation when `leaving` of them leave. The indexes lag
+ * behind, so the newest part of the log is read too, and whoever uses one of them holds it to be still there.
+ * One round trip.
+ */
+export async function loadEnds(
+  table: Table,
+  realm: string,
+  { conversation, channelId }: { readonly conversation: string; readonly channelId?: number },
+  leaving: number,
+): Promise<Ends> {
+  const here = indexes.conversation.key(realm, conversation);
+  const limit = leaving + SPARE;
+  const [newest, oldest, first, recent] = await Promise.all([
+    end(table, indexes.conversation, here, true, limit),
+    channelId === undefined ? [] : end(table, indexes.conversation, here, false, limit),
+    channelId === undefined
+      ? []
+      : end(table, indexes.channel, indexes.channel.key(realm, channelId), false, limit),
+    recentMessages(table, realm),
+  ]);
+  const recentHere = recent.filter((message) => message.conversation === conversation);
+  return {
+    newest: [...newest, ...recentHere].sort((a, b) => b.id - a.id),
+    oldest: [...oldest, ...recentHere].sort((a, b) => a.id - b.id),
+    first: [...first, ...recent.filter((message) => message.channelId === channelId)].sort(
+      (a, b) => a.id - b.id,
+    ),
+  };
+}

@@ -1,0 +1,154 @@
+import type { Message, MessageHead } from '../../log/message.ts';
+import type { MessageSlot, Slot } from '../../log/slot.ts';
+import { indexes, key, padded, partition } from '../../table/keys.ts';
+import type { Query, Table } from '../../table/table.ts';
+import { isId } from '../channel/channel-access.ts';
+import { topicConversation } from '../message/conversation.ts';
+import type { Reach, Reached, Reacher } from '../message/message-strip.ts';
+import type { Star } from '../unread/star.ts';
+import type { Reader } from './reader.ts';
+
+/** An entry of an index over messages. The id is the number of the message's slot, which is its sort key. */
+type IndexEntry = Pick<MessageHead, 'senderId' | 'topic' | 'readBySender' | 'readIn' | 'mentions'> & {
+  readonly sk: string;
+};
+
+const rangeOf = ({ from, to, side, limit }: Reach): Pick<Query, 'from' | 'to' | 'descending' | 'limit'> => ({
+  from: padded(from),
+  to: padded(to),
+  descending: side === 'older',
+  limit,
+});
+
+const headOf = (
+  { sk, senderId, topic, readBySender, readIn, mentions }: IndexEntry,
+  place: Pick<MessageHead, 'conversation' | 'channelId' | 'people'>,
+): MessageHead => ({
+  ...place,
+  id: Number(sk),
+  senderId,
+  readBySender,
+  ...(topic !== undefined && { topic }),
+  ...(readIn !== undefined && { readIn }),
+  ...(mentions !== undefined && { mentions }),
+});
+
+/** The messages of a channel. Like every index, it shows new ones a moment late. */
+export const inChannel =
+  (table: Table, realm: string, channelId: number): Reacher =>
+  async (reach) => {
+    const pk = indexes.channel.key(realm, channelId);
+    const { items, more } = await table.page<IndexEntry>({ index: indexes.channel, pk, ...rangeOf(reach) });
+    const heads = items.map((entry) =>
+      headOf(entry, { channelId, conversation: topicConversation(channelId, entry.topic ?? '') }),
+    );
+    return { heads, until: more ? heads.at(-1)?.id : undefined };
+  };
+
+/** The messages of one conversation: a topic of a channel, or a direct one of these people. */
+export const inConversation =
+  (table: Table, realm: string, place: Pick<MessageHead, 'conversation' | 'channelId' | 'people'>): Reacher =>
+  async (reach) => {
+    const pk = indexes.conversation.key(realm, place.conversation);
+    const { items, more } = await table.page<IndexEntry>({
+      index: indexes.conversation,
+      pk,
+      ...rangeOf(reach),
+    });
+    const heads = items.map((entry) => headOf(entry, place));
+    return { heads, until: more ? heads.at(-1)?.id : undefined };
+  };
+
+const isMessage = (slot: Slot): slot is MessageSlot => slot.kind === 'message';
+
+/** All messages of the organization, whoever may read them, from the log itself: a consistent read. */
+export const inLog =
+  (reader: Reader): Reacher =>
+  async (reach) => {
+    const pk = partition('slot', reader);
+    const { items, more } = await reader.table.page<Slot>({ pk, ...rangeOf(reach) });
+    const messages = items.filter(isMessage);
+    reader.keep(messages);
+    return { heads: messages, until: more ? items.at(-1)?.seq : undefined };
+  };
+
+/** The messages that the reader starred, whether they may still read them or not. */
+export const starredBy =
+  (reader: Reader): Reacher =>
+  async ({ from, to, side, limit }): Promise<Reached> => {
+    const { realm, userId, table } = reader;
+    const { items, more } = await table.page<Star>({
+      pk: partition('star', reader),
+      from: key('star', { realm, userId, messageId: from }).sk,
+      to: key('star', { realm, userId, messageId: to }).sk,
+      descending: side === 'older',
+      limit,
+    });
+    const starred = items.filter(({ removed }) => removed !== true).map(({ messageId }) => messageId);
+    return { heads: await listed(reader, starred), until: more ? items.at(-1)?.messageId : undefined };
+  };
+
+/** The messages with these ids, wherever they stand. They are read when they are first needed. */
+export function amongListed(reader: Reader, ids: readonly number[]): Reacher {
+  let reading: Promise<readonly MessageHead[]> | undefined;
+  return async () => {
+    reading ??= listed(reader, ids);
+    return { heads: await reading, until: undefined };
+  };
+}
+
+async function listed(reader: Reader, ids: readonly number[]): Promise<readonly MessageHead[]> {
+  const messages = await readMessages(reader.table, reader.realm, ids);
+  reader.keep(messages);
+  return messages;
+}
+
+/** The messages with these ids that exist. */
+export async function readMessages(
+  table: Table,
+  realm: string,
+  ids: readonly number[],
+): Promise<MessageSlot[]> {
+  const keys = [...new Set(ids)].filter(isId).map((seq) => key('slot', { realm, seq }));
+  const slots = await table.getMany<Slot>(keys);
+  return slots.filter(isMessage);
+}
+
+/** Messages that are read at once: as many large ones as a function's memory holds with ease. */
+export const AT_ONCE = 500;
+
+/** The heads of the messages with these ids that exist. One round trip for each 500 of them. */
+export async function readHeads(
+  table: Table,
+  realm: string,
+  ids: readonly number[],
+): Promise<readonly MessageHead[]> {
+  const heads: MessageHead[] = [];
+  for (let start = 0; start < ids.length; start += AT_ONCE) {
+    const messages = await readMessages(table, realm, ids.slice(start, start + AT_ONCE));
+    heads.push(...messages.map(bare));
+  }
+  return heads;
+}
+
+/** A message without its text. */
+const bare = ({ id, conversation, people, channelId, ...message }: Message): MessageHead => ({
+  ...headOf(
+    { ...message, sk: String(id) },
+    {
+      conversation,
+      ...(channelId !== undefined && { channelId }),
+      ...(people !== undefined && { people }),
+    },
+  ),
+});
+
+/** How many numbers of the log the tail goes back: more than are taken while an index catches up. */
+const TAIL = 40;
+
+/** The newest messages of the organization, from a consistent read: what an index may not show yet. */
+export async function recentMessages(table: Table, realm: string): Promise<MessageSlot[]> {
+  const pk = partition('slot', { realm });
+  const { items } = await table.page<Slot>({ pk, descending: true, limit: TAIL });
+  return items.filter(isMessage);
+}

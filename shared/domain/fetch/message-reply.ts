@@ -1,0 +1,97 @@
+import type { MessageHead } from '../../log/message.ts';
+import type { Caller } from '../caller.ts';
+import { mayRead } from '../message/message-access.ts';
+import type { Telling } from '../message/message-object.ts';
+import type { Outside } from '../outside.ts';
+import { badRequest } from '../problems.ts';
+import type { Fetch } from './message-fetch.ts';
+import { AT_ONCE } from './message-reach.ts';
+import { type ToldMessage, tellMessages } from './message-tell.ts';
+import { type ByIds, byDistance, type Found } from './message-window.ts';
+import { matchFor } from './narrow-match.ts';
+
+/** Bytes that the messages of one reply may take: a function's reply has a limit of 6 MB. */
+const MOST_BYTES = 5_000_000;
+
+/** Size of a message in a function's reply, which is JSON inside JSON. */
+const bytesOf = (message: ToldMessage): number => Buffer.byteLength(JSON.stringify(JSON.stringify(message)));
+
+/** Messages as far as they fit into a reply, and how much room they leave in it; none where one did not fit. */
+interface Fitting {
+  readonly messages: readonly ToldMessage[];
+  readonly room: number;
+}
+
+/** Tells messages in the order given, until a reply is full. One round trip for each 500 messages. */
+async function tellFitting(
+  outside: Outside,
+  caller: Caller,
+  { reader }: Fetch,
+  heads: readonly MessageHead[],
+  telling: Telling,
+  room = MOST_BYTES,
+): Promise<Fitting> {
+  const messages: ToldMessage[] = [];
+  let left = room;
+  for (let start = 0; start < heads.length; start += AT_ONCE) {
+    const chunk = heads.slice(start, start + AT_ONCE);
+    for (const message of await tellMessages(outside, caller, reader, chunk, telling)) {
+      left -= bytesOf(message);
+      if (left < 0) return { messages, room: 0 };
+      messages.push(message);
+    }
+  }
+  return { messages, room: left };
+}
+
+const byId = (a: { readonly id: number }, b: { readonly id: number }): number => a.id - b.id;
+
+/** The reply to a window. Where not all of it fits, it is cut at its ends, and says that there is more. */
+export async function tellWindow(
+  outside: Outside,
+  caller: Caller,
+  fetch: Fetch,
+  found: Found & { readonly anchor: number },
+  telling: Telling,
+) {
+  const { heads, anchor, ...envelope } = found;
+  const nearest = heads.toSorted(byDistance(anchor));
+  const { messages, room } = await tellFitting(outside, caller, fetch, nearest, telling);
+  const reply = { ...envelope, anchor, messages: messages.toSorted(byId) };
+  if (room > 0) return reply;
+  const [oldest, newest] = [heads[0]?.id, heads.at(-1)?.id];
+  return {
+    ...reply,
+    found_oldest: reply.found_oldest && reply.messages[0]?.id === oldest,
+    found_newest: reply.found_newest && reply.messages.at(-1)?.id === newest,
+  };
+}
+
+/** The reply to a fetch by ids: those that exist, are in the narrow, and may be read by the caller. */
+export async function tellByIds(
+  outside: Outside,
+  caller: Caller,
+  fetch: Fetch,
+  { ids }: ByIds,
+  telling: Telling,
+) {
+  const { reader, terms } = fetch;
+  const match = matchFor(reader, caller.standing, terms);
+  const messages: ToldMessage[] = [];
+  let room = MOST_BYTES;
+  for (let start = 0; start < ids.length; start += AT_ONCE) {
+    const read = await Promise.all(ids.slice(start, start + AT_ONCE).map((id) => reader.message(id)));
+    const existing = read.filter((message) => message !== undefined);
+    const readable = await Promise.all(existing.map((message) => mayRead(reader, caller.standing, message)));
+    const mine = existing.filter((_, i) => readable[i]);
+    const matching = await match(mine);
+    const wanted = mine.filter(({ id }) => matching.has(id));
+    reader.keep(wanted);
+    const told = await tellFitting(outside, caller, fetch, wanted, telling, room);
+    reader.release(wanted);
+    if (told.room === 0) throw badRequest('These messages do not fit into one reply; ask for fewer of them.');
+    messages.push(...told.messages);
+    room = told.room;
+  }
+  return { messages, found_anchor: false, found_oldest: false, found_newest: false, history_limited: false };
+}

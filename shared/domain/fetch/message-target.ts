@@ -1,0 +1,72 @@
+import type { MessageSlot, Slot } from '../../log/slot.ts';
+import type { Condition } from '../../table/condition.ts';
+import { type Key, key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import { isId, type Seen } from '../channel/channel-access.ts';
+import { mayRead } from '../message/message-access.ts';
+import type { Standing } from '../permission.ts';
+import type { Known, Pointer } from '../pointer.ts';
+import { badRequest, refusal } from '../problems.ts';
+import { Reader } from './reader.ts';
+
+/** A message that somebody wants to change, with what decides whether they may read it. */
+export interface Target<M = unknown> {
+  readonly message: MessageSlot;
+  readonly reader: Reader;
+  /** Its channel; undefined for a direct message. */
+  readonly seen: Seen | undefined;
+  /** What else the change needs, read beside it. */
+  readonly more: M;
+}
+
+/** The message of a request, to be read in its first round trip. */
+export const messagePointers = (id: number): Pointer[] => (isId(id) ? [{ kind: 'message', id }] : []);
+
+/** The message behind an id, as the first round trip found it; undefined where there is none (any more). */
+export function followMessage(known: Known, id: number): MessageSlot | undefined {
+  const [slot] = messagePointers(id).map((pointer) => known.follow<Slot>(pointer));
+  return slot?.kind === 'message' ? slot : undefined;
+}
+
+/** Reads what decides about a message, and `loadMore` beside it. One round trip if that is one. */
+export async function loadTarget<M>(
+  table: Table,
+  known: Known,
+  userId: number,
+  id: number,
+  loadMore: (message: MessageSlot, reader: Reader) => Promise<M>,
+): Promise<Target<M> | undefined> {
+  const message = followMessage(known, id);
+  if (message === undefined) return undefined;
+  const reader = new Reader(table, known.realm, userId);
+  const [seen, more] = await Promise.all([
+    message.channelId === undefined ? undefined : reader.seen(message.channelId),
+    loadMore(message, reader),
+  ]);
+  return { message, reader, seen, more };
+}
+
+/** The message, for somebody who may read it: one that they may not is refused as one that does not exist. */
+export async function accessTarget<T extends Target>(who: Standing, target: T | undefined): Promise<T> {
+  if (target === undefined || !(await mayRead(target.reader, who, target.message))) {
+    throw refusal('invalidMessages');
+  }
+  return target;
+}
+
+/** Decides that the message can be changed at all: an archived channel stays as it is. */
+export function checkChangeable({ seen }: Target): void {
+  if (seen?.channel.isArchived) throw badRequest(`The channel '${seen.channel.name}' is archived.`);
+}
+
+export const messageKey = (realm: string, id: number): Key => key('slot', { realm, seq: id });
+
+/** Holds a change of a message to what was seen: it is still there, and in the same conversation. */
+export const stillThere = ({ conversation }: MessageSlot): Condition => ({
+  equals: { kind: 'message', conversation },
+});
+
+/** The same for a change that must know all of its earlier versions: nobody else edited or moved it meanwhile. */
+export const stillTheSame = (message: MessageSlot): Condition => ({
+  equals: { ...stillThere(message).equals, revision: message.revision },
+});

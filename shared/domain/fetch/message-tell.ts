@@ -1,0 +1,112 @@
+import type { MessageHead } from '../../log/message.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import type { Caller } from '../caller.ts';
+import { cameTo, mayRead } from '../message/message-access.ts';
+import { messageObject, type Telling } from '../message/message-object.ts';
+import type { Outside } from '../outside.ts';
+import { messageFlags } from '../unread/message-flags.ts';
+import type { User } from '../user/user.ts';
+import { concealedUser, hiddenUsers } from '../user/user-access.ts';
+import { isUnreadBy } from './message-lanes.ts';
+import type { Reader } from './reader.ts';
+
+/** A message as a fetch tells it: with its flags for this reader. */
+export type ToldMessage = ReturnType<typeof messageObject> & { readonly flags: string[] };
+
+/**
+ * Tells messages to somebody, in the order given. Those that are gone, that stand in another conversation by now,
+ * or that the reader may not read are left out. One round trip for the messages and all that goes with them.
+ */
+export async function tellMessages(
+  outside: Outside,
+  caller: Caller,
+  reader: Reader,
+  heads: readonly MessageHead[],
+  telling: Telling,
+): Promise<ToldMessage[]> {
+  if (heads.length === 0) return [];
+  const { starred, messages } = await loadForTelling(reader, heads);
+  const readable: MessageSlot[] = [];
+  for (const message of messages)
+    if (message && (await mayRead(reader, caller.standing, message))) readable.push(message);
+  const users = await namesOf(outside, caller, reader, readable);
+  return Promise.all(
+    readable.map(async (message) => ({
+      ...objectOf(message, caller, users, await channelName(reader, message), telling),
+      flags: await flagsOf(reader, caller, message, starred.has(message.id)),
+    })),
+  );
+}
+
+/** Reads messages with everything that telling them needs, in one round trip. */
+export async function loadForTelling(
+  reader: Reader,
+  heads: readonly MessageHead[],
+): Promise<{
+  readonly starred: ReadonlySet<number>;
+  readonly messages: readonly (MessageSlot | undefined)[];
+}> {
+  const ids = heads.map(({ id }) => id);
+  const [starred, ...messages] = await Promise.all([
+    reader.stars(Math.min(...ids), Math.max(...ids)),
+    ...heads.map((head) => loadMessage(reader, head)),
+  ]);
+  return { starred, messages };
+}
+
+async function loadMessage(reader: Reader, head: MessageHead): Promise<MessageSlot | undefined> {
+  const { id, senderId, channelId, topic = '', people = [], conversation, mentions } = head;
+  const [message] = await Promise.all([
+    reader.message(id),
+    reader.stateFor(head),
+    ...(channelId === undefined ? [] : [reader.seen(channelId)]),
+    ...(channelId !== undefined && mentions?.topic ? [reader.takesPart(channelId, topic)] : []),
+    ...[senderId, ...people].map((userId) => reader.user(userId)),
+  ]);
+  return message?.conversation === conversation ? message : undefined;
+}
+
+const channelName = async (reader: Reader, { channelId }: MessageHead): Promise<string | undefined> =>
+  channelId === undefined ? undefined : (await reader.seen(channelId))?.channel.name;
+
+/** The people of these messages; those who are hidden from the caller without what tells who they are. */
+async function namesOf(
+  outside: Outside,
+  caller: Caller,
+  reader: Reader,
+  messages: readonly MessageSlot[],
+): Promise<ReadonlyMap<number, User>> {
+  const ids = new Set(messages.flatMap(({ senderId, people = [] }) => [senderId, ...people]));
+  const users = (await Promise.all([...ids].map((id) => reader.user(id)))).filter(
+    (user) => user !== undefined,
+  );
+  const hidden = await hiddenUsers(outside, caller, users);
+  return new Map(users.map((user) => [user.userId, hidden.has(user.userId) ? concealedUser(user) : user]));
+}
+
+function objectOf(
+  message: MessageSlot,
+  { realm }: Caller,
+  users: ReadonlyMap<number, User>,
+  channelName: string | undefined,
+  telling: Telling,
+): ReturnType<typeof messageObject> {
+  const names = { users, realmStringId: realm.stringId, ...(channelName !== undefined && { channelName }) };
+  return messageObject(message, names, telling);
+}
+
+async function flagsOf(
+  reader: Reader,
+  caller: Caller,
+  message: MessageSlot,
+  starred: boolean,
+): Promise<string[]> {
+  const { channelId, topic = '', mentions } = message;
+  const [received, unread, takesPart] = await Promise.all([
+    cameTo(reader, message),
+    isUnreadBy(reader, message),
+    channelId !== undefined && mentions?.topic === true && reader.takesPart(channelId, topic),
+  ]);
+  const { userId, groups } = caller.standing;
+  return messageFlags(message, { userId, groups, received, takesPart, read: !unread, starred });
+}

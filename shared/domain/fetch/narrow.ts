@@ -1,0 +1,177 @@
+import { isId } from '../channel/channel-access.ts';
+import { codePoints } from '../folding.ts';
+import type { Known, Pointer } from '../pointer.ts';
+import { badRequest, refusal } from '../problems.ts';
+import { EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';
+import { MOST_PEOPLE } from '../send/recipient.ts';
+import type { Account } from '../user/user.ts';
+
+type Operand = string | number | readonly (string | number)[];
+
+/** One condition as clients send it: a pair, or an object. */
+export type GivenTerm =
+  | readonly [string, Operand]
+  | { readonly operator: string; readonly operand: Operand; readonly negated?: boolean | undefined };
+
+/** What `is` can ask. */
+const states = ['dm', 'mentioned', 'starred', 'unread', 'followed', 'resolved', 'alerted'] as const;
+export type State = (typeof states)[number];
+
+/** Somebody by id or by address; a channel by id or by name. */
+type UserRef = number | string;
+type ChannelRef = number | string;
+
+type Criterion<User, Channel> =
+  | { readonly kind: 'channel'; readonly channel: Channel }
+  | { readonly kind: 'topic'; readonly topic: string }
+  | { readonly kind: 'dm'; readonly people: readonly User[] }
+  | { readonly kind: 'dmIncluding'; readonly people: readonly User[] }
+  | { readonly kind: 'sender'; readonly user: User }
+  | { readonly kind: 'id'; readonly id: number }
+  | { readonly kind: 'is'; readonly state: State };
+
+/** A condition as it was asked for, and one in which everything is told by its id. */
+export type AskedTerm = Criterion<UserRef, ChannelRef> & { readonly negated: boolean };
+export type Term = Criterion<number, number> & { readonly negated: boolean };
+
+/** Narrows that this service does not follow. They are refused, since leaving them out would show other messages. */
+const UNSUPPORTED = new Set(['search', 'has', 'with', 'channels', 'streams', 'group-pm-with']);
+
+/**
+ * Reads a narrow: a list of conditions that must all hold. What cannot be followed is `BAD_NARROW`; full-text
+ * search and a few others, which the service does not have, are `BAD_REQUEST`.
+ */
+export const checkNarrow = (given: readonly GivenTerm[]): AskedTerm[] =>
+  given.flatMap((term) => {
+    const asked = isPair(term) ? { operator: term[0], operand: term[1], negated: false } : term;
+    const criterion = criterionOf(asked.operator.toLowerCase(), asked.operand);
+    return criterion === undefined ? [] : [{ ...criterion, negated: asked.negated ?? false }];
+  });
+
+const isPair = (term: GivenTerm): term is readonly [string, Operand] => Array.isArray(term);
+
+const bad = (desc: string) => refusal('badNarrow', { desc });
+
+/** The condition of an operator; undefined for one that leaves nothing out. */
+function criterionOf(operator: string, operand: Operand): Criterion<UserRef, ChannelRef> | undefined {
+  if (UNSUPPORTED.has(operator)) throw badRequest(`Narrowing by '${operator}' is not supported.`);
+  switch (operator) {
+    case 'channel':
+    case 'stream':
+      return { kind: 'channel', channel: single(operator, operand) };
+    case 'topic':
+    case 'subject':
+      return { kind: 'topic', topic: topicIn(operator, operand) };
+    case 'dm':
+    case 'pm-with':
+      return { kind: 'dm', people: people(operator, operand) };
+    case 'dm-including':
+      return { kind: 'dmIncluding', people: people(operator, operand) };
+    case 'sender':
+    case 'from':
+      return { kind: 'sender', user: single(operator, operand) };
+    case 'id':
+      return { kind: 'id', id: idIn(operand) };
+    case 'is':
+      return { kind: 'is', state: stateIn(operand) };
+    // Only says to the client where to look.
+    case 'near':
+      return undefined;
+    case 'in':
+      if (operand === 'all') return undefined;
+      throw badRequest("Narrowing by 'in' is supported for 'all' only.");
+    default:
+      throw bad(`there is no operator '${operator.slice(0, 60)}'`);
+  }
+}
+
+function single(operator: string, operand: Operand): string | number {
+  if (typeof operand === 'object') throw bad(`'${operator}' takes one name or one ID`);
+  return operand;
+}
+
+/** The topic; its display name stands for the empty one. */
+function topicIn(operator: string, operand: Operand): string {
+  if (typeof operand !== 'string') throw bad(`'${operator}' takes a text`);
+  return operand === EMPTY_TOPIC_NAME ? '' : operand;
+}
+
+function people(operator: string, operand: Operand): readonly UserRef[] {
+  const list = typeof operand === 'string' ? operand.split(',') : [operand].flat();
+  const named = list
+    .map((each) => (typeof each === 'string' ? each.trim() : each))
+    .filter((each) => each !== '');
+  if (named.length === 0) throw bad(`'${operator}' names nobody`);
+  if (named.length > MOST_PEOPLE) throw bad(`'${operator}' names more than ${MOST_PEOPLE} people`);
+  return named;
+}
+
+function idIn(operand: Operand): number {
+  const id = typeof operand === 'string' && /^\d{1,15}$/.test(operand) ? Number(operand) : operand;
+  if (typeof id !== 'number') throw bad("'id' takes the ID of a message");
+  return id;
+}
+
+function stateIn(operand: Operand): State {
+  const state = states.find((name) => name === (operand === 'private' ? 'dm' : operand));
+  if (state === undefined) throw bad(`'is' does not know '${String(operand).slice(0, 60)}'`);
+  return state;
+}
+
+/** The names in a narrow, to be looked up with the credentials. */
+export const narrowPointers = (terms: readonly AskedTerm[]): Pointer[] =>
+  terms.flatMap((term): Pointer[] => {
+    if (term.kind === 'channel') return channelPointer(term.channel);
+    if (term.kind === 'sender') return accountPointer(term.user);
+    return 'people' in term ? term.people.flatMap(accountPointer) : [];
+  });
+
+/** A name leads somewhere if it is one at all: what is longer than any name is not looked up. */
+const channelPointer = (ref: ChannelRef): Pointer[] =>
+  typeof ref === 'string' && codePoints(ref.trim()) <= limits.channelName
+    ? [{ kind: 'channelName', name: ref.trim() }]
+    : [];
+const accountPointer = (ref: UserRef): Pointer[] =>
+  typeof ref === 'string' && codePoints(ref) <= limits.email ? [{ kind: 'account', email: ref }] : [];
+
+/**
+ * The narrow with ids in the place of names. An unknown address is `BAD_NARROW`, and so is an unknown channel, in
+ * the very words that a hidden one is refused with.
+ */
+export const resolveNarrow = (terms: readonly AskedTerm[], known: Known, userId: number): Term[] =>
+  terms.map((term): Term => {
+    switch (term.kind) {
+      case 'channel':
+        return { ...term, channel: channelId(term.channel, known) };
+      case 'sender':
+        return { ...term, user: personId(term.user, known) };
+      case 'dm':
+        return { ...term, people: circle([...term.people.map((each) => personId(each, known)), userId]) };
+      case 'dmIncluding':
+        return { ...term, people: circle(term.people.map((each) => personId(each, known))) };
+      default:
+        return term;
+    }
+  });
+
+const circle = (ids: readonly number[]): number[] => [...new Set(ids)].sort((a, b) => a - b);
+
+function personId(ref: UserRef, known: Known): number {
+  if (typeof ref === 'number') return ref;
+  const [account] = accountPointer(ref).map((pointer) => known.follow<Account>(pointer));
+  if (account === undefined) throw unknownUser();
+  return account.userId;
+}
+
+function channelId(ref: ChannelRef, known: Known): number {
+  if (typeof ref === 'number' && isId(ref)) return ref;
+  const [found] = channelPointer(ref).map((pointer) => known.follow<{ channelId: number }>(pointer));
+  if (found === undefined) throw unknownChannel();
+  return found.channelId;
+}
+
+export const unknownChannel = () => bad('there is no such channel');
+export const unknownUser = () => bad('there is no such user');
+
+/** Whether a topic of a channel can have this name at all; no message is in one that cannot. */
+export const canBeTopic = (topic: string): boolean => codePoints(topic) <= limits.topic;

@@ -1,0 +1,218 @@
+import type { Change } from '../../log/commit.ts';
+import type { EventEntry } from '../../log/slot.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Commit } from '../bulk.ts';
+import type { Caller } from '../caller.ts';
+import { isId } from '../channel/channel-access.ts';
+import { type GroupGraph, makesCycle } from '../permission.ts';
+import { badRequest } from '../problems.ts';
+import type { User } from '../user/user.ts';
+import type { Group } from './group.ts';
+import {
+  checkGraphRoom,
+  checkSubgroups,
+  doSetSubgroups,
+  subgroupsEvent,
+  subgroupsOf,
+} from './group-graph.ts';
+import {
+  checkMembers,
+  doJoinGroup,
+  doLeaveGroup,
+  eachOnce,
+  loadGroups,
+  loadPeople,
+  membersEvent,
+} from './group-member.ts';
+import { accessGroup, type GroupPermission } from './group-permissions.ts';
+
+/**
+ * Most people and groups that one request may put into a group and take out of it. All of it is one transaction of
+ * at most 100 writes, of which each person needs two.
+ */
+const MOST_CHANGED = 45;
+
+/** Whom and what a request puts into a group and takes out of it. */
+export interface MemberChange {
+  readonly add: readonly number[];
+  readonly remove: readonly number[];
+  readonly addSubgroups: readonly number[];
+  readonly removeSubgroups: readonly number[];
+}
+
+/** The change with each id once. */
+export const memberChange = (
+  given: {
+    readonly [K in keyof MemberChange]?: readonly number[] | undefined;
+  },
+): MemberChange => ({
+  add: eachOnce(given.add ?? []),
+  remove: eachOnce(given.remove ?? []),
+  addSubgroups: eachOnce(given.addSubgroups ?? []),
+  removeSubgroups: eachOnce(given.removeSubgroups ?? []),
+});
+
+/** What such a change is decided on. */
+export interface MemberGround {
+  readonly group: Group | undefined;
+  readonly users: ReadonlyMap<number, User>;
+  /** Those of the people who are direct members. */
+  readonly members: ReadonlySet<number>;
+  /** The groups that are to be put in. */
+  readonly groups: ReadonlyMap<number, Group>;
+}
+
+/** Reads all of it in one round trip. */
+export async function loadMemberGround(
+  table: Table,
+  realm: string,
+  groupId: number,
+  change: MemberChange,
+): Promise<MemberGround> {
+  const people = isId(groupId) ? eachOnce([...change.add, ...change.remove]).filter(isId) : [];
+  const [groups, users, memberships] = await Promise.all([
+    loadGroups(table, realm, [groupId, ...change.addSubgroups]),
+    loadPeople(table, realm, people),
+    table.getMany<{ userId: number }>(people.map((userId) => key('membership', { realm, userId, groupId }))),
+  ]);
+  return {
+    group: groups.get(groupId),
+    users,
+    members: new Set(memberships.map(({ userId }) => userId)),
+    groups,
+  };
+}
+
+/** A change that was decided on: what is told, and what really becomes different. */
+interface DecidedMembers {
+  readonly group: Group;
+  readonly change: MemberChange;
+  readonly joining: readonly number[];
+  readonly leaving: readonly number[];
+  /** The subgroups afterwards; absent where they stay. */
+  readonly subgroups?: readonly number[];
+}
+
+/** What lets somebody put just themselves in, or take themselves out, rather than others. */
+const permissionsFor = (
+  people: readonly number[],
+  callerId: number,
+  self: GroupPermission,
+  others: GroupPermission,
+): GroupPermission[] => (people.length === 1 && people[0] === callerId ? [self, others] : [others]);
+
+/**
+ * Decides whether the caller may change the members and subgroups of a group so, as the reference does: additions
+ * before removals, people before groups. Somebody who is added and removed by one request ends as they began.
+ */
+function checkMemberChange(
+  caller: Caller,
+  groupId: number,
+  change: MemberChange,
+  ground: MemberGround,
+): DecidedMembers {
+  const { add, remove, addSubgroups, removeSubgroups } = change;
+  const count = add.length + remove.length + addSubgroups.length + removeSubgroups.length;
+  if (count === 0) throw badRequest('Nothing to do: name somebody to add or to delete.');
+  if (count > MOST_CHANGED) {
+    throw badRequest(`One request can change at most ${MOST_CHANGED} members and subgroups of a group.`);
+  }
+  const access = (...permissions: GroupPermission[]): Group =>
+    accessGroup(caller, groupId, ground.group, ...permissions);
+  const { userId } = caller.user;
+  if (add.length > 0) access(...permissionsFor(add, userId, 'can_join_group', 'can_add_members_group'));
+  if (remove.length > 0) {
+    access(...permissionsFor(remove, userId, 'can_leave_group', 'can_remove_members_group'));
+  }
+  if (addSubgroups.length > 0) access('can_add_members_group');
+  if (removeSubgroups.length > 0) access();
+
+  checkPeople(change, ground);
+  const subgroups = checkGroups(caller.graph, groupId, change, ground);
+  return {
+    group: ground.group as Group,
+    change,
+    joining: add.filter((id) => !remove.includes(id)),
+    leaving: remove.filter((id) => !add.includes(id)),
+    ...(subgroups && { subgroups }),
+  };
+}
+
+function checkPeople({ add, remove }: MemberChange, { users, members }: MemberGround): void {
+  checkMembers([...add, ...remove], users);
+  const known = add.find((id) => members.has(id));
+  if (known !== undefined) throw badRequest(`User ${known} is already a member of this group.`);
+  const unknown = remove.find((id) => !members.has(id) && !add.includes(id));
+  if (unknown !== undefined) throw badRequest(`User ${unknown} is not a member of this group.`);
+}
+
+/** Decides on the subgroups; returns them as they will be, or undefined where they stay. */
+function checkGroups(
+  graph: GroupGraph,
+  groupId: number,
+  { addSubgroups, removeSubgroups }: MemberChange,
+  { groups }: MemberGround,
+): readonly number[] | undefined {
+  const before = subgroupsOf(graph, groupId);
+  checkSubgroups(addSubgroups, groups);
+  const known = addSubgroups.find((id) => before.includes(id));
+  if (known !== undefined) throw badRequest(`User group ${known} is already a subgroup of this group.`);
+  if (addSubgroups.length > 0 && makesCycle(graph, groupId, addSubgroups)) {
+    throw badRequest('A user group cannot contain itself, not even through another group.');
+  }
+  const between = [...before, ...addSubgroups];
+  const unknown = removeSubgroups.find((id) => !between.includes(id));
+  if (unknown !== undefined) throw badRequest(`User group ${unknown} is not a subgroup of this group.`);
+  const after = eachOnce(between.filter((id) => !removeSubgroups.includes(id)));
+  if (after.length === before.length && after.every((id) => before.includes(id))) return undefined;
+  checkGraphRoom(graph, after.length - before.length);
+  return after;
+}
+
+/** How many events tell of a change. */
+export const eventsOfChange = (change: MemberChange): number =>
+  Object.values(change).filter((ids) => ids.length > 0).length;
+
+/** Decides on the change and carries it out in one transaction. */
+export function changeMembers(
+  caller: Caller,
+  commit: Commit,
+  groupId: number,
+  change: MemberChange,
+  ground: MemberGround,
+): Promise<Record<string, never>> {
+  const decided = checkMemberChange(caller, groupId, change, ground);
+  return commit(eventsOfChange(change), () => doChangeMembers(caller.realmId, caller.graph, decided));
+}
+
+/** Puts people and groups into a group and takes others out, held to the settings by which that was allowed. */
+function doChangeMembers(
+  realm: string,
+  graph: GroupGraph,
+  { group, change, joining, leaving, subgroups }: DecidedMembers,
+): Change<Record<string, never>> {
+  const { groupId, version } = group;
+  const { add, remove, addSubgroups, removeSubgroups } = change;
+  const events: [readonly number[], (ids: readonly number[]) => EventEntry][] = [
+    [add, (ids) => membersEvent('add_members', groupId, ids)],
+    [remove, (ids) => membersEvent('remove_members', groupId, ids)],
+    [addSubgroups, (ids) => subgroupsEvent('add_subgroups', groupId, ids)],
+    [removeSubgroups, (ids) => subgroupsEvent('remove_subgroups', groupId, ids)],
+  ];
+  return {
+    writes: [
+      {
+        update: key('group', { realm, groupId }),
+        change: {},
+        when: { equals: { version } },
+        inOrder: true,
+      },
+      ...joining.flatMap((userId) => doJoinGroup(realm, groupId, userId, true)),
+      ...leaving.flatMap((userId) => doLeaveGroup(realm, groupId, userId)),
+      ...(subgroups ? doSetSubgroups(realm, graph, groupId, subgroups) : []),
+    ],
+    entries: events.flatMap(([ids, event]) => (ids.length > 0 ? [event(ids)] : [])),
+    result: {},
+  };
+}

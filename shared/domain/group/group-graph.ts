@@ -1,0 +1,91 @@
+import type { EventEntry } from '../../log/slot.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import type { GroupGraph } from '../permission.ts';
+import { badRequest } from '../problems.ts';
+import type { Group } from './group.ts';
+import { checkActive } from './group-use.ts';
+import { isSystemGroup, systemSubgroups } from './system-group.ts';
+
+/**
+ * Most edges of an organization's graph. The graph is one item, which holds 400 KB and is read by every request:
+ * this many are about 100 KB.
+ */
+const MOST_EDGES = 10_000;
+
+/** The groups directly in a group. */
+export const subgroupsOf = (graph: GroupGraph, groupId: number): readonly number[] =>
+  systemSubgroups.get(groupId) ?? graph.edges[String(groupId)] ?? [];
+
+/** The groups in a group at any depth, without itself, in rising order. */
+export function allSubgroupsOf(graph: GroupGraph, groupId: number): number[] {
+  const seen = new Set<number>();
+  const open = [...subgroupsOf(graph, groupId)];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    open.push(...subgroupsOf(graph, next));
+  }
+  return [...seen].sort((a, b) => a - b);
+}
+
+/** The named groups that a group is directly in. */
+export const supergroupsOf = (graph: GroupGraph, groupId: number): number[] =>
+  Object.entries(graph.edges).flatMap(([parent, children]) =>
+    children.includes(groupId) ? [Number(parent)] : [],
+  );
+
+/** Decides whether groups can be put into a group: they exist and are active (wire facts 7). */
+export function checkSubgroups(ids: readonly number[], groups: ReadonlyMap<number, Group>): void {
+  for (const id of ids) {
+    if (isSystemGroup(id)) continue;
+    const group = groups.get(id);
+    if (group === undefined) throw badRequest(`Invalid user group ID: ${id}.`);
+    if (group.deactivated) throw badRequest(`The user group with the ID ${id} is deactivated.`);
+  }
+}
+
+/** Decides whether the graph has room for more edges. */
+export function checkGraphRoom(graph: GroupGraph, more: number): void {
+  const edges = Object.values(graph.edges).reduce((sum, children) => sum + children.length, 0);
+  if (edges + more > MOST_EDGES) throw badRequest('This organization has too many subgroups.');
+}
+
+/**
+ * Gives a group its subgroups. The transaction is held to the graph that was decided on, so that two such changes
+ * cannot make a cycle together, and to the added groups being active.
+ */
+export function doSetSubgroups(
+  realm: string,
+  graph: GroupGraph,
+  groupId: number,
+  subgroups: readonly number[],
+): Write[] {
+  const before = subgroupsOf(graph, groupId);
+  const { [String(groupId)]: _, ...others } = graph.edges;
+  const edges = subgroups.length === 0 ? others : { ...others, [String(groupId)]: subgroups };
+  return [
+    {
+      update: key('groupGraph', { realm }),
+      change: { set: { edges, version: graph.version + 1 } },
+      when: { equals: { version: graph.version } },
+      inOrder: true,
+    },
+    ...checkActive(
+      realm,
+      subgroups.filter((id) => !before.includes(id)),
+    ),
+  ];
+}
+
+/** Tells everybody that groups were put into a group, or taken out of it. */
+export const subgroupsEvent = (
+  op: 'add_subgroups' | 'remove_subgroups',
+  groupId: number,
+  subgroups: readonly number[],
+): EventEntry => ({
+  kind: 'event',
+  hearers: { everyone: 'all' },
+  payload: { type: 'user_group', op, group_id: groupId, direct_subgroup_ids: subgroups },
+  access: true,
+});

@@ -1,0 +1,55 @@
+import { partition, sortPrefix } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Caller } from '../caller.ts';
+import { isSystemBot, type User } from '../user/user.ts';
+import type { Group } from './group.ts';
+import { subgroupsOf } from './group-graph.ts';
+import { groupObject } from './group-object.ts';
+import { roleGroupObjects } from './role-groups.ts';
+
+/** The named groups of an organization with the ids of their direct members. */
+export interface NamedGroups {
+  readonly groups: readonly Group[];
+  /** Group -> direct members, deactivated ones too. */
+  readonly members: ReadonlyMap<number, readonly number[]>;
+}
+
+/** Reads all named groups and who is in them: two round trips, whose cost is that of the list. */
+export async function loadNamedGroups(table: Table, realm: string): Promise<NamedGroups> {
+  const groups = await table.all<Group>({ pk: partition('group', { realm }) });
+  const members = await Promise.all(
+    groups.map(async ({ groupId }) => [groupId, await loadMemberIds(table, realm, groupId)] as const),
+  );
+  return { groups, members: new Map(members) };
+}
+
+/** The ids of a group's direct members, ascending. One round trip. */
+export async function loadMemberIds(table: Table, realm: string, groupId: number): Promise<number[]> {
+  const members = await table.all<{ userId: number }>({
+    pk: partition('member', { realm, groupId }),
+    prefix: sortPrefix('member'),
+  });
+  return members.map(({ userId }) => userId);
+}
+
+/**
+ * All user groups as clients see them (wire facts 7), those of the roles first, each with its active direct
+ * members. `users` are all users of the organization; `now` is in milliseconds.
+ */
+export function groupObjects(
+  { realm, graph }: Pick<Caller, 'realm' | 'graph'>,
+  { groups, members }: NamedGroups,
+  users: readonly User[],
+  options: { readonly includeDeactivated: boolean; readonly now: number },
+) {
+  const active = users.filter((user) => user.isActive && !isSystemBot(user));
+  const activeIds = new Set(active.map(({ userId }) => userId));
+  const named = groups
+    .filter(({ deactivated }) => options.includeDeactivated || !deactivated)
+    .map((group) => {
+      const direct = (members.get(group.groupId) ?? []).filter((userId) => activeIds.has(userId));
+      return groupObject(group, direct, subgroupsOf(graph, group.groupId));
+    });
+  const { waiting_period_threshold: waitingDays } = realm.settings;
+  return [...roleGroupObjects(active, waitingDays, options.now), ...named];
+}

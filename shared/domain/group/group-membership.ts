@@ -1,0 +1,82 @@
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import { isId } from '../channel/channel-access.ts';
+import { type GroupGraph, isFullMember, noGroups } from '../permission.ts';
+import { badRequest } from '../problems.ts';
+import { isSystemBot, type User } from '../user/user.ts';
+import { loadUsers, loadUsersById } from '../user/user-list.ts';
+import type { Group } from './group.ts';
+import { allSubgroupsOf } from './group-graph.ts';
+import { loadMemberIds } from './group-list.ts';
+import { roleGroups } from './role-groups.ts';
+import { isSystemGroup } from './system-group.ts';
+
+/** Decides whether there is a group with this id to look at; deactivated ones can be. */
+export function checkGroupExists(groupId: number, group: Group | undefined): void {
+  if (!isSystemGroup(groupId) && group === undefined) throw badRequest('Invalid user group.');
+}
+
+/** Reads a named group; undefined for an id that no named group has. One round trip. */
+export const loadGroup = async (table: Table, realm: string, groupId: number): Promise<Group | undefined> =>
+  isId(groupId) && !isSystemGroup(groupId) ? table.get<Group>(key('group', { realm, groupId })) : undefined;
+
+/** Who may be in a group, before it is known who of them is. */
+export interface Candidates {
+  readonly group: Group | undefined;
+  /** Those who are put into the group, or into a named group within it. */
+  readonly listed: ReadonlySet<number>;
+  /** The groups of roles in it: whoever has the role is a member. */
+  readonly roleGroups: ReadonlySet<number>;
+  /** Among others, everybody who may be a member. */
+  readonly users: readonly User[];
+}
+
+/**
+ * Reads who may be in a group, directly or (unless `directOnly`) through groups in it, in two round trips. Where
+ * groups are in it, all users are read beside their members: reading just those would be a round trip more.
+ */
+export async function loadCandidates(
+  table: Table,
+  realm: string,
+  groupId: number,
+  directOnly: boolean,
+): Promise<Candidates> {
+  const [group, graph, own] = await Promise.all([
+    loadGroup(table, realm, groupId),
+    table.get<GroupGraph>(key('groupGraph', { realm })),
+    isId(groupId) && !isSystemGroup(groupId) ? loadMemberIds(table, realm, groupId) : [],
+  ]);
+  const within = [groupId, ...(directOnly ? [] : allSubgroupsOf(graph ?? noGroups, groupId))];
+  const isPlain = within.length === 1 && !isSystemGroup(groupId);
+  const [users, ...nested] = await Promise.all([
+    isPlain ? loadUsersById(table, realm, own) : loadUsers(table, realm),
+    ...within
+      .filter((id) => id !== groupId && !isSystemGroup(id))
+      .map((id) => loadMemberIds(table, realm, id)),
+  ]);
+  return {
+    group,
+    listed: new Set([...own, ...nested.flat()]),
+    roleGroups: new Set(within.filter(isSystemGroup)),
+    users,
+  };
+}
+
+/**
+ * The active members among the candidates, in rising order.
+ *
+ * @param waitingDays days until a member is a full member
+ * @param now milliseconds
+ */
+export const membersAmong = (candidates: Candidates, waitingDays: number, now: number): number[] =>
+  candidates.users
+    .filter((user) => user.isActive && !isSystemBot(user))
+    .filter(
+      ({ userId, role, dateJoined }) =>
+        candidates.listed.has(userId) ||
+        roleGroups(role, isFullMember({ dateJoined }, waitingDays, now)).some((id) =>
+          candidates.roleGroups.has(id),
+        ),
+    )
+    .map(({ userId }) => userId)
+    .sort((a, b) => a - b);

@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+import { conversationOf } from '../../table/keys.ts';
+import { folded } from '../folding.ts';
+
+/** People beyond this many make the name of their conversation a digest: keys have a limit. */
+const LISTED = 40;
+
+/** The conversation that a topic of a channel is, whatever the case of its spelling. */
+export const topicConversation = (channelId: number, topic: string): string =>
+  conversationOf.topic(channelId, folded(topic));
+
+/** The conversation of these people. The order and repetitions do not matter. */
+export function directConversation(people: readonly number[]): string {
+  const ids = [...new Set(people)].sort((a, b) => a - b).join(',');
+  if (people.length <= LISTED) return conversationOf.direct(ids);
+  return conversationOf.direct(createHash('sha256').update(ids).digest('hex'));
+}

@@ -1,0 +1,87 @@
+import type { Message, Revision } from '../../log/message.ts';
+import { reactionsOf } from '../reaction/reaction.ts';
+import { EMPTY_TOPIC_NAME } from '../realm/realm.ts';
+import { toldAvatarUrl } from '../user/avatar.ts';
+import type { User } from '../user/user.ts';
+
+/** How a reader wants messages told. */
+export interface Telling {
+  /** Rendered HTML, or the Markdown as it was sent. */
+  readonly applyMarkdown: boolean;
+  /** The client knows the empty topic, so it is not given a name. */
+  readonly emptyTopicName: boolean;
+  /** The client works out Gravatar's addresses itself; yes if absent. */
+  readonly clientGravatar?: boolean;
+}
+
+/** Names that the stored message refers to by id. */
+export interface MessageNames {
+  /** Name of the channel, for channel messages. */
+  readonly channelName?: string;
+  /** Users by id: the sender, and the people of a direct message. */
+  readonly users: ReadonlyMap<number, User>;
+  /** The organization's subdomain. */
+  readonly realmStringId: string;
+}
+
+/** A message as clients see one (wire facts 14.4), without flags. */
+export function messageObject(message: Message, names: MessageNames, telling: Telling) {
+  const sender = names.users.get(message.senderId);
+  const isChannel = message.channelId !== undefined;
+  const topic = message.topic ?? '';
+  return {
+    id: message.id,
+    type: isChannel ? ('stream' as const) : ('private' as const),
+    sender_id: message.senderId,
+    sender_email: sender?.email ?? '',
+    sender_full_name: sender?.fullName ?? '',
+    sender_realm_str: names.realmStringId,
+    avatar_url: sender === undefined ? null : toldAvatarUrl(sender, telling.clientGravatar),
+    recipient_id: message.recipientId,
+    timestamp: message.timestamp,
+    client: message.client,
+    subject: isChannel ? topicName(topic, telling) : topic,
+    topic_links: [],
+    display_recipient: isChannel
+      ? (names.channelName ?? '')
+      : (message.people ?? []).map((id) => personOf(id, names.users.get(id))),
+    ...(isChannel && { stream_id: message.channelId }),
+    content: telling.applyMarkdown ? message.rendered : message.content,
+    content_type: telling.applyMarkdown ? ('text/html' as const) : ('text/x-markdown' as const),
+    is_me_message: message.isMe,
+    reactions: reactionsOf(message).map(({ name, code, type, userId }) => ({
+      emoji_name: name,
+      emoji_code: code,
+      reaction_type: type,
+      user_id: userId,
+    })),
+    submessages: [],
+    ...(message.edited !== undefined && { last_edit_timestamp: message.edited }),
+    ...(message.moved !== undefined && { last_moved_timestamp: message.moved }),
+    ...(message.history && {
+      edit_history: message.history.map((revision) => revisionObject(revision, telling)),
+    }),
+  };
+}
+
+/** A topic as the reader's client names it. */
+export const topicName = (topic: string, { emptyTopicName }: Pick<Telling, 'emptyTopicName'>): string =>
+  topic === '' && !emptyTopicName ? EMPTY_TOPIC_NAME : topic;
+
+/** Who changed a message when, and where it was before. Its earlier texts are told by its history only. */
+export const revisionObject = (
+  { userId, timestamp, topic, channel }: Revision,
+  telling: Pick<Telling, 'emptyTopicName'>,
+) => ({
+  user_id: userId,
+  timestamp,
+  ...(topic && { topic: topicName(topic.to, telling), prev_topic: topicName(topic.from, telling) }),
+  ...(channel && { stream: channel.to, prev_stream: channel.from }),
+});
+
+const personOf = (id: number, user: User | undefined) => ({
+  id,
+  email: user?.email ?? '',
+  full_name: user?.fullName ?? '',
+  is_mirror_dummy: false,
+});

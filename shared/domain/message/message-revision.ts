@@ -1,0 +1,111 @@
+import type { Revision } from '../../log/message.ts';
+import { indexKeys } from '../../log/pack.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import type { Rendered } from '../../markdown/render.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import { messageKey, stillTheSame } from '../fetch/message-target.ts';
+import { mentionsIn } from '../send/send.ts';
+import { topicConversation } from './conversation.ts';
+import { readPlaceOf } from './message-head.ts';
+
+/** New content of a message. */
+export interface Rewrite {
+  readonly content: string;
+  readonly rendered: Rendered;
+}
+
+/** Where a message goes: a topic, in its channel or in another one. */
+export interface Relocation {
+  readonly channelId: number;
+  readonly topic: string;
+  /** It only marks the topic as resolved, or takes the mark away: that does not count as a move (wire facts 14.4). */
+  readonly isResolution: boolean;
+}
+
+/** A message before a change of its content, kept apart from it because texts can be long. */
+export interface Edit {
+  readonly seq: number;
+  readonly content: string;
+  readonly rendered: string;
+}
+
+/** Changes that a message remembers; older ones are forgotten. */
+const MOST_REMEMBERED = 100;
+
+export interface Revising {
+  /** The number of the event that tells of it. */
+  readonly seq: number;
+  readonly userId: number;
+  /** Milliseconds. */
+  readonly now: number;
+  readonly rewrite?: Rewrite | undefined;
+  readonly relocation?: Relocation | undefined;
+}
+
+/** Changes a message, held to the version that was seen, and remembers what it was before. */
+export function doRevise(realm: string, message: MessageSlot, revising: Revising): Write[] {
+  const { seq, userId, now, rewrite, relocation } = revising;
+  const timestamp = Math.floor(now / 1000);
+  const revision: Revision = {
+    seq,
+    userId,
+    timestamp,
+    ...(rewrite && { content: true }),
+    ...(relocation && placesOf(message, relocation)),
+  };
+  const mentions = rewrite && mentionsIn(rewrite.rendered, message.channelId !== undefined);
+  return [
+    {
+      update: messageKey(realm, message.id),
+      change: {
+        set: {
+          revision: seq,
+          history: [revision, ...(message.history ?? [])].slice(0, MOST_REMEMBERED),
+          ...(rewrite && {
+            content: rewrite.content,
+            rendered: rewrite.rendered.html,
+            isMe: rewrite.rendered.isMe,
+            edited: timestamp,
+          }),
+          ...(mentions && { mentions }),
+          ...(relocation && relocated(realm, message, relocation)),
+          ...(relocation && !relocation.isResolution && { moved: timestamp }),
+        },
+        ...(rewrite && !mentions && { remove: ['mentions'] }),
+      },
+      when: stillTheSame(message),
+      inOrder: true,
+    },
+    ...(rewrite
+      ? [
+          {
+            put: key('edit', { realm, messageId: message.id, seq }),
+            item: { seq, content: message.content, rendered: message.rendered },
+          },
+        ]
+      : []),
+  ];
+}
+
+function placesOf(
+  { channelId = 0, topic = '' }: MessageSlot,
+  to: Relocation,
+): Pick<Revision, 'topic' | 'channel'> {
+  return {
+    ...(topic !== to.topic && { topic: { from: topic, to: to.topic } }),
+    ...(channelId !== to.channelId && { channel: { from: channelId, to: to.channelId } }),
+  };
+}
+
+function relocated(realm: string, { id, ...message }: MessageSlot, { channelId, topic }: Relocation) {
+  const conversation = topicConversation(channelId, topic);
+  return {
+    channelId,
+    topic,
+    recipientId: channelId,
+    conversation,
+    readIn: readPlaceOf(message),
+    ...indexKeys(realm, id, { channelId, conversation }),
+  };
+}

@@ -1,0 +1,78 @@
+import type { MessageHead } from '../../log/message.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
+
+/** Which way one goes from a message: towards the past, or towards the present. */
+export type Side = 'older' | 'newer';
+
+/** A request for the messages of a place within a range of ids, both ends included, nearest first. */
+export interface Reach {
+  readonly from: number;
+  readonly to: number;
+  readonly side: Side;
+  readonly limit: number;
+}
+
+/** What was found in a range, in no order. */
+export interface Reached {
+  readonly heads: readonly MessageHead[];
+  /** The id up to which the range was examined; undefined when all of it was. */
+  readonly until: number | undefined;
+}
+
+export type Reacher = (reach: Reach) => Promise<Reached>;
+
+/**
+ * The messages of one place that are known so far: all those from `low` up to, but not including, `high`. It grows
+ * at either end, so that nothing is read twice in a request however it moves about.
+ */
+export class Strip {
+  readonly #reach: Reacher;
+  readonly #recent: Promise<readonly MessageHead[]>;
+  readonly #heads = new Map<number, MessageHead>();
+  #low = 0;
+  #high = 0;
+
+  /** `recent` are messages of this place that an index may not show yet, from a consistent read. */
+  constructor(reach: Reacher, recent: Promise<readonly MessageHead[]> = NONE) {
+    this.#reach = reach;
+    this.#recent = recent;
+    // Whoever extends the strip meets the fault; a strip that nobody extends must not bring it up by itself.
+    recent.catch(() => {});
+  }
+
+  /** The first id that is not examined yet on this side: none is left at 0, and at infinity. */
+  frontier(side: Side): number {
+    return side === 'newer' ? this.#high : Math.max(0, this.#low - 1);
+  }
+
+  /** The known messages, in no order. */
+  heads(): Iterable<MessageHead> {
+    return this.#heads.values();
+  }
+
+  /** Goes to this id: the known range has it in it or at its edge, or else begins anew there, empty. */
+  moveTo(id: number): void {
+    if (this.#low <= id && id <= this.#high) return;
+    this.#heads.clear();
+    this.#low = id;
+    this.#high = id > LARGEST_NUMBER ? Number.POSITIVE_INFINITY : id;
+  }
+
+  /** Reads up to `limit` more messages on one side; towards the past, only those above an id. */
+  async extend(side: Side, limit: number, above = 0): Promise<void> {
+    const next = this.frontier(side);
+    if (side === 'older' ? next <= above : !Number.isFinite(next)) return;
+    const reach: Reach =
+      side === 'older'
+        ? { from: above + 1, to: Math.min(next, LARGEST_NUMBER), side, limit }
+        : { from: next, to: LARGEST_NUMBER, side, limit };
+    const [{ heads, until }, recent] = await Promise.all([this.#reach(reach), this.#recent]);
+    for (const head of heads) this.#heads.set(head.id, head);
+    if (side === 'older') this.#low = until ?? above + 1;
+    else this.#high = until === undefined ? Number.POSITIVE_INFINITY : until + 1;
+    for (const head of recent)
+      if (head.id >= this.#low && head.id < this.#high) this.#heads.set(head.id, head);
+  }
+}
+
+const NONE: Promise<readonly MessageHead[]> = Promise.resolve([]);

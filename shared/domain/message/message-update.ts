@@ -1,0 +1,72 @@
+import type { MessageSlot } from '../../log/slot.ts';
+import type { Table } from '../../table/table.ts';
+import { isId } from '../channel/channel-access.ts';
+import { badRequest, refusal } from '../problems.ts';
+import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
+import { loadStep, type Move, type StepGround } from './move-step.ts';
+
+/** An update of a message as it was asked for. */
+export interface AskedUpdate {
+  readonly content?: string;
+  readonly topic?: string;
+  readonly channelId?: number;
+  readonly mode: Move['mode'];
+}
+
+/**
+ * Decides whether what is asked for makes sense, by itself and, once it is known, for this message. What names the
+ * place where the message is already asks for nothing.
+ */
+export function checkUpdate(asked: AskedUpdate, message?: MessageSlot): void {
+  const { content, topic, channelId, mode } = asked;
+  const moves = topic !== undefined || channelId !== undefined;
+  if (content === undefined && !moves) throw badRequest('There is nothing to change.');
+  if (mode !== 'change_one' && !moves) {
+    throw badRequest("'propagate_mode' goes with a 'topic' or a 'stream_id'.");
+  }
+  if (channelId !== undefined && content !== undefined) {
+    throw badRequest('The content cannot change while the message moves to another channel.');
+  }
+  if (channelId !== undefined && !isId(channelId)) throw refusal('invalidChannelId');
+  if (message === undefined) return;
+  if (message.channelId === undefined && moves) {
+    throw badRequest('Direct messages have no topic and cannot be moved.');
+  }
+  if (content === undefined && relocationOf(message, asked) === undefined) {
+    throw badRequest('There is nothing to change.');
+  }
+}
+
+/** Where the message goes; undefined where it stays. */
+function relocationOf(message: MessageSlot, asked: AskedUpdate): Move['to'] | undefined {
+  const { channelId, topic = '' } = message;
+  if (channelId === undefined) return undefined;
+  const to = { channelId: asked.channelId ?? channelId, topic: asked.topic ?? topic };
+  if (to.channelId === channelId && to.topic === topic) return undefined;
+  return { ...to, isResolution: to.channelId === channelId && isResolution(topic, to.topic) };
+}
+
+/** A move of the message, with what it looks at if this one alone moves. */
+export interface Relocating {
+  readonly to: Move['to'];
+  readonly target: TargetChannel;
+  readonly ground: StepGround;
+}
+
+/** Reads it; undefined where the message stays. One round trip. */
+export async function loadRelocating(
+  table: Table,
+  realm: string,
+  message: MessageSlot,
+  asked: AskedUpdate,
+  who: { readonly userId: number; readonly ownerId?: number },
+): Promise<Relocating | undefined> {
+  const to = relocationOf(message, asked);
+  if (to === undefined || message.channelId === undefined) return undefined;
+  const from = { channelId: message.channelId, topic: message.topic ?? '' };
+  const [target, ground] = await Promise.all([
+    loadTargetChannel(table, realm, to.channelId, who),
+    loadStep(table, realm, { from, to }, [message]),
+  ]);
+  return { to, target, ground };
+}

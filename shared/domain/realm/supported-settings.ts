@@ -1,0 +1,43 @@
+import { defaultChannelGroups } from '../channel/channel.ts';
+import { channelGroupRules } from '../channel/channel-groups.ts';
+import { defaultGroupSettings, groupPermissionRules } from '../group/group-permissions.ts';
+import type { GroupSetting } from '../group/group-setting.ts';
+import type { GroupSettingRule } from '../group/group-setting-check.ts';
+import { systemGroups } from '../group/system-group.ts';
+import { defaultRealmSettings } from './realm.ts';
+
+/** Stands for whoever creates a channel or a group, where that is the default. */
+const CREATOR = 0;
+
+/** What clients are told of one setting, so that they offer only what the service takes. */
+const told = (rule: GroupSettingRule, initial: GroupSetting, creator: string) => ({
+  require_system_group: rule.systemOnly === true,
+  allow_internet_group: false,
+  allow_nobody_group: rule.nobody,
+  allow_everyone_group: rule.everyone,
+  default_group_name: Object.values(systemGroups).find(({ id }) => id === initial)?.name ?? creator,
+  default_for_system_groups: null,
+  allowed_system_groups: [],
+});
+
+const toldAll = <N extends string>(
+  rules: Readonly<Record<N, GroupSettingRule>>,
+  initial: Readonly<Record<N, GroupSetting>>,
+  creator: string,
+) =>
+  Object.fromEntries(
+    (Object.keys(rules) as N[]).map((name) => [name, told(rules[name], initial[name], creator)]),
+  );
+
+/** What each group setting of the organization, of channels and of groups may be (wire facts 2, 4.5, 7). */
+export const supportedSettings = {
+  realm: Object.fromEntries(
+    Object.entries(defaultRealmSettings).flatMap(([name, initial]) =>
+      name.startsWith('can_') || name.startsWith('direct_message_')
+        ? [[name, told({ nobody: true, everyone: true }, initial as GroupSetting, '')]]
+        : [],
+    ),
+  ),
+  stream: toldAll(channelGroupRules, defaultChannelGroups(CREATOR), 'stream_creator_or_nobody'),
+  group: toldAll(groupPermissionRules, defaultGroupSettings(CREATOR), 'group_creator'),
+};

@@ -1,0 +1,148 @@
+import { Stale } from '../../log/commit.ts';
+import type { Message } from '../../log/message.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import type { Caller } from '../caller.ts';
+import { directGroups } from '../caller.ts';
+import type { Ends } from '../fetch/message-neighbours.ts';
+import { groupsOf } from '../group/group-setting.ts';
+import { isSystemGroup, systemGroups } from '../group/system-group.ts';
+import type { Outside } from '../outside.ts';
+import { holds, isForEveryone, standingOf } from '../permission.ts';
+import { badRequest } from '../problems.ts';
+import type { User } from '../user/user.ts';
+
+/** A direct conversation, as stored: it exists while it has messages. */
+export interface Conversation {
+  readonly people: readonly number[];
+  readonly maxId: number;
+  /** How many messages ever arrived in it, and how many left it. */
+  readonly arrived: number;
+  readonly left: number;
+  /** Identifies the conversation on the wire: the id of its first message. */
+  readonly recipientId: number;
+}
+
+/** That a user takes part in a conversation, stored under the user. */
+export interface Dialogue {
+  readonly conversation: string;
+  readonly people: readonly number[];
+}
+
+/** Keeps the conversation's newest message right when one arrives, and begins it with the first one. */
+export function doArriveDirect(
+  realm: string,
+  conversation: string,
+  people: readonly number[],
+  messageId: number,
+  exists: boolean,
+): Write[] {
+  const conversationKey = key('conversation', { realm, conversation });
+  if (exists) {
+    return [
+      {
+        update: conversationKey,
+        change: { set: { maxId: messageId }, add: { arrived: 1 } },
+        when: { absent: false, below: { maxId: messageId } },
+        // A newer message was committed first: the conversation already tells of that one.
+        otherwise: { update: conversationKey, change: { add: { arrived: 1 } }, when: { absent: false } },
+      },
+    ];
+  }
+  const item: Conversation = { people, maxId: messageId, arrived: 1, left: 0, recipientId: messageId };
+  const dialogue: Dialogue = { conversation, people };
+  return [
+    { put: conversationKey, item: { ...item }, when: { absent: true } },
+    ...people.map(
+      (userId): Write => ({ put: key('dialogue', { realm, userId, conversation }), item: { ...dialogue } }),
+    ),
+  ];
+}
+
+/**
+ * Keeps a conversation right when its message is deleted: with the last one it is gone, for everybody in it. What
+ * was seen of its newest message is held to, as in topics.
+ */
+export function doLeaveDirect(
+  realm: string,
+  { id, conversation }: Pick<Message, 'id' | 'conversation'>,
+  seen: Conversation | undefined,
+  ends: Ends,
+): Write[] {
+  // The message was deleted since it was read, and the conversation with it.
+  if (seen === undefined) throw new Stale([]);
+  const at = key('conversation', { realm, conversation });
+  const held = { arrived: seen.arrived, left: seen.left };
+  if (seen.arrived - seen.left === 1) {
+    return [
+      { delete: at, when: { equals: held } },
+      ...seen.people.map((userId): Write => ({ delete: key('dialogue', { realm, userId, conversation }) })),
+    ];
+  }
+  const left = { left: 1 };
+  if (id !== seen.maxId) {
+    return [{ update: at, change: { add: left }, when: { absent: false, above: { maxId: id } } }];
+  }
+  const newest = ends.newest.find((neighbour) => neighbour.id !== id);
+  if (newest === undefined) return [{ update: at, change: { add: left }, when: { equals: held } }];
+  return [
+    { update: at, change: { set: { maxId: newest.id }, add: left }, when: { equals: held } },
+    {
+      check: key('slot', { realm, seq: newest.id }),
+      when: { equals: { kind: 'message', conversation } },
+    },
+  ];
+}
+
+/** Decides whether these people can be written to at all: nobody's account may be deactivated (wire facts 3.8). */
+export function checkRecipients(people: readonly User[]): void {
+  const gone = people.find(({ isActive }) => !isActive);
+  if (gone !== undefined) throw badRequest(`The account '${gone.email}' is deactivated.`);
+}
+
+/**
+ * Decides whether this conversation is permitted (wire facts 3.8). Bots may always send, and everybody may always
+ * write to bots and to themselves. Otherwise somebody in it must hold the permission, and whoever begins it the
+ * other one.
+ *
+ * Memberships of the recipients are read only where a setting names groups other than those of the roles.
+ */
+export async function checkDirectPermission(
+  outside: Outside,
+  caller: Caller,
+  people: readonly User[],
+  isNew: boolean,
+): Promise<void> {
+  const { settings } = caller.realm;
+  if (caller.user.isBot || people.every(({ userId, isBot }) => isBot || userId === caller.user.userId))
+    return;
+  const permission = settings.direct_message_permission_group;
+  if (!isForEveryone(permission) && !(await someoneHolds(outside, caller, people))) {
+    throw badRequest(
+      permission === systemGroups.nobody.id
+        ? 'Direct messages are disabled in this organization.'
+        : 'This direct message is not permitted by the settings of the organization.',
+    );
+  }
+  const initiator = settings.direct_message_initiator_group;
+  if (isNew && !isForEveryone(initiator) && !holds(caller.standing, initiator)) {
+    throw badRequest('You do not have permission to begin a direct conversation.');
+  }
+}
+
+async function someoneHolds(outside: Outside, caller: Caller, people: readonly User[]): Promise<boolean> {
+  const setting = caller.realm.settings.direct_message_permission_group;
+  if (holds(caller.standing, setting)) return true;
+  const others = people.filter(({ userId }) => userId !== caller.user.userId);
+  const holdsWith = (user: User, groups: readonly number[]): boolean => {
+    const { graph, realm } = caller;
+    return holds(
+      standingOf(user, groups, graph, realm.settings.waiting_period_threshold, outside.now()),
+      setting,
+    );
+  };
+  if (others.some((user) => holdsWith(user, []))) return true;
+  if (groupsOf(setting).every(isSystemGroup)) return false;
+  const groups = await Promise.all(others.map(({ userId }) => directGroups(outside, caller.realmId, userId)));
+  return others.some((user, i) => holdsWith(user, groups[i] ?? []));
+}

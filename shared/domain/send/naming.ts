@@ -1,0 +1,137 @@
+import type { Found, FoundChannel, FoundEmoji, FoundGroup, FoundUser } from '../../markdown/found.ts';
+import type { Wants } from '../../markdown/wants.ts';
+import { key } from '../../table/keys.ts';
+import type { Channel, Subscription } from '../channel/channel.ts';
+import { hasMetadataAccess, isId } from '../channel/channel-access.ts';
+import { folded } from '../folding.ts';
+import type { Group } from '../group/group.ts';
+import { isSystemGroup, systemGroups } from '../group/system-group.ts';
+import type { Outside } from '../outside.ts';
+import type { Standing } from '../permission.ts';
+import type { Known, Pointer } from '../pointer.ts';
+import type { User } from '../user/user.ts';
+
+/** The names in a text, as pointers to look up before anything else. */
+export function namePointers(names: Wants): Pointer[] {
+  return [
+    ...names.users.flatMap(({ id, name }) =>
+      id === undefined && name !== undefined ? [fullName(name)] : [],
+    ),
+    ...names.groups.map((name): Pointer => ({ kind: 'groupName', name })),
+    ...names.channels.map((name): Pointer => ({ kind: 'channelName', name })),
+    ...[...names.emoji, ...names.builtInEmoji].map((name): Pointer => ({ kind: 'emojiName', name })),
+  ];
+}
+
+const fullName = (name: string): Pointer => ({ kind: 'fullName', name });
+
+/** What stands behind the names in a text, as far as it was found. */
+export interface Named {
+  readonly users: ReadonlyMap<number, User>;
+  readonly groups: readonly Group[];
+  readonly channels: readonly {
+    readonly channel: Channel;
+    readonly subscription: Subscription | undefined;
+  }[];
+  readonly names: Wants;
+  readonly known: Known;
+}
+
+/** The bearers of one name that are looked at; who shares a name with more is mentioned with an id. */
+const NAMESAKES = 10;
+
+/** The ids of the users that a text may mention. */
+export function namedUserIds(names: Wants, known: Known): number[] {
+  const ids = names.users.flatMap(({ id, name }) => {
+    if (id !== undefined) return isId(id) ? [id] : [];
+    return name === undefined ? [] : bearers(known, name);
+  });
+  return [...new Set(ids)];
+}
+
+const bearers = (known: Known, name: string): number[] =>
+  [...(known.follow<{ users?: Set<number> }>(fullName(name))?.users ?? [])]
+    .sort((a, b) => a - b)
+    .slice(0, NAMESAKES);
+
+/** Reads what stands behind the names in a text, in one round trip with whatever is read beside it. */
+export async function loadNamed(
+  outside: Outside,
+  known: Known,
+  names: Wants,
+  userId: number,
+): Promise<Named> {
+  const { realm } = known;
+  const { table } = outside;
+  const groupIds = names.groups.flatMap(
+    (name) => known.follow<{ groupId: number }>({ kind: 'groupName', name })?.groupId ?? [],
+  );
+  const channelIds = names.channels.flatMap(
+    (name) => known.follow<{ channelId: number }>({ kind: 'channelName', name })?.channelId ?? [],
+  );
+  const [users, groups, channels] = await Promise.all([
+    table.getMany<User>(namedUserIds(names, known).map((id) => key('user', { realm, userId: id }))),
+    table.getMany<Group>(groupIds.map((groupId) => key('group', { realm, groupId }))),
+    Promise.all(
+      [...new Set(channelIds)].map(async (channelId) => {
+        const [channel, subscription] = await Promise.all([
+          table.get<Channel>(key('channel', { realm, channelId })),
+          table.get<Subscription>(key('subscription', { realm, userId, channelId })),
+        ]);
+        return channel === undefined ? [] : [{ channel, subscription }];
+      }),
+    ),
+  ]);
+  return {
+    users: new Map(users.map((user) => [user.userId, user])),
+    groups,
+    channels: channels.flat(),
+    names,
+    known,
+  };
+}
+
+/** The same without some people, whose names then stay plain text. */
+export const withoutUsers = (named: Named, hidden: ReadonlySet<number>): Named =>
+  hidden.size === 0
+    ? named
+    : { ...named, users: new Map([...named.users].filter(([userId]) => !hidden.has(userId))) };
+
+/** What a text may refer to when this person writes it: a channel that they may not know stays plain text. */
+export function foundFor(standing: Standing, named: Named): Found {
+  const active = [...named.users.values()].filter((user) => user.isActive);
+  const byId = new Map<number, FoundUser>(
+    active.map(({ userId, fullName }) => [userId, { id: userId, fullName }]),
+  );
+  const byName = new Map<string, FoundUser>();
+  for (const { name } of named.names.users) {
+    if (name === undefined) continue;
+    const bearer = bearers(named.known, name)
+      .map((id) => byId.get(id))
+      .find((user) => user && folded(user.fullName) === folded(name));
+    if (bearer) byName.set(name, bearer);
+  }
+  const channels = new Map<string, FoundChannel>();
+  for (const name of named.names.channels) {
+    const seen = named.channels.find(({ channel }) => folded(channel.name) === folded(name));
+    if (seen && hasMetadataAccess(standing, seen))
+      channels.set(name, { id: seen.channel.channelId, name: seen.channel.name });
+  }
+  const emoji = new Map<string, FoundEmoji>();
+  for (const name of [...named.names.emoji, ...named.names.builtInEmoji]) {
+    const found = named.known.follow<{ sourceUrl: string }>({ kind: 'emojiName', name });
+    if (found) emoji.set(name, { sourceUrl: found.sourceUrl });
+  }
+  return { usersById: byId, usersByName: byName, groups: groupsFor(named), channels, emoji };
+}
+
+/** Named groups that are in use, and the system groups, which can be mentioned by their names too. */
+function groupsFor({ groups, names }: Named): Map<string, FoundGroup> {
+  const found = new Map<string, FoundGroup>();
+  for (const { id, name } of Object.values(systemGroups))
+    if (names.groups.includes(name)) found.set(name, { id, name });
+  for (const { groupId, name, deactivated } of groups) {
+    if (!deactivated && !isSystemGroup(groupId)) found.set(name, { id: groupId, name });
+  }
+  return found;
+}

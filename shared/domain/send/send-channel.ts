@@ -1,0 +1,187 @@
+import { type Rendered, render } from '../../markdown/render.ts';
+import { key } from '../../table/keys.ts';
+import type { Caller } from '../caller.ts';
+import { type Channel, type ChannelCount, checkChannelName, type Subscription } from '../channel/channel.ts';
+import { isId } from '../channel/channel-access.ts';
+import { checkPosting, checkTopicCreation, checkTopicsPolicy } from '../channel/posting.ts';
+import { folded } from '../folding.ts';
+import { topicConversation } from '../message/conversation.ts';
+import type { Outside } from '../outside.ts';
+import type { Known } from '../pointer.ts';
+import { type Refusal, refusal } from '../problems.ts';
+import { doArrive, type Topic } from '../topic/topic.ts';
+import { doSetVisibility, type UserTopic } from '../topic/user-topic.ts';
+import { automaticPolicy, type Visibility, visibility } from '../topic/visibility.ts';
+import { settingsOf, type UserSettings } from '../user/user-settings.ts';
+import { type Crowd, checkGroupMentions, checkWildcards } from './mention-permission.ts';
+import { followersOf, loadMentionable, type Mentionable } from './mentioned.ts';
+import { foundFor, type Named, namedUserIds } from './naming.ts';
+import type { ChannelRecipient } from './recipient.ts';
+import type { Delivery, Draft } from './send.ts';
+
+/** Everything about a channel and a topic that a send to it looks at. */
+export interface Destination {
+  readonly channel: Channel;
+  readonly subscription: Subscription | undefined;
+  readonly ownerSubscription: Subscription | undefined;
+  readonly count: ChannelCount | undefined;
+  readonly topic: Topic | undefined;
+  readonly takesPart: boolean;
+  readonly userTopic: UserTopic | undefined;
+  readonly settings: UserSettings;
+  readonly mentionable: readonly Mentionable[];
+}
+
+/** Who sends, as far as the reads need it. */
+export interface Sender {
+  readonly userId: number;
+  readonly ownerId?: number;
+}
+
+/** Reads what a send to this topic looks at, in one round trip; undefined when there is no such channel. */
+export async function loadDestination(
+  outside: Outside,
+  { userId, ownerId }: Sender,
+  recipient: ChannelRecipient,
+  topic: string,
+  names: Named['names'],
+  known: Known,
+): Promise<Destination | undefined> {
+  const channelId =
+    'id' in recipient
+      ? recipient.id
+      : known.follow<{ channelId: number }>({ kind: 'channelName', name: recipient.name })?.channelId;
+  if (channelId === undefined || !isId(channelId)) return undefined;
+  const { table } = outside;
+  const { realm } = known;
+  const inTopic = { realm, channelId, topic: folded(topic) };
+  const subscriptionOf = (id: number): Promise<Subscription | undefined> =>
+    table.get<Subscription>(key('subscription', { realm, userId: id, channelId }));
+  const [
+    channel,
+    subscription,
+    ownerSubscription,
+    count,
+    found,
+    participant,
+    userTopic,
+    settings,
+    mentionable,
+  ] = await Promise.all([
+    table.get<Channel>(key('channel', { realm, channelId })),
+    subscriptionOf(userId),
+    ownerId === undefined ? undefined : subscriptionOf(ownerId),
+    table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+    table.get<Topic>(key('topic', inTopic)),
+    table.get(key('participant', { ...inTopic, userId })),
+    table.get<UserTopic>(key('userTopic', { ...inTopic, userId })),
+    table.get(key('settings', { realm, userId })),
+    loadMentionable(outside, realm, channelId, topic, namedUserIds(names, known)),
+  ]);
+  if (channel === undefined) return undefined;
+  return {
+    channel,
+    subscription,
+    ownerSubscription,
+    count,
+    topic: found,
+    takesPart: participant !== undefined,
+    userTopic,
+    settings: settingsOf(settings),
+    mentionable,
+  };
+}
+
+/**
+ * What a sender is told of a channel that does not exist, named as it was asked for (specification 7, wire facts
+ * 3.5). A name that no channel can have is refused as such.
+ */
+export const missingChannel = (recipient: ChannelRecipient): Refusal =>
+  'id' in recipient
+    ? refusal('channelIdDoesNotExist', { id: recipient.id })
+    : refusal('channelDoesNotExist', { name: escapedHtml(checkChannelName(recipient.name)) });
+
+/** Clients of the reference show the name in the reply as HTML. */
+const escapedHtml = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#x27;');
+
+/** Decides on a channel message: every check from posting on, in the order of wire facts 3.3. */
+export function checkChannelMessage(
+  caller: Caller,
+  { content, senderId, now }: Draft,
+  destination: Destination,
+  topic: string,
+  named: Named,
+): Delivery {
+  const { channel } = destination;
+  const { channelId } = channel;
+  const { realmId: realm } = caller;
+  checkPosting(caller, destination);
+  checkTopicCreation(caller, channel, destination.topic);
+  checkTopicsPolicy(channel, caller.realm.settings, topic);
+  const rendered = render(content, foundFor(caller.standing, named));
+  checkWildcards(caller, rendered, crowdOf(destination));
+  checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
+
+  const policy = policyFor(caller, destination);
+  const updated = Math.floor(now / 1000);
+  const changes = policyChanges(senderId, policy, destination, rendered, named).map((change) =>
+    doSetVisibility(realm, change.userId, { channelId, topic, policy: change.policy, updated }, change.seen),
+  );
+  const arrival = { channelId, topic, senderId, day: Math.floor(now / 86_400_000) };
+  return {
+    place: { channelId, topic, conversation: topicConversation(channelId, topic) },
+    recipientId: channelId,
+    rendered,
+    before: changes.flatMap(({ entries }) => entries),
+    writesFor: (messageId) => [
+      ...doArrive(realm, { ...arrival, messageId }, destination),
+      ...changes.flatMap(({ writes }) => writes),
+    ],
+    ...(policy !== undefined && { policy }),
+  };
+}
+
+/** Whose policy for the topic changes with the message: the sender's own first, then those of the mentioned. */
+function policyChanges(
+  senderId: number,
+  own: Visibility | undefined,
+  { userTopic, mentionable }: Destination,
+  rendered: Rendered,
+  named: Named,
+): { userId: number; policy: Visibility; seen: UserTopic | undefined }[] {
+  const followers = followersOf(mentionable, rendered.mentionedUserIds, named.users).map(
+    ({ userId, seen }) => ({
+      userId,
+      policy: visibility.followed,
+      seen,
+    }),
+  );
+  if (own === undefined) return followers;
+  const others = followers.filter(({ userId }) => userId !== senderId);
+  return [{ userId: senderId, policy: own, seen: userTopic }, ...others];
+}
+
+/** Whom wildcards would notify. The sender counts as taking part (wire facts 3.7). */
+const crowdOf = ({ count, topic, takesPart }: Destination): Crowd => ({
+  subscribers: count?.subscribers ?? 0,
+  participants: (topic?.participants ?? 0) + (takesPart ? 0 : 1),
+});
+
+/** The policy that the sender's own settings give the topic. Never for bots (wire facts 3.10). */
+function policyFor(caller: Caller, destination: Destination): Visibility | undefined {
+  if (caller.user.isBot) return undefined;
+  const { channel, subscription, topic, userTopic, settings } = destination;
+  const readableFrom = channel.historyPublicToSubscribers ? 0 : (subscription?.since ?? 0);
+  return automaticPolicy({
+    settings,
+    current: userTopic?.policy ?? visibility.inherit,
+    channelMuted: subscription?.isMuted === true,
+    startsTopic: topic === undefined || topic.maxId <= readableFrom,
+  });
+}

@@ -1,0 +1,117 @@
+import { type Rendered, render } from '../../markdown/render.ts';
+import { key } from '../../table/keys.ts';
+import type { Caller } from '../caller.ts';
+import { isId } from '../channel/channel-access.ts';
+import { firstCodePoints } from '../folding.ts';
+import { directConversation } from '../message/conversation.ts';
+import type { Outside } from '../outside.ts';
+import type { Known } from '../pointer.ts';
+import { badRequest } from '../problems.ts';
+import { limits } from '../realm/realm.ts';
+import type { Account, User } from '../user/user.ts';
+import { type Conversation, checkDirectPermission, checkRecipients, doArriveDirect } from './direct.ts';
+import { checkGroupMentions } from './mention-permission.ts';
+import { foundFor, type Named } from './naming.ts';
+import { checkSize, type DirectRecipient } from './recipient.ts';
+import type { Delivery, Draft } from './send.ts';
+
+/** Somebody to write to: how the sender named them, and who that is. */
+interface Addressee {
+  readonly named: string;
+  readonly user: User | undefined;
+}
+
+/** The recipients as far as they were found, and their conversation with the sender if it has begun. */
+export interface Correspondence {
+  readonly addressees: readonly Addressee[];
+  readonly conversation: Conversation | undefined;
+}
+
+/** How each recipient was named, and the id that it leads to. */
+function addressed(
+  recipient: DirectRecipient,
+  known: Known,
+): { named: string; userId: number | undefined }[] {
+  if ('ids' in recipient) {
+    return recipient.ids.map((id) => ({ named: `user ID ${id}`, userId: isId(id) ? id : undefined }));
+  }
+  return recipient.emails.map((email) => ({
+    named: `email '${firstCodePoints(email, limits.email)}'`,
+    userId: known.follow<Account>({ kind: 'account', email })?.userId,
+  }));
+}
+
+/** Reads the recipients and their conversation with the sender, in one round trip. */
+export async function loadCorrespondence(
+  { table }: Outside,
+  senderId: number,
+  recipient: DirectRecipient,
+  known: Known,
+): Promise<Correspondence> {
+  const { realm } = known;
+  const targets = addressed(recipient, known);
+  const ids = targets.flatMap(({ userId }) => userId ?? []);
+  const conversation = directConversation([...ids, senderId]);
+  const [found, addressees] = await Promise.all([
+    table.get<Conversation>(key('conversation', { realm, conversation })),
+    Promise.all(
+      targets.map(async ({ named, userId }) => ({
+        named,
+        user: userId === undefined ? undefined : await table.get<User>(key('user', { realm, userId })),
+      })),
+    ),
+  ]);
+  return { addressees, conversation: found };
+}
+
+/**
+ * The people of the conversation, the sender among them, in the order of their ids. A recipient who does not exist
+ * is `BAD_REQUEST` (specification 4.1 rule 3), and one who is hidden from the sender is no different from that.
+ */
+export function accessPeople(
+  sender: User,
+  { addressees }: Correspondence,
+  hidden: ReadonlySet<number>,
+): User[] {
+  const people = new Map([[sender.userId, sender]]);
+  for (const { named, user } of addressees) {
+    if (user === undefined || hidden.has(user.userId)) throw badRequest(`Invalid ${named}.`);
+    people.set(user.userId, user);
+  }
+  checkSize(people.size);
+  return [...people.values()].sort((a, b) => a.userId - b.userId);
+}
+
+/** Decides on a direct message: recipients, permissions, rendering, mentions (wire facts 3.3, 3.8). */
+export async function checkDirectMessage(
+  outside: Outside,
+  caller: Caller,
+  { content }: Draft,
+  people: readonly User[],
+  conversation: Conversation | undefined,
+  named: Named,
+): Promise<Delivery> {
+  checkRecipients(people);
+  await checkDirectPermission(outside, caller, people, conversation === undefined);
+  const rendered = render(content, foundFor(caller.standing, named));
+  checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
+  const ids = people.map(({ userId }) => userId);
+  return directDelivery(caller.realmId, ids, conversation, rendered);
+}
+
+/** A message to these people (ids in rising order), as it is delivered once it was decided on. */
+export function directDelivery(
+  realm: string,
+  people: readonly number[],
+  found: Conversation | undefined,
+  rendered: Rendered,
+): Delivery {
+  const conversation = directConversation(people);
+  return {
+    place: { people, conversation },
+    ...(found && { recipientId: found.recipientId }),
+    rendered,
+    before: [],
+    writesFor: (messageId) => doArriveDirect(realm, conversation, people, messageId, found !== undefined),
+  };
+}

@@ -1,0 +1,133 @@
+import type { Changes, Condition } from '../../table/condition.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import type { ChannelCount } from '../channel/channel.ts';
+import { folded } from '../folding.ts';
+
+/** A topic of a channel, as stored: it exists while it has messages. */
+export interface Topic {
+  /** As the newest message spells it. */
+  readonly topic: string;
+  readonly minId: number;
+  readonly maxId: number;
+  /** How many messages ever arrived in it, and how many left it: together they tell whether one is left. */
+  readonly arrived: number;
+  readonly left: number;
+  /** How many people sent to it or reacted in it. */
+  readonly participants: number;
+  /** Day of the newest message (days since 1970), so that the channel's own day is written once a day. */
+  readonly day: number;
+}
+
+/** What of a topic and its channel matters to a message that arrives there. */
+export interface TopicState {
+  readonly topic: Topic | undefined;
+  /** The sender already takes part. */
+  readonly takesPart: boolean;
+  readonly count: ChannelCount | undefined;
+}
+
+/** A message that arrives in a topic. */
+export interface Arrival {
+  readonly channelId: number;
+  readonly topic: string;
+  readonly messageId: number;
+  /** The first of several messages that arrive together; `messageId` is the last one then. */
+  readonly firstId?: number;
+  /** How many messages arrive; one if absent. */
+  readonly count?: number;
+  readonly senderId: number;
+  readonly day: number;
+  /** It is a notice of the service, whose sender is nobody that takes part. */
+  readonly isNotice?: true;
+}
+
+/** What the same transaction changes of the channel's counts besides: a transaction has one write an item. */
+export interface CountChange {
+  readonly set?: Pick<ChannelCount, 'onlyEmptyTopic'>;
+  readonly remove?: readonly (keyof ChannelCount)[];
+  readonly when?: Condition;
+}
+
+/**
+ * Keeps the topic, its participants and the channel's counts right when a message arrives. The decision that the
+ * topic is new, or that the sender takes part already, is held by conditions.
+ *
+ * Messages do not always commit in the order of their ids, so the newest and the oldest id are compared in the
+ * store, never just set.
+ */
+export function doArrive(realm: string, arrival: Arrival, state: TopicState, beside?: CountChange): Write[] {
+  const { channelId, topic, senderId, isNotice } = arrival;
+  const participant: Write = {
+    put: key('participant', { realm, channelId, topic: folded(topic), userId: senderId }),
+    item: { userId: senderId },
+    when: { absent: true },
+  };
+  return [
+    topicWrite(realm, arrival, state),
+    ...(state.takesPart || isNotice ? [] : [participant]),
+    ...channelWrites(realm, arrival, state, beside),
+  ];
+}
+
+function topicWrite(realm: string, arrival: Arrival, { topic: seen, takesPart }: TopicState): Write {
+  const { channelId, topic, messageId: id, firstId = id, count: arrived = 1, day, isNotice } = arrival;
+  const update = key('topic', { realm, channelId, topic: folded(topic) });
+  if (seen === undefined) {
+    const item: Topic = {
+      topic,
+      minId: firstId,
+      maxId: id,
+      arrived,
+      left: 0,
+      participants: isNotice ? 0 : 1,
+      day,
+    };
+    return { put: update, item: { ...item }, when: { absent: true } };
+  }
+  const joins = !takesPart && isNotice === undefined;
+  const joined: Changes = { add: { arrived, ...(joins && { participants: 1 }) } };
+  // Neither the newest nor the oldest: the topic already tells of both.
+  const between: Write = { update, change: joined, when: { absent: false } };
+  if (firstId < seen.minId) {
+    const change = { set: { minId: firstId }, ...joined };
+    return { update, change, when: { absent: false, above: { minId: firstId } }, otherwise: between };
+  }
+  const change = { set: { topic, maxId: id, day }, ...joined };
+  return { update, change, when: { absent: false, below: { maxId: id } }, otherwise: between };
+}
+
+/** The channel's counts, which most messages leave as they are. */
+function channelWrites(
+  realm: string,
+  arrival: Arrival,
+  { topic: seen, count }: TopicState,
+  beside?: CountChange,
+): Write[] {
+  const { channelId, topic, messageId, firstId = messageId, day } = arrival;
+  const isFirst = count?.firstMessageId === undefined || firstId < count.firstMessageId;
+  if (seen?.day === day && !isFirst && beside === undefined) return [];
+  const update = key('channelCount', { realm, channelId });
+  const namesTopic = seen === undefined && topic !== '';
+  const isFreed = beside?.remove?.includes('onlyEmptyTopic') === true;
+  const when: Condition = {
+    ...beside?.when,
+    // The channel may be restricted to its empty topic at this very moment (specification 3).
+    ...(namesTopic && !isFreed && { equals: { ...beside?.when?.equals, onlyEmptyTopic: undefined } }),
+  };
+  const change: Changes = {
+    set: { ...beside?.set, lastActiveDay: day },
+    ...(beside?.remove && { remove: beside.remove }),
+    ...(namesTopic && { add: { namedTopics: 1 } }),
+  };
+  const plain: Write = { update, change, when };
+  if (!isFirst) return [plain];
+  return [
+    {
+      update,
+      change: { ...change, set: { ...change.set, firstMessageId: firstId } },
+      when: { ...when, above: { ...when.above, firstMessageId: firstId } },
+      otherwise: plain,
+    },
+  ];
+}

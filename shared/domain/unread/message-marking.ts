@@ -1,0 +1,221 @@
+import { type Change, Stale } from '../../log/commit.ts';
+import type { MessageHead } from '../../log/message.ts';
+import type { Write } from '../../table/write.ts';
+import type { Commit } from '../bulk.ts';
+import { readHeads } from '../fetch/message-reach.ts';
+import { addresses, idsWhere } from '../fetch/narrow-match.ts';
+import type { Reader } from '../fetch/reader.ts';
+import { cameTo, mayRead } from '../message/message-access.ts';
+import { readPlaceOf } from '../message/message-head.ts';
+import type { Outside } from '../outside.ts';
+import type { Standing } from '../permission.ts';
+import { refusal } from '../problems.ts';
+import { compactReadState } from './read-compact.ts';
+import { CROWDED, doMark, type ReadState } from './read-state.ts';
+import { doStar, loadStars } from './star.ts';
+
+/** What is to become of some messages for one person. */
+export interface Marking {
+  readonly op: 'add' | 'remove';
+  readonly flag: 'read' | 'starred';
+  readonly ids: readonly number[];
+}
+
+/** What a marking is decided on. */
+export interface MarkingGround {
+  readonly heads: readonly MessageHead[];
+  readonly starred: ReadonlySet<number>;
+}
+
+/** Reads the messages, in one round trip if they are at most 500. A star is taken away without looking at them. */
+export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): Promise<MarkingGround> {
+  const { table, realm, userId } = reader;
+  const needsMessages = flag === 'read' || op === 'add';
+  const [heads, starred] = await Promise.all([
+    needsMessages ? readHeads(table, realm, ids) : [],
+    flag === 'starred' ? loadStars(table, realm, userId, ids) : new Set<number>(),
+    needsMessages && reader.subscriptions(),
+  ]);
+  return { heads, starred };
+}
+
+/** A marking that was decided on. */
+export interface Marked {
+  /** The messages that change, in id order. */
+  readonly ids: readonly number[];
+  /** Channels whose messages stay as they are, because unread ones are kept for subscribers only. */
+  readonly ignoredChannels: readonly number[];
+}
+
+/**
+ * Decides what a marking changes. A message that the caller cannot read cannot be marked as unread or starred; it
+ * is refused like one that does not exist. To mark it as read, or to take a star away, leaves it as it is.
+ */
+export async function checkMarking(
+  reader: Reader,
+  standing: Standing,
+  { op, flag, ids }: Marking,
+  { heads, starred }: MarkingGround,
+): Promise<Marked> {
+  if (flag === 'starred' && op === 'remove') return changing(ids.filter((id) => starred.has(id)));
+  const received = await idsWhere(heads, (head) => cameTo(reader, head));
+  if (flag === 'read' && op === 'add') return changing([...received]);
+  const readable = await idsWhere(heads, (head) => mayRead(reader, standing, head));
+  if (ids.some((id) => !readable.has(id))) throw refusal('invalidMessages');
+  if (flag === 'starred') return changing(ids.filter((id) => !starred.has(id)));
+  const subscriptions = await reader.subscriptions();
+  const elsewhere = heads.flatMap(({ channelId }) =>
+    channelId === undefined || subscriptions.has(channelId) ? [] : channelId,
+  );
+  return changing([...received], elsewhere);
+}
+
+const changing = (ids: readonly number[], ignoredChannels: readonly number[] = []): Marked => ({
+  ids: inOrder(ids),
+  ignoredChannels: inOrder(ignoredChannels),
+});
+
+const inOrder = (ids: readonly number[]): number[] => [...new Set(ids)].sort((a, b) => a - b);
+
+/** What one transaction holds: messages of one event, which fits into a slot, and items. */
+const MOST_MESSAGES = 1_000;
+const MOST_ITEMS = 90;
+
+/** The messages and items of one transaction, and what clients must know of messages that are unread again. */
+interface Part {
+  readonly ids: readonly number[];
+  readonly writes: readonly Write[];
+  readonly details?: Readonly<Record<string, object>>;
+}
+
+/** The changes that a marking is made of: one for each transaction, whole by itself. */
+export async function doMarking(
+  reader: Reader,
+  standing: Standing,
+  marking: Marking,
+  { ids }: Marked,
+  { heads }: MarkingGround,
+  now: number,
+): Promise<Change<void>[]> {
+  if (marking.flag === 'starred') {
+    return starParts(reader, ids, marking.op, now).map((part) => changeOf(reader, marking, part));
+  }
+  const changing = new Set(ids);
+  const parts = readParts(
+    reader,
+    heads.filter(({ id }) => changing.has(id)),
+    marking.op,
+    now,
+  );
+  if (marking.op === 'add') return parts.map((part) => changeOf(reader, marking, part));
+  return Promise.all(
+    parts.map(async (part) => {
+      const ids = new Set(part.ids);
+      const own = heads.filter(({ id }) => ids.has(id));
+      return changeOf(reader, marking, { ...part, details: await unreadDetails(reader, standing, own) });
+    }),
+  );
+}
+
+/** One item a message. */
+function starParts(
+  { realm, userId }: Reader,
+  ids: readonly number[],
+  op: Marking['op'],
+  now: number,
+): Part[] {
+  const parts: Part[] = [];
+  for (let start = 0; start < ids.length; start += MOST_ITEMS) {
+    const part = ids.slice(start, start + MOST_ITEMS);
+    parts.push({ ids: part, writes: part.map((id) => doStar(realm, userId, id, op, now)) });
+  }
+  return parts;
+}
+
+/** One item a conversation. */
+function readParts(
+  { realm, userId }: Reader,
+  heads: readonly MessageHead[],
+  op: Marking['op'],
+  now: number,
+): Part[] {
+  const parts: MessageHead[][] = [];
+  let items = 0;
+  for (const conversation of Map.groupBy(heads, readPlaceOf).values()) {
+    items++;
+    for (const head of conversation) {
+      const last = parts.at(-1);
+      if (last !== undefined && last.length < MOST_MESSAGES && items <= MOST_ITEMS) last.push(head);
+      else {
+        parts.push([head]);
+        items = 1;
+      }
+    }
+  }
+  const as = op === 'add' ? 'read' : 'unread';
+  return parts.map((part) => ({
+    ids: inOrder(part.map(({ id }) => id)),
+    writes: [...Map.groupBy(part, readPlaceOf).values()].flatMap((here) =>
+      here[0] ? [doMark(realm, userId, here[0], inOrder(here.map(({ id }) => id)), as, now)] : [],
+    ),
+  }));
+}
+
+/** A part with the event that tells the caller's clients. */
+function changeOf({ userId }: Reader, { op, flag }: Marking, { ids, writes, details }: Part): Change<void> {
+  const payload = {
+    type: 'update_message_flags',
+    op,
+    // Its name before feature level 32.
+    operation: op,
+    flag,
+    messages: ids,
+    all: false,
+    ...(details && { message_details: details }),
+  };
+  return { writes, entries: [{ kind: 'event', hearers: { users: [userId] }, payload }], result: undefined };
+}
+
+/** What clients need to count messages as unread again, by id. */
+async function unreadDetails(
+  reader: Reader,
+  standing: Standing,
+  heads: readonly MessageHead[],
+): Promise<Readonly<Record<string, object>>> {
+  const details = await Promise.all(
+    heads.map(async (head): Promise<[number, object]> => {
+      const { id, channelId, topic = '', people = [] } = head;
+      const mentioned = (await addresses(reader, standing, head)) && { mentioned: true };
+      const place =
+        channelId === undefined
+          ? { type: 'private', user_ids: people.filter((each) => each !== reader.userId) }
+          : { type: 'stream', stream_id: channelId, topic };
+      return [id, { ...place, ...mentioned }];
+    }),
+  );
+  return Object.fromEntries(details);
+}
+
+/** How often read states are made small for one change, before that is a fault. */
+const TRIES = 5;
+
+/** Carries out a change of flags. A read state that has grown too large is made small, and then takes it. */
+export async function commitMarking(
+  outside: Pick<Outside, 'table' | 'now'>,
+  { realm, userId }: Reader,
+  commit: Commit,
+  change: Change<void>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await commit(1, () => change);
+      return;
+    } catch (error) {
+      if (!(error instanceof Stale) || attempt === TRIES) throw error;
+      const crowded = (error.found as readonly (ReadState | undefined)[]).filter(
+        (state) => (state?.added ?? 0) >= CROWDED,
+      );
+      await Promise.all(crowded.map((state) => state && compactReadState(outside, realm, userId, state)));
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import type { MessageHead } from '../../log/message.ts';
+import { key, LARGEST_NUMBER } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import type { Subscription } from '../channel/channel.ts';
+import { inChannel } from '../fetch/message-reach.ts';
+import { readPlaceOf } from '../message/message-head.ts';
+import type { Outside } from '../outside.ts';
+import { SETTLED, settledAmong } from './read-compact.ts';
+import { floorOf, isUnread, type ReadState, readPlace } from './read-state.ts';
+
+/** Messages above the floor that one raise looks at. */
+const LOOK = 4_000;
+
+/** What one raise may list as unread below the new floor, so that it fits into a transaction. */
+const MOST_UNREAD = 1_000;
+const MOST_CONVERSATIONS = 90;
+/** Read states that one raise takes away, because the new floor says the same. */
+const MOST_COVERED = 100;
+
+/** Where the floor can go, and which messages below it are still unread, by the conversation they are noted in. */
+interface Raise {
+  readonly floor: number;
+  readonly unread: ReadonlyMap<string, readonly MessageHead[]>;
+}
+
+/**
+ * Raises the floor of a subscription over what is read and settled, so that finding what is unread never means
+ * looking through all that was ever read. Old messages that are unread are listed one by one in the read states of
+ * their topics. Does nothing where somebody changed one of them meanwhile; the next time will do.
+ *
+ * `states` are all read states of this person, by conversation.
+ */
+export async function raiseFloor(
+  outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
+  realm: string,
+  userId: number,
+  subscription: Subscription,
+  states: ReadonlyMap<string, ReadState>,
+): Promise<void> {
+  const reach = inChannel(outside.table, realm, subscription.channelId);
+  const from = floorOf(subscription, undefined) + 1;
+  const { heads } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: LOOK });
+  const settled = await settledAmong(outside, realm, heads);
+  const read = { subscription, states };
+  const { floor, unread } = planRaise(userId, read, heads, settled);
+  if (floor < from) return;
+  const raised = await outside.table.transact(
+    raiseWrites(realm, userId, read, floor, unread),
+    outside.uuid(),
+  );
+  if (raised.state !== 'done') return;
+  const covered = [...states.values()]
+    .filter(({ channelId }) => channelId === subscription.channelId)
+    .filter(
+      (state) => !unread.has(state.conversation) && isCovered(state, subscription, floor, outside.now()),
+    )
+    .slice(0, MOST_COVERED);
+  if (covered.length === 0) return;
+  await outside.table.transact(
+    covered.map(({ conversation, version }) => ({
+      delete: key('read', { realm, userId, conversation }),
+      when: { equals: { version } },
+    })),
+    outside.uuid(),
+  );
+}
+
+/** How somebody has read a channel. */
+interface ChannelRead {
+  readonly subscription: Subscription;
+  readonly states: ReadonlyMap<string, ReadState>;
+}
+
+function planRaise(
+  userId: number,
+  { subscription, states }: ChannelRead,
+  heads: readonly MessageHead[],
+  settled: number,
+): Raise {
+  const unread = new Map<string, MessageHead[]>();
+  let floor = 0;
+  let listed = 0;
+  let read = 0;
+  for (const head of heads) {
+    if (head.id > settled) break;
+    const conversation = readPlaceOf(head);
+    const state = states.get(conversation);
+    if (!isUnread(head, userId, subscription, state)) {
+      read++;
+      // Listing many to save few would make the next look longer.
+      if (read >= listed) floor = head.id;
+    } else if (state?.unread?.has(head.id) !== true) {
+      const noted = unread.get(conversation);
+      const isFull = noted === undefined && unread.size === MOST_CONVERSATIONS;
+      if (isFull || listed === MOST_UNREAD) break;
+      if (noted) noted.push(head);
+      else unread.set(conversation, [head]);
+      listed++;
+    }
+  }
+  const below = [...unread].map(([name, noted]) => [name, noted.filter(({ id }) => id <= floor)] as const);
+  return { floor, unread: new Map(below.filter(([, noted]) => noted.length > 0)) };
+}
+
+function raiseWrites(
+  realm: string,
+  userId: number,
+  { subscription: { channelId, since }, states }: ChannelRead,
+  floor: number,
+  unread: Raise['unread'],
+): Write[] {
+  return [
+    {
+      update: key('subscription', { realm, userId, channelId }),
+      change: { set: { readFloor: floor } },
+      when: { equals: { since }, below: { readFloor: floor } },
+    },
+    ...[...unread].flatMap(([conversation, noted]): Write[] =>
+      noted.slice(0, 1).map((head) => ({
+        update: key('read', { realm, userId, conversation }),
+        change: {
+          set: { ...readPlace(head) },
+          add: { unread: new Set(noted.map(({ id }) => id)), version: 1 },
+        },
+        when: { equals: { version: states.get(conversation)?.version } },
+      })),
+    ),
+  ];
+}
+
+/** Whether the new floor says all that the state says, and no older change of the state can still come. */
+const isCovered = (state: ReadState, { since }: Subscription, floor: number, now: number): boolean =>
+  (state.floor ?? 0) <= floor &&
+  [...(state.read ?? [])].every((id) => id <= floor) &&
+  [...(state.unread ?? [])].every((id) => id <= since) &&
+  (state.at ?? 0) <= now - SETTLED;

@@ -1,0 +1,163 @@
+import type { MessageHead } from '../../log/message.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
+import type { Subscription } from '../channel/channel.ts';
+import { gather, type Lane } from '../fetch/message-gather.ts';
+import {
+  aboveFloor,
+  channelLane,
+  dialogueLane,
+  listedLane,
+  type PlaceLane,
+  unreadOf,
+} from '../fetch/message-lanes.ts';
+import { recentMessages } from '../fetch/message-reach.ts';
+import { Reader } from '../fetch/reader.ts';
+import { topicConversation } from '../message/conversation.ts';
+import type { Outside } from '../outside.ts';
+import type { Dialogue } from '../send/direct.ts';
+import { visibility } from '../topic/visibility.ts';
+import { compactReadState } from './read-compact.ts';
+import { raiseFloor } from './read-floor.ts';
+import type { ReadState } from './read-state.ts';
+
+/** Most unread messages that are told of, the newest ones; clients of the reference expect no more. */
+export const MOST_UNREAD = 5_000;
+
+/** An unread message, with what the way it is told depends on. */
+export interface UnreadMessage extends MessageHead {
+  /** Its topic is muted, or its channel and not the topic by itself otherwise. */
+  readonly isMuted: boolean;
+  /** The reader takes part in the topic. Known where the message mentions those who do. */
+  readonly takesPart: boolean;
+}
+
+/** What somebody has not read. */
+export interface Unread {
+  /** Newest first. */
+  readonly messages: readonly UnreadMessage[];
+  /** There may be older ones. */
+  readonly missing: boolean;
+  /**
+   * Raises floors where much is read above them, so that the next look is short. The reply does not need it: run
+   * it beside other writes. A race that it loses is no error.
+   */
+  readonly upkeep: () => Promise<void>;
+}
+
+/**
+ * Finds what somebody has not read, for `unread_msgs` of the registration. Two round trips: what they have to do
+ * with channels and conversations, then the messages above their floors (a third one where there are very many, or
+ * where topics are mentioned as a whole). The work grows with what is unread, not with what there is.
+ */
+export async function loadUnread(
+  outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
+  realm: string,
+  userId: number,
+): Promise<Unread> {
+  const reader = new Reader(outside.table, realm, userId);
+  const recent = recentMessages(outside.table, realm);
+  const [subscriptions, dialogues, states] = await Promise.all([
+    reader.subscriptions(),
+    reader.dialogues(),
+    reader.states(),
+    reader.topicPolicies(),
+    recent,
+  ]);
+  const channels = await lanesAboveFloors(
+    reader,
+    [...subscriptions.values()].map((each) => ({ ...channelLane(reader, each, recent), subscription: each })),
+  );
+  const directs = await lanesAboveFloors(
+    reader,
+    dialogues.map((dialogue) => ({ ...dialogueLane(reader, dialogue, recent), dialogue })),
+  );
+  const found = await gather({
+    lanes: [...channels, ...directs, listedLane(reader, listedUnread(states, subscriptions))],
+    side: 'older',
+    from: NEWEST,
+    need: MOST_UNREAD + 1,
+    keep: unreadOf(reader),
+    mayRead: true,
+  });
+  return {
+    messages: await described(reader, found.heads.slice(0, MOST_UNREAD)),
+    missing: !found.complete || found.heads.length > MOST_UNREAD,
+    upkeep: () => raiseFloors(outside, reader, channels, directs),
+  };
+}
+
+/** Reading begins at the newest message. */
+const NEWEST = LARGEST_NUMBER + 1;
+
+async function lanesAboveFloors<L extends PlaceLane>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
+  const raised = await Promise.all(lanes.map((lane) => aboveFloor(reader, lane)));
+  return raised.filter((lane) => lane !== undefined);
+}
+
+/** The messages with what telling them depends on. Reads only where a topic is mentioned as a whole. */
+async function described(reader: Reader, heads: readonly MessageHead[]): Promise<UnreadMessage[]> {
+  const [subscriptions, policies] = await Promise.all([reader.subscriptions(), reader.topicPolicies()]);
+  const policyOf = new Map(
+    policies.map(({ channelId, topic, policy }) => [topicConversation(channelId, topic), policy]),
+  );
+  return Promise.all(
+    heads.map(async (head) => {
+      const { channelId, conversation, topic = '', mentions } = head;
+      if (channelId === undefined) return { ...head, isMuted: false, takesPart: true };
+      const policy = policyOf.get(conversation) ?? visibility.inherit;
+      const isChannelMuted = subscriptions.get(channelId)?.isMuted === true;
+      return {
+        ...head,
+        isMuted: policy === visibility.muted || (policy === visibility.inherit && isChannelMuted),
+        takesPart: mentions?.topic === true && (await reader.takesPart(channelId, topic)),
+      };
+    }),
+  );
+}
+
+/** Messages that are listed as unread one by one, where they came to the reader. */
+const listedUnread = (
+  states: ReadonlyMap<string, ReadState>,
+  subscriptions: ReadonlyMap<number, Subscription>,
+): number[] =>
+  [...states.values()].flatMap(({ channelId, unread }) => {
+    const since = channelId === undefined ? 0 : subscriptions.get(channelId)?.since;
+    return since === undefined ? [] : [...(unread ?? [])].filter((id) => id > since);
+  });
+
+/** Places whose floors are raised after one look. */
+const MOST_RAISED = 5;
+
+/** A floor is raised where so many messages above it are read: then it saves more than it costs. */
+const WORTHWHILE = 200;
+
+/** How many of the messages that were read into the lane are not unread. */
+async function readAbove(reader: Reader, { strip, above }: Lane): Promise<number> {
+  const heads = [...strip.heads()].filter(({ id }) => id > above);
+  return heads.length - (await unreadOf(reader)(heads)).size;
+}
+
+async function worthRaising<L extends Lane>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
+  const counts = await Promise.all(lanes.map((lane) => readAbove(reader, lane)));
+  return lanes.filter((_, i) => (counts[i] ?? 0) >= WORTHWHILE).slice(0, MOST_RAISED);
+}
+
+async function raiseFloors(
+  outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
+  reader: Reader,
+  channels: readonly (PlaceLane & { readonly subscription: Subscription })[],
+  directs: readonly (PlaceLane & { readonly dialogue: Dialogue })[],
+): Promise<void> {
+  const { realm, userId } = reader;
+  const [states, raising, compacting] = await Promise.all([
+    reader.states(),
+    worthRaising(reader, channels),
+    worthRaising(reader, directs),
+  ]);
+  await Promise.all([
+    ...raising.map(({ subscription }) => raiseFloor(outside, realm, userId, subscription, states)),
+    ...compacting.map(({ dialogue: { conversation } }) =>
+      compactReadState(outside, realm, userId, states.get(conversation) ?? { conversation }),
+    ),
+  ]);
+}

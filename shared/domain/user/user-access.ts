@@ -1,0 +1,56 @@
+import { partition, sortPrefix } from '../../table/keys.ts';
+import type { Caller } from '../caller.ts';
+import type { Subscription } from '../channel/channel.ts';
+import type { Outside } from '../outside.ts';
+import { holds, isGuest } from '../permission.ts';
+import type { Dialogue } from '../send/direct.ts';
+import type { User } from './user.ts';
+
+/** Whether the caller may know of everybody in the organization: guests perhaps may not (wire facts 3.8). */
+export const seesEveryone = ({ standing, realm }: Pick<Caller, 'standing' | 'realm'>): boolean =>
+  !isGuest(standing) || holds(standing, realm.settings.can_access_all_users_group);
+
+/** How somebody is named to those who may know no more of them than that they did something. */
+export const concealed = (userId: number): Pick<User, 'fullName' | 'email'> => ({
+  fullName: 'Unknown user',
+  email: `user${userId}@hidden.invalid`,
+});
+
+/** Somebody as those are told of them from whom they are hidden. */
+export const concealedUser = ({ avatarUrl, ...user }: User): User => ({ ...user, ...concealed(user.userId) });
+
+/**
+ * Which of these users are hidden from the caller. Guests who do not see everyone see bots, and those with whom
+ * they share a channel or a direct conversation. Only for them anything is read, in one round trip.
+ */
+export async function hiddenUsers(
+  outside: Outside,
+  caller: Caller,
+  users: readonly User[],
+): Promise<ReadonlySet<number>> {
+  if (seesEveryone(caller)) return new Set();
+  const { realmId: realm, user } = caller;
+  const others = users.filter(({ userId, isBot }) => userId !== user.userId && !isBot);
+  if (others.length === 0) return new Set();
+  const [own, dialogues, ...theirs] = await Promise.all([
+    subscribedChannels(outside, realm, user.userId),
+    outside.table.all<Dialogue>({
+      pk: partition('dialogue', { realm, userId: user.userId }),
+      prefix: sortPrefix('dialogue'),
+    }),
+    ...others.map(({ userId }) => subscribedChannels(outside, realm, userId)),
+  ]);
+  const known = new Set(dialogues.flatMap(({ people }) => people));
+  const shares = (i: number): boolean => (theirs[i] ?? []).some((channelId) => own.includes(channelId));
+  return new Set(
+    others.filter(({ userId }, i) => !known.has(userId) && !shares(i)).map(({ userId }) => userId),
+  );
+}
+
+async function subscribedChannels(outside: Outside, realm: string, userId: number): Promise<number[]> {
+  const subscriptions = await outside.table.all<Subscription>({
+    pk: partition('subscription', { realm, userId }),
+    prefix: sortPrefix('subscription'),
+  });
+  return subscriptions.flatMap(({ channelId, dormant }) => (dormant ? [] : [channelId]));
+}

@@ -1,0 +1,65 @@
+import type { Change } from '../../log/commit.ts';
+import type { Commit } from '../bulk.ts';
+import type { Caller } from '../caller.ts';
+import { roleGroupEvents } from '../group/role-groups.ts';
+import { type Role, roles } from '../group/system-group.ts';
+import { isFullMember, isOwner } from '../permission.ts';
+import { badRequest, refusal } from '../problems.ts';
+import { doJoin, entriesOfJoin, type Joining } from '../subscription/join.ts';
+import type { CountedChannel } from '../subscription/subscription-object.ts';
+import { doCreateUser, type NewUser } from './user-create.ts';
+
+/** Decides on the role of a new account: only owners make owners. */
+export function checkNewRole({ standing }: Pick<Caller, 'standing'>, given: number): Role {
+  const role = Object.values(roles).find((known) => known === given);
+  if (role === undefined) throw badRequest(`'role' must be one of ${Object.values(roles).join(', ')}.`);
+  if (role === roles.owner && !isOwner(standing)) throw refusal('notOwner');
+  return role;
+}
+
+/** The channels that everybody is subscribed to who comes new. */
+export const defaultChannels = (channels: readonly CountedChannel[]): CountedChannel[] =>
+  channels.filter(({ channel }) => channel.isDefault && !channel.isArchived);
+
+/** Most channels of one transaction: each takes up to five writes, and the account takes some. */
+const MOST_CHANNELS = 18;
+
+/**
+ * Adds a person to the organization and subscribes them to the default channels, in one transaction with the account
+ * unless they are very many. Returns the id.
+ */
+export async function addUser(
+  { realmId, realm }: Pick<Caller, 'realmId' | 'realm'>,
+  commit: Commit,
+  user: NewUser,
+  keyDigest: string,
+  defaults: readonly CountedChannel[],
+): Promise<number> {
+  const isFull = isFullMember(user, realm.settings.waiting_period_threshold, Date.parse(user.dateJoined));
+  const first = (numbers: readonly number[]): Change<number> => {
+    const userId = numbers[0] ?? 0;
+    const created = doCreateUser(realmId, userId, user, keyDigest);
+    const before = [...created.entries, ...roleGroupEvents(userId, user.role, isFull)];
+    const joinings = joiningsOf(userId, defaults.slice(0, MOST_CHANNELS));
+    const joined =
+      joinings.length === 0 ? undefined : doJoin(realmId, joinings, (i) => numbers[before.length + i] ?? 0);
+    return {
+      writes: [...created.writes, ...(joined?.writes ?? [])],
+      entries: [...before, ...(joined?.entries ?? [])],
+      result: userId,
+    };
+  };
+  const userId = await commit(first([]).entries.length, first);
+  for (let start = MOST_CHANNELS; start < defaults.length; start += MOST_CHANNELS) {
+    const joinings = joiningsOf(userId, defaults.slice(start, start + MOST_CHANNELS));
+    await commit(entriesOfJoin(joinings), (numbers) => doJoin(realmId, joinings, (i) => numbers[i] ?? 0));
+  }
+  return userId;
+}
+
+/** The subscriptions of somebody who has just come. Their clients know of no channel so far, nor need to be told. */
+const joiningsOf = (userId: number, channels: readonly CountedChannel[]): Joining[] =>
+  channels.map((target) => ({
+    target,
+    newcomers: [{ userId, settings: {}, isNewToThem: false, isAnother: false }],
+  }));

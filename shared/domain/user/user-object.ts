@@ -1,0 +1,38 @@
+import { roles } from '../group/system-group.ts';
+import { avatarUrlOf, shortAvatarUrlOf } from './avatar.ts';
+import { isSystemBot, type User } from './user.ts';
+
+/** How a reader wants users told. */
+export interface UserTelling {
+  /** They work out Gravatar's addresses themselves; yes if absent, as clients expect it. */
+  readonly clientGravatar?: boolean;
+  /** Values of custom profile fields, which only people have. */
+  readonly profileData?: boolean;
+}
+
+/** To the minute, with the offset spelled out, as the reference writes it. */
+const minuteOf = (iso: string): string => `${new Date(iso).toISOString().slice(0, 16)}+00:00`;
+
+/** A user as clients see one (`GET /users`, the `realm_user` event). */
+export const userObject = (user: User, telling: UserTelling = {}) => ({
+  user_id: user.userId,
+  email: user.email,
+  delivery_email: user.email,
+  full_name: user.fullName,
+  role: user.role,
+  is_owner: user.role === roles.owner,
+  is_admin: user.role <= roles.administrator,
+  is_guest: user.role === roles.guest,
+  is_bot: user.isBot,
+  bot_type: user.isBot ? (user.botType ?? 1) : null,
+  ...(user.isBot && { bot_owner_id: user.ownerId ?? null }),
+  ...(isSystemBot(user) && { is_system_bot: true }),
+  is_active: user.isActive,
+  is_imported_stub: false,
+  date_joined: minuteOf(user.dateJoined),
+  avatar_url: (telling.clientGravatar ?? true) ? shortAvatarUrlOf(user) : avatarUrlOf(user),
+  avatar_version: user.avatarVersion,
+  timezone: user.timezone,
+  // There are no custom profile fields, so nobody has values of them.
+  ...(telling.profileData && !user.isBot && { profile_data: {} }),
+});
