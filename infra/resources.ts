@@ -1,6 +1,7 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { variable } from '../shared/domain/environment.ts';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
 import type { ChatTable } from './chat-table.ts';
 import type { PrivateBucket } from './private-bucket.ts';
@@ -18,8 +19,6 @@ const named = <T>(kind: string, all: ReadonlyMap<string, T>, name: string): T =>
   if (!found) throw new Error(`A declaration needs the ${kind} '${name}', which the stack does not have.`);
   return found;
 };
-
-const upperSnake = (name: string): string => name.replaceAll('-', '_').toUpperCase();
 
 const upperCamel = (name: string): string =>
   name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
@@ -60,17 +59,11 @@ export const environment = (needs: Needs, resources: Resources): Record<string, 
   const { table, queues, buckets, secrets } = resources;
   return Object.fromEntries([
     ...(needs.table.length > 0 ? [['TABLE_NAME', table.tableName]] : []),
-    ...(needs.queues ?? []).map((name) => [
-      `QUEUE_${upperSnake(name)}_URL`,
-      named('queue', queues, name).queueUrl,
-    ]),
+    ...(needs.queues ?? []).map((name) => [variable('QUEUE', name), named('queue', queues, name).queueUrl]),
     ...Object.keys(needs.buckets ?? {}).map((name) => [
-      `BUCKET_${upperSnake(name)}`,
+      variable('BUCKET', name),
       named('bucket', buckets, name).bucketName,
     ]),
-    ...(needs.secrets ?? []).map((name) => [
-      `SECRET_${upperSnake(name)}_ARN`,
-      named('secret', secrets, name).ref,
-    ]),
+    ...(needs.secrets ?? []).map((name) => [variable('SECRET', name), named('secret', secrets, name).ref]),
   ]);
 };

@@ -1,10 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
+import { type Environment, variable } from '../shared/domain/environment.ts';
 import type { Outside } from '../shared/domain/outside.ts';
 import { Memory } from '../shared/domain/pointer.ts';
 import { type DemoName, planDemo } from '../shared/domain/realm/demo.ts';
 import type { RealmSettings } from '../shared/domain/realm/realm.ts';
+import { endpoints } from '../shared/endpoints/all.ts';
+import type { Needs } from '../shared/endpoints/endpoint.ts';
+import { workers } from '../shared/endpoints/worker.ts';
 import type { Log } from '../shared/log/log.ts';
 import type { Served } from '../shared/serve/serve.ts';
 import { documentClient } from '../shared/table/client.ts';
@@ -12,7 +16,7 @@ import { type Send, Table } from '../shared/table/table.ts';
 import { checkReply } from './declared.ts';
 import { holdingToGrants } from './grants.ts';
 import { Meter } from './meter.ts';
-import { TABLE } from './store.ts';
+import { bucketOf, TABLE } from './store.ts';
 
 /** Someone who calls: how they authenticate, and their id. */
 export interface Person {
@@ -60,7 +64,10 @@ export interface TestRealm {
     parameters?: Parameters,
     options?: CallOptions,
   ) => Promise<Reply>;
-  /** The same realm seen from another container: nothing remembered, a meter of its own, faults and another clock if wanted. */
+  /**
+   * The same realm seen from another container: nothing remembered, a meter of its own, faults and another clock if
+   * wanted. An environment that is given adds to the one there is.
+   */
   readonly container: (faults?: (send: Send) => Send, outside?: Partial<Outside>) => TestRealm;
 }
 
@@ -74,7 +81,7 @@ export interface CallOptions {
 export async function newRealm(settings: Partial<RealmSettings> = {}): Promise<TestRealm> {
   const host = `t${randomUUID().slice(0, 13)}.test`;
   const clock = { offset: 0 };
-  const first = makeContainer(clock);
+  const first = makeContainer(host, clock);
   const { demo, create } = planDemo(first.outside, { host, name: 'Test', settings });
   if ((await create()) !== 'created') throw new Error('the realm exists');
   const people = Object.fromEntries(demo.accounts.map((account) => [account.name, account]));
@@ -95,7 +102,7 @@ export async function newRealm(settings: Partial<RealmSettings> = {}): Promise<T
     },
     call: (handler, as, parameters, options) =>
       call(container.outside, host, handler, as, parameters, options),
-    container: (faults, outside) => realm(makeContainer(clock, faults, outside)),
+    container: (faults, outside) => realm(makeContainer(host, clock, faults, outside)),
   });
   return realm(first);
 }
@@ -103,9 +110,10 @@ export async function newRealm(settings: Partial<RealmSettings> = {}): Promise<T
 type Container = Pick<TestRealm, 'outside' | 'meter' | 'reports'>;
 
 function makeContainer(
+  host: string,
   clock: { offset: number },
   faults = (send: Send): Send => send,
-  given: Partial<Outside> = {},
+  { environment: added, ...given }: Partial<Outside> = {},
 ): Container {
   const meter = new Meter();
   const reports: Record<string, unknown>[] = [];
@@ -116,10 +124,49 @@ function makeContainer(
     wait: (ms) => wait(ms),
     uuid: randomUUID,
     randomBytes,
+    environment: { TABLE_NAME: TABLE, ...environmentOf(host, everything), ...added },
     report: (line) => void reports.push(line),
     ...given,
   };
   return { outside, meter, reports };
+}
+
+/** What every function together needs. */
+const everything = [...endpoints, ...workers].map(({ needs }) => needs);
+
+/**
+ * Where the queues and buckets are that are needed, as the stack would tell. Buckets are there; a queue is the realm's
+ * own and must be made by the test that wants it (`test/work.ts`), so that nobody takes another test's messages.
+ */
+export function environmentOf(host: string, needs: readonly Needs[]): Record<string, string> {
+  const stores = inject('sqsS3');
+  const queues = needs.flatMap(({ queues = [] }) => queues);
+  const buckets = needs.flatMap(({ buckets = {} }) => Object.keys(buckets));
+  return {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb'),
+    AWS_ENDPOINT_URL_SQS: stores,
+    AWS_ENDPOINT_URL_S3: stores,
+    ...Object.fromEntries(queues.map((name) => [variable('QUEUE', name), queueUrl(host, name)])),
+    ...Object.fromEntries(buckets.map((name) => [variable('BUCKET', name), bucketOf(name)])),
+  };
+}
+
+/** The address of the realm's own queue of this name. */
+export const queueUrl = (host: string, name: string): string =>
+  `${inject('sqsS3')}/000000000000/${host.replaceAll('.', '-')}-${name}`;
+
+/** The environment without the queues and buckets that a function did not declare. */
+function onlyDeclared(environment: Environment, { queues = [], buckets = {} }: Needs): Environment {
+  const declared = new Set([
+    ...queues.map((name) => variable('QUEUE', name)),
+    ...Object.keys(buckets).map((name) => variable('BUCKET', name)),
+  ]);
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !/^(QUEUE|BUCKET)_/.test(name) || declared.has(name)),
+  );
 }
 
 /** Text goes as it is, everything else as JSON, as clients of the reference send it. */
@@ -158,8 +205,13 @@ async function call(
       : null,
     requestContext: { requestId: randomUUID(), domainName: host },
   };
+  // A function finds what it declared, and nothing else.
+  const declared: Outside = {
+    ...outside,
+    environment: onlyDeclared(outside.environment, handler.endpoint.needs),
+  };
   const result = await holdingToGrants(handler.endpoint, () =>
-    handler.with(outside)(event as unknown as Parameters0<Served>),
+    handler.with(declared)(event as unknown as Parameters0<Served>),
   );
   const reply = { status: result.statusCode, headers: result.headers ?? {}, body: JSON.parse(result.body) };
   checkReply(handler.endpoint, reply);

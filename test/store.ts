@@ -1,20 +1,37 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { TestProject } from 'vitest/node';
+import { startSqsS3Store } from '../infra/local/sqs-s3-store.ts';
+import { endpoints } from '../shared/endpoints/all.ts';
+import { workers } from '../shared/endpoints/worker.ts';
 import { tableDefinition } from '../shared/table/schema.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Where the store of this run answers. */
     dynamodb: string;
+    /** Where SQS and S3 of this run answer. */
+    sqsS3: string;
   }
 }
 
 /** The one table of a test run; each test has a realm of its own in it. */
 export const TABLE = 'parlance-test';
+
+/** Every bucket that is declared, and one that belongs to nobody. */
+const bucketNames = new Set([
+  'sample',
+  ...[...endpoints, ...workers].flatMap(({ needs }) => Object.keys(needs.buckets ?? {})),
+]);
+
+/** The bucket of this name in a test run; objects begin with the realm, as the items of the table do. */
+export const bucketOf = (name: string): string => `test-${name}`;
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -26,8 +43,11 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Starts the real local store in memory before all tests (or uses `DYNAMODB_ENDPOINT`), and makes the table. */
-export default async function setup(project: TestProject): Promise<() => void> {
+/**
+ * Starts the real local stores before all tests: DynamoDB in memory (or `DYNAMODB_ENDPOINT`) with the table, SQS and S3
+ * with the buckets.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let endpoint = process.env.DYNAMODB_ENDPOINT;
   let store: ChildProcess | undefined;
   if (endpoint === undefined) {
@@ -52,7 +72,13 @@ export default async function setup(project: TestProject): Promise<() => void> {
     }
   }
   project.provide('dynamodb', endpoint);
-  return () => {
+  const folder = await mkdtemp(join(tmpdir(), 'parlance-objects-'));
+  const objects = await startSqsS3Store(folder, { region: 'us-east-1' });
+  for (const name of bucketNames) objects.ensureBucket(bucketOf(name));
+  project.provide('sqsS3', objects.endpoint.origin);
+  return async () => {
     store?.kill();
+    await objects.stop();
+    await rm(folder, { recursive: true });
   };
 }

@@ -21,7 +21,9 @@ export interface Admission {
   readonly input: { readonly read: unknown } | Refusal;
 }
 
-type AnyHandling = Handling<unknown, unknown, object>;
+type AnyHandling = Omit<Handling<unknown, unknown, object>, 'run'> & {
+  readonly run: (context: Context<unknown>, loaded: unknown) => Promise<object> | object;
+};
 
 /** What an endpoint says of those who may call it. */
 type Admitted = Pick<Endpoint, 'who' | 'webhookBots'>;

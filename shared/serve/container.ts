@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Environment } from '../domain/environment.ts';
 import type { Outside } from '../domain/outside.ts';
 import { Memory } from '../domain/pointer.ts';
 import { documentClient } from '../table/client.ts';
@@ -11,13 +12,13 @@ let container: Outside | undefined;
  * The outside of a real function, made once per container from its environment: connections and hints are
  * reused, nothing of a request is kept.
  */
-export function outsideOf(environment: Readonly<Record<string, string | undefined>>): Outside {
+export function outsideOf(environment: Environment): Outside {
   container ??= makeOutside(environment);
   return container;
 }
 
 /** A fresh outside on the table that the environment names; used for containers and by the local cloud. */
-export function makeOutside(environment: Readonly<Record<string, string | undefined>>): Outside {
+export function makeOutside(environment: Environment): Outside {
   const name = environment.TABLE_NAME;
   if (name === undefined) throw new Error('TABLE_NAME is not set');
   return {
@@ -27,6 +28,7 @@ export function makeOutside(environment: Readonly<Record<string, string | undefi
     wait: (ms) => wait(ms),
     uuid: randomUUID,
     randomBytes,
+    environment,
     ...mailPattern(environment.EMAIL_GATEWAY_PATTERN),
     report: (line) => console.log(JSON.stringify(line)),
   };

@@ -32,11 +32,11 @@ export interface Context<I> extends Look<I> {
  * What a function does with its endpoint, in two steps, so that a warm container needs one round trip to read:
  * `load` only reads, and may run on remembered ids while they are being verified; `run` decides and writes.
  */
-export interface Handling<I, D, R> {
+export interface Handling<I, D, R, T = unknown> {
   /** Names in the input that lead to ids, to be looked up together with the credentials. */
   readonly pointers?: (input: I, host: string) => readonly Pointer[];
   readonly load?: (look: Look<I>) => Promise<D>;
   /** How many numbers of the log to take ahead, beside the reads: what the endpoint usually needs. */
   readonly ahead?: number | ((input: I) => number);
-  readonly run: (context: Context<I>, loaded: D) => Promise<R> | R;
+  readonly run: (context: Context<I> & { readonly tools: T }, loaded: D) => Promise<R> | R;
 }

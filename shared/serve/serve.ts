@@ -11,6 +11,7 @@ import { bodyFields, pathFields, queryFields } from './form.ts';
 import { type Read, readParameters } from './parameters.ts';
 import { failure, success } from './reply.ts';
 import type { Handling } from './request.ts';
+import { type Made, type Makers, toolsOf } from './tools.ts';
 
 type Lambda = (event: APIGatewayProxyEvent, context?: LambdaContext) => Promise<APIGatewayProxyResult>;
 
@@ -20,13 +21,21 @@ export type Served = Lambda & { readonly with: (outside: Outside) => Lambda; rea
 /**
  * Makes the Lambda handler of an endpoint that needs credentials: parse, authenticate and load in parallel, check
  * who may call, run, and put the outcome into the envelope. Every way in and out of a function is here.
+ *
+ * `makers` are the tools besides the table that `run` gets as `context.tools` (`shared/serve/tools.ts`).
  */
-export function serve<P extends Record<string, Parameter>, R extends object, D = undefined>(
-  endpoint: Endpoint<P, R>,
-  handling: Handling<Input<P>, D, R>,
-): Served {
+export function serve<
+  P extends Record<string, Parameter>,
+  R extends object,
+  D = undefined,
+  M extends Makers = Record<never, never>,
+>(endpoint: Endpoint<P, R>, handling: Handling<Input<P>, D, R, Made<M>>, makers?: M): Served {
+  const { run, ...before } = handling as Handling<unknown, unknown, object, unknown>;
   return served(endpoint, (outside, event, read) =>
-    admit(outside, endpoint, admissionOf(event, read), handling as Handling<unknown, unknown, object>),
+    admit(outside, endpoint, admissionOf(event, read), {
+      ...before,
+      run: (context, loaded) => run({ ...context, tools: toolsOf(outside, makers ?? {}) }, loaded),
+    }),
   );
 }
 

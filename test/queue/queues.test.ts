@@ -1,0 +1,24 @@
+import { describe, expect, inject, test } from 'vitest';
+import { variable } from '../../shared/domain/environment.ts';
+import { sqsQueues } from '../../shared/queue/queues.ts';
+import { workOf } from '../work.ts';
+
+process.env.AWS_ACCESS_KEY_ID ??= 'test';
+process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
+
+describe('a work queue', () => {
+  test('hands each message over once it is due', async () => {
+    const work = await workOf({ host: 'queues.test' }, 'sample');
+    const queues = sqsQueues({
+      AWS_REGION: 'us-east-1',
+      AWS_ENDPOINT_URL_SQS: inject('sqsS3'),
+      [variable('QUEUE', 'sample')]: work.url,
+    });
+    await queues.send('sample', { realm: 'a', id: 1 });
+    await queues.send('sample', { realm: 'a', id: 2 }, 900);
+    const [message, ...others] = await work.receive();
+    expect(JSON.parse(message?.Body ?? '')).toEqual({ realm: 'a', id: 1 });
+    expect(others).toEqual([]);
+    await expect(queues.send('others', {})).rejects.toThrow('QUEUE_OTHERS_URL is not set');
+  });
+});
