@@ -1,11 +1,13 @@
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { Stack } from 'aws-cdk-lib/core';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
 import type { QueueWorker, ScheduledWorker, Worker } from '../shared/endpoints/worker.ts';
 import type { Bundles } from './build.ts';
 import { ChatTable } from './chat-table.ts';
 import { EndpointFunction } from './endpoint-function.ts';
+import { operatorSettingsOf } from './operator-settings.ts';
 import { PrivateBucket } from './private-bucket.ts';
 import type { Resources } from './resources.ts';
 import { RestApi } from './rest-api.ts';
@@ -45,6 +47,8 @@ export class ParlanceStack extends Stack {
       queues: new Map(sources.map(({ worker, work }) => [worker.queue.name, work.queue])),
       buckets: oneForEach(bucketNames, (name) => new PrivateBucket(this, `${constructId(name)}Bucket`)),
       secrets: oneForEach(secretNames, (name) => this.secret(name)),
+      key: needs.some(({ key }) => key) ? this.key() : undefined,
+      settings: operatorSettingsOf(this.node),
     };
 
     const made = (declaration: { readonly id: string }) => {
@@ -66,6 +70,18 @@ export class ParlanceStack extends Stack {
 
   /** A secret without a value: the operator sets it, and until then what needs it is not configured. */
   private secret(name: string): CfnSecret {
-    return new CfnSecret(this, `${constructId(name)}Secret`, { description: `Parlance: ${name}` });
+    return new CfnSecret(this, `${constructId(name)}Secret`, {
+      name: `${this.stackName}/${name}`,
+      description: `Parlance: ${name}`,
+    });
+  }
+
+  /** The key that seals what other services trust us with. What it sealed is lost with it, so it stays. */
+  private key(): Key {
+    return new Key(this, 'TokenKey', {
+      description: 'Parlance: seals the tokens of other services at rest.',
+      enableKeyRotation: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
   }
 }

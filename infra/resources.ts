@@ -1,4 +1,5 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { variable } from '../shared/domain/environment.ts';
@@ -12,6 +13,10 @@ export interface Resources {
   readonly queues: ReadonlyMap<string, IQueue>;
   readonly buckets: ReadonlyMap<string, PrivateBucket>;
   readonly secrets: ReadonlyMap<string, CfnSecret>;
+  /** Seals tokens at rest; there only if somebody needs it. */
+  readonly key: Key | undefined;
+  /** What the operator set, by the names of the variables. */
+  readonly settings: ReadonlyMap<string, string>;
 }
 
 const named = <T>(kind: string, all: ReadonlyMap<string, T>, name: string): T => {
@@ -25,7 +30,7 @@ const upperCamel = (name: string): string =>
 
 /** The grants that follow from a declaration: its actions on its own resources, and nothing else. */
 export const grants = (needs: Needs, resources: Resources): PolicyStatement[] => {
-  const { table, queues, buckets, secrets } = resources;
+  const { table, queues, buckets, secrets, key } = resources;
   const statements: PolicyStatement[] = [];
   const allow = (sid: string, actions: readonly string[], on: string[]) =>
     statements.push(new PolicyStatement({ sid, actions: [...actions], resources: on }));
@@ -51,12 +56,19 @@ export const grants = (needs: Needs, resources: Resources): PolicyStatement[] =>
   for (const name of needs.secrets ?? []) {
     allow(`Read${upperCamel(name)}`, ['secretsmanager:GetSecretValue'], [named('secret', secrets, name).ref]);
   }
+  if (needs.key && key) {
+    allow(
+      'Seal',
+      needs.key.map((action) => `kms:${action}`),
+      [key.keyArn],
+    );
+  }
   return statements;
 };
 
 /** The environment by which a function finds what it needs, under the same names. */
 export const environment = (needs: Needs, resources: Resources): Record<string, string> => {
-  const { table, queues, buckets, secrets } = resources;
+  const { table, queues, buckets, secrets, key, settings } = resources;
   return Object.fromEntries([
     ...(needs.table.length > 0 ? [['TABLE_NAME', table.tableName]] : []),
     ...(needs.queues ?? []).map((name) => [variable('QUEUE', name), named('queue', queues, name).queueUrl]),
@@ -65,5 +77,11 @@ export const environment = (needs: Needs, resources: Resources): Record<string, 
       named('bucket', buckets, name).bucketName,
     ]),
     ...(needs.secrets ?? []).map((name) => [variable('SECRET', name), named('secret', secrets, name).ref]),
+    ...(needs.key && key ? [['KEY_ARN', key.keyArn]] : []),
+    // A setting that nobody made is not there, rather than empty.
+    ...(needs.settings ?? []).flatMap((name) => {
+      const value = settings.get(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
   ]);
 };

@@ -22,18 +22,20 @@ export interface SynthesizeOptions extends Partial<Pick<ParlanceStackProps, 'end
   readonly outdir?: string;
   /** Whether to check the template against CloudFormation's own schemas, which takes a second. */
   readonly validate?: boolean;
+  /** Values of context besides those of `cdk.json` and the command line. */
+  readonly context?: Readonly<Record<string, string>>;
 }
 
 /** Writes the cloud assembly (template, copied bundles, manifest) of the stack, in this process. */
 export const synthesize = (bundles: Bundles, options: SynthesizeOptions = {}): CloudAssembly => {
-  const { outdir, validate = false, ...declarations } = options;
+  const { outdir, validate = false, context: given = {}, ...declarations } = options;
   const app = new App({
     ...(outdir === undefined ? {} : { outdir }),
     analyticsReporting: false,
     treeMetadata: false,
     stackTraces: false,
     builtinCloudFormationValidation: validate,
-    postCliContext: context,
+    postCliContext: { ...context, ...given },
   });
   new ParlanceStack(app, stackName, { endpoints, workers, ...declarations, bundles });
   return app.synth();

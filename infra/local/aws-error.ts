@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
-export type StoreName = 'dynamodb' | 'sqs' | 's3';
+/** The services of AWS that functions call, under the names that their signatures carry. */
+export type StoreName = 'dynamodb' | 'sqs' | 's3' | 'kms' | 'secretsmanager';
 
 /** Why the door lets a call not through. */
 export type Refusal = 'access denied' | 'unknown caller' | 'not signed' | 'not readable';
 
+/** What most services that speak JSON say. */
+const usual: Readonly<Record<Refusal, string>> = {
+  'access denied': 'AccessDeniedException',
+  'unknown caller': 'UnrecognizedClientException',
+  'not signed': 'MissingAuthenticationTokenException',
+  'not readable': 'SerializationException',
+};
+
 /** The codes by which each service tells a refusal. S3 and SQS have names of their own for some. */
 const codes: Readonly<Record<StoreName, Readonly<Record<Refusal, string>>>> = {
-  dynamodb: {
-    'access denied': 'AccessDeniedException',
-    'unknown caller': 'UnrecognizedClientException',
-    'not signed': 'MissingAuthenticationTokenException',
-    'not readable': 'SerializationException',
-  },
+  dynamodb: usual,
+  kms: usual,
+  secretsmanager: usual,
   sqs: {
     'access denied': 'AccessDeniedException',
     'unknown caller': 'InvalidClientTokenId',

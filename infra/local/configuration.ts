@@ -1,5 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import {
+  type OperatorSettingName,
+  operatorSettingNames,
+  operatorSettings,
+} from '../../shared/endpoints/operator-setting.ts';
 import { StartProblem } from './start-problem.ts';
 
 export interface Configuration {
@@ -11,7 +16,14 @@ export interface Configuration {
   readonly dynamodbEndpoint: URL | undefined;
   /** How many functions may run at once. */
   readonly concurrency: number;
+  /** What the operator set, as values of CDK context. */
+  readonly context: Readonly<Record<string, string>>;
+  /** Secrets that the operator set, by the last part of their names in AWS. */
+  readonly secrets: ReadonlyMap<string, string>;
 }
+
+/** The variables that stand for secrets on a laptop. */
+const secretVariables = ['PUSH_RELAY_ORG_KEY', 'ZOOM_CLIENT_SECRET', 'WEBEX_CLIENT_SECRET'] as const;
 
 /** About what a warm copy of a function takes in memory, in bytes (measured: 20 MB and the function's own data). */
 const memoryOfFunction = 24 * 1024 * 1024;
@@ -36,7 +48,23 @@ export function readConfiguration(environment: Environment): Configuration {
       to: 10_000,
       otherwise: defaultConcurrency(process.availableMemory()),
     }),
+    context: Object.fromEntries(operatorSettingNames.flatMap((name) => readSetting(environment, name))),
+    secrets: new Map(
+      secretVariables.flatMap((name) => {
+        const value = environment[name]?.trim();
+        return value ? [[name.replaceAll('_', '-').toLowerCase(), value]] : [];
+      }),
+    ),
   };
+}
+
+/** A setting of the operator under its name in CDK context, if it is set. */
+function readSetting(environment: Environment, name: OperatorSettingName): [string, string][] {
+  const value = environment[name]?.trim();
+  if (!value) return [];
+  const { context, says, matches } = operatorSettings[name];
+  if (matches.test(value)) return [[context, value]];
+  throw new StartProblem(`${name} (${says}) cannot be "${value}".`);
 }
 
 /** Three quarters of the free memory may go to functions, up to what an account has. */

@@ -4,7 +4,7 @@ import type { Place } from './template-values.ts';
 
 /** Where a function finds what it calls, and the key that it signs with. */
 export interface FunctionAccess {
-  /** The address at which DynamoDB, SQS and S3 answer. */
+  /** The address at which the services of AWS answer. */
   readonly endpoint: URL;
   readonly accessKeyId: string;
 }
@@ -42,6 +42,8 @@ export function functionEnvironment(
     AWS_ENDPOINT_URL_DYNAMODB: address,
     AWS_ENDPOINT_URL_SQS: address,
     AWS_ENDPOINT_URL_S3: address,
+    AWS_ENDPOINT_URL_KMS: address,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: address,
     ...lambda.environment,
   };
 }

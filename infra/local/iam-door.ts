@@ -25,7 +25,7 @@ export interface IamDoorOptions {
 const largestBody = 16 * 1024 * 1024;
 
 /**
- * The way from the functions to DynamoDB, SQS and S3: an HTTP proxy that lets through what the function's role
+ * The way from the functions to the stores, the key service and the secrets: an HTTP proxy that lets through what the function's role
  * allows, and answers all else as AWS does. It knows the caller by the access key id of the signature. The
  * signature itself is not checked: the ids are random, and each is known to one function only.
  */
@@ -124,6 +124,23 @@ export class IamDoor {
   }
 }
 
+/** What a call of a service that speaks JSON has to be allowed. */
+const accessOfCall = {
+  dynamodb: dynamodbAccess,
+  sqs: sqsAccess,
+  kms: (operation: string, { KeyId }: Readonly<Record<string, unknown>>): Access[] => [
+    { action: `kms:${operation}`, resource: String(KeyId) },
+  ],
+  secretsmanager: (operation: string, { SecretId }: Readonly<Record<string, unknown>>): Access[] => [
+    { action: `secretsmanager:${operation}`, resource: String(SecretId) },
+  ],
+} as const;
+
+const storeNames: readonly StoreName[] = [
+  's3',
+  ...(Object.keys(accessOfCall) as (keyof typeof accessOfCall)[]),
+];
+
 /** Reads who signed a request, and for which service, from its header or from a presigned address. */
 function readCredential(
   authorization: string | undefined,
@@ -131,8 +148,8 @@ function readCredential(
 ): { readonly accessKeyId: string; readonly store: StoreName } | undefined {
   const scope = /Credential=([^,\s]+)/.exec(authorization ?? '')?.[1] ?? query.get('X-Amz-Credential') ?? '';
   const [accessKeyId, , , service] = scope.split('/');
-  if (!accessKeyId || (service !== 'dynamodb' && service !== 'sqs' && service !== 's3')) return undefined;
-  return { accessKeyId, store: service };
+  const store = storeNames.find((name) => name === service);
+  return accessKeyId && store ? { accessKeyId, store } : undefined;
 }
 
 /** What the request wants to do, or undefined when that cannot be made out. */
@@ -155,7 +172,7 @@ function accessOf(
       });
     }
     const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
-    const wanted = (store === 'dynamodb' ? dynamodbAccess : sqsAccess)(operation, JSON.parse(body), place);
+    const wanted = accessOfCall[store](operation, JSON.parse(body), place);
     return wanted.length > 0 ? wanted : undefined;
   } catch {
     return undefined;

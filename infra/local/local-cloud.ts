@@ -11,9 +11,11 @@ import { FunctionPool } from './function-pool.ts';
 import { Gateway } from './gateway.ts';
 import { IamDoor } from './iam-door.ts';
 import type { InvocationResult } from './invocation.ts';
+import { createKeyService } from './key-service.ts';
 import { listenOnLoopback } from './loopback.ts';
 import { QueuePoller } from './queue-poller.ts';
 import { Scheduler } from './scheduler.ts';
+import { createSecretService } from './secret-service.ts';
 import { startSqsS3Store } from './sqs-s3-store.ts';
 import { type LambdaFunction, readTemplate, type Service } from './template.ts';
 import { type CloudFormationTemplate, localAccount, localRegion, type Place } from './template-values.ts';
@@ -29,6 +31,8 @@ export interface LocalCloudOptions {
   readonly port: number;
   /** How many functions may run at once. */
   readonly concurrency: number;
+  /** The values of secrets, by the last part of their names. */
+  readonly secrets?: ReadonlyMap<string, string>;
   /** Shows what functions log on the console too. */
   readonly showLogs: boolean;
   /** Takes a line for the person at the console. */
@@ -104,7 +108,14 @@ async function start(
 
   const keys = new Map(service.functions.map(({ name }) => [name, newAccessKeyId()]));
   const keyOf = ({ name }: LambdaFunction) => keys.get(name) ?? '';
-  const stores = { dynamodb: options.dynamodb, sqs: store.endpoint, s3: store.endpoint };
+  const keyService = createKeyService(join(options.dataDirectory, 'key'));
+  const secretService = createSecretService(options.secrets ?? new Map());
+  const [kms, secretsmanager] = await Promise.all([
+    listenOnLoopback(keyService, 0),
+    listenOnLoopback(secretService, 0),
+  ]);
+  atEnd(() => Promise.all([close(keyService), close(secretService)]));
+  const stores = { dynamodb: options.dynamodb, sqs: store.endpoint, s3: store.endpoint, kms, secretsmanager };
   const door = new IamDoor({
     stores,
     callers: new Map(

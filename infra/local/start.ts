@@ -40,7 +40,10 @@ async function main(): Promise<void> {
   const inside = (name: string) => join(directory.path, name);
 
   const [template, dynamodb] = await Promise.all([
-    progress.step('Building the functions and the template', assemble(inside('assembly'))),
+    progress.step(
+      'Building the functions and the template',
+      assemble(inside('assembly'), configuration.context),
+    ),
     progress.step(
       'Starting DynamoDB',
       startDynamoStore(inside('dynamodb.sqlite'), configuration.dynamodbEndpoint),
@@ -58,6 +61,7 @@ async function main(): Promise<void> {
       dynamodb: dynamodb.endpoint,
       port: configuration.port,
       concurrency: configuration.concurrency,
+      secrets: configuration.secrets,
       showLogs: logs,
       report: (line) => progress.say(line),
     }),

@@ -68,6 +68,9 @@ const resourceTypes: Readonly<Record<string, ResourceType>> = {
     name: 'Name',
     attributes: (name, place) => ({ ref: arn('secretsmanager', place, `secret:${name}`) }),
   },
+  'AWS::KMS::Key': {
+    attributes: (ref, place) => ({ ref, KeyId: ref, Arn: arn('kms', place, `key/${ref}`) }),
+  },
   'AWS::ApiGateway::RestApi': { attributes: (name) => ({ ref: name.toLowerCase() }) },
   'AWS::ApiGateway::Deployment': { attributes: (name) => ({ ref: name.toLowerCase() }) },
   'AWS::ApiGateway::Stage': { name: 'StageName', attributes: (ref) => ({ ref }) },

@@ -87,6 +87,7 @@ const needless = [
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::Dashboard',
   'AWS::IAM::Role',
+  'AWS::KMS::Key',
   'AWS::Logs::LogGroup',
   'AWS::Logs::MetricFilter',
   'AWS::S3::BucketPolicy',

@@ -42,3 +42,16 @@ export interface Objects {
   /** An address at which anyone can download the object for some seconds, under this file name. */
   readonly link: (bucket: string, key: string, seconds: number, filename: string) => Promise<string>;
 }
+
+/** Seals what must not be stored in clear: what it sealed opens with the same context only. */
+export interface Vault {
+  readonly seal: (text: string, context: Readonly<Record<string, string>>) => Promise<string>;
+  /** Fails for what was not sealed here, or with another context. */
+  readonly open: (sealed: string, context: Readonly<Record<string, string>>) => Promise<string>;
+}
+
+/** What the operator trusts the service with. */
+export interface Secrets {
+  /** The secret of this name, or undefined where the operator has set none. */
+  readonly get: (name: string) => Promise<string | undefined>;
+}

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import type { ErrorCode } from '../domain/problems.ts';
+import type { OperatorSettingName } from './operator-setting.ts';
 import type { Input, Parameter } from './parameter.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -20,6 +21,10 @@ export interface Needs {
   readonly buckets?: Readonly<Record<string, readonly ('GetObject' | 'PutObject' | 'DeleteObject')[]>>;
   /** Names of secrets it reads. */
   readonly secrets?: readonly string[];
+  /** What it uses the service's own key for, which seals other people's tokens at rest. */
+  readonly key?: readonly ('Encrypt' | 'Decrypt')[];
+  /** Settings of the operator that it finds in its environment. */
+  readonly settings?: readonly OperatorSettingName[];
 }
 
 export type TableAction =

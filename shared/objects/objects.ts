@@ -8,6 +8,9 @@ const REQUEST_TIMEOUT = 10_000;
 /** Seconds for which the address of such a request is good. */
 const MOMENT = 60;
 
+/** How S3 says that there is no such object: to those who may not list the bucket, as if it were forbidden. */
+const MISSING: ReadonlySet<number> = new Set([403, 404]);
+
 /**
  * The buckets that a function may use, found in its environment by the names of its declaration.
  *
@@ -67,7 +70,7 @@ export function s3Objects(environment: Environment): Objects {
       redirect: 'error',
       signal: AbortSignal.timeout(REQUEST_TIMEOUT),
     });
-    if (!answer.ok && answer.status !== 404) {
+    if (!answer.ok && !(method === 'GET' && MISSING.has(answer.status)) && answer.status !== 404) {
       await answer.body?.cancel();
       throw new Error(`S3 answered ${method} in the bucket of ${bucket} with ${answer.status}`);
     }

@@ -40,8 +40,15 @@ describe('the resources that declarations do not name', () => {
 
   test('a secret has no value until the operator gives it one', () => {
     expect(template.the('AWS::SecretsManager::Secret').Properties).toEqual({
+      Name: 'Parlance/push-relay-key',
       Description: 'Parlance: push-relay-key',
     });
+  });
+
+  test('the key that seals tokens is turned over each year, and stays when the stack goes', () => {
+    const key = template.the('AWS::KMS::Key');
+    expect(key.Properties).toMatchObject({ EnableKeyRotation: true });
+    expect(key.DeletionPolicy).toBe('Retain');
   });
 
   test('a schedule calls its worker, and may', () => {

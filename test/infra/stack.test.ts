@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Bundles, buildFunctions } from '../../infra/build.ts';
 import { endpoints as everyEndpoint } from '../../shared/endpoints/all.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
+import { type OperatorSetting, operatorSettings } from '../../shared/endpoints/operator-setting.ts';
 import { workers as everyWorker, type Worker } from '../../shared/endpoints/worker.ts';
 import * as fixtures from './fixtures/declarations.ts';
 import { sources as fixtureSources, synthesized, temporaryFolder } from './fixtures/synthesized.ts';
@@ -36,7 +37,7 @@ const upperSnake = (name: string) => name.replaceAll('-', '_').toUpperCase();
 
 /** What a declaration's function must be allowed, line by line, said here once more and in other words. */
 const expectedGrants = (it: Endpoint | Worker): string[] => {
-  const { table, queues = [], buckets = {}, secrets = [] } = it.needs;
+  const { table, queues = [], buckets = {}, secrets = [], key = [] } = it.needs;
   return [
     ...table.map((action) => `dynamodb:${action} on \${Table.Arn}`),
     ...(table.includes('Query')
@@ -47,6 +48,7 @@ const expectedGrants = (it: Endpoint | Worker): string[] => {
       actions.map((action) => `s3:${action} on \${${upperCamel(name)}Bucket.Arn}/*`),
     ),
     ...secrets.map((name) => `secretsmanager:GetSecretValue on \${${upperCamel(name)}Secret}`),
+    ...key.map((action) => `kms:${action} on \${TokenKey.Arn}`),
     ...('queue' in it
       ? ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(
           (action) => `sqs:${action} on \${${upperCamel(it.queue.name)}WorkQueue.Arn}`,
@@ -60,12 +62,17 @@ const expectedGrants = (it: Endpoint | Worker): string[] => {
 
 /** The environment that a declaration's function must have, and no more. */
 const expectedEnvironment = (it: Endpoint | Worker): Record<string, string> => {
-  const { table, queues = [], buckets = {}, secrets = [] } = it.needs;
+  const { table, queues = [], buckets = {}, secrets = [], key, settings = [] } = it.needs;
   return Object.fromEntries([
     ...(table.length > 0 ? [['TABLE_NAME', `\${Table}`]] : []),
     ...queues.map((name) => [`QUEUE_${upperSnake(name)}_URL`, `\${${upperCamel(name)}WorkQueue}`]),
     ...Object.keys(buckets).map((name) => [`BUCKET_${upperSnake(name)}`, `\${${upperCamel(name)}Bucket}`]),
     ...secrets.map((name) => [`SECRET_${upperSnake(name)}_ARN`, `\${${upperCamel(name)}Secret}`]),
+    ...(key ? [['KEY_ARN', `\${TokenKey.Arn}`]] : []),
+    ...settings.flatMap((name) => {
+      const { otherwise }: OperatorSetting = operatorSettings[name];
+      return otherwise === undefined ? [] : [[name, otherwise]];
+    }),
   ]);
 };
 

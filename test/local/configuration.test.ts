@@ -17,6 +17,8 @@ describe('the configuration', () => {
       dataDirectory: resolve('.local'),
       dynamodbEndpoint: undefined,
       concurrency: expect.any(Number),
+      context: {},
+      secrets: new Map(),
     });
     expect(readConfiguration({ PORT: '', DYNAMODB_ENDPOINT: ' ' }).port).toBe(9991);
   });
@@ -27,12 +29,16 @@ describe('the configuration', () => {
       DATA_DIR: '/data',
       DYNAMODB_ENDPOINT: 'http://localhost:8000',
       LOCAL_CONCURRENCY: '7',
+      PUSH_RELAY_URL: 'https://push.example.com',
+      ZOOM_CLIENT_SECRET: 's3cret',
     };
     expect(readConfiguration(given)).toEqual({
       port: 80,
       dataDirectory: '/data',
       dynamodbEndpoint: new URL('http://localhost:8000'),
       concurrency: 7,
+      context: { pushRelayUrl: 'https://push.example.com' },
+      secrets: new Map([['zoom-client-secret', 's3cret']]),
     });
   });
 
@@ -46,6 +52,9 @@ describe('the configuration', () => {
     ['DYNAMODB_ENDPOINT', 'localhost:8000', 'DYNAMODB_ENDPOINT must be an address such as'],
     ['DYNAMODB_ENDPOINT', 'ftp://x', 'DYNAMODB_ENDPOINT must be'],
     ['DYNAMODB_ENDPOINT', 'http://x/path', 'DYNAMODB_ENDPOINT must be'],
+    ['PUSH_RELAY_URL', 'push.example.com', 'PUSH_RELAY_URL (the relay for push notifications) cannot be'],
+    ['EMAIL_GATEWAY_PATTERN', 'mail@example.com', 'EMAIL_GATEWAY_PATTERN (mail addresses of channels'],
+    ['WEB_PUBLIC_STREAMS_ENABLED', 'yes', 'WEB_PUBLIC_STREAMS_ENABLED ('],
   ])('%s=%s is one clear sentence', (name, value, sentence) => {
     const reading = () => readConfiguration({ [name]: value });
     expect(reading).toThrow(StartProblem);

@@ -33,6 +33,8 @@ beforeAll(async () => {
           allow(['dynamodb:PutItem', 'dynamodb:ConditionCheckItem'], arn('Table')),
           allow(['dynamodb:Query'], inside('Table', '/index/by-kind')),
           allow(['sqs:SendMessage'], arn('Work')),
+          allow(['kms:Encrypt', 'kms:Decrypt'], arn('Key')),
+          allow(['secretsmanager:GetSecretValue'], { Ref: 'Secret' }),
           allow(['s3:PutObject', 's3:AbortMultipartUpload'], inside('Files', '/public/*')),
           allow(['s3:GetObject'], inside('Files', '/public/*')),
           allow(['s3:ListBucket'], arn('Files')),
@@ -44,6 +46,8 @@ beforeAll(async () => {
     resources: {
       Table: sampleTable(TableName),
       Work: { Type: 'AWS::SQS::Queue', Properties: {} },
+      Key: { Type: 'AWS::KMS::Key', Properties: {} },
+      Secret: { Type: 'AWS::SecretsManager::Secret', Properties: { Name: 'Sample/password' } },
       Other: { Type: 'AWS::SQS::Queue', Properties: {} },
       Files: { Type: 'AWS::S3::Bucket', Properties: {} },
     },
@@ -70,6 +74,29 @@ const refused = (action: string, resource: RegExp | string) =>
       ),
     ),
   });
+
+describe('the key service and the secrets', () => {
+  const KeyId = 'arn:aws:kms:us-east-1:000000000000:key/Key';
+  const SecretId = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Sample/password';
+
+  test('serve a function what its role allows', async () => {
+    const sealed = await call('writer', 'kms', 'Encrypt', { KeyId, Plaintext: { 0: 1 } });
+    expect(sealed).toMatchObject({ ok: true, output: { KeyId } });
+    // Nobody gave the secret a value; who may not read it is not even told that.
+    expect(await call('writer', 'secretsmanager', 'GetSecretValue', { SecretId })).toMatchObject({
+      name: 'ResourceNotFoundException',
+    });
+  });
+
+  test('refuse everybody else, naming the key and the secret', async () => {
+    expect(await call('reader', 'kms', 'Encrypt', { KeyId, Plaintext: { 0: 1 } })).toEqual(
+      refused('kms:Encrypt', 'key/Key'),
+    );
+    expect(await call('nobody', 'secretsmanager', 'GetSecretValue', { SecretId })).toEqual(
+      refused('secretsmanager:GetSecretValue', 'secret:Sample/password'),
+    );
+  });
+});
 
 describe('DynamoDB', () => {
   test('lets a function do what its role allows', async () => {

@@ -1,0 +1,20 @@
+import type { Node } from 'constructs';
+import { type OperatorSetting, operatorSettings } from '../shared/endpoints/operator-setting.ts';
+
+/**
+ * What the operator set by CDK context (`-c pushRelayUrl=https://…`), by the names of the variables.
+ *
+ * @throws Error naming the first value that is not usable, so that it is not deployed.
+ */
+export function operatorSettingsOf(node: Pick<Node, 'tryGetContext'>): ReadonlyMap<string, string> {
+  const all: readonly (readonly [string, OperatorSetting])[] = Object.entries(operatorSettings);
+  return new Map(
+    all.flatMap(([name, { context, otherwise, matches }]) => {
+      const given: unknown = node.tryGetContext(context);
+      const value = given === undefined || given === '' ? otherwise : String(given);
+      if (value === undefined) return [];
+      if (!matches.test(value)) throw new Error(`The context value ${context} cannot be "${value}".`);
+      return [[name, value] as const];
+    }),
+  );
+}

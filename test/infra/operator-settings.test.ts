@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { operatorSettingsOf } from '../../infra/operator-settings.ts';
+
+const given = (context: Readonly<Record<string, unknown>>) =>
+  operatorSettingsOf({ tryGetContext: (name: string) => context[name] });
+
+describe('what the operator sets by CDK context', () => {
+  test('reaches functions under the names of the variables', () => {
+    expect(given({ pushRelayUrl: 'https://push.example.com', webPublicStreams: false })).toEqual(
+      new Map([
+        ['WEB_PUBLIC_STREAMS_ENABLED', 'false'],
+        ['PUSH_RELAY_URL', 'https://push.example.com'],
+        ['ZOOM_OAUTH_URL', 'https://zoom.us'],
+        ['ZOOM_API_URL', 'https://api.zoom.us'],
+        ['WEBEX_OAUTH_URL', 'https://webexapis.com'],
+        ['WEBEX_API_URL', 'https://webexapis.com'],
+      ]),
+    );
+  });
+
+  test('has a default, or is not there at all', () => {
+    const settings = given({ pushRelayUrl: '' });
+    expect(settings.get('WEB_PUBLIC_STREAMS_ENABLED')).toBe('true');
+    expect(settings.has('PUSH_RELAY_URL')).toBe(false);
+  });
+
+  test.each([
+    ['pushRelayUrl', 'push.example.com'],
+    ['emailGatewayPattern', 'channel@example.com'],
+    ['webPublicStreams', 'perhaps'],
+    ['zoomClientId', 'two words'],
+  ])('is not deployed when %s is "%s"', (name, value) => {
+    expect(() => given({ [name]: value })).toThrow(`The context value ${name} cannot be "${value}".`);
+  });
+});
