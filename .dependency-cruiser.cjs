@@ -38,6 +38,13 @@ module.exports = {
       to: { path: '@aws-sdk/(client-dynamodb|lib-dynamodb|util-dynamodb)' },
     },
     {
+      name: 'each-service-of-aws-has-one-folder',
+      comment: 'Workers that write objects in parts take the client of S3 there too.',
+      severity: 'error',
+      from: { path: '^(shared|functions)/', pathNot: '^shared/(table|queue|objects|secrets|vault)/' },
+      to: { path: '@aws-sdk/client-|@smithy/signature-v4' },
+    },
+    {
       name: 'only-serve-knows-the-gateway',
       severity: 'error',
       from: { path: '^(shared|functions)/', pathNot: '^shared/serve/' },
@@ -50,10 +57,10 @@ module.exports = {
       to: { path: '^shared/(domain|serve|endpoints|markdown)/' },
     },
     {
-      name: 'the-domain-knows-no-gateway',
+      name: 'the-domain-knows-no-gateway-and-no-tools',
       severity: 'error',
       from: { path: '^shared/domain/' },
-      to: { path: '^shared/serve/' },
+      to: { path: '^shared/(serve|queue|objects|secrets|vault)/' },
     },
     {
       name: 'endpoints-are-declarations',
