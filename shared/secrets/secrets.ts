@@ -1,26 +1,14 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { clientOptions } from '../aws/client-options.ts';
 import { type Environment, required, variable } from '../domain/environment.ts';
 import type { Secrets } from '../domain/outside.ts';
 
-/** A single try gives up after this long (ms). */
-const REQUEST_TIMEOUT = 2_000;
 /** A secret that was read is used for this long (ms), so that a changed one is soon everywhere. */
 const KEPT = 5 * 60_000;
 
 /** The secrets that a function may read, by the names of its declaration. */
 export function awsSecrets(environment: Environment): Secrets {
-  const endpoint = environment.AWS_ENDPOINT_URL_SECRETS_MANAGER;
-  const client = new SecretsManagerClient({
-    ...(endpoint !== undefined && { endpoint }),
-    region: environment.AWS_REGION ?? 'us-east-1',
-    maxAttempts: 3,
-    requestHandler: {
-      connectionTimeout: 1_000,
-      requestTimeout: REQUEST_TIMEOUT,
-      throwOnRequestTimeout: true,
-      socketTimeout: REQUEST_TIMEOUT,
-    },
-  });
+  const client = new SecretsManagerClient(clientOptions(environment, 'SECRETS_MANAGER'));
   const kept = new Map<string, { readonly value: string; readonly until: number }>();
   return {
     async get(name) {

@@ -4,10 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { buildFunctions } from '../../infra/build.ts';
 import { cuts } from '../../infra/bundle-plugins.ts';
+import { createKeyService } from '../../infra/local/key-service.ts';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
+import { createSecretService } from '../../infra/local/secret-service.ts';
 import { type SqsS3Store, startSqsS3Store } from '../../infra/local/sqs-s3-store.ts';
+import { variable } from '../../shared/domain/environment.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { TABLE } from '../store.ts';
+import type * as Ways from './fixtures/bundled/workers/key-and-secret.ts';
 import type * as Clients from './fixtures/bundled/workers/queue-and-bucket.ts';
 import type * as Source from './fixtures/bundled/workers/table.ts';
 import { temporaryFolder } from './fixtures/synthesized.ts';
@@ -16,7 +20,7 @@ const outdir = await temporaryFolder();
 const sources = join(import.meta.dirname, 'fixtures/bundled');
 const { bundles } = await buildFunctions({
   endpoints: [],
-  workers: [{ id: 'table' }, { id: 'queue-and-bucket' }],
+  workers: [{ id: 'table' }, { id: 'queue-and-bucket' }, { id: 'key-and-secret' }],
   sources,
   outdir,
 });
@@ -191,9 +195,10 @@ test('the bundle finds DynamoDB where the source does', () => {
     'us-gov-west-1',
   ];
   const further = ['us-gov-east-1', 'us-iso-east-1', 'us-isob-east-1', 'eu-isoe-west-1', 'eusc-de-east-1'];
-  const host = ({ DynamoDBClient }: typeof Source, parameters: object): string => {
+  const host = ({ DynamoDBClient, jsonProtocol }: typeof Source, parameters: object): string => {
     try {
-      return new DynamoDBClient({}).config.endpointProvider(parameters as never).url.href;
+      return new DynamoDBClient({ protocol: jsonProtocol }).config.endpointProvider(parameters as never).url
+        .href;
     } catch {
       return 'nowhere';
     }
@@ -210,6 +215,10 @@ test('the bundle finds DynamoDB where the source does', () => {
     const Endpoint = 'http://127.0.0.1:8000/';
     expect(host(bundled, { Region, Endpoint })).toBe(host(source, { Region, Endpoint }));
   }
+});
+
+test('a client of DynamoDB without our protocol says what is missing', () => {
+  expect(() => new bundled.DynamoDBClient({})).toThrow('AwsJson1_0Protocol is not part of this bundle.');
 });
 
 describe('the clients of workers in a bundle', () => {
@@ -250,6 +259,43 @@ describe('the clients of workers in a bundle', () => {
     expect(await got.Body?.transformToString()).toBe('Grüße');
     const gone = new clients.GetObjectCommand({ Bucket: 'files', Key: 'gone' });
     await expect(s3.send(gone)).rejects.toMatchObject({ name: 'NoSuchKey' });
+  });
+});
+
+describe('the ways to the operator’s secrets in a bundle', () => {
+  let ways: typeof Ways;
+  const listening = async (server: Server): Promise<string> => {
+    servers.push(server);
+    return (await listenOnLoopback(server, 0)).href;
+  };
+
+  beforeAll(async () => {
+    ways = await importBundle<typeof Ways>('key-and-secret');
+  });
+
+  test('seal what only the same context opens', async () => {
+    const keys = createKeyService(join(await temporaryFolder(), 'key'));
+    const vault = ways.kmsVault({ AWS_ENDPOINT_URL_KMS: await listening(keys), KEY_ARN: 'arn:key' });
+    const sealed = await vault.seal('Grüße', { user: '7' });
+    expect(sealed).not.toContain('Gr');
+    expect(await vault.open(sealed, { user: '7' })).toBe('Grüße');
+    await expect(vault.open(sealed, { user: '8' })).rejects.toMatchObject({
+      name: 'InvalidCiphertextException',
+      message: expect.stringContaining('not sealed'),
+      $metadata: { httpStatusCode: 400, attempts: 1 },
+    });
+  });
+
+  test('read a secret, or know by its name the error that says there is none', async () => {
+    const server = createSecretService(new Map([['RELAY_KEY', 'swordfish']]));
+    const environment = {
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: await listening(server),
+      [variable('SECRET', 'one')]: 'parlance/RELAY_KEY',
+      [variable('SECRET', 'other')]: 'parlance/OTHER',
+    };
+    const secrets = ways.awsSecrets(environment);
+    expect(await secrets.get('one')).toBe('swordfish');
+    expect(await secrets.get('other')).toBeUndefined();
   });
 });
 

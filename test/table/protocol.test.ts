@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  DynamoDBDocumentClient,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { describe, expect, inject, test } from 'vitest';
+import { listenOnLoopback } from '../../infra/local/loopback.ts';
+import { jsonProtocol } from '../../shared/table/protocol.ts';
+import { TABLE } from '../store.ts';
+
+process.env.AWS_ACCESS_KEY_ID ??= 'test';
+process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
+
+interface Sent {
+  readonly body: unknown;
+  readonly target: string | undefined;
+  readonly type: string | undefined;
+}
+
+/** A client with what it sent last: with our protocol, or with its own, which is the measure. */
+function newClient(own: boolean) {
+  const config = { endpoint: inject('dynamodb'), region: 'us-east-1', maxAttempts: 1 };
+  const client = new DynamoDBClient({ ...config, ...(own ? {} : { protocol: jsonProtocol }) });
+  const last: { sent?: Sent } = {};
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const { body, headers } = args.request as {
+        body: Uint8Array | string;
+        headers: Record<string, string>;
+      };
+      last.sent = {
+        body: JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)),
+        target: headers['x-amz-target'],
+        type: headers['content-type'],
+      };
+      return next(args);
+    },
+    { step: 'build' },
+  );
+  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  return { last, send: (command: object): Promise<unknown> => document.send(command as PutCommand) };
+}
+
+const told = async (reply: Promise<unknown>): Promise<unknown> => {
+  try {
+    const { $metadata, ...output } = (await reply) as { $metadata: object };
+    return output;
+  } catch (error) {
+    const { name, message, $fault, Item, CancellationReasons } = error as DynamoDBServiceException & {
+      Item?: unknown;
+      CancellationReasons?: unknown;
+    };
+    return { name, message, $fault, Item, CancellationReasons };
+  }
+};
+
+describe("our protocol, by the measure of the client's own", () => {
+  const [pk, sk] = [`protocol/${randomUUID()}`, 'item'];
+  const Key = { pk, sk };
+  const Item = {
+    ...Key,
+    text: 'Grüße \u2713 \ud83d\ude00 "quoted" \u0007 \\',
+    number: -12.5,
+    large: 2 ** 53 - 1,
+    yes: true,
+    nothing: null,
+    bytes: Buffer.from([0, 255, 7]),
+    many: new Set([new Uint8Array([1]), new Uint8Array([2, 3])]),
+    numbers: new Set([3, 1]),
+    texts: new Set(['a', 'b']),
+    // Attributes that are called like the types of values.
+    B: 'text',
+    BS: ['list'],
+    deep: { B: { BS: [{ B: new Uint8Array([9]) }] }, empty: {}, none: [] },
+  };
+  const refused = {
+    ConditionExpression: 'attribute_not_exists(pk)',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+  };
+
+  test.each<[string, () => object]>([
+    ['puts', () => new PutCommand({ TableName: TABLE, Item })],
+    [
+      'gets a batch',
+      () => new BatchGetCommand({ RequestItems: { [TABLE]: { Keys: [Key], ConsistentRead: true } } }),
+    ],
+    [
+      'queries',
+      () =>
+        new QueryCommand({
+          TableName: TABLE,
+          KeyConditionExpression: '#pk = :pk',
+          ExpressionAttributeNames: { '#pk': 'pk' },
+          ExpressionAttributeValues: { ':pk': pk },
+          Limit: 1,
+          ReturnConsumedCapacity: 'INDEXES',
+        }),
+    ],
+    [
+      'updates',
+      () =>
+        new UpdateCommand({
+          TableName: TABLE,
+          Key,
+          UpdateExpression: 'SET bytes = :bytes ADD numbers :more',
+          ExpressionAttributeValues: { ':bytes': new Uint8Array([5]), ':more': new Set([1]) },
+          ReturnValues: 'ALL_NEW',
+        }),
+    ],
+    [
+      'is refused a put, and by which item',
+      () => new PutCommand({ TableName: TABLE, Item: Key, ...refused }),
+    ],
+    [
+      'is refused a transaction, and by which item',
+      () =>
+        new TransactWriteCommand({
+          ClientRequestToken: randomUUID(),
+          TransactItems: [
+            { Put: { TableName: TABLE, Item: { pk, sk: 'other' } } },
+            { Put: { TableName: TABLE, Item: Key, ...refused } },
+          ],
+        }),
+    ],
+    ['is told of a table that is not there', () => new PutCommand({ TableName: 'elsewhere', Item: Key })],
+    ['is told of a key that is none', () => new PutCommand({ TableName: TABLE, Item: { pk: '', sk: '' } })],
+  ])('%s', async (_, command) => {
+    const [ours, own] = [newClient(false), newClient(true)];
+    const given = command() as PutCommand;
+    // A command can be sent once.
+    const again = new (given.constructor as new (input: object) => object)(given.input);
+    const expected = await told(own.send(given));
+    expect(await told(ours.send(again))).toEqual(expected);
+    expect(ours.last.sent).toEqual(own.last.sent);
+  });
+});
+
+describe('an answer that is none of DynamoDB', () => {
+  test.each<[string, number, string]>([
+    ['a page of some proxy', 502, '<html>Bad gateway</html>'],
+    ['half an answer', 200, '{"Items":[{"pk"'],
+    ['no answer at all', 200, ''],
+  ])('leaves it open what became of the request: %s', async (_, status, body) => {
+    const server = createServer((_request, reply) => void reply.writeHead(status).end(body));
+    const { href } = await listenOnLoopback(server, 0);
+    const client = new DynamoDBClient({
+      endpoint: href,
+      region: 'us-east-1',
+      maxAttempts: 1,
+      protocol: jsonProtocol,
+    });
+    const sent = DynamoDBDocumentClient.from(client).send(
+      new PutCommand({ TableName: TABLE, Item: { pk: 'a', sk: 'b' } }),
+    );
+    const error: unknown = await sent.catch((thrown: unknown) => thrown);
+    server.close().closeAllConnections();
+    expect(error).toBeInstanceOf(DynamoDBServiceException);
+    expect(error).toMatchObject({ name: 'InternalServerError', $metadata: { httpStatusCode: status } });
+  });
+});
