@@ -63,6 +63,49 @@ export const problems = {
     () => 'There is no organization at this address.',
   ),
 
+  noCallToken: problem(
+    'INVALID_VIDEO_CALL_PROVIDER_TOKEN',
+    400,
+    () => 'The provider of video calls needs your consent first, or once more.',
+  ),
+  // Push notifications: specification 7, wire facts 12.
+  noPushService: problem(
+    'PUSH_SERVICE_NOT_CONFIGURED',
+    400,
+    () => 'Push notifications are not set up on this server.',
+  ),
+  noPushDevice: problem(
+    'NO_ACTIVE_PUSH_DEVICE',
+    400,
+    () => 'There is no device that push notifications could be sent to.',
+  ),
+  invalidPushToken: problem(
+    'INVALID_PUSH_DEVICE_TOKEN',
+    400,
+    () => 'No device of yours has this token for push notifications.',
+  ),
+  pushAdminNeeded: problem(
+    'ADMIN_ACTION_REQUIRED',
+    403,
+    () => 'Push notifications do not work until an administrator of this server sees to them.',
+  ),
+  relayUnreachable: problem(
+    'FAILED_TO_CONNECT_BOUNCER',
+    502,
+    () => 'The relay for push notifications could not be reached.',
+  ),
+  relayBroken: problem(
+    'INTERNAL_SERVER_ERROR_ON_BOUNCER',
+    502,
+    () => 'The relay for push notifications has an error of its own.',
+  ),
+  noSuchFile: problem('BAD_REQUEST', 404, () => 'There is no such file.'),
+  emojiDoesNotExist: problem(
+    'BAD_REQUEST',
+    404,
+    (d: { name: string }) => `There is no emoji named '${d.name}'.`,
+  ),
+
   // Channels.
   channelDoesNotExist: problem(
     'STREAM_DOES_NOT_EXIST',
@@ -126,6 +169,17 @@ export const problems = {
     'EXPECTATION_MISMATCH',
     400,
     () => 'The message has another content than the one that was expected.',
+  ),
+  moveTimeLimit: problem(
+    'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
+    400,
+    (d: { first: number; total: number; allowed: number }) =>
+      `You may only move the ${d.allowed} newest of the ${d.total} messages in this topic.`,
+    (d) => ({
+      first_message_id_allowed_to_move: d.first,
+      total_messages_in_topic: d.total,
+      total_messages_allowed_to_move: d.allowed,
+    }),
   ),
   badNarrow: problem(
     'BAD_NARROW',

@@ -17,5 +17,5 @@ export const getChannelEmailAddress = endpoint({
   },
   reply: z.object({ email: z.string() }),
   errors: ['BAD_REQUEST'],
-  needs: { table: [...reads, 'PutItem'] },
+  needs: { table: [...reads, 'PutItem'], settings: ['MAIL_DOMAIN'] },
 });

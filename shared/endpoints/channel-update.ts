@@ -61,7 +61,10 @@ export const updateChannel = endpoint({
     'REQUEST_VARIABLE_INVALID',
     'UNAUTHORIZED_PRINCIPAL',
   ],
-  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  needs: {
+    table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
+    settings: ['WEB_PUBLIC_STREAMS_ENABLED'],
+  },
 });
 
 export const archiveChannel = endpoint({
@@ -74,5 +77,31 @@ export const archiveChannel = endpoint({
   parameters: { stream_id: channelId },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'CANNOT_ADMINISTER_CHANNEL'],
+  needs: { table: [...writes, 'ConditionCheckItem'] },
+});
+
+export const addDefaultChannel = endpoint({
+  id: 'channels.addDefault',
+  method: 'POST',
+  path: '/api/v1/default_streams',
+  source: 'specification 4.2, wire facts 4.3, 4.4, 4.6',
+  says: 'Makes a channel one of those to which new users are subscribed.',
+  who: 'administrator',
+  parameters: { stream_id: channelId },
+  reply: z.object({}),
+  errors: ['BAD_REQUEST'],
+  needs: { table: writes },
+});
+
+export const removeDefaultChannel = endpoint({
+  id: 'channels.removeDefault',
+  method: 'DELETE',
+  path: '/api/v1/default_streams',
+  source: 'specification 4.2, wire facts 4.3, 4.4, 4.6',
+  says: 'Takes a channel from those to which new users are subscribed.',
+  who: 'administrator',
+  parameters: { stream_id: channelId },
+  reply: z.object({}),
+  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });

@@ -18,7 +18,7 @@ export interface Needs {
   /** Names of queues it sends to. */
   readonly queues?: readonly string[];
   /** Buckets and what it does there. */
-  readonly buckets?: Readonly<Record<string, readonly ('GetObject' | 'PutObject' | 'DeleteObject')[]>>;
+  readonly buckets?: Readonly<Record<string, readonly BucketAction[]>>;
   /** Names of secrets it reads. */
   readonly secrets?: readonly string[];
   /** What it uses the service's own key for, which seals other people's tokens at rest. */
@@ -26,6 +26,9 @@ export interface Needs {
   /** Settings of the operator that it finds in its environment. */
   readonly settings?: readonly OperatorSettingName[];
 }
+
+/** `PutObject` also covers all steps of an upload in parts but the one that gives it up. */
+export type BucketAction = 'GetObject' | 'PutObject' | 'DeleteObject' | 'AbortMultipartUpload';
 
 export type TableAction =
   | 'GetItem'
@@ -62,6 +65,10 @@ export interface Endpoint<P extends Record<string, Parameter> = Record<string, P
   readonly webhookBots?: true;
   /** Parameters of path, query and form alike, by their wire names. */
   readonly parameters: P;
+  /** What the one file is that must be uploaded, in a multipart body; absent where none is taken. */
+  readonly file?: string;
+  /** What it answers with instead of the envelope, a file mostly; a status other than 200 stands in it. */
+  readonly serves?: string;
   /** The fields of a successful reply besides the envelope. */
   readonly reply: z.ZodMiniType<R>;
   /** Codes that its own rules can answer with, besides those that every endpoint shares. */

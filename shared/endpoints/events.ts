@@ -31,7 +31,10 @@ export const registerQueue = endpoint({
     client_gravatar: optional(
       boolean("Whether the client works out Gravatar's addresses itself; yes if absent."),
     ),
-    slim_presence: optional(boolean('Accepted; presence is not shown here.')),
+    slim_presence: optional(boolean('Whether presences come in their modern form, by user ID.')),
+    presence_history_limit_days: optional(
+      json('Days back to which presences are told; 14 if absent.', z.int().check(z.minimum(0))),
+    ),
     event_types: optional(json('The only types of events that the client wants; all if absent.', eventTypes)),
     fetch_event_types: optional(
       json('The types whose state is told now; those of `event_types` if absent.', eventTypes),
@@ -73,7 +76,10 @@ export const registerQueue = endpoint({
     event_queue_longpoll_timeout_seconds: z.int(),
   }),
   errors: ['BAD_REQUEST'],
-  needs: { table: [...writes, 'DeleteItem'] },
+  needs: {
+    table: [...writes, 'DeleteItem'],
+    settings: ['ZOOM_CLIENT_ID', 'WEBEX_CLIENT_ID', 'WEB_PUBLIC_STREAMS_ENABLED', 'PUSH_RELAY_URL'],
+  },
   timeout: 28,
 });
 
@@ -96,7 +102,8 @@ export const getEvents = endpoint({
     events: z.array(z.looseObject({ id: z.int(), type: z.string() })),
   }),
   errors: ['BAD_EVENT_QUEUE_ID', 'BAD_REQUEST'],
-  needs: { table: [...reads, 'PutItem', 'UpdateItem'] },
+  // The links of finished exports are signed in its name.
+  needs: { table: [...reads, 'PutItem', 'UpdateItem'], buckets: { exports: ['GetObject'] } },
   timeout: 28,
 });
 

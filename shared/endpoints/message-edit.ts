@@ -40,6 +40,7 @@ export const updateMessage = endpoint({
     'EXPECTATION_MISMATCH',
     'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
+    'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
   ],
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
   timeout: 28,

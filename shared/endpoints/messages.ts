@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { PUSH } from '../domain/push/nudge.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { messageFields } from './message-fields.ts';
 import { boolean, integer, json, optional, text, word } from './parameter.ts';
@@ -21,6 +22,9 @@ const count = (says: string) => optional(json(says, z.int().check(z.minimum(0)))
 /** How messages are to be told, for every endpoint that tells some. */
 const telling = {
   apply_markdown: optional(boolean('Whether messages come as HTML; yes if absent.')),
+  client_gravatar: optional(
+    boolean("Whether the client works out Gravatar's addresses itself; yes if absent."),
+  ),
   allow_empty_topic_name: optional(
     boolean('Whether the empty topic is told as such, and not by its display name; no if absent.'),
   ),
@@ -48,9 +52,6 @@ export const listMessages = endpoint({
     ),
     message_ids: optional(json('The IDs of the messages, in place of an anchor.', z.array(z.int()))),
     ...telling,
-    client_gravatar: optional(
-      boolean("Whether the client works out Gravatar's addresses itself; yes if absent."),
-    ),
   },
   reply: z.object({
     messages: z.array(z.object(messageFields)),
@@ -62,7 +63,8 @@ export const listMessages = endpoint({
     history_limited: z.boolean(),
   }),
   errors: ['BAD_NARROW'],
-  needs: { table: reads },
+  // It writes nothing but where the next fetch should look.
+  needs: { table: [...reads, 'PutItem'] },
   memory: 512,
 });
 
@@ -96,6 +98,6 @@ export const updateFlags = endpoint({
     ignored_because_not_subscribed_channels: z.optional(z.array(z.int())),
   }),
   errors: [],
-  needs: { table: writes },
+  needs: { table: writes, queues: [PUSH] },
   memory: 512,
 });

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { PUSH } from '../domain/push/nudge.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { aliased, boolean, optional, text, word } from './parameter.ts';
 
@@ -38,5 +39,5 @@ export const sendMessage = endpoint({
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
     'BAD_REQUEST',
   ],
-  needs: { table: [...writes, 'DeleteItem'] },
+  needs: { table: [...writes, 'DeleteItem'], queues: [PUSH] },
 });

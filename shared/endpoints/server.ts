@@ -27,5 +27,19 @@ export const getServerSettings = endpoint({
     external_authentication_methods: z.array(z.object({})),
   }),
   errors: [],
-  needs: { table: ['BatchGetItem'] },
+  needs: { table: ['BatchGetItem'], settings: ['PUSH_RELAY_URL'] },
+});
+
+export const getOpenApi = endpoint({
+  id: 'server.getOpenApi',
+  method: 'GET',
+  path: '/api/v1/openapi.json',
+  source: 'https://spec.openapis.org/oas/v3.1.1.html',
+  says: 'Describes the whole API to programs.',
+  who: 'anyone',
+  parameters: {},
+  serves: 'An OpenAPI 3.1 document (JSON).',
+  reply: z.custom<object>(),
+  errors: [],
+  needs: { table: [] },
 });

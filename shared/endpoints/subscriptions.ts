@@ -57,7 +57,11 @@ export const addSubscriptions = endpoint({
     authorization_errors_fatal: optional(
       boolean('Whether one channel that the caller may not join refuses all; else it is listed.'),
     ),
-    announce: optional(boolean('Accepted for compatibility; nothing is announced.')),
+    announce: optional(
+      boolean(
+        'Whether channels that are created are announced where the organization wants to hear of them.',
+      ),
+    ),
     invite_only: optional(boolean('Whether channels that are created are private.')),
     is_web_public: optional(
       boolean('Whether channels that are created are shown to everybody on the internet.'),
@@ -81,7 +85,9 @@ export const addSubscriptions = endpoint({
     can_send_message_group: group('who may post.'),
     can_subscribe_group: group('who may subscribe themselves.'),
     send_new_subscription_messages: optional(
-      boolean('Accepted for compatibility; no direct messages are sent.'),
+      boolean(
+        'Whether people are told in direct messages that they were subscribed, unless they are too many; yes if absent.',
+      ),
     ),
   },
   reply: z.object({
@@ -91,7 +97,10 @@ export const addSubscriptions = endpoint({
     new_subscription_messages_sent: z.optional(z.boolean()),
   }),
   errors: ['UNAUTHORIZED_PRINCIPAL', 'REQUEST_VARIABLE_INVALID'],
-  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  needs: {
+    table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
+    settings: ['WEB_PUBLIC_STREAMS_ENABLED'],
+  },
   timeout: 28,
 });
 

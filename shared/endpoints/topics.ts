@@ -37,5 +37,5 @@ export const setTopicVisibility = endpoint({
   },
   reply: z.object({}),
   errors: [],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem'] },
 });

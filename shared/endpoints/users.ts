@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, integer, json, optional, text } from './parameter.ts';
+import { profileValues } from './profile-fields.ts';
 import { userFields } from './user-fields.ts';
 
 const clientGravatar = optional(
@@ -77,6 +78,29 @@ export const createUser = endpoint({
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
 
+export const updateUser = endpoint({
+  id: 'users.update',
+  method: 'PATCH',
+  path: '/api/v1/users/{user}',
+  source: 'https://zulip.com/api/update-user',
+  says: 'Changes the name, role or profile of an account. Only owners make owners, or make them something else.',
+  who: 'administrator',
+  parameters: {
+    user,
+    full_name: optional(text('The full name.')),
+    role: optional(integer('100 owner, 200 administrator, 300 moderator, 400 member, 600 guest.')),
+    profile_data: optional(
+      json(
+        'Custom profile fields: the `id` of each and its `value`; an empty value takes it away.',
+        profileValues,
+      ),
+    ),
+  },
+  reply: z.object({}),
+  errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  needs: { table: [...writes, 'ConditionCheckItem'] },
+});
+
 export const deactivateUser = endpoint({
   id: 'users.deactivate',
   method: 'DELETE',
@@ -100,7 +124,7 @@ export const reactivateUser = endpoint({
   parameters: { user },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  needs: { table: [...writes, 'DeleteItem'] },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
 
 export const regenerateOwnKey = endpoint({

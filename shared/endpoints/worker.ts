@@ -1,4 +1,9 @@
 import type { Needs } from './endpoint.ts';
+import { exportWorker } from './export.ts';
+import { incomingMail } from './incoming-mail.ts';
+import type { OperatorSettingName } from './operator-setting.ts';
+import { push, pushSweep } from './push-worker.ts';
+import { retention } from './retention.ts';
 
 /** A queue and how its worker takes from it. */
 export interface WorkerQueue {
@@ -20,6 +25,8 @@ interface WorkerBase {
   readonly timeout: number;
   /** Memory in MB; Lambda's share of a processor grows with it. */
   readonly memory: number;
+  /** The setting without which there is nothing to do: where nobody made it, there is no such worker. */
+  readonly onlyWith?: OperatorSettingName;
 }
 
 /** Runs for messages of its own queue, in batches, and reports which ones failed. */
@@ -39,4 +46,4 @@ export interface ScheduledWorker extends WorkerBase {
 export type Worker = QueueWorker | ScheduledWorker;
 
 /** Every worker of the service. */
-export const workers: readonly Worker[] = [];
+export const workers: readonly Worker[] = [exportWorker, incomingMail, retention, push, pushSweep];

@@ -12,13 +12,33 @@ export interface Log {
   readonly now: () => number;
   /** Waits some milliseconds. */
   readonly wait: (ms: number) => Promise<void>;
+  /** Told when a reader filled a hole, of so many slots: their writer died, or was slow. */
+  readonly onHole?: (slots: number) => void;
 }
 
-/** Takes the next `count` numbers by one atomic step. Numbers that are taken must be committed or released. */
-export async function takeNumbers(log: Log, count: number): Promise<number[]> {
-  const counter = await log.table.update(key('counter', { realm: log.realm }), { add: { seq: count } });
+/** The counter of an organization, which is one item. */
+export interface Counter {
+  /** The last number that was handed out. */
+  readonly seq: number;
+  /** About how many messages there are: numbers were taken for so many. Absent where there was none yet. */
+  readonly messages?: number;
+}
+
+/**
+ * Takes the next `count` numbers by one atomic step. Numbers that are taken must be committed or released. Of how many
+ * of them messages will be made is counted by the same step, so that an estimate costs nothing.
+ */
+export async function takeNumbers(log: Log, count: number, messages = 0): Promise<number[]> {
+  const counter = await log.table.update(key('counter', { realm: log.realm }), {
+    add: { seq: count, ...(messages > 0 && { messages }) },
+  });
   const last = counter.seq as number;
   return Array.from({ length: count }, (_, i) => last - count + 1 + i);
+}
+
+/** Notes that so many messages are gone. Apart from their removal, since the counter is everybody's. */
+export async function uncountMessages(log: Log, messages: number): Promise<void> {
+  await log.table.update(key('counter', { realm: log.realm }), { add: { messages: -messages } });
 }
 
 /** What became of a slot that was to be filled; `busy` is not decided: somebody is at it, or no reply came. */

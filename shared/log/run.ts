@@ -61,6 +61,7 @@ export async function readRun(log: Log, cursor: number, sights: Sights, limit = 
     limit,
   });
   const now = log.now();
+  noteSights(items, sights, now);
   const run = await follow(log, items, cursor, (slot) => isSettled(slot, sights, now));
   return run.ended === 'end' && more ? { ...run, ended: 'page' } : run;
 }
@@ -110,12 +111,18 @@ async function closeHole(log: Log, from: number, behind: Slot): Promise<boolean>
   for (let seq = top; seq >= lowest; seq--) {
     if ((await fill(log, seq, 1, behind.at)) !== 'filled') return false;
   }
+  log.onHole?.(top - lowest + 1);
   return lowest === from;
 }
 
-function isSettled(slot: Slot, sights: Sights, now: number): boolean {
-  if (now - slot.at >= WHOLE || !changesAccess(slot)) return true;
-  const seen = sights.get(slot.seq);
-  if (seen === undefined) sights.set(slot.seq, now);
-  return seen !== undefined && now - seen >= SETTLE;
+const mustSettle = (slot: Slot, now: number): boolean => now - slot.at < WHOLE && changesAccess(slot);
+
+/** Remembers when slots were first seen, those behind one that must settle too: they settle beside it. */
+function noteSights(slots: readonly Slot[], sights: Sights, now: number): void {
+  for (const slot of slots) {
+    if (!sights.has(slot.seq) && mustSettle(slot, now)) sights.set(slot.seq, now);
+  }
 }
+
+const isSettled = (slot: Slot, sights: Sights, now: number): boolean =>
+  !mustSettle(slot, now) || now - (sights.get(slot.seq) ?? now) >= SETTLE;

@@ -51,6 +51,40 @@ export interface Payload {
   readonly [field: string]: unknown;
 }
 
+/** `joined`: members who joined after the first of these times and up to the second one (ms). */
+export type Fill =
+  | 'subscribers'
+  | 'company'
+  | 'own'
+  | 'others'
+  | 'name'
+  | 'defaultChannels'
+  | 'emoji'
+  | 'exports'
+  | 'channels'
+  | 'group'
+  | 'groupInUse'
+  | { readonly joined: readonly [number, number] }
+  | Through
+  | Moved;
+
+/** The channels between which messages move: for whom they are unread by that is found out when it is told. */
+export interface Moved {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * People and groups that came into a group or left it: the channels of which somebody may know by that, or not any
+ * more, are found out when it is told. `joined` stands for members who joined between two times (ms).
+ */
+export interface Through {
+  readonly group: number;
+  readonly members?: readonly number[];
+  readonly subgroups?: readonly number[];
+  readonly joined?: readonly [number, number];
+}
+
 export interface EventEntry {
   readonly kind: 'event';
   readonly hearers: Hearers;
@@ -58,9 +92,11 @@ export interface EventEntry {
   /** It changes who may see what; readers let it settle before they judge what comes after it. */
   readonly access?: true;
   /** Ids that are too many to be stored with it: they are read when the event is told, as they are then. */
-  readonly fill?: 'subscribers' | 'defaultChannels';
+  readonly fill?: Fill;
   /** It is only for clients that do not have this capability. */
-  readonly unless?: 'archived_channels';
+  readonly unless?: 'archived_channels' | 'include_deactivated_groups' | 'individual_emoji_changes';
+  /** It is only for clients that have this capability. */
+  readonly given?: 'include_deactivated_groups' | 'individual_emoji_changes';
   /** The message that it tells of, as it is then: each client is told the flags that it has for its owner. */
   readonly about?: MessageHead;
 }

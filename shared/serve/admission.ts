@@ -19,7 +19,10 @@ export interface Admission {
   readonly client: string;
   /** The parsed parameters, or the refusal that they deserve, which only an admitted caller hears. */
   readonly input: { readonly read: unknown } | Refusal;
+  readonly file?: Uint8Array | undefined;
 }
+
+const NOTHING = new Uint8Array();
 
 type AnyHandling = Omit<Handling<unknown, unknown, object>, 'run'> & {
   readonly run: (context: Context<unknown>, loaded: unknown) => Promise<object> | object;
@@ -27,6 +30,8 @@ type AnyHandling = Omit<Handling<unknown, unknown, object>, 'run'> & {
 
 /** What an endpoint says of those who may call it. */
 type Admitted = Pick<Endpoint, 'who' | 'webhookBots'>;
+
+type AccountPointer = Extract<Pointer, { readonly kind: 'account' }>;
 
 /** The bot type that may do nothing but send. */
 const INCOMING_WEBHOOK = 2;
@@ -51,8 +56,8 @@ export async function admit(
   given: AnyHandling,
 ): Promise<object> {
   const credentials = readCredentials(admission.authorization);
-  const account: Pointer = { kind: 'account', email: credentials.email };
-  const { pointers, handling } = prepare(given, admission);
+  const account: AccountPointer = { kind: 'account', email: credentials.email };
+  const { pointers, handling } = prepare(given, admission, credentials.email);
   const wanted = [account, ...pointers];
   for (let attempt = 1; ; attempt++) {
     const truth = lookUp(outside.table, outside.memory, admission.host, wanted);
@@ -84,10 +89,11 @@ const ignored = (): void => {};
 function prepare(
   handling: AnyHandling,
   { input, host }: Admission,
+  email: string,
 ): { readonly pointers: readonly Pointer[]; readonly handling: AnyHandling } {
   try {
     if (input instanceof Refusal) throw input;
-    return { pointers: handling.pointers?.(input.read, host) ?? [], handling };
+    return { pointers: handling.pointers?.(input.read, host, email) ?? [], handling };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const refuse = (): never => {
@@ -115,24 +121,32 @@ function start(
   admission: Admission,
   handling: AnyHandling,
   known: Known,
-  account: Pointer,
+  account: AccountPointer,
 ): Started {
   const { userId, ownerId } = known.follow<Account>(account) as Account;
-  const log: Log = { table: outside.table, realm: known.realm, now: outside.now, wait: outside.wait };
+  const log: Log = {
+    table: outside.table,
+    realm: known.realm,
+    now: outside.now,
+    wait: outside.wait,
+    onHole: (slots) => outside.count('HolesFilled', undefined, { realm: known.realm, slots }),
+  };
   const look: Look<unknown> = {
     input: 'read' in admission.input ? admission.input.read : undefined,
     realm: known.realm,
     userId,
     ...(ownerId !== undefined && { ownerId }),
+    email: account.email,
     known,
     outside,
     log,
     client: admission.client,
     host: admission.host,
     baseUrl: admission.baseUrl,
+    file: admission.file ?? NOTHING,
   };
   const count = typeof handling.ahead === 'function' ? handling.ahead(look.input) : handling.ahead;
-  let taken = count === undefined ? undefined : takeNumbers(log, count);
+  let taken = count === undefined ? undefined : takeNumbers(log, count, handling.messages);
   const caller = accessCaller(outside, known.realm, userId, ownerId);
   const loaded = (async () => handling.load?.(look))();
   // A guess that turns out wrong is thrown away with whatever it met.

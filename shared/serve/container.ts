@@ -5,6 +5,7 @@ import type { Outside } from '../domain/outside.ts';
 import { Memory } from '../domain/pointer.ts';
 import { documentClient } from '../table/client.ts';
 import { Table } from '../table/table.ts';
+import { operatorLog } from './operator-log.ts';
 
 let container: Outside | undefined;
 
@@ -29,14 +30,7 @@ export function makeOutside(environment: Environment): Outside {
     uuid: randomUUID,
     randomBytes,
     environment,
-    ...mailPattern(environment.EMAIL_GATEWAY_PATTERN),
-    report: (line) => console.log(JSON.stringify(line)),
+    ...(environment.MAIL_DOMAIN && { mailDomain: environment.MAIL_DOMAIN }),
+    ...operatorLog(Date.now),
   };
-}
-
-/** The pattern of mail addresses, if the operator takes mail: it has one `%s`. */
-function mailPattern(pattern: string | undefined): Pick<Outside, 'mailPattern'> {
-  if (pattern === undefined || pattern === '') return {};
-  if (pattern.split('%s').length !== 2) throw new Error('EMAIL_GATEWAY_PATTERN must contain %s once');
-  return { mailPattern: pattern };
 }

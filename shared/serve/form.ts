@@ -6,14 +6,21 @@ export type Fields = ReadonlyMap<string, string>;
 const FORM = /^application\/x-www-form-urlencoded\b/i;
 const MULTIPART = /^multipart\/form-data\b/i;
 
+/** What a body holds: fields, and the files of a multipart body, which are no fields. */
+export interface Form {
+  readonly fields: Fields;
+  readonly files: readonly Uint8Array[];
+}
+
 /**
- * Reads the fields of a body (wire facts 1.2): form and multipart bodies on any method; a body of any other type
- * has no fields. File parts are not fields: endpoints that take files read them themselves.
+ * Reads a body (wire facts 1.2): form and multipart bodies on any method; a body of any other type has no fields.
  *
  * Throws `BAD_REQUEST` for broken encoding and for a name given twice, which could mean either value.
  */
-export async function bodyFields(body: Uint8Array, contentType: string): Promise<Fields> {
-  if (FORM.test(contentType)) return pairs(decodeUtf8(body));
+export async function readForm(body: Uint8Array, contentType: string): Promise<Form> {
+  // The official JavaScript client sends a form without fields so, though it calls it multipart.
+  if (body.length === 0) return { fields: new Map(), files: [] };
+  if (FORM.test(contentType)) return { fields: pairs(decodeUtf8(body)), files: [] };
   if (MULTIPART.test(contentType)) {
     let form: FormData;
     try {
@@ -22,12 +29,16 @@ export async function bodyFields(body: Uint8Array, contentType: string): Promise
       throw badRequest('The multipart body is malformed.');
     }
     const fields = new Map<string, string>();
-    for (const [name, value] of form) if (typeof value === 'string') put(fields, name, value);
+    const files: Uint8Array[] = [];
+    for (const [name, value] of form) {
+      if (typeof value === 'string') put(fields, name, value);
+      else files.push(new Uint8Array(await value.arrayBuffer()));
+    }
     // The parser puts a replacement for what is no UTF-8. Where there are no files, all of the body is text.
-    if (fields.size === [...form].length) decodeUtf8(body);
-    return fields;
+    if (files.length === 0) decodeUtf8(body);
+    return { fields, files };
   }
-  return new Map();
+  return { fields: new Map(), files: [] };
 }
 
 function decodeUtf8(body: Uint8Array): string {

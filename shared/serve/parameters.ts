@@ -10,6 +10,8 @@ export interface Read {
   readonly ignored: readonly string[];
   /** The client's own name for itself, if it sent one as a parameter. */
   readonly client?: string;
+  /** The file that was uploaded, where the endpoint takes one. */
+  readonly file?: Uint8Array;
 }
 
 /** A parameter that every endpoint takes: the client's name, in place of the `User-Agent` (wire facts 3.9). */

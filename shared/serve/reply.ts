@@ -6,24 +6,94 @@ const CHALLENGE = 'Basic realm="zulip"';
 
 const HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'private, no-store' };
 
-/** A successful reply in the envelope (specification 2.1). */
-export const success = (fields: object, ignored: readonly string[]): APIGatewayProxyResult => ({
+/** A page runs its own script and loads nothing. */
+const PAGE_HEADERS = {
+  ...HEADERS,
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** A file as it is served. */
+export interface ServedFile {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+}
+
+/** Sends a browser on, in place of the envelope. */
+export class Redirection {
+  readonly location: URL;
+
+  constructor(location: URL) {
+    this.location = location;
+  }
+}
+
+/** A page for a browser, in place of the envelope. */
+export class Page {
+  readonly html: string;
+
+  constructor(html: string) {
+    this.html = html;
+  }
+}
+
+/** A successful reply in the envelope (specification 2.1), or what a browser gets instead. */
+export function success(fields: object, ignored: readonly string[]): APIGatewayProxyResult {
+  if (fields instanceof Redirection) {
+    return { statusCode: 302, headers: { ...HEADERS, Location: fields.location.href }, body: '' };
+  }
+  if (fields instanceof Page) return { statusCode: 200, headers: PAGE_HEADERS, body: fields.html };
+  return {
+    statusCode: 200,
+    headers: HEADERS,
+    body: JSON.stringify({
+      result: 'success',
+      msg: '',
+      ...fields,
+      ...(ignored.length > 0 && { ignored_parameters_unsupported: ignored }),
+    }),
+  };
+}
+
+/** What is said of a file that never changes: whoever fetched it may keep it. */
+export const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** A file that never changes. */
+export const fileReply = ({ bytes, contentType }: ServedFile): APIGatewayProxyResult => ({
   statusCode: 200,
-  headers: HEADERS,
-  body: JSON.stringify({
-    result: 'success',
-    msg: '',
-    ...fields,
-    ...(ignored.length > 0 && { ignored_parameters_unsupported: ignored }),
-  }),
+  headers: {
+    'Content-Type': contentType,
+    'Cache-Control': FOR_EVER,
+    // What people uploaded is shown as what it was taken for, or not at all.
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+  },
+  body: Buffer.from(bytes).toString('base64'),
+  isBase64Encoded: true,
 });
+
+/** A document that is the same for everybody until the next deployment; pages of other origins may read it. */
+export const documentReply = (body: string): APIGatewayProxyResult => ({
+  statusCode: 200,
+  headers: {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'public, max-age=300',
+    'Access-Control-Allow-Origin': '*',
+  },
+  body,
+});
+
+/** The code of everything that nobody planned. */
+export const FAULT = 'INTERNAL_SERVER_ERROR';
 
 /** A planned refusal in the envelope; anything else is a 500 that says nothing. */
 export function failure(error: unknown): APIGatewayProxyResult {
   if (!(error instanceof Refusal)) {
     return envelope(500, {
       msg: 'Something went wrong here; it has been reported.',
-      code: 'INTERNAL_SERVER_ERROR',
+      code: FAULT,
     });
   }
   return envelope(error.status, { msg: error.message, code: error.code, ...error.fields });

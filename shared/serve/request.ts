@@ -10,6 +10,8 @@ export interface Look<I> {
   readonly realm: string;
   readonly userId: number;
   readonly ownerId?: number;
+  /** The address that the caller gave. */
+  readonly email: string;
   readonly known: Known;
   readonly outside: Outside;
   readonly log: Log;
@@ -19,6 +21,8 @@ export interface Look<I> {
   readonly host: string;
   /** The base URL that the client used. */
   readonly baseUrl: string;
+  /** The file that was uploaded, where the endpoint takes one. */
+  readonly file: Uint8Array;
 }
 
 /** A request with its caller, verified and allowed in. */
@@ -33,10 +37,12 @@ export interface Context<I> extends Look<I> {
  * `load` only reads, and may run on remembered ids while they are being verified; `run` decides and writes.
  */
 export interface Handling<I, D, R, T = unknown> {
-  /** Names in the input that lead to ids, to be looked up together with the credentials. */
-  readonly pointers?: (input: I, host: string) => readonly Pointer[];
+  /** Names in the input that lead to ids, to be looked up together with the credentials, and hints for this caller. */
+  readonly pointers?: (input: I, host: string, email: string) => readonly Pointer[];
   readonly load?: (look: Look<I>) => Promise<D>;
   /** How many numbers of the log to take ahead, beside the reads: what the endpoint usually needs. */
   readonly ahead?: number | ((input: I) => number);
+  /** Of how many of these numbers messages are made. */
+  readonly messages?: number;
   readonly run: (context: Context<I> & { readonly tools: T }, loaded: D) => Promise<R> | R;
 }

@@ -2,14 +2,17 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context as LambdaContext } from 'aws-lambda';
 import { firstCodePoints } from '../domain/folding.ts';
 import type { Outside } from '../domain/outside.ts';
-import { Refusal } from '../domain/problems.ts';
+import { badRequest, Refusal } from '../domain/problems.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Input, Parameter } from '../endpoints/parameter.ts';
 import { type Admission, admit } from './admission.ts';
 import { outsideOf } from './container.ts';
-import { bodyFields, pathFields, queryFields } from './form.ts';
+import { delivered } from './delivery.ts';
+import { pathFields, queryFields, readForm } from './form.ts';
+import { operatorLog } from './operator-log.ts';
 import { type Read, readParameters } from './parameters.ts';
-import { failure, success } from './reply.ts';
+import { publicAddress } from './public-address.ts';
+import { documentReply, FAULT, failure, fileReply, type ServedFile, success } from './reply.ts';
 import type { Handling } from './request.ts';
 import { type Made, type Makers, toolsOf } from './tools.ts';
 
@@ -40,48 +43,105 @@ export function serve<
 }
 
 /** The same for an endpoint that anyone may call: there is no caller, only the organization of the host. */
-export function serveAnyone<P extends Record<string, Parameter>, R extends object>(
+export function serveAnyone<
+  P extends Record<string, Parameter>,
+  R extends object,
+  M extends Makers = Record<never, never>,
+>(
   endpoint: Endpoint<P, R>,
   run: (look: {
     readonly input: Input<P>;
     readonly host: string;
     readonly baseUrl: string;
     readonly outside: Outside;
+    readonly tools: Made<M>;
   }) => Promise<R>,
+  makers?: M,
 ): Served {
   return served(endpoint, (outside, event, read) => {
     if (read instanceof Error) throw read;
     const { host, baseUrl } = admissionOf(event, read);
-    return run({ input: read.input as Input<P>, host, baseUrl, outside });
+    const tools = toolsOf(outside, makers ?? ({} as M));
+    return run({ input: read.input as Input<P>, host, baseUrl, outside, tools });
   });
 }
+
+/** The same for an endpoint that serves a file to anyone. It knows its tools only, and no organization. */
+export function serveFile<P extends Record<string, Parameter>, M extends Makers>(
+  endpoint: Endpoint<P, object>,
+  run: (look: { readonly input: Input<P>; readonly tools: Made<M> }) => Promise<ServedFile>,
+  makers: M,
+): Served {
+  return handlerOf(
+    endpoint,
+    async (outside, _, read) => {
+      if (read instanceof Error) throw read;
+      return fileReply(await run({ input: read.input as Input<P>, tools: toolsOf(outside, makers) }));
+    },
+    () => bare,
+  );
+}
+
+/** The same for an endpoint that serves a document of ours (JSON) to anyone, whatever is asked for. */
+export const serveDocument = (
+  endpoint: Endpoint<Record<string, Parameter>, object>,
+  text: () => string,
+): Served =>
+  handlerOf(
+    endpoint,
+    async () => documentReply(text()),
+    () => bare,
+  );
+
+/** What a function has around it that knows no organization. */
+const bare: Surroundings = {
+  environment: process.env,
+  ...operatorLog(Date.now),
+};
 
 /** What was read, or what is wrong with it: told only to those who may call at all. */
 type Run = (outside: Outside, event: APIGatewayProxyEvent, read: Read | Refusal) => Promise<object>;
 
 function served(endpoint: Endpoint<Record<string, Parameter>, object>, run: Run): Served {
-  const make = (outside: () => Outside): Lambda => {
-    const handler = middy(async (event: APIGatewayProxyEvent) => {
-      const read = await parse(endpoint, event).catch(asRefusal);
-      const reply = await run(outside(), event, read);
-      return success(reply, read instanceof Error ? [] : read.ignored);
-    }).onError((request) => {
+  return handlerOf(
+    endpoint,
+    async (outside, event, read) =>
+      success(await run(outside, event, read), read instanceof Error ? [] : read.ignored),
+    () => outsideOf(process.env),
+  );
+}
+
+/** What every function has around it. */
+type Surroundings = Pick<Outside, 'environment' | 'report' | 'count'>;
+
+function handlerOf<S extends Surroundings>(
+  endpoint: Endpoint<Record<string, Parameter>, object>,
+  answer: (outside: S, event: APIGatewayProxyEvent, read: Read | Refusal) => Promise<APIGatewayProxyResult>,
+  container: () => S,
+): Served {
+  const make = (outside: () => S): Lambda => {
+    const handler = middy(async (event: APIGatewayProxyEvent) =>
+      answer(outside(), event, await parse(endpoint, event).catch(asRefusal)),
+    ).onError((request) => {
       const { error, event } = request;
-      if (!(error instanceof Refusal)) {
-        outside().report({
-          level: 'ERROR',
-          endpoint: endpoint.id,
-          requestId: event.requestContext?.requestId,
-          error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-        });
+      const where = { endpoint: endpoint.id, requestId: event.requestContext?.requestId };
+      const isPlanned = error instanceof Refusal;
+      if (!isPlanned) {
+        const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        outside().report({ level: 'ERROR', ...where, error: trace });
       }
+      outside().count('Errors', isPlanned ? error.code : FAULT, where);
       request.response = failure(error);
     });
-    return (event, context) =>
-      handler(event, context ?? ({} as LambdaContext)) as Promise<APIGatewayProxyResult>;
+    return async (event, context) => {
+      const reply = (await handler(event, context ?? ({} as LambdaContext))) as APIGatewayProxyResult;
+      return delivered(reply, headerOf(event, 'accept-encoding'));
+    };
   };
-  const container = make(() => outsideOf(process.env));
-  return Object.assign(container, { with: (outside: Outside) => make(() => outside), endpoint });
+  return Object.assign(make(container), {
+    with: (outside: Outside) => make(() => outside as Outside & S),
+    endpoint,
+  });
 }
 
 async function parse(
@@ -89,9 +149,16 @@ async function parse(
   event: APIGatewayProxyEvent,
 ): Promise<Read> {
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
-  const fields = await bodyFields(body, headerOf(event, 'content-type') ?? '');
+  const { fields, files } = await readForm(body, headerOf(event, 'content-type') ?? '');
   const query = queryFields(event.multiValueQueryStringParameters);
-  return readParameters(endpoint.parameters, pathFields(event.pathParameters), fields, query);
+  const read = readParameters(endpoint.parameters, pathFields(event.pathParameters), fields, query);
+  return endpoint.file === undefined ? read : { ...read, file: theFile(files) };
+}
+
+/** The one file of an upload (wire facts 11). */
+function theFile([file, ...others]: readonly Uint8Array[]): Uint8Array {
+  if (file === undefined || others.length > 0) throw badRequest('Send exactly one file.');
+  return file;
 }
 
 function asRefusal(error: unknown): Refusal {
@@ -101,15 +168,12 @@ function asRefusal(error: unknown): Refusal {
 
 /** What the request says about itself. */
 function admissionOf(event: APIGatewayProxyEvent, read: Read | Refusal): Admission {
-  const given = headerOf(event, 'host') ?? event.requestContext?.domainName ?? '';
-  const host = given.toLowerCase().replace(/:\d+$/, '');
-  const scheme = headerOf(event, 'x-forwarded-proto')?.split(',')[0]?.trim() === 'https' ? 'https' : 'http';
   return {
-    host: host.length <= 255 && host.isWellFormed() ? host : '',
-    baseUrl: `${scheme}://${given}`,
+    ...publicAddress(event, (name) => headerOf(event, name)),
     authorization: headerOf(event, 'authorization'),
     client: clientOf(('client' in read ? read.client : undefined) ?? headerOf(event, 'user-agent')),
     input: read instanceof Refusal ? read : { read: read.input },
+    ...('file' in read && { file: read.file }),
   };
 }
 

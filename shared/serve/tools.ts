@@ -10,10 +10,10 @@ export type Makers = Readonly<Record<string, (environment: Environment) => unkno
 /** The tools that come of it. */
 export type Made<M extends Makers> = { readonly [K in keyof M]: ReturnType<M[K]> };
 
-const made = new WeakMap<Outside, unknown>();
+const made = new WeakMap<Pick<Outside, 'environment'>, unknown>();
 
 /** The tools of a function, made once per container and when they are first needed. */
-export function toolsOf<M extends Makers>(outside: Outside, makers: M): Made<M> {
+export function toolsOf<M extends Makers>(outside: Pick<Outside, 'environment'>, makers: M): Made<M> {
   const known = made.get(outside);
   if (known !== undefined) return known as Made<M>;
   const tools = Object.fromEntries(

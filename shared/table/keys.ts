@@ -2,7 +2,8 @@
  * The key map: every item of the one table, as data. Padding and escaping happen here and nowhere else.
  *
  * Reading a line: `{realm}` is text (escaped), `{userId:n}` a number (padded so that text order is number order).
- * Every key begins with the realm; only `host` items, which find the realm, have none.
+ * Every key begins with the realm; only `host` and `mailToken` items, by which the realm is found, have none, and the
+ * lists that workers go through stand together.
  * What each item is stands in `key-says.ts`, which no function carries. `test/table/keys.test.ts` proves that no two
  * items can meet and that TABLE.md tells the same.
  */
@@ -23,16 +24,23 @@ const item = <const Pk extends string, const Sk extends string>(pk: Pk, sk: Sk):
 export const itemKinds = {
   // Pointers: name -> id. They are also the guards that keep the name unique.
   host: item('host/{host}', 'host'),
+  mailToken: item('mailToken/{token}', 'address'),
   account: item('{realm}/email/{email}', 'account'),
+  places: item('{realm}/email/{email}', 'places'),
   channelName: item('{realm}/channelName/{name}', 'channel'),
   groupName: item('{realm}/groupName/{name}', 'group'),
   folderName: item('{realm}/folderName/{name}', 'folder'),
   fullName: item('{realm}/fullName/{name}', 'users'),
-  mailToken: item('{realm}/mailToken/{token}', 'address'),
   emojiName: item('{realm}/emojiName/{name}', 'emoji'),
+
+  // What a worker goes through, of all organizations.
+  retention: item('retention', '{realm}/organization'),
+  channelRetention: item('retention', '{realm}/channel/{channelId:n}'),
+  pushRealm: item('push', '{realm}/organization'),
 
   // The organization.
   realm: item('{realm}/realm', 'realm'),
+  domains: item('{realm}/realm', 'domains'),
   counter: item('{realm}/counter', 'log'),
   solid: item('{realm}/counter', 'solid'),
   slot: item('{realm}/log', '{seq:n}'),
@@ -41,8 +49,14 @@ export const itemKinds = {
   group: item('{realm}/groups', '{groupId:n}'),
   folder: item('{realm}/folders', 'folder/{folderId:n}'),
   folderOrder: item('{realm}/folders', 'order'),
+  emoji: item('{realm}/emoji', '{emojiId:n}'),
   user: item('{realm}/users', '{userId:n}'),
   owners: item('{realm}/owners', 'owners'),
+  profileFields: item('{realm}/profileFields', 'fields'),
+  profile: item('{realm}/profiles', '{userId:n}'),
+  userStatus: item('{realm}/statuses', '{userId:n}'),
+  presence: item('{realm}/presence', '{userId:n}'),
+  pulse: item('{realm}/pulse/{slot:n}', '{userId:n}'),
   channel: item('{realm}/channels', '{channelId:n}'),
   channelCount: item('{realm}/channelCounts', '{channelId:n}'),
 
@@ -56,6 +70,9 @@ export const itemKinds = {
   star: item('{realm}/user/{userId:n}', 'star/{messageId:n}'),
   dialogue: item('{realm}/user/{userId:n}', 'direct/{conversation}'),
   notice: item('{realm}/user/{userId:n}', 'notice'),
+  callToken: item('{realm}/user/{userId:n}', 'callToken/{provider}'),
+  device: item('{realm}/user/{userId:n}', 'device/{deviceId:n}'),
+  pushed: item('{realm}/user/{userId:n}', 'pushed'),
   sent: item('{realm}/user/{userId:n}', 'sent/{token}'),
 
   // The inverses, and what belongs to a channel.
@@ -64,10 +81,17 @@ export const itemKinds = {
   subscriber: item('{realm}/channel/{channelId:n}', 'subscriber/{userId:n}'),
   topic: item('{realm}/channel/{channelId:n}', 'topic/{topic}'),
   participant: item('{realm}/channel/{channelId:n}', 'participant/{topic}/{userId:n}'),
+  topicPolicy: item('{realm}/channel/{channelId:n}', 'policy/{topic}/{userId:n}'),
   mailAddress: item('{realm}/channel/{channelId:n}', 'mail/{userId:n}/{senderId:n}'),
   conversation: item('{realm}/direct/{conversation}', 'conversation'),
-  bot: item('{realm}/bots/{ownerId:n}', '{userId:n}'),
+  bot: item('{realm}/bots', '{ownerId:n}/{userId:n}'),
 
+  callState: item('{realm}/callState/{nonce}', 'state'),
+  export: item('{realm}/exports', 'export/{token}'),
+  exportQuota: item('{realm}/exports', 'quota'),
+  pushFollower: item('{realm}/push', 'follower'),
+  pushChest: item('{realm}/push', 'chest'),
+  pushJob: item('{realm}/pushJobs', '{job}'),
   queue: item('{realm}/queue/{queueId}', 'queue'),
 } as const;
 

@@ -209,6 +209,15 @@ describe('an entry that changes who may see what', () => {
     expect((await look(later(reader, SETTLE * 7), run.head)).ended).toBe('settling');
     expect(said(await look(later(reader, WHOLE), run.head))).toEqual(['access', 'after']);
   });
+
+  it('settles beside others of its kind, so that a run of them takes no longer than one', async () => {
+    const { reader, writer, start } = await scene();
+    for (const type of ['a', 'b', 'c', 'd'])
+      await commit(writer, 1, () => ({ writes: [], entries: [eventFor({ type }, true)], result: 0 }));
+    const sights: Sights = new Map();
+    expect((await look(later(reader, SETTLE * 5), start, sights)).ended).toBe('settling');
+    expect(said(await look(later(reader, SETTLE * 6.5), start, sights))).toEqual(['a', 'b', 'c', 'd']);
+  });
 });
 
 describe('the cheap look', () => {

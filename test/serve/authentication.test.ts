@@ -25,7 +25,7 @@ function expectUnauthorized(reply: RawReply): void {
 }
 
 describe('authentication', () => {
-  it('lets the right key in, however it is dressed', async () => {
+  it('lets the right key in, however it is dressed (5/basic)', async () => {
     const realm = await newRealm();
     const { email, apiKey, userId } = realm.people.member;
     const dresses = [

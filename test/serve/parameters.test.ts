@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, expectRefused, form } from './probe.ts';
 
 describe('parameters', () => {
-  it('come from path, body and query, in that order', async () => {
+  it('come from path, body and query, in that order (4/form)', async () => {
     const { body } = await ask({
       path: { place: 'path%20way' },
       body: form({ place: 'body', name: 'body', count: '1' }),
@@ -12,7 +12,7 @@ describe('parameters', () => {
     expect(body).not.toHaveProperty('ignored_parameters_unsupported');
   });
 
-  it('are text as it is, and JSON for all else', async () => {
+  it('are text as it is, and JSON for all else (4/json-values)', async () => {
     const { body } = await ask({
       body: form({
         name: '"5" é+%😀',
@@ -113,7 +113,7 @@ describe('parameters', () => {
     expect(reply.body.msg).not.toContain("'count'");
   });
 
-  it('that nobody knows are named, and are no error', async () => {
+  it('that nobody knows are named, and are no error (2.1/ignored_parameters_unsupported)', async () => {
     const reply = await ask({
       body: form({ name: 'x', zebra: '1', __proto__: 'x', 'to string': '2', client: 'c' }),
       query: { apple: ['1'], zebra: ['3'] },

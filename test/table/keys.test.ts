@@ -59,9 +59,13 @@ describe('the key map', () => {
     }
   });
 
-  it('keeps the realms apart: every key but that of a host begins with its realm', () => {
-    for (const name of names)
-      expect(itemKinds[name].pk.startsWith(name === 'host' ? 'host/' : '{realm}/')).toBe(true);
+  it('keeps the realms apart: every key begins with its realm but those by which the realm is found', () => {
+    const finders: Partial<Record<ItemName, string>> = { host: 'host/', mailToken: 'mailToken/' };
+    const listed: readonly ItemName[] = ['retention', 'channelRetention', 'pushRealm'];
+    for (const name of names) {
+      const { pk, sk } = itemKinds[name];
+      expect((listed.includes(name) ? sk : pk).startsWith(finders[name] ?? '{realm}/'), name).toBe(true);
+    }
   });
 
   it('keeps number order in text', () => {

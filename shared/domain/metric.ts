@@ -1,0 +1,17 @@
+/**
+ * What the service counts about itself, and by what each is told apart: the names under which CloudWatch has them.
+ * The stack makes its alarms of these.
+ */
+export const metrics = {
+  /** Replies with an error, by their code. */
+  Errors: 'Code',
+  /** Runs of a worker that failed, by worker. */
+  WorkFailures: 'Worker',
+  /** Holes of the log that a reader had to fill, as their writers died or were slow. */
+  HolesFilled: undefined,
+} as const;
+
+export type MetricName = keyof typeof metrics;
+
+/** The name of all of them together. */
+export const METRICS = 'Parlance';

@@ -1,0 +1,66 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { badRequest } from '../domain/problems.ts';
+import { failure } from './reply.ts';
+
+const compressed = promisify(gzip);
+
+/** Text of this length is worth compressing; what is shorter travels in a few packets as it is. */
+const WORTHWHILE = 8_192;
+
+/** How hard to compress: little is gained by more, and a small function takes long for it. */
+const LEVEL = 4;
+
+/** Bytes that Lambda takes for a reply, as JSON. */
+const LARGEST = 6 * 1024 * 1024;
+
+/** How much longer text can become when it is put into JSON and UTF-8. */
+const GROWTH = 3;
+
+/**
+ * Makes a reply ready for its way: large text goes compressed to clients that take it so (`accepted` is their
+ * `Accept-Encoding`), as the bytes that the gateway hands on because all media types are binary to it. What is
+ * larger than Lambda takes becomes a refusal, which tells the client more than the gateway's 502 would.
+ */
+export async function delivered(
+  reply: APIGatewayProxyResult,
+  accepted: string | undefined,
+): Promise<APIGatewayProxyResult> {
+  if (reply.isBase64Encoded || reply.body.length < WORTHWHILE) return reply;
+  // Whoever keeps a copy must know that others may get another one.
+  const headers = { ...reply.headers, Vary: 'Accept-Encoding' };
+  const sent = acceptsGzip(accepted)
+    ? {
+        ...reply,
+        headers: { ...headers, 'Content-Encoding': 'gzip' },
+        body: (await compressed(reply.body, { level: LEVEL })).toString('base64'),
+        isBase64Encoded: true,
+      }
+    : { ...reply, headers };
+  const fits = sent.body.length * GROWTH < LARGEST || Buffer.byteLength(JSON.stringify(sent)) <= LARGEST;
+  return fits ? sent : failure(tooLarge(sent.isBase64Encoded === true));
+}
+
+const tooLarge = (isCompressed: boolean): Error =>
+  badRequest(
+    isCompressed
+      ? 'The reply is too large to be sent; ask for less at once.'
+      : "The reply is too large to be sent; ask for less at once, or let it be compressed ('Accept-Encoding: gzip').",
+  );
+
+/** Whether a client takes gzip, and rather so than as it is (RFC 9110, 12.5.3). */
+function acceptsGzip(accepted = ''): boolean {
+  const weights = new Map(
+    accepted
+      .toLowerCase()
+      .split(',')
+      .map((part): [string, number] => {
+        const [coding = '', ...parameters] = part.split(';').map((text) => text.trim());
+        const weight = parameters.find((parameter) => parameter.startsWith('q='));
+        return [coding, weight === undefined ? 1 : Number(weight.slice(2))];
+      }),
+  );
+  const gzip = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;
+  return gzip > 0 && gzip >= (weights.get('identity') ?? 0);
+}

@@ -1,0 +1,104 @@
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { Outside } from '../domain/outside.ts';
+import type { QueueWorker, ScheduledWorker } from '../endpoints/worker.ts';
+import { outsideOf } from './container.ts';
+import { type Made, type Makers, toolsOf } from './tools.ts';
+
+/** A message of a worker's queue. */
+export interface WorkRecord {
+  /** The same at each delivery of the message. */
+  readonly id: string;
+  /** What its sender put into it, parsed from JSON. Nothing has been checked. */
+  readonly body: unknown;
+  /** How often it was delivered, this time included: the last one is `queue.maxReceives` of the worker. */
+  readonly receives: number;
+  /** When the run will be ended from outside, in milliseconds since 1970 by the clock of `outside`. */
+  readonly deadline: number;
+}
+
+type Clock = Pick<Context, 'getRemainingTimeInMillis'>;
+type Lambda<E, R> = (event: E, context: Clock) => Promise<R>;
+type Served<W, E, R> = Lambda<E, R> & {
+  readonly with: (outside: Outside) => Lambda<E, R>;
+  readonly worker: W;
+};
+
+/** Lambda handlers of workers, which tests take with an outside of their own. */
+export type ServedQueue = Served<QueueWorker, Pick<SQSEvent, 'Records'>, SQSBatchResponse>;
+export type ServedSchedule = Served<ScheduledWorker, unknown, void>;
+
+/**
+ * Makes the Lambda handler of a worker that a queue feeds. The messages of a batch run side by side, each by itself:
+ * one for which `run` throws is reported, to the operator and to SQS, and only it comes again, until the queue gives
+ * it up to its dead letters. SQS may deliver a message twice, so `run` must not mind.
+ *
+ * `makers` are the tools besides the table that `run` gets (`shared/serve/tools.ts`).
+ */
+export const servesQueue = <M extends Makers = Record<never, never>>(
+  worker: QueueWorker,
+  run: (outside: Outside, record: WorkRecord, tools: Made<M>) => Promise<void>,
+  makers?: M,
+): ServedQueue =>
+  served(worker, async (outside, { Records }: Pick<SQSEvent, 'Records'>, context) => {
+    const deadline = deadlineOf(outside, context);
+    const handled = await Promise.all(
+      Records.map(async ({ messageId, attributes, body }) => {
+        const receives = Number(attributes.ApproximateReceiveCount);
+        try {
+          const parsed: unknown = JSON.parse(body);
+          await run(
+            outside,
+            { id: messageId, body: parsed, receives, deadline },
+            toolsOf(outside, made(makers)),
+          );
+          return [];
+        } catch (error) {
+          outside.report({ level: 'ERROR', worker: worker.id, messageId, receives, error: traceOf(error) });
+          outside.count('WorkFailures', worker.id, { messageId });
+          return [{ itemIdentifier: messageId }];
+        }
+      }),
+    );
+    return { batchItemFailures: handled.flat() };
+  });
+
+/**
+ * Makes the Lambda handler of a worker that runs by the clock. It may overlap with a run that is late, and may be
+ * ended at its deadline (milliseconds since 1970 by the clock of `outside`), so `run` must be able to go on where it,
+ * or another, stopped. What it throws is reported, and Lambda runs it again.
+ */
+export const servesSchedule = <M extends Makers = Record<never, never>>(
+  worker: ScheduledWorker,
+  run: (outside: Outside, deadline: number, tools: Made<M>) => Promise<void>,
+  makers?: M,
+): ServedSchedule =>
+  served(worker, async (outside, _event: unknown, context) => {
+    try {
+      await run(outside, deadlineOf(outside, context), toolsOf(outside, made(makers)));
+    } catch (error) {
+      outside.report({ level: 'ERROR', worker: worker.id, error: traceOf(error) });
+      outside.count('WorkFailures', worker.id);
+      throw error;
+    }
+  });
+
+function served<W, E, R>(
+  worker: W,
+  run: (outside: Outside, event: E, context: Clock) => Promise<R>,
+): Served<W, E, R> {
+  const make =
+    (outside: () => Outside): Lambda<E, R> =>
+    (event, context) =>
+      run(outside(), event, context);
+  return Object.assign(
+    make(() => outsideOf(process.env)),
+    { with: (outside: Outside) => make(() => outside), worker },
+  );
+}
+
+const made = <M extends Makers>(makers: M | undefined): M => makers ?? ({} as M);
+
+const deadlineOf = ({ now }: Outside, context: Clock): number => now() + context.getRemainingTimeInMillis();
+
+const traceOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { delivered } from '../../shared/serve/delivery.ts';
+
+const reply = (body: string) => ({
+  statusCode: 200,
+  headers: { 'Content-Type': 'application/json', 'Cache-Control': 'private, no-store' },
+  body,
+});
+
+const long = JSON.stringify({ result: 'success', words: 'naïve ☃ '.repeat(5_000) });
+
+describe('a large reply', () => {
+  it.each([
+    'gzip',
+    'gzip, deflate',
+    'deflate, br, gzip;q=0.5',
+    'GZIP',
+    'x-gzip',
+    '*',
+    'br;q=1.0, gzip;q=0.8, *;q=0.1',
+    'identity;q=0.5, *;q=0.7',
+    ' gzip ; q=0.001',
+  ])('goes compressed to a client that takes: %s', async (accepted) => {
+    const sent = await delivered(reply(long), accepted);
+    expect(sent).toMatchObject({
+      statusCode: 200,
+      isBase64Encoded: true,
+      headers: { ...reply('').headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
+    });
+    expect(gunzipSync(Buffer.from(sent.body, 'base64')).toString()).toBe(long);
+    expect(sent.body.length).toBeLessThan(long.length / 10);
+  });
+
+  it.each([
+    undefined,
+    '',
+    'identity',
+    'br',
+    'deflate',
+    'gzip;q=0',
+    'gzip;q=0, *',
+    'gzip;q=nonsense',
+    'identity, gzip;q=0.9',
+    'not-gzip',
+  ])('goes as it is to a client that takes: %s', async (accepted) => {
+    const sent = await delivered(reply(long), accepted);
+    expect(sent).toEqual({ ...reply(long), headers: { ...reply('').headers, Vary: 'Accept-Encoding' } });
+  });
+});
+
+it('leaves short replies and files alone', async () => {
+  const short = reply('{"result":"success"}');
+  expect(await delivered(short, 'gzip')).toBe(short);
+  const file = { ...reply('A'.repeat(100_000)), isBase64Encoded: true };
+  expect(await delivered(file, 'gzip')).toBe(file);
+});
+
+describe('what is larger than Lambda takes', () => {
+  const refused = (says: RegExp) => ({
+    statusCode: 400,
+    headers: { 'Content-Type': 'application/json' },
+    body: expect.stringMatching(says),
+  });
+
+  it('becomes a refusal that tells the way out', async () => {
+    const sent = await delivered(reply('x'.repeat(6_300_000)), undefined);
+    expect(sent).toMatchObject(refused(/"code":"BAD_REQUEST"/));
+    expect(JSON.parse(sent.body)).toMatchObject({ result: 'error', msg: expect.stringContaining('gzip') });
+  });
+
+  it('is measured as it travels, where quotes and letters of other scripts take more', async () => {
+    const fits = await delivered(reply('x'.repeat(6_200_000)), undefined);
+    expect(fits.statusCode).toBe(200);
+    for (const text of ['"'.repeat(3_200_000), '☃'.repeat(2_200_000)]) {
+      expect((await delivered(reply(text), undefined)).statusCode).toBe(400);
+    }
+  });
+
+  it('does not tell of compression where that did not help', async () => {
+    const sent = await delivered(reply(randomBytes(5_000_000).toString('base64')), 'gzip');
+    expect(sent).toMatchObject(refused(/too large/));
+    expect(sent.body).not.toContain('gzip');
+  });
+});

@@ -1,0 +1,50 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { describe, expect, test } from 'vitest';
+import { publicAddress } from '../../shared/serve/public-address.ts';
+import { newRealm } from '../realm.ts';
+import { ask, form } from './probe.ts';
+
+const GATEWAY = 'abc123.execute-api.eu-central-1.amazonaws.com';
+
+/** What a function is told of where a request came to. */
+const address = (headers: Readonly<Record<string, string>>, path = '/prod/api/v1/messages') =>
+  publicAddress(
+    { requestContext: { stage: 'prod', path, domainName: GATEWAY } } as APIGatewayProxyEvent,
+    (name) => headers[name],
+  );
+
+describe('the public address of the service', () => {
+  test('is what CloudFront says, behind which the name of the stage is not seen', () => {
+    const headers = { host: GATEWAY, 'x-forwarded-host': 'Chat.Example.com', 'x-forwarded-proto': 'https' };
+    expect(address(headers)).toEqual({ host: 'chat.example.com', baseUrl: 'https://Chat.Example.com' });
+  });
+
+  test('is with the stage at the bare gateway', () => {
+    expect(address({ host: GATEWAY, 'x-forwarded-proto': 'https' })).toEqual({
+      host: GATEWAY,
+      baseUrl: `https://${GATEWAY}/prod`,
+    });
+  });
+
+  test('is without it where the gateway has a host of its own for us, and on a laptop', () => {
+    const { baseUrl, host } = address({ host: '127.0.0.1:9991' }, '/api/v1/messages');
+    expect([baseUrl, host]).toEqual(['http://127.0.0.1:9991', '127.0.0.1']);
+  });
+
+  test.each(['', 'a, b', 'chat.example.com/path', 'user@chat.example.com', 'a'.repeat(256)])(
+    'is not the forwarded host "%s", which is none',
+    (forwarded) => {
+      expect(address({ host: GATEWAY, 'x-forwarded-host': forwarded }).host).toBe(GATEWAY);
+    },
+  );
+
+  test('chooses the organization, and nothing else: a key is good in its own alone', async () => {
+    const [mine, other] = [await newRealm(), await newRealm()];
+    const asked = { path: { place: 'here' }, body: form({ name: 'me' }) };
+    const at = (host: string) => ask({ ...asked, headers: { 'X-Forwarded-Host': host } }, mine);
+    expect((await at(mine.host)).status).toBe(200);
+    expect((await at(other.host)).body).toMatchObject({ code: 'UNAUTHORIZED' });
+    const reply = await at(mine.host);
+    expect(reply.headers['Cache-Control']).toBe('private, no-store');
+  });
+});
