@@ -4,13 +4,8 @@ import {
   loadTarget,
   messagePointers,
 } from '../../shared/domain/fetch/message-target.ts';
-import {
-  checkDeletion,
-  forgetEdits,
-  loadDeletion,
-  planDeletion,
-} from '../../shared/domain/message/message-delete.ts';
-import { thinOut } from '../../shared/domain/topic/topic-leave.ts';
+import { checkDeletion, loadDeletion } from '../../shared/domain/message/message-delete.ts';
+import { makeRoom, planRemoval } from '../../shared/domain/message/message-removal.ts';
 import { deleteMessage } from '../../shared/endpoints/message-edit.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -18,19 +13,20 @@ export const handler = serve(deleteMessage, {
   pointers: (input) => messagePointers(input.message_id),
   load: ({ input, known, outside: { table }, userId }) =>
     loadTarget(table, known, userId, input.message_id, loadDeletion),
-  ahead: 1,
+  // The message, and the channel if it was its first one.
+  ahead: 2,
   run: async ({ realm, caller, outside, commit }, loaded) => {
     const target = await accessTarget(caller.standing, loaded);
     checkChangeable(target);
     checkDeletion(caller, target, outside.now());
     const { table, uuid, now } = outside;
     const { message, more } = target;
-    const edits = await forgetEdits(table, realm, message.id, more.edits, uuid);
-    const { left } = more;
-    const thinned =
-      left.kind === 'direct'
-        ? left
-        : { ...left, state: await thinOut(table, realm, left.leaving, left.state, uuid) };
-    return commit(1, planDeletion(realm, message, { edits, left: thinned }, now()));
+    const { removed, left } = await makeRoom(
+      { table, realm, uuid },
+      [{ message, edits: more.edits }],
+      more.left,
+    );
+    const { count, plan } = planRemoval(realm, removed, left, now());
+    return commit(count, plan);
   },
 });

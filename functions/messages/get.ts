@@ -26,7 +26,7 @@ export const handler = serve(getMessage, {
     const [message] = await tellMessages(outside, caller, reader, [stored], {
       applyMarkdown: input.apply_markdown ?? true,
       emptyTopicName: input.allow_empty_topic_name ?? false,
-      clientGravatar: true,
+      clientGravatar: input.client_gravatar ?? true,
     });
     if (message === undefined) throw refusal('invalidMessages');
     return { message, raw_content: stored.content };

@@ -1,5 +1,7 @@
 import { accessTarget, loadTarget, messagePointers } from '../../shared/domain/fetch/message-target.ts';
 import { loadHistory, tellHistory } from '../../shared/domain/message/message-history.ts';
+import { visibleHistory } from '../../shared/domain/message/visible-history.ts';
+import { badRequest } from '../../shared/domain/problems.ts';
 import { getMessageHistory } from '../../shared/endpoints/message-edit.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -9,7 +11,11 @@ export const handler = serve(getMessageHistory, {
     loadTarget(table, known, userId, input.message_id, loadHistory),
   run: async ({ input, caller }, loaded) => {
     const { message, more: edits } = await accessTarget(caller.standing, loaded);
+    const visibility = caller.realm.settings.message_edit_history_visibility_policy;
+    if (visibility === 'none')
+      throw badRequest('This organization does not show earlier versions of messages.');
     const emptyTopicName = input.allow_empty_topic_name ?? false;
-    return { message_history: tellHistory(message, edits, { emptyTopicName }) };
+    const shown = { ...message, history: visibleHistory(message.history, visibility) };
+    return { message_history: tellHistory(shown, edits, { emptyTopicName }) };
   },
 });

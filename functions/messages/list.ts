@@ -1,7 +1,9 @@
-import { beginFetch, checkTerms, type Fetch, findWindow } from '../../shared/domain/fetch/message-fetch.ts';
+import { beginFetch, checkTerms, type Fetch } from '../../shared/domain/fetch/message-fetch.ts';
 import { tellByIds, tellWindow } from '../../shared/domain/fetch/message-reply.ts';
 import { type ByIds, checkWindow, type Window } from '../../shared/domain/fetch/message-window.ts';
 import { checkNarrow, narrowPointers } from '../../shared/domain/fetch/narrow.ts';
+import { placesPointers } from '../../shared/domain/fetch/places.ts';
+import type { Pointer } from '../../shared/domain/pointer.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';
@@ -15,10 +17,15 @@ interface Loaded {
   readonly fetch: Fetch;
 }
 
-async function load({ input, outside, realm, userId, known }: Look<List>): Promise<Loaded> {
+function pointers({ narrow, message_ids: ids }: List, _: string, email: string): Pointer[] {
+  const terms = checkNarrow(narrow ?? []);
+  return [...narrowPointers(terms), ...(ids === undefined ? placesPointers(terms, email) : [])];
+}
+
+async function load(look: Look<List>): Promise<Loaded> {
+  const { input } = look;
   const asked = checkWindow(input);
-  const terms = checkNarrow(input.narrow ?? []);
-  return { asked, fetch: await beginFetch(outside, realm, userId, known, terms, asked) };
+  return { asked, fetch: await beginFetch(look, checkNarrow(input.narrow ?? []), asked) };
 }
 
 async function run({ input, outside, caller }: Context<List>, { asked, fetch }: Loaded) {
@@ -27,13 +34,16 @@ async function run({ input, outside, caller }: Context<List>, { asked, fetch }: 
     emptyTopicName: input.allow_empty_topic_name ?? false,
     clientGravatar: input.client_gravatar ?? true,
   };
-  await checkTerms(outside, caller, fetch);
-  if ('ids' in asked) return tellByIds(outside, caller, fetch, asked, telling);
-  return tellWindow(outside, caller, fetch, await findWindow(fetch, caller.standing, asked), telling);
+  // The messages are found while the check goes on; a refusal throws them away.
+  const [checked, found] = await Promise.allSettled([
+    checkTerms(outside, caller, fetch),
+    'ids' in asked
+      ? tellByIds(outside, caller, fetch, asked, telling)
+      : tellWindow(outside, caller, fetch, asked, telling),
+  ]);
+  if (checked.status === 'rejected') throw checked.reason;
+  if (found.status === 'rejected') throw found.reason;
+  return found.value;
 }
 
-export const handler = serve(listMessages, {
-  pointers: ({ narrow }) => narrowPointers(checkNarrow(narrow ?? [])),
-  load,
-  run,
-});
+export const handler = serve(listMessages, { pointers, load, run });

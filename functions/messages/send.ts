@@ -2,6 +2,7 @@ import { checkContent, checkTopic, normalizedContent } from '../../shared/domain
 import { noticeForOwner } from '../../shared/domain/message/owner-notice.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
+import { wakePush } from '../../shared/domain/push/nudge.ts';
 import { loadNamed, type Named, namePointers, withoutUsers } from '../../shared/domain/send/naming.ts';
 import {
   type ChannelRecipient,
@@ -43,6 +44,7 @@ import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { sendMessage } from '../../shared/endpoints/send-message.ts';
 import { type Wants, wants } from '../../shared/markdown/wants.ts';
+import { sqsQueues } from '../../shared/queue/queues.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -166,4 +168,18 @@ const draftOf = ({ input, caller, client, outside }: Context<Send>, token: SendT
 const deliver = ({ realm, commit }: Context<Send>, draft: Draft, delivery: Delivery): Promise<SendReply> =>
   commit(delivery.before.length + 1, (numbers) => doSend(realm, draft, delivery, numbers));
 
-export const handler = serve(sendMessage, { pointers, load, ahead: numbersFor, run });
+export const handler = serve(
+  sendMessage,
+  {
+    pointers,
+    load,
+    ahead: numbersFor,
+    messages: 1,
+    run: async (context, loaded) => {
+      const reply = await run(context, loaded);
+      await wakePush(context);
+      return reply;
+    },
+  },
+  { queues: sqsQueues },
+);

@@ -55,10 +55,13 @@ function load({ input, known, outside, userId, ownerId }: Look<Update>) {
   return loadTarget(outside.table, known, userId, input.message_id, loadMore);
 }
 
-/** A number for the event; for a move also those of the notice, and of the news that the message left its channel. */
+/**
+ * A number for the event; for a move also those of the notice and of policies that follow; and of the news of a message
+ * that left its channel: that it did, for whom it is unread or not by that, and which is the oldest in either channel.
+ */
 function numbersFor({ topic, stream_id, send_notification_to_new_thread: inNew = true }: Update): number {
   const moves = topic !== undefined || stream_id !== undefined;
-  return 1 + (stream_id === undefined ? 0 : 1) + (moves && inNew ? 1 : 0);
+  return 1 + (stream_id === undefined ? 0 : 5) + (moves ? 2 : 0) + (moves && inNew ? 1 : 0);
 }
 
 /** Decides on the whole of the request before anything changes. */

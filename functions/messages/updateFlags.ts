@@ -1,4 +1,5 @@
 import { Reader } from '../../shared/domain/fetch/reader.ts';
+import { wakePush } from '../../shared/domain/push/nudge.ts';
 import {
   checkMarking,
   commitMarking,
@@ -6,24 +7,31 @@ import {
   loadMarking,
 } from '../../shared/domain/unread/message-marking.ts';
 import { updateFlags } from '../../shared/endpoints/messages.ts';
+import { sqsQueues } from '../../shared/queue/queues.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
-export const handler = serve(updateFlags, {
-  load: async ({ input: { op, flag, messages }, outside: { table }, realm, userId }) => {
-    const reader = new Reader(table, realm, userId);
-    const marking = { op, flag, ids: [...new Set(messages)] };
-    return { reader, marking, ground: await loadMarking(reader, marking) };
+export const handler = serve(
+  updateFlags,
+  {
+    load: async ({ input: { op, flag, messages }, outside: { table }, realm, userId }) => {
+      const reader = new Reader(table, realm, userId);
+      const marking = { op, flag, ids: [...new Set(messages)] };
+      return { reader, marking, ground: await loadMarking(reader, marking) };
+    },
+    ahead: 1,
+    run: async ({ outside, caller, commit, tools }, { reader, marking, ground }) => {
+      const { standing } = caller;
+      const marked = await checkMarking(reader, standing, marking, ground);
+      const changes = await doMarking(reader, standing, marking, marked, ground, outside.now());
+      for (const change of changes) await commitMarking(outside, reader, commit, change);
+      // What was read need not be shown on telephones any more.
+      if (marking.flag === 'read' && marking.op === 'add') await wakePush({ outside, caller, tools });
+      const isUnreading = marking.flag === 'read' && marking.op === 'remove';
+      return {
+        messages: [...marked.ids],
+        ...(isUnreading && { ignored_because_not_subscribed_channels: [...marked.ignoredChannels] }),
+      };
+    },
   },
-  ahead: 1,
-  run: async ({ outside, caller, commit }, { reader, marking, ground }) => {
-    const { standing } = caller;
-    const marked = await checkMarking(reader, standing, marking, ground);
-    const changes = await doMarking(reader, standing, marking, marked, ground, outside.now());
-    for (const change of changes) await commitMarking(outside, reader, commit, change);
-    const isUnreading = marking.flag === 'read' && marking.op === 'remove';
-    return {
-      messages: [...marked.ids],
-      ...(isUnreading && { ignored_because_not_subscribed_channels: [...marked.ignoredChannels] }),
-    };
-  },
-});
+  { queues: sqsQueues },
+);

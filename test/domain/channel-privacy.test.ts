@@ -77,8 +77,9 @@ describe('the privacy of a channel', () => {
 
   it('is opened to the internet only where that is enabled, by those who may', () => {
     const enabled = { ...defaultRealmSettings, enable_spectator_access: true };
-    expect(() => checkMakingWebPublic(as(roles.owner), defaultRealmSettings)).toThrow(Refusal);
-    expect(() => checkMakingWebPublic(as(roles.administrator), enabled)).toThrow(Refusal);
-    expect(() => checkMakingWebPublic(as(roles.owner), enabled)).not.toThrow();
+    expect(() => checkMakingWebPublic(as(roles.owner), defaultRealmSettings, true)).toThrow(Refusal);
+    expect(() => checkMakingWebPublic(as(roles.administrator), enabled, true)).toThrow(Refusal);
+    expect(() => checkMakingWebPublic(as(roles.owner), enabled, true)).not.toThrow();
+    expect(() => checkMakingWebPublic(as(roles.owner), enabled, false)).toThrow(Refusal);
   });
 });

@@ -136,7 +136,7 @@ describe('gather', () => {
   });
 
   it('shows what an index does not show yet', async () => {
-    const recent = Promise.resolve([head(98), head(100), head(101)]);
+    const recent = async () => [head(98), head(100), head(101)];
     const lanes = [{ strip: new Strip(place([90, 98, 99], 1_000, { read: 0 }), recent), above: 0 }];
     const keep = async (heads: readonly MessageHead[]) => new Set(heads.map(({ id }) => id));
     const found = await gather({ lanes, side: 'older', from: 1_000, need: 3, keep, mayRead: true });

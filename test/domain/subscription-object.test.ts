@@ -3,7 +3,8 @@ import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { accessCaller } from '../../shared/domain/caller.ts';
 import {
   loadChannels,
-  loadSubscriptions,
+  loadCurrent,
+  loadFormer,
   splitChannels,
 } from '../../shared/domain/subscription/subscription-object.ts';
 import { givenChannel } from '../given.ts';
@@ -11,12 +12,13 @@ import { newRealm, type Person, type TestRealm } from '../realm.ts';
 
 async function split(realm: TestRealm, { userId }: Person) {
   const { table } = realm.outside;
-  const [caller, channels, subscriptions] = await Promise.all([
+  const [caller, channels, current, former] = await Promise.all([
     accessCaller(realm.outside, realm.realm, userId, undefined),
     loadChannels(table, realm.realm),
-    loadSubscriptions(table, realm.realm, userId),
+    loadCurrent(table, realm.realm, userId),
+    loadFormer(table, realm.realm, userId),
   ]);
-  const lists = splitChannels(caller.standing, channels, subscriptions);
+  const lists = splitChannels(caller.standing, channels, { current, former });
   const names = (list: readonly { readonly channel: { readonly name: string } }[]) =>
     list.map(({ channel }) => channel.name);
   return {

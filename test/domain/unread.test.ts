@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { accessCaller } from '../../shared/domain/caller.ts';
 import type { Subscription } from '../../shared/domain/channel/channel.ts';
+import { Reader } from '../../shared/domain/fetch/reader.ts';
 import { visibility } from '../../shared/domain/topic/visibility.ts';
 import { loadReadStates } from '../../shared/domain/unread/read-state.ts';
 import { loadUnread, type Unread } from '../../shared/domain/unread/unread.ts';
@@ -11,7 +12,7 @@ import { flagged, flagsFor, givenMessages, sent } from '../message.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 
 const load = ({ outside, realm }: TestRealm, { userId }: Person): Promise<Unread> =>
-  loadUnread(outside, realm, userId);
+  loadUnread(outside, new Reader(outside.table, realm, userId));
 
 /** What `POST /register` would tell. */
 async function told(realm: TestRealm, as: Person, given: { upTo?: number; emptyTopicName?: boolean } = {}) {

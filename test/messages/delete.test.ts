@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as send } from '../../functions/messages/send.ts';
+import { handler as subscribe } from '../../functions/subscriptions/add.ts';
+import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { handler as listTopics } from '../../functions/topics/list.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { key, partition } from '../../shared/table/keys.ts';
+import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenClient, said, sendTo } from '../events/queue.ts';
 import {
@@ -103,7 +105,8 @@ describe('DELETE /messages/{message_id}', () => {
     const kinds = (await loggedAfter(realm, id - 2)).map((entry) =>
       entry.kind === 'message' ? 'message' : entry.payload.type,
     );
-    expect(kinds).toEqual(['user_topic', 'message', 'delete_message']);
+    // The last one tells which message is the first of the channel now.
+    expect(kinds).toEqual(['user_topic', 'message', 'delete_message', 'stream']);
   });
 
   it('a retry of a send whose message is gone sends nothing again', async () => {
@@ -162,7 +165,8 @@ describe('a topic whose messages go', () => {
     }
     expect(await remove(realm, realm.people.admin, id)).toMatchObject(success);
     expect(await storedTopic(realm, channelId, 'hi')).toBeUndefined();
-    expect(await table.all({ pk: partition('participant', place) })).toEqual([]);
+    const prefix = sortPrefix('participant', { topic: 'hi' });
+    expect(await table.all({ pk: partition('participant', place), prefix })).toEqual([]);
   });
 
   it('many deletions at once: all of them happen, and the topic is right', async () => {
@@ -211,6 +215,32 @@ describe('a topic whose messages go', () => {
     });
   });
 
+  it.each([
+    ['the oldest one, as the next one goes', 0, 1],
+    ['the next one, as the oldest one goes', 1, 0],
+  ])('%s: the channel knows its oldest message, whatever its topic', async (_, slowly, meanwhile) => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { channelId } = await givenChannel(realm, {}, [member]);
+    const ids: number[] = [];
+    for (const topic of ['a', 'b', 'b', 'c'])
+      ids.push(await sendTo(realm, member, channelId, 'x', { topic }));
+    let other: Promise<Reply> | undefined;
+    const slow = realm.container(
+      (store: Send): Send =>
+        async (command) => {
+          if (/TransactWrite/.test(command.constructor.name)) {
+            other ??= remove(realm, admin, ids[meanwhile] as number);
+            await other;
+          }
+          return store(command);
+        },
+    );
+    expect(await remove(slow, admin, ids[slowly] as number)).toMatchObject(success);
+    expect(await other).toMatchObject(success);
+    expect((await storedCount(realm, channelId))?.firstMessageId).toBe(ids[2]);
+  });
+
   it('the last deletion against a new message: the topic never vanishes with a message in it', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
@@ -230,7 +260,7 @@ describe('a topic whose messages go', () => {
 });
 
 describe('who may delete', () => {
-  it('one and the same refusal for what is hidden and what does not exist', async () => {
+  it('one and the same refusal for what is hidden and what does not exist (4.2/delete-any-content)', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);
@@ -244,7 +274,7 @@ describe('who may delete', () => {
     expect(await fetched(realm, admin, closed)).toMatchObject(success);
   });
 
-  it('own messages for as long as the organization says; any message for administrators', async () => {
+  it('own messages for as long as the organization says; any message for administrators (4.2/delete-any-organization, 4.2/delete-own-organization)', async () => {
     const realm = await newRealm({ message_content_delete_limit_seconds: 600 });
     const { member, admin, guest } = realm.people;
     const { general } = realm.channels;
@@ -265,7 +295,7 @@ describe('who may delete', () => {
     expect(await remove(realm, member, old)).toMatchObject(success);
   });
 
-  it('specification 4.2: the groups of the organization and those of the channel', async () => {
+  it('specification 4.2: the groups of the organization and those of the channel (4.2/can_delete_any_message_group, 4.2/can_delete_own_message_group, 4.2/delete-own-any)', async () => {
     const realm = await newRealm({
       can_delete_any_message_group: systemGroups.nobody.id,
       can_delete_own_message_group: systemGroups.nobody.id,
@@ -292,6 +322,18 @@ describe('who may delete', () => {
     const old = await say();
     realm.pass(10_000_000);
     expect(await remove(realm, moderator, old)).toMatchObject(success);
+  });
+
+  it('nobody their own messages where they cannot read any more (4.2/delete-own-content)', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const groups = { can_delete_own_message_group: systemGroups.members.id };
+    const { channelId, name } = await givenChannel(realm, { isPrivate: true, groups }, [member, admin]);
+    const id = await sendTo(realm, member, channelId, 'mine');
+    await realm.call(unsubscribe, member, { subscriptions: [name] });
+    expect(await remove(realm, member, id)).toMatchObject(invalid);
+    await realm.call(subscribe, admin, { subscriptions: [{ name }], principals: [member.userId] });
+    expect(await remove(realm, member, id)).toMatchObject(success);
   });
 
   it('messages of bots by their owners', async () => {

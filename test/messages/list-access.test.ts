@@ -42,7 +42,7 @@ async function seenBy(
 }
 
 describe('who may read a channel message', () => {
-  it('a public channel: everybody but guests; guests when they are subscribed', async () => {
+  it('a public channel: everybody but guests; guests when they are subscribed (4.2/history_public_to_subscribers)', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -67,7 +67,7 @@ describe('who may read a channel message', () => {
     expect(await seenBy(realm, admin, channelId, ids)).toEqual(ids);
   });
 
-  it('a protected history begins with the subscription', async () => {
+  it('a protected history begins with the subscription (4.2/history_public_to_subscribers)', async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const groups = { can_subscribe_group: systemGroups.moderators.id };

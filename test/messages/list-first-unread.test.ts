@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { givenChannel } from '../given.ts';
 import { fetched, flagged, givenMessages, sent, sentMany } from '../message.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 
@@ -128,5 +129,56 @@ describe('GET /messages: the first unread message', () => {
       found: true,
       ids: ids.slice(208, 213),
     });
+  });
+});
+
+describe('GET /messages: round trips to the first unread message of all (DESIGN 7)', () => {
+  const query = { anchor: 'first_unread', num_before: 20, num_after: 20 };
+
+  /** The anchor, and the round trips in a container that knows nothing and in one that knows the caller. */
+  async function find(realm: TestRealm, as: Person) {
+    const container = realm.container();
+    const trips: number[] = [];
+    const anchors = new Set<number>();
+    for (let i = 0; i < 2; i++) {
+      container.meter.reset();
+      anchors.add((await fetched(container, as, query)).body.anchor);
+      trips.push(container.meter.roundTrips);
+    }
+    expect(anchors.size).toBe(1);
+    return { anchor: [...anchors][0], trips };
+  }
+
+  it.each([
+    ['in an organization where most comes to them', 0],
+    ['in one where little does', 150],
+  ])('%s', async (_, others) => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general, random } = realm.channels;
+    const secret = await givenChannel(realm, { isPrivate: true }, [member]);
+    const direct = await sent(realm, member, { people: [admin] });
+    const ids: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      ids.push(...(await givenMessages(realm, member, i % 3 ? general : random, () => `t${i}`, 100, '')));
+      if (others > 0) await givenMessages(realm, member, secret.channelId, () => 'topic', others, '');
+    }
+    await fetched(realm, admin);
+    const budget = [3, 2];
+    expect((await find(realm, admin)).anchor).toBe(direct);
+    expect(await find(realm, admin)).toEqual({ anchor: direct, trips: budget });
+    await flagged(realm, admin, 'add', 'read', [direct, ...ids.slice(0, 30)]);
+    expect(await find(realm, admin)).toEqual({ anchor: ids[30], trips: budget });
+    // It is far from where it was, and has to be found first.
+    await flagged(realm, admin, 'add', 'read', ids.slice(30, 600));
+    expect((await find(realm, admin)).anchor).toBe(ids[600]);
+    expect(await find(realm, admin)).toEqual({ anchor: ids[600], trips: budget });
+    await flagged(realm, admin, 'add', 'read', ids.slice(600));
+    expect(await find(realm, admin)).toEqual({ anchor: BEHIND_ALL, trips: budget });
+    const late = await sent(realm, member, { to: random });
+    expect(await find(realm, admin)).toEqual({ anchor: late, trips: budget });
+    await flagged(realm, admin, 'remove', 'read', [ids[300] as number]);
+    expect((await find(realm, admin)).anchor).toBe(ids[300]);
+    expect(await find(realm, admin)).toEqual({ anchor: ids[300], trips: budget });
   });
 });

@@ -50,7 +50,7 @@ function pausing(
 }
 
 describe('DESIGN 4: counters are exact when many send at once', () => {
-  it('thirty into one new topic of a new channel', async () => {
+  it('thirty into one new topic of a new channel (2.3/id)', async () => {
     const realm = await newRealm();
     const people = await tenPeople(realm);
     const { channelId } = await givenChannel(realm);

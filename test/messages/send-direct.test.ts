@@ -44,7 +44,7 @@ describe('wire facts 3.8: conversations', () => {
     expect(await storedConversation(realm, [member, admin, guest])).toMatchObject({ people, maxId: ids[2] });
   });
 
-  it('a note to self', async () => {
+  it('a note to self (4.1/to-self)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { body } = await sendTo(realm, member, [member]);

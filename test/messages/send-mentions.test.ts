@@ -38,7 +38,7 @@ async function crowded(realm: TestRealm, subscribers: number, participants: numb
 
 describe('specification 4.1 rule 3, wire facts 3.7: channel wildcards', () => {
   it.each(['all', 'everyone', 'channel', 'stream'])(
-    '@**%s** reaches 15 subscribers, not 16',
+    '@**%s** reaches 15 subscribers, not 16 (4.1/channel-wildcard)',
     async (word) => {
       const realm = await newRealm();
       const { member } = realm.people;
@@ -82,7 +82,7 @@ describe('specification 4.1 rule 3, wire facts 3.7: channel wildcards', () => {
     },
   );
 
-  it('members of can_mention_many_users_group may: administrators by default', async () => {
+  it('members of can_mention_many_users_group may: administrators by default (4.1/channel-wildcard)', async () => {
     const realm = await newRealm();
     const { owner, admin, moderator, bot } = realm.people;
     const channelId = await crowded(realm, 16, 1);
@@ -113,7 +113,7 @@ describe('specification 4.1 rule 3, wire facts 3.7: channel wildcards', () => {
 });
 
 describe('specification 4.1 rule 3, wire facts 3.7: topic wildcards', () => {
-  it('@**topic** reaches 15 participants with the sender, not 16', async () => {
+  it('@**topic** reaches 15 participants with the sender, not 16 (4.1/topic-wildcard)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const channelId = await crowded(realm, 100, 14);
@@ -175,7 +175,7 @@ describe('wire facts 3.7: mentions of groups', () => {
     msg: expect.stringContaining(`'${name}'`),
   });
 
-  it('need can_mention_group, and the refusal names the group', async () => {
+  it('need can_mention_group, and the refusal names the group (4.5/can_mention_group)', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const { general } = realm.channels;

@@ -51,7 +51,7 @@ describe('wire facts 3.5 step 1: can_send_message_group', () => {
     expect(await post(realm, realm.people.owner, channelId)).toEqual(notPermitted(name));
   });
 
-  it('a named group: members however deep, and nobody else', async () => {
+  it('a named group: members however deep, and nobody else (2.2/integer, 4.2/can_send_message_group)', async () => {
     const realm = await newRealm();
     const { member, moderator, owner } = realm.people;
     const inner = await givenGroup(realm, { members: [member] });
@@ -63,7 +63,7 @@ describe('wire facts 3.5 step 1: can_send_message_group', () => {
     expect(await post(realm, owner, channelId)).toEqual(notPermitted(name));
   });
 
-  it('specification 2.2: people and groups listed directly', async () => {
+  it('specification 2.2: people and groups listed directly (2.2/object, 4.2/can_send_message_group)', async () => {
     const realm = await newRealm();
     const { member, moderator, admin, guest } = realm.people;
     const { groupId } = await givenGroup(realm, { members: [moderator] });
@@ -209,7 +209,7 @@ describe('wire facts 3.5: a channel that does not exist', () => {
   const sendTo = (realm: TestRealm, to: unknown) =>
     realm.call(send, realm.people.member, { type: 'channel', to, topic: 'hi', content: 'x' });
 
-  it('specification 7: by name: the reply carries the trimmed name, escaped as HTML', async () => {
+  it('specification 7: by name: the reply carries the trimmed name, escaped as HTML (4.1/unknown-channel)', async () => {
     const realm = await newRealm();
     const { status, body } = await sendTo(realm, ` <b>"R&D" 'x'</b> `);
     expect(status).toBe(400);

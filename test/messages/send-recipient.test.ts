@@ -15,7 +15,7 @@ async function whereTo(realm: TestRealm, type: string, to: unknown): Promise<unk
 const refused = (msg: RegExp) => ({ code: 'BAD_REQUEST', msg: expect.stringMatching(msg) });
 
 describe('specification 4.1: type', () => {
-  it('`channel` and `stream` are a channel message, `direct` and `private` a direct one', async () => {
+  it('`channel` and `stream` are a channel message, `direct` and `private` a direct one (4.1/channel, 4.1/stream, 4.1/direct, 4.1/private)', async () => {
     const realm = await newRealm();
     const { general } = realm.channels;
     const { member, guest } = realm.people;
@@ -25,24 +25,27 @@ describe('specification 4.1: type', () => {
     }
   });
 
-  it.each(['', 'Direct', 'topic', '"direct"'])('%j is none', async (type) => {
+  it.each(['', 'Direct', 'topic', '"direct"'])('%j is none (4.1/type)', async (type) => {
     const realm = await newRealm();
     expect(await whereTo(realm, type, 'general')).toEqual(refused(/'type'/));
   });
 
-  it.each(['type', 'to', 'content'])('wire facts 1.3: %s is required', async (name) => {
-    const { call, people } = await newRealm();
-    const { [name]: _, ...rest } = { type: 'channel', to: 'general', topic: 'hi', content: 'x' } as Record<
-      string,
-      string
-    >;
-    const { status, body } = await call(send, people.member, rest);
-    expect([status, body]).toMatchObject([400, { code: 'REQUEST_VARIABLE_MISSING', var_name: name }]);
-  });
+  it.each(['type', 'to', 'content'])(
+    'wire facts 1.3: %s is required (4.1/type, 4.1/to, 4.1/content)',
+    async (name) => {
+      const { call, people } = await newRealm();
+      const { [name]: _, ...rest } = { type: 'channel', to: 'general', topic: 'hi', content: 'x' } as Record<
+        string,
+        string
+      >;
+      const { status, body } = await call(send, people.member, rest);
+      expect([status, body]).toMatchObject([400, { code: 'REQUEST_VARIABLE_MISSING', var_name: name }]);
+    },
+  );
 });
 
 describe('wire facts 3.2: `to` of a channel message', () => {
-  it('is a name as text, a name as a JSON string, an integer id, or a list of exactly one of them', async () => {
+  it('is a name as text, a name as a JSON string, an integer id, or a list of exactly one of them (4.1/to-name, 4.1/to-id)', async () => {
     const realm = await newRealm();
     const { general } = realm.channels;
     const spellings = ['general', '"general"', '["general"]', `${general}`, `[${general}]`, ` ${general} `];
@@ -93,7 +96,7 @@ describe('wire facts 3.2: `to` of a channel message', () => {
 });
 
 describe('wire facts 3.2: `to` of a direct message', () => {
-  it('is a list of ids or a list of addresses, in any order, repetitions and the sender ignored', async () => {
+  it('is a list of ids or a list of addresses, in any order, repetitions and the sender ignored (4.1/to-ids, 4.1/to-emails, 4.1/to-sender)', async () => {
     const realm = await newRealm();
     const { member, guest, admin } = realm.people;
     const all = [admin.userId, member.userId, guest.userId];
@@ -147,7 +150,7 @@ describe('wire facts 3.2: `to` of a direct message', () => {
     expect(await whereTo(realm, 'direct', to)).toEqual(refused(msg));
   });
 
-  it('specification 4.1 rule 3: an unknown recipient is a bad request that names them', async () => {
+  it('specification 4.1 rule 3: an unknown recipient is a bad request that names them (4.1/unknown-recipient)', async () => {
     const realm = await newRealm();
     const { guest } = realm.people;
     const nobody = 'nobody@example.com';

@@ -16,12 +16,15 @@ async function logged(realm: TestRealm, cursor: number): Promise<{ messages: num
 }
 
 describe('specification 4.1: queue_id and local_id', () => {
-  it.each([{ queue_id: 'q' }, { local_id: '1' }])('%j needs the other', async (one) => {
-    const { call, people } = await newRealm();
-    const { status, body } = await call(send, people.member, { ...message, ...one });
-    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
-    expect(body.msg).toMatch(/queue_id.*local_id/);
-  });
+  it.each([{ queue_id: 'q' }, { local_id: '1' }])(
+    '%j needs the other (4.1/queue_id, 4.1/local_id)',
+    async (one) => {
+      const { call, people } = await newRealm();
+      const { status, body } = await call(send, people.member, { ...message, ...one });
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+      expect(body.msg).toMatch(/queue_id.*local_id/);
+    },
+  );
 
   it('rule 1: the local id is kept with the message, unchanged', async () => {
     const realm = await newRealm();
@@ -180,19 +183,19 @@ describe('wire facts 3.9: read_by_sender', () => {
     'website',
     'iOS',
     'Android',
-  ])('a client called %s reads what it sends', async (name) => {
+  ])('a client called %s reads what it sends (4.1/read_by_sender-absent)', async (name) => {
     expect(await readBySender({}, `${name}/1.2 (somewhere)`)).toBe(true);
     expect(await readBySender({ client: name }, 'curl/8')).toBe(true);
   });
 
   it.each(['ZulipPython/0.9', 'curl/8', 'Mozilla/5.0 (website)', 'ZulipMobileX/1', ''])(
-    'a client called %j does not',
+    'a client called %j does not (4.1/read_by_sender-absent)',
     async (agent) => {
       expect(await readBySender({}, agent)).toBe(false);
     },
   );
 
-  it('what the sender says decides', async () => {
+  it('what the sender says decides (4.1/read_by_sender)', async () => {
     expect(await readBySender({ read_by_sender: true }, 'curl/8')).toBe(true);
     expect(await readBySender({ read_by_sender: false }, 'ZulipMobile/1')).toBe(false);
   });
@@ -205,7 +208,7 @@ describe('wire facts 3.9: read_by_sender', () => {
 });
 
 describe('wire facts 3.11: the reply', () => {
-  it('has nothing but the id, and the policy only when it was changed', async () => {
+  it('has nothing but the id, and the policy only when it was changed (4.1/id, 4.1/automatic_new_visibility_policy)', async () => {
     const realm = await newRealm();
     const who = await givenUser(realm);
     await givenSettings(realm, who, { automatically_follow_topics_policy: 4 });
@@ -215,7 +218,7 @@ describe('wire facts 3.11: the reply', () => {
     expect(body).toEqual({ result: 'success', msg: '', id: expect.any(Number) });
   });
 
-  it('specification 2.1: names the parameters that it did not use', async () => {
+  it('specification 2.1: names the parameters that it did not use (2.1/ignored_parameters_unsupported)', async () => {
     const realm = await newRealm();
     const { body } = await realm.call(send, realm.people.member, { ...message, time: '1', stream: 'x' });
     expect(body.ignored_parameters_unsupported).toEqual(['stream', 'time']);

@@ -51,7 +51,7 @@ describe('wire facts 3.4: content', () => {
     expect(await stored('content', longest)).toBe(longest);
   });
 
-  it('wire facts 2: what is longer is cut, and says so within the limit', async () => {
+  it('wire facts 2: what is longer is cut, and says so within the limit (4.1/content-length)', async () => {
     const content = (await stored('content', ASTRAL.repeat(10_001))) as string;
     expect([...content]).toHaveLength(10_000);
     expect(content).toMatch(/^(?:𝒳)+\n\[[\w ]+\]$/u);
@@ -69,7 +69,7 @@ describe('wire facts 3.4: topic', () => {
   });
 
   it.each(['', '   ', '(no topic)', 'general chat', ' (no topic) '])(
-    'specification 4.1: %j is the empty topic',
+    'specification 4.1: %j is the empty topic (4.1/topic-placeholder)',
     async (topic) => {
       expect(await stored('topic', topic)).toBe('');
     },
@@ -79,7 +79,7 @@ describe('wire facts 3.4: topic', () => {
     expect(await stored('topic', topic)).toBe(topic);
   });
 
-  it('wire facts 2: 60 characters fit; more are cut to 57 and three dots', async () => {
+  it('wire facts 2: 60 characters fit; more are cut to 57 and three dots (4.1/topic-length)', async () => {
     const longest = ASTRAL.repeat(60);
     expect(await stored('topic', longest)).toBe(longest);
     expect(await stored('topic', `${longest}x`)).toBe(`${ASTRAL.repeat(57)}...`);
@@ -106,7 +106,7 @@ describe('wire facts 3.4: topic', () => {
     expect(body).toMatchObject({ code: 'BAD_REQUEST', msg: expect.stringMatching(/position 2\b/) });
   });
 
-  it('is required for channel messages, as a bad request', async () => {
+  it('is required for channel messages, as a bad request (4.1/topic)', async () => {
     const { call, people } = await newRealm();
     const { status, body } = await call(send, people.member, {
       type: 'channel',
@@ -117,7 +117,7 @@ describe('wire facts 3.4: topic', () => {
     expect(body.msg).toMatch(/topic/);
   });
 
-  it('is ignored for direct messages, whatever it is', async () => {
+  it('is ignored for direct messages, whatever it is (4.1/topic-direct)', async () => {
     const realm = await newRealm();
     const to = [realm.people.guest.userId];
     const { body } = await sendText(realm, { type: 'direct', to, topic: 'a\u0001b' });
@@ -125,7 +125,7 @@ describe('wire facts 3.4: topic', () => {
     expect(await storedMessage(realm, body.id)).not.toHaveProperty('topic');
   });
 
-  it('specification 9: `subject` is another name for it', async () => {
+  it('specification 9: `subject` is another name for it (4.1/subject)', async () => {
     const realm = await newRealm();
     const given = { type: 'channel', to: 'general', subject: 'hi', content: 'x' };
     const { body } = await realm.call(send, realm.people.member, given);

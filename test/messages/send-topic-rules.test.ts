@@ -28,15 +28,18 @@ describe('specification 3: topic policies', () => {
     ['disable_empty_topic', 'allow_empty_topic', 'sent', refused],
     ['empty_topic_only', 'allow_empty_topic', refused, 'sent'],
     ['empty_topic_only', 'disable_empty_topic', refused, 'sent'],
-  ])('channel %s, organization %s', async (topicsPolicy, topics_policy, named, empty) => {
-    const realm = await newRealm({ topics_policy });
-    const { channelId } = await givenChannel(realm, { topicsPolicy });
-    const { member } = realm.people;
-    expect(await toTopic(realm, member, channelId, 'hi')).toEqual(named);
-    for (const topic of ['', '(no topic)', 'general chat']) {
-      expect(await toTopic(realm, member, channelId, topic), topic).toEqual(empty);
-    }
-  });
+  ])(
+    'channel %s, organization %s (3/inherit, 3/allow_empty_topic, 3/disable_empty_topic, 3/empty_topic_only, 4.1/topic-empty)',
+    async (topicsPolicy, topics_policy, named, empty) => {
+      const realm = await newRealm({ topics_policy });
+      const { channelId } = await givenChannel(realm, { topicsPolicy });
+      const { member } = realm.people;
+      expect(await toTopic(realm, member, channelId, 'hi')).toEqual(named);
+      for (const topic of ['', '(no topic)', 'general chat']) {
+        expect(await toTopic(realm, member, channelId, topic), topic).toEqual(empty);
+      }
+    },
+  );
 
   it('hold for administrators too', async () => {
     const realm = await newRealm();
@@ -57,7 +60,7 @@ describe('wire facts 3.6: can_create_topic_group', () => {
   const notAllowed = [400, 'BAD_REQUEST', expect.stringMatching(/new topics/)];
   const onlyModerators = { groups: { can_create_topic_group: systemGroups.moderators.id } };
 
-  it('is needed for a new topic, not for one that has a message, whatever its case', async () => {
+  it('is needed for a new topic, not for one that has a message, whatever its case (4.2/can_create_topic_group, 4.2/send-new-topic)', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const { channelId } = await givenChannel(realm, onlyModerators);
@@ -65,6 +68,19 @@ describe('wire facts 3.6: can_create_topic_group', () => {
     expect(await toTopic(realm, moderator, channelId, 'plans')).toBe('sent');
     expect(await toTopic(realm, member, channelId, 'PLANS')).toBe('sent');
     expect(await toTopic(realm, member, channelId, 'other')).toEqual(notAllowed);
+  });
+
+  it('gives nothing to those who may not post (4.2/create-topic-posting)', async () => {
+    const realm = await newRealm();
+    const { member, moderator } = realm.people;
+    const groups = {
+      can_create_topic_group: systemGroups.members.id,
+      can_send_message_group: systemGroups.moderators.id,
+    };
+    const { channelId } = await givenChannel(realm, { groups }, [member]);
+    const notPermitted = [400, 'BAD_REQUEST', expect.stringMatching(/permission to post/)];
+    expect(await toTopic(realm, member, channelId, 'plans')).toEqual(notPermitted);
+    expect(await toTopic(realm, moderator, channelId, 'plans')).toBe('sent');
   });
 
   it('is needed for the empty topic too', async () => {

@@ -228,7 +228,7 @@ describe('specification 4.2: who may move messages', () => {
     ['another topic', { topic: 'cake' }, 'between_topics_group', 'can_move_messages_within_channel_group'],
     ['another channel', { stream_id: 0 }, 'between_channels_group', 'can_move_messages_out_of_channel_group'],
   ])(
-    '%s: a group of the organization, one of the channel, its administrators',
+    '%s: a group of the organization, one of the channel, its administrators (4.2/can_move_messages_within_channel_group, 4.2/move-within-administrators, 4.2/move-within-organization, 4.2/can_move_messages_out_of_channel_group, 4.2/move-out-administrators, 4.2/move-out-organization)',
     async (_, given, own, group) => {
       const { realm, member, may, setGroup, other } = await prepared();
       const change = 'stream_id' in given ? { stream_id: other.channelId } : given;
@@ -246,6 +246,23 @@ describe('specification 4.2: who may move messages', () => {
     },
   );
 
+  it.each([
+    ['another topic', { topic: 'cake' }, 'can_move_messages_within_channel_group'],
+    ['another channel', { stream_id: 0 }, 'can_move_messages_out_of_channel_group'],
+  ])(
+    '%s: only those who can read the channel (4.2/move-within-content, 4.2/move-out-content)',
+    async (_, given, group) => {
+      const { realm, member, admin, other } = await prepared();
+      const groups = { [group]: systemGroups.everyone.id };
+      const { channelId } = await givenChannel(realm, { isPrivate: true, groups }, [admin]);
+      const change = 'stream_id' in given ? { stream_id: other.channelId } : given;
+      const id = await say(realm, admin, channelId, 'tea');
+      expect(await move(realm, member, id, change)).toMatchObject(invalid);
+      await givenSubscription(realm, member, channelId);
+      expect(await move(realm, member, id, change)).toMatchObject(success);
+    },
+  );
+
   it('both at once need both permissions', async () => {
     const { member, may, setGroup, other, realm } = await prepared();
     await setGroup('can_move_messages_out_of_channel_group', systemGroups.members.id);
@@ -255,7 +272,7 @@ describe('specification 4.2: who may move messages', () => {
     expect(await may(member, { stream_id: other.channelId, topic: 'cake' })).toBe(true);
   });
 
-  it('resolving a topic has a permission of its own, and is no move', async () => {
+  it('resolving a topic has a permission of its own, and is no move (4.2/can_resolve_topics_group)', async () => {
     const { realm, member, admin, channelId, may, setGroup } = await prepared();
     expect(await may(member, { topic: '✔ tea' })).toBe(false);
     await setGroup('can_resolve_topics_group', systemGroups.members.id);
@@ -279,6 +296,13 @@ describe('specification 4.2: who may move messages', () => {
     expect(await move(realm, member, id, { topic: 'tea', propagate_mode: 'change_all' })).toMatchObject(
       success,
     );
+  });
+
+  it('resolving a topic is for those whom the organization lets, too (4.2/resolve-organization)', async () => {
+    const { realm, member, may } = await prepared();
+    await givenRealmSettings(realm, { can_resolve_topics_group: systemGroups.members.id });
+    expect(await may(member, { topic: '✔ tea' })).toBe(true);
+    expect(await may(member, { topic: 'cake' })).toBe(false);
   });
 
   it('the target is one where the caller may post, and begin the topic, and that takes it', async () => {
@@ -330,7 +354,15 @@ describe('specification 4.2: who may move messages', () => {
     const young = await say(realm, member, general, 'tea');
     expect(await move(realm, member, old, { topic: 'cake' })).toMatchObject(refused);
     const all = { topic: 'cake', propagate_mode: 'change_all' };
-    expect(await move(realm, member, young, all)).toMatchObject(refused);
+    expect(await move(realm, member, young, all)).toMatchObject({
+      status: 400,
+      body: {
+        code: 'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
+        first_message_id_allowed_to_move: young,
+        total_messages_in_topic: 2,
+        total_messages_allowed_to_move: 1,
+      },
+    });
     const later = { topic: 'cake', propagate_mode: 'change_later' };
     expect(await move(realm, member, young, later)).toMatchObject(success);
     expect(await move(realm, member, old, { stream_id: random })).toMatchObject(success);

@@ -64,6 +64,32 @@ describe('POST /messages/flags: read', () => {
     ]);
   });
 
+  it('tells of nothing that was so before', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const [a, b, c] = await sentMany(realm, member, { to: realm.channels.general }, 3);
+    const ids = [a, b, c] as number[];
+    const own = await sent(realm, admin, { people: [member] }, 'x', { read_by_sender: true });
+    const before = await lastNumber(realm);
+    const replies = [];
+    for (const [op, some] of [
+      ['add', ids.slice(0, 2)],
+      ['add', [...ids, own]],
+      ['add', ids],
+      ['remove', ids.slice(1)],
+      ['remove', ids],
+    ] as const)
+      replies.push((await flagged(realm, admin, op, 'read', some)).body.messages);
+    expect(replies).toEqual([[a, b], [c], [], [b, c], [a]]);
+    expect(await flagEvents(realm, admin, before)).toMatchObject([
+      { op: 'add', messages: [a, b] },
+      { op: 'add', messages: [c] },
+      { op: 'remove', messages: [b, c] },
+      { op: 'remove', messages: [a] },
+    ]);
+    expect(await unreadIds(realm, admin)).toEqual(ids);
+  });
+
   it('tells each client the empty topic in its own words, and nobody else anything', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
@@ -105,6 +131,7 @@ describe('POST /messages/flags: read', () => {
     expect(await flagEvents(realm, admin, before)).toEqual([]);
     await givenSubscription(realm, admin, channelId);
     const own = await sent(realm, member, { to: channelId });
+    await flagged(realm, admin, 'add', 'read', [own]);
     const again = await flagged(realm, admin, 'remove', 'read', [old, own]);
     expect(again.body).toMatchObject({ messages: [own], ignored_because_not_subscribed_channels: [] });
     expect(await unreadIds(realm, admin)).toEqual([own]);

@@ -1,52 +1,47 @@
-import type { MessageHead } from '../../log/message.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import { hasContentAccess } from '../channel/channel-access.ts';
-import { cameTo, mayRead } from '../message/message-access.ts';
-import { type Side, Strip } from '../message/message-strip.ts';
 import type { Outside } from '../outside.ts';
-import type { Standing } from '../permission.ts';
 import type { Known } from '../pointer.ts';
 import { hiddenUsers } from '../user/user-access.ts';
-import { type Gathered, gather, type Search } from './message-gather.ts';
-import { unreadOf } from './message-lanes.ts';
-import { AT_ONCE, inLog } from './message-reach.ts';
-import { Lanes, loadSource, type Source, sourceOf } from './message-source.ts';
-import {
-  type ByIds,
-  type Found,
-  foundIn,
-  type Placed,
-  placedAt,
-  type Wanted,
-  type Window,
-  wantedFor,
-} from './message-window.ts';
-import { type AskedTerm, resolveNarrow, type Term, unknownChannel, unknownUser } from './narrow.ts';
-import { matchFor } from './narrow-match.ts';
+import type { Recent } from './message-lanes.ts';
+import { AT_ONCE, recentMessages } from './message-reach.ts';
+import { loadSource, type Source, sourceOf } from './message-source.ts';
+import { END, type Ground, SLACK, View } from './message-view.ts';
+import { type ByIds, isPlaced, type Window, wantedFor } from './message-window.ts';
+import { type AskedTerm, isAbout, resolveNarrow, type Term, unknownChannel, unknownUser } from './narrow.ts';
+import { placesIn } from './places.ts';
 import { Reader } from './reader.ts';
+import { Supposed } from './supposed.ts';
 
 /** A fetch under way: what it is about, and what was read for it so far. */
 export interface Fetch {
+  /** The address of the reader's account. */
+  readonly email: string;
   readonly reader: Reader;
+  readonly facts: Supposed;
   readonly terms: readonly Term[];
   readonly source: Source;
-  readonly lanes: Lanes;
-  /** The log itself, for fetches of all that came to the reader. */
-  readonly log: Strip;
+  readonly ground: Ground;
+  /** Where it looks at the messages from: where the window is expected, and where else it may be. */
+  readonly views: [View, ...View[]];
 }
 
-/** Slots of the log that are looked through before the places that the reader has to do with are read one by one. */
-const LOG_PAGE = { least: 100, most: 1_000 } as const;
+/** For whom a fetch begins, and what is known of them before anything else is read. */
+interface Beginning {
+  readonly outside: Pick<Outside, 'table'>;
+  readonly realm: string;
+  readonly userId: number;
+  readonly email: string;
+  readonly known: Known;
+}
 
 /**
- * Begins a fetch: everything that can be read before the caller is known, in one round trip. In the usual case that
- * is all but the texts of the messages.
+ * Begins a fetch: everything that can be read before the caller is known. In the usual case that is, in one round
+ * trip, all but the texts of the messages.
  */
 export async function beginFetch(
-  { table }: Pick<Outside, 'table'>,
-  realm: string,
-  userId: number,
-  known: Known,
+  { outside: { table }, realm, userId, email, known }: Beginning,
   asked: readonly AskedTerm[],
   window: Window | ByIds,
 ): Promise<Fetch> {
@@ -54,43 +49,78 @@ export async function beginFetch(
   const terms = resolveNarrow(asked, known, userId);
   const source: Source =
     'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, AT_ONCE) } : sourceOf(terms);
-  const fetch = { reader, terms, source, lanes: new Lanes(reader, source), log: new Strip(inLog(reader)) };
-  await Promise.all([
-    loadSource(reader, source, isUnreadOnly(terms) || isAtUnread(window)),
-    ...terms.map((term) => loadTerm(reader, term)),
-    'ids' in window ? readListed(fetch) : isPlaced(window) && readAround(fetch, wantedFor(window)),
-  ]);
-  return fetch;
+  const aboutUnread = terms.filter((term) => isAbout('unread', term));
+  const loading = loadSource(reader, source, aboutUnread.length > 0 || isAtUnread(window));
+  let recent: Recent | undefined;
+  const ground: Ground = {
+    reader,
+    source,
+    remembered: placesIn(known, email),
+    isFiltered: terms.some((term) => !isGiven(term, source)),
+    isUnreadOnly: aboutUnread.some(({ negated }) => !negated),
+    recent: () => {
+      recent ??= recentMessages(table, realm);
+      return recent;
+    },
+  };
+  const { views, open } = viewsOf(ground, window, terms);
+  await Promise.all([loading, open(), ...terms.map((term) => loadTerm(reader, term, source))]);
+  return { email, reader, facts: new Supposed(reader), terms, source, ground, views };
 }
 
-/** Reads the messages that are asked for by their ids, with what tells whether they came to the reader. */
-const readListed = ({ reader, lanes }: Fetch): Promise<unknown> =>
-  Promise.all([reader.subscriptions(), lanes.readAround(0, 0, AT_ONCE)]);
-
-const isPlaced = (window: Window): window is Placed => window.anchor !== 'first_unread';
 const isAtUnread = (window: Window | ByIds): boolean => !('ids' in window) && !isPlaced(window);
 
-const isUnreadOnly = (terms: readonly Term[]): boolean =>
-  terms.some((term) => term.kind === 'is' && term.state === 'unread' && !term.negated);
+/** Whether a condition holds for all messages of a source. */
+function isGiven(term: Term, source: Source): boolean {
+  if (term.negated) return false;
+  switch (source.kind) {
+    case 'place':
+      return term.kind === 'channel' || term.kind === 'topic' || term.kind === 'dm';
+    case 'direct':
+      return term.kind === 'dmIncluding' || isAbout('dm', term);
+    case 'topic':
+      return term.kind === 'topic';
+    case 'starred':
+      return isAbout('starred', term);
+    default:
+      return false;
+  }
+}
 
-/** What a condition is about, and must exist. */
-async function loadTerm(reader: Reader, term: Term): Promise<unknown> {
+/** The views of a window, and how they are opened. Where the first unread message is can only be expected. */
+function viewsOf(
+  ground: Ground,
+  window: Window | ByIds,
+  terms: readonly Term[],
+): { readonly views: Fetch['views']; readonly open: () => Promise<unknown> } {
+  const view = new View(ground);
+  if ('ids' in window) {
+    return { views: [view], open: () => view.open({ pivot: 0, older: 0, newer: AT_ONCE }) };
+  }
+  if (isPlaced(window)) return { views: [view], open: () => view.open(wantedFor(window)) };
+  const { before, after } = window;
+  const around = before + after + SLACK;
+  const expected = terms.length === 0 ? ground.remembered?.firstUnread : undefined;
+  const newest = { pivot: END, older: around, newer: 0 };
+  if (expected === undefined) return { views: [view], open: () => view.open(newest, true) };
+  const second = new View(ground);
+  const near = { pivot: expected, older: before, newer: after + 1 + SLACK };
+  return {
+    views: [view, second],
+    open: () => Promise.all([view.open(near), second.open(newest)]),
+  };
+}
+
+/** What a condition is about, and must exist, and what it is tested by. */
+async function loadTerm(reader: Reader, term: Term, source: Source): Promise<unknown> {
   if (term.kind === 'channel') return reader.seen(term.channel);
+  if (isAbout('followed', term)) return reader.topicPolicies();
+  if (isAbout('starred', term) && !isGiven(term, source)) return reader.stars(1, LARGEST_NUMBER);
   return Promise.all(peopleIn(term).map((id) => reader.user(id)));
 }
 
 const peopleIn = (term: Term): readonly number[] =>
   'people' in term ? term.people : 'user' in term ? [term.user] : [];
-
-async function readAround({ source, lanes, log }: Fetch, { pivot, older, newer }: Wanted): Promise<void> {
-  if (source.kind !== 'received') return lanes.readAround(pivot, older, newer);
-  const page = (need: number): number => Math.min(LOG_PAGE.most, Math.max(LOG_PAGE.least, 2 * need));
-  log.moveTo(pivot);
-  await Promise.all([
-    older > 0 && log.extend('older', page(older)),
-    newer > 0 && log.extend('newer', page(newer)),
-  ]);
-}
 
 /**
  * Refuses a narrow that names what the caller may not know of. What does not exist is refused in the same words.
@@ -105,96 +135,4 @@ export async function checkTerms(outside: Outside, caller: Caller, { reader, ter
   const known = users.filter((user) => user !== undefined);
   if (known.length < users.length) throw unknownUser();
   if ((await hiddenUsers(outside, caller, known)).size > 0) throw unknownUser();
-}
-
-/** Finds the messages of a window. */
-export async function findWindow(
-  fetch: Fetch,
-  standing: Standing,
-  window: Window,
-): Promise<Found & { readonly anchor: number }> {
-  const keep = keepFor(fetch, standing);
-  const placed = placedAt(window, isPlaced(window) ? undefined : await firstUnread(fetch, keep, window));
-  const { pivot, older, newer } = wantedFor(placed);
-  const find = (side: Side, need: number): Promise<Gathered> =>
-    findSide(fetch, isPlaced(window), { side, from: pivot, need, keep });
-  const [before, after] = await Promise.all([find('older', older), find('newer', newer)]);
-  return { ...foundIn(placed, before, after), anchor: placed.anchor };
-}
-
-/** Which of these messages are in the narrow, and for the caller to read. */
-function keepFor({ reader, terms, source }: Fetch, standing: Standing): Search['keep'] {
-  const match = matchFor(
-    reader,
-    standing,
-    terms.filter((term) => !isGiven(term, source)),
-  );
-  const mayAnswer = NAMED.has(source.kind) ? mayReadAs(standing) : cameTo;
-  return async (heads) => {
-    const matching = await match(heads);
-    const readable = await Promise.all(
-      heads.map(async (head) => matching.has(head.id) && (await mayAnswer(reader, head))),
-    );
-    return new Set(heads.filter((_, i) => readable[i]).map(({ id }) => id));
-  };
-}
-
-/** Whether a condition holds for all that its source gives, so that nothing needs to be read to test it. */
-const isGiven = (term: Term, source: Source): boolean =>
-  source.kind === 'starred' && term.kind === 'is' && term.state === 'starred' && !term.negated;
-
-/** Sources that are named one by one. Elsewhere only what came to the reader is meant, not all they could read. */
-const NAMED: ReadonlySet<Source['kind']> = new Set(['place', 'listed', 'starred']);
-
-const mayReadAs =
-  (standing: Standing) =>
-  (reader: Reader, head: MessageHead): Promise<boolean> =>
-    mayRead(reader, standing, head);
-
-/** Messages that are read beyond those needed, since not every message above a floor is unread. */
-const SLACK = 50;
-
-/** The oldest unread message of a narrow. */
-async function firstUnread(
-  { reader, lanes }: Fetch,
-  keep: Search['keep'],
-  { before, after }: Window,
-): Promise<MessageHead | undefined> {
-  const unread = await lanes.unread();
-  const [place] = unread.filter((lane) => 'place' in lane);
-  if (place && unread.length === 2) await lanes.readAround(place.above + 1, before, after + SLACK);
-  const isUnread = unreadOf(reader);
-  const { heads } = await gather({
-    lanes: unread,
-    side: 'newer',
-    from: 0,
-    need: 1,
-    keep: async (heads) => {
-      const [kept, open] = await Promise.all([keep(heads), isUnread(heads)]);
-      return new Set([...kept].filter((id) => open.has(id)));
-    },
-    mayRead: true,
-  });
-  return heads[0];
-}
-
-/**
- * Finds one side of a window. Of all that came to the reader, the newest is usually in the part of the log that was
- * read already; where it is not enough, the places are read one by one.
- */
-async function findSide(
-  { log, source, terms, lanes }: Fetch,
-  isLogRead: boolean,
-  search: Omit<Search, 'lanes' | 'mayRead'>,
-): Promise<Gathered> {
-  if (search.need === 0) return { heads: [], complete: true };
-  if (source.kind === 'received' && isLogRead) {
-    const found = await gather({ ...search, lanes: [{ strip: log, above: 0 }], mayRead: false });
-    if (found.complete) return found;
-  }
-  return gather({
-    ...search,
-    lanes: await (isUnreadOnly(terms) ? lanes.unread() : lanes.all()),
-    mayRead: true,
-  });
 }

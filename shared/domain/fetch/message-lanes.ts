@@ -22,13 +22,16 @@ export interface PlaceLane extends Lane {
 export type Recent = Promise<readonly MessageSlot[]>;
 
 /** The messages of a place, from its index. */
-export function stripOf({ table, realm }: Reader, place: Place, recent: Recent): Strip {
-  if (place.conversation === undefined) {
-    const here = recent.then((all) => all.filter(({ channelId }) => channelId === place.channelId));
-    return new Strip(inChannel(table, realm, place.channelId), here);
+export function stripOf({ table, realm }: Reader, place: Place, recent: () => Recent): Strip {
+  const { channelId, conversation } = place;
+  if (conversation === undefined) {
+    return new Strip(inChannel(table, realm, channelId), async () =>
+      (await recent()).filter((message) => message.channelId === channelId),
+    );
   }
-  const here = recent.then((all) => all.filter(({ conversation }) => conversation === place.conversation));
-  return new Strip(inConversation(table, realm, place), here);
+  return new Strip(inConversation(table, realm, place), async () =>
+    (await recent()).filter((message) => message.conversation === conversation),
+  );
 }
 
 /** The lane of a channel for somebody who is subscribed: what came to them. */
@@ -36,7 +39,11 @@ export const channelLane = (
   reader: Reader,
   { channelId, since }: Subscription,
   recent: Recent,
-): PlaceLane => ({ place: { channelId }, strip: stripOf(reader, { channelId }, recent), above: since });
+): PlaceLane => ({
+  place: { channelId },
+  strip: stripOf(reader, { channelId }, () => recent),
+  above: since,
+});
 
 /** The lane of a direct conversation. */
 export const dialogueLane = (
@@ -45,7 +52,7 @@ export const dialogueLane = (
   recent: Recent,
 ): PlaceLane => {
   const place = { conversation, people };
-  return { place, strip: stripOf(reader, place, recent), above: 0 };
+  return { place, strip: stripOf(reader, place, () => recent), above: 0 };
 };
 
 /** The lane of messages with these ids. */
@@ -69,8 +76,11 @@ export async function aboveFloor<L extends PlaceLane>(reader: Reader, lane: L): 
   return subscription && { ...lane, above: Math.max(lane.above, floorOf(subscription, undefined)) };
 }
 
+/** What is asked of a reader about what they have read. */
+type Facts = Pick<Reader, 'userId' | 'subscription' | 'stateFor'>;
+
 /** Whether a message is unread for the reader. */
-export async function isUnreadBy(reader: Reader, head: MessageHead): Promise<boolean> {
+export async function isUnreadBy(reader: Facts, head: MessageHead): Promise<boolean> {
   const [subscription, state] = await Promise.all([
     head.channelId === undefined ? undefined : reader.subscription(head.channelId),
     reader.stateFor(head),
@@ -80,7 +90,7 @@ export async function isUnreadBy(reader: Reader, head: MessageHead): Promise<boo
 
 /** Which messages the reader has not read. */
 export const unreadOf =
-  (reader: Reader) =>
+  (reader: Facts) =>
   async (heads: readonly MessageHead[]): Promise<ReadonlySet<number>> => {
     const unread = await Promise.all(heads.map((head) => isUnreadBy(reader, head)));
     return new Set(heads.filter((_, i) => unread[i]).map(({ id }) => id));

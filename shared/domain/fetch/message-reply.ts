@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { MessageHead } from '../../log/message.ts';
 import type { Caller } from '../caller.ts';
 import { mayRead } from '../message/message-access.ts';
@@ -6,9 +7,11 @@ import type { Outside } from '../outside.ts';
 import { badRequest } from '../problems.ts';
 import type { Fetch } from './message-fetch.ts';
 import { AT_ONCE } from './message-reach.ts';
-import { type ToldMessage, tellMessages } from './message-tell.ts';
-import { type ByIds, byDistance, type Found } from './message-window.ts';
+import { loadForTelling, type ToldMessage, tellMessages } from './message-tell.ts';
+import { type ByIds, byDistance, isPlaced, type Window } from './message-window.ts';
 import { matchFor } from './narrow-match.ts';
+import { rememberPlaces } from './places.ts';
+import { type FoundWindow, WindowSearch } from './window-search.ts';
 
 /** Bytes that the messages of one reply may take: a function's reply has a limit of 6 MB. */
 const MOST_BYTES = 5_000_000;
@@ -46,12 +49,60 @@ async function tellFitting(
 
 const byId = (a: { readonly id: number }, b: { readonly id: number }): number => a.id - b.id;
 
-/** The reply to a window. Where not all of it fits, it is cut at its ends, and says that there is more. */
+/**
+ * The reply to a window. What was supposed to find it is confirmed while it is told, and what is worth remembering for
+ * the next time is written then, so that neither takes a round trip of its own.
+ */
 export async function tellWindow(
   outside: Outside,
   caller: Caller,
   fetch: Fetch,
-  found: Found & { readonly anchor: number },
+  window: Window,
+  telling: Telling,
+) {
+  const search = new WindowSearch(fetch, caller.standing, window);
+  for (;;) {
+    const looking = search.look();
+    looking.catch(ignored);
+    const found = (await search.findKnown()) ?? (await findAfter(looking, search));
+    const [reply] = await Promise.all([
+      tellFound(outside, caller, fetch, found, telling),
+      fetch.facts.confirm(),
+      rememberPlaces(outside, fetch, firstUnreadIn(fetch, window, found)),
+      looking,
+    ]);
+    await search.conclude();
+    const again = await search.find();
+    if (search.isCertain && isDeepStrictEqual(outlineOf(found), outlineOf(again))) return reply;
+  }
+}
+
+/** What is not known has to be read, and then need not be supposed either. */
+async function findAfter(looking: Promise<void>, search: WindowSearch): Promise<FoundWindow> {
+  await looking;
+  await search.conclude();
+  return search.find();
+}
+
+/** It is heard by those who wait for it, unless another fault was first. */
+const ignored = (): void => {};
+
+const outlineOf = ({ heads, ...envelope }: FoundWindow) => ({ ...envelope, ids: heads.map(({ id }) => id) });
+
+/** The first unread message of all, if that was asked for: its id, or that there is none. */
+const firstUnreadIn = (
+  { terms }: Fetch,
+  window: Window,
+  { found_anchor, anchor }: FoundWindow,
+): { readonly id: number | undefined } | undefined =>
+  terms.length > 0 || isPlaced(window) ? undefined : { id: found_anchor ? anchor : undefined };
+
+/** Where not all that was found fits into the reply, it is cut at its ends, and says that there is more. */
+async function tellFound(
+  outside: Outside,
+  caller: Caller,
+  fetch: Fetch,
+  found: FoundWindow,
   telling: Telling,
 ) {
   const { heads, anchor, ...envelope } = found;
@@ -82,13 +133,14 @@ export async function tellByIds(
   for (let start = 0; start < ids.length; start += AT_ONCE) {
     const read = await Promise.all(ids.slice(start, start + AT_ONCE).map((id) => reader.message(id)));
     const existing = read.filter((message) => message !== undefined);
+    reader.keep(existing);
+    if (existing.length > 0) await loadForTelling(reader, existing);
     const readable = await Promise.all(existing.map((message) => mayRead(reader, caller.standing, message)));
     const mine = existing.filter((_, i) => readable[i]);
     const matching = await match(mine);
     const wanted = mine.filter(({ id }) => matching.has(id));
-    reader.keep(wanted);
     const told = await tellFitting(outside, caller, fetch, wanted, telling, room);
-    reader.release(wanted);
+    reader.release(existing);
     if (told.room === 0) throw badRequest('These messages do not fit into one reply; ask for fewer of them.');
     messages.push(...told.messages);
     room = told.room;

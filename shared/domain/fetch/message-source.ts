@@ -1,21 +1,14 @@
+import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { directConversation, topicConversation } from '../message/conversation.ts';
 import { Strip } from '../message/message-strip.ts';
-import { visibility } from '../topic/visibility.ts';
 import type { ReadState } from '../unread/read-state.ts';
-import type { Lane } from './message-gather.ts';
-import {
-  aboveFloor,
-  channelLane,
-  dialogueLane,
-  listedLane,
-  type Place,
-  type PlaceLane,
-  type Recent,
-  stripOf,
-} from './message-lanes.ts';
-import { amongListed, recentMessages, starredBy } from './message-reach.ts';
+import { firstRead, type Lane } from './message-gather.ts';
+import { aboveFloor, listedLane, type Place, type PlaceLane, type Recent, stripOf } from './message-lanes.ts';
+import { starredBy, toldAmongListed } from './message-reach.ts';
+import type { Wanted } from './message-window.ts';
 import { canBeTopic, type Term } from './narrow.ts';
+import type { Places } from './places.ts';
 import type { Reader } from './reader.ts';
 
 /**
@@ -31,7 +24,8 @@ export type Source =
   | { readonly kind: 'direct'; readonly people: readonly number[] }
   /** A topic of this name in every channel of the reader's. */
   | { readonly kind: 'topic'; readonly topic: string }
-  | { readonly kind: 'followed' }
+  /** All that came to the reader in channels. */
+  | { readonly kind: 'channels' }
   /** All that came to the reader. */
   | { readonly kind: 'received' };
 
@@ -45,21 +39,25 @@ export function sourceOf(terms: readonly Term[]): Source {
   const [id, dm, channel, topic] = [find('id'), find('dm'), find('channel'), find('topic')];
   if (id) return { kind: 'listed', ids: [id.id] };
   if (isState('alerted') || (topic && !canBeTopic(topic.topic))) return { kind: 'listed', ids: [] };
+  if (isState('starred')) return { kind: 'starred' };
   if (dm) return place({ conversation: directConversation(dm.people), people: dm.people });
   if (channel && topic) {
     const conversation = topicConversation(channel.channel, topic.topic);
     return place({ conversation, channelId: channel.channel });
   }
   if (channel) return place({ channelId: channel.channel });
-  if (isState('starred')) return { kind: 'starred' };
   if (topic) return { kind: 'topic', topic: topic.topic };
   const including = find('dmIncluding');
   if (including) return { kind: 'direct', people: including.people };
   if (isState('dm')) return { kind: 'direct', people: [] };
-  return isState('followed') ? { kind: 'followed' } : { kind: 'received' };
+  return { kind: isState('followed') || isState('resolved') ? 'channels' : 'received' };
 }
 
 const place = (place: Place): Source => ({ kind: 'place', place });
+
+/** Whether where to look follows from what the reader has to do with channels and conversations. */
+export const isPersonal = ({ kind }: Source): boolean =>
+  kind === 'direct' || kind === 'topic' || kind === 'channels' || kind === 'received';
 
 /** Reads what the lanes of a source follow from, in one round trip. `forUnread`: also what the reader has read. */
 export async function loadSource(reader: Reader, source: Source, forUnread: boolean): Promise<void> {
@@ -68,64 +66,99 @@ export async function loadSource(reader: Reader, source: Source, forUnread: bool
     channelId !== undefined && reader.seen(channelId),
     source.kind !== 'place' && reader.subscriptions(),
     isPersonal(source) && reader.dialogues(),
-    source.kind === 'followed' && reader.topicPolicies(),
     forUnread && loadStates(reader, source),
   ]);
 }
 
-/** What the reader has read in a source, as far as it is noted there. */
+/** What the reader has read in a source, as far as it is noted there. Messages that are listed bring it along. */
 async function loadStates(reader: Reader, source: Source): Promise<readonly ReadState[]> {
-  const place = source.kind === 'place' ? source.place : undefined;
-  if (place?.conversation === undefined || place.channelId !== undefined) {
-    return [...(await reader.states(place?.channelId)).values()];
-  }
-  const state = await reader.state(place.conversation);
+  if (source.kind === 'listed' || source.kind === 'starred') return [];
+  if (source.kind !== 'place') return [...(await reader.states()).values()];
+  const { conversation, channelId } = source.place;
+  if (channelId !== undefined) return [...(await reader.states(channelId)).values()];
+  const state = conversation === undefined ? undefined : await reader.state(conversation);
   return state === undefined ? [] : [state];
 }
 
-/** Whether where to look follows from what the reader has to do with channels and conversations. */
-const isPersonal = ({ kind }: Source): boolean => kind !== 'place' && kind !== 'listed';
+/** A channel or direct conversation of the reader's, and from where on it is theirs. */
+interface Part {
+  readonly place: Place;
+  readonly above: number;
+}
 
-/**
- * The lanes of one request. What its source follows from must have been loaded; then making them reads nothing but
- * the newest messages, which come with the first read of a lane.
- */
+/** Where the messages of a source are, for somebody with these subscriptions and conversations. */
+function partsOf(
+  source: Source,
+  subscriptions: readonly Pick<Subscription, 'channelId' | 'since'>[],
+  dialogues: readonly (readonly number[])[],
+): Part[] {
+  const channels = subscriptions.map(({ channelId, since }) => ({ place: { channelId }, above: since }));
+  const among = source.kind === 'direct' ? source.people : [];
+  const directs = dialogues
+    .filter((people) => among.every((id) => people.includes(id)))
+    .map((people) => ({ place: { conversation: directConversation(people), people }, above: 0 }));
+  switch (source.kind) {
+    case 'topic':
+      return subscriptions.map(({ channelId, since }) => ({
+        place: { channelId, conversation: topicConversation(channelId, source.topic) },
+        above: since,
+      }));
+    case 'direct':
+      return directs;
+    case 'channels':
+      return channels;
+    case 'received':
+      return [...channels, ...directs];
+    default:
+      return [];
+  }
+}
+
+/** The lanes of one view. What its source follows from must have been loaded before they are asked for. */
 export class Lanes {
   readonly #reader: Reader;
   readonly #source: Source;
-  #recent: Recent | undefined;
-  #here: Strip | undefined;
+  readonly #recent: () => Recent;
+  readonly #strips = new Map<string, Strip>();
   #all: Promise<readonly (Lane | PlaceLane)[]> | undefined;
+  #unread: Promise<readonly Lane[]> | undefined;
 
-  constructor(reader: Reader, source: Source) {
+  /** `recent` reads the newest messages of the organization, once for all lanes of a fetch. */
+  constructor(reader: Reader, source: Source, recent: () => Recent) {
     this.#reader = reader;
     this.#source = source;
-  }
-
-  /** The newest messages of the organization: read once, with whatever is read beside them. */
-  recent(): Recent {
-    this.#recent ??= recentMessages(this.#reader.table, this.#reader.realm);
-    return this.#recent;
+    this.#recent = recent;
   }
 
   /**
-   * Reads on both sides of an id where it is known already where to look: before it is known whether the reader may
-   * read there, so that it travels with what tells that.
+   * Reads around an id before it is known whether the reader may read there, so that it travels with what tells
+   * that: where the source says by itself where to look, or else at the places that are remembered.
    */
-  async readAround(pivot: number, older: number, newer: number): Promise<void> {
-    const strip = this.#strip();
-    if (strip === undefined) return;
-    strip.moveTo(pivot);
-    await Promise.all([older > 0 && strip.extend('older', older), newer > 0 && strip.extend('newer', newer)]);
+  async readAround(
+    { pivot, older, newer }: Wanted,
+    remembered: Places | undefined,
+    isFiltered: boolean,
+  ): Promise<void> {
+    const strips = this.#expected(remembered);
+    const most = (need: number): number => firstRead(need, strips.length, isFiltered);
+    await Promise.all(
+      strips.map(async (strip) => {
+        strip.moveTo(pivot);
+        await Promise.all([
+          older > 0 && strip.extend('older', most(older)),
+          newer > 0 && strip.extend('newer', most(newer)),
+        ]);
+      }),
+    );
   }
 
-  /** The one strip of a source that has no more; undefined for the others. */
-  #strip(): Strip | undefined {
-    const source = this.#source;
-    if (source.kind === 'place') this.#here ??= stripOf(this.#reader, source.place, this.recent());
-    if (source.kind === 'listed') this.#here ??= new Strip(amongListed(this.#reader, source.ids));
-    if (source.kind === 'starred') this.#here ??= new Strip(starredBy(this.#reader));
-    return this.#here;
+  #expected(remembered: Places | undefined): Strip[] {
+    if (!isPersonal(this.#source)) return [this.#own()];
+    if (remembered === undefined) return [];
+    const subscriptions = remembered.channels.map((channelId) => ({ channelId, since: 0 }));
+    return partsOf(this.#source, subscriptions, remembered.dialogues).map(({ place }) =>
+      this.#stripAt(place),
+    );
   }
 
   /** Where the messages are, as far as the reader may read there. */
@@ -135,51 +168,41 @@ export class Lanes {
   }
 
   /** The same without what is read for certain, and with what is listed as unread. */
-  async unread(): Promise<readonly Lane[]> {
+  unread(): Promise<readonly Lane[]> {
+    this.#unread ??= this.#makeUnread();
+    return this.#unread;
+  }
+
+  async #makeUnread(): Promise<readonly Lane[]> {
     const lanes = await this.all();
     const above = await Promise.all(
       lanes.map((lane) => ('place' in lane ? aboveFloor(this.#reader, lane) : lane)),
     );
-    return [...above.filter((lane) => lane !== undefined), listedLane(this.#reader, await this.#listed())];
-  }
-
-  /** The messages here that are listed as unread one by one. */
-  async #listed(): Promise<number[]> {
-    const states = await loadStates(this.#reader, this.#source);
-    return states.flatMap(({ unread }) => [...(unread ?? [])]);
+    const { shown, unknown } = await listedAsUnread(this.#reader, this.#source, lanes);
+    return [
+      ...above.filter((lane) => lane !== undefined),
+      { strip: Strip.of(shown), above: 0 },
+      listedLane(this.#reader, unknown),
+    ];
   }
 
   async #make(): Promise<readonly (Lane | PlaceLane)[]> {
+    const reader = this.#reader;
     const source = this.#source;
-    const strip = this.#strip();
-    if (strip !== undefined) {
-      return source.kind === 'place' ? this.#placeLanes(source.place, strip) : [{ strip, above: 0 }];
-    }
-    switch (source.kind) {
-      case 'direct':
-        return this.#dialogueLanes(source.people);
-      case 'topic':
-        return this.#topicLanes((await this.#subscribed()).map((each) => ({ ...each, topic: source.topic })));
-      case 'followed':
-        return this.#topicLanes(await this.#followed());
-      case 'received': {
-        const channels = (await this.#subscribed()).map((each) =>
-          channelLane(this.#reader, each, this.recent()),
-        );
-        return [...channels, ...(await this.#dialogueLanes([]))];
-      }
-      default:
-        return [];
-    }
-  }
-
-  async #subscribed(): Promise<Subscription[]> {
-    return [...(await this.#reader.subscriptions()).values()];
+    if (source.kind === 'place') return this.#placeLanes(source.place);
+    if (!isPersonal(source)) return [{ strip: this.#own(), above: 0 }];
+    const [subscriptions, dialogues] = await Promise.all([reader.subscriptions(), reader.dialogues()]);
+    const people = dialogues.map((dialogue) => dialogue.people);
+    return partsOf(source, [...subscriptions.values()], people).map(({ place, above }) => ({
+      place,
+      above,
+      strip: this.#stripAt(place),
+    }));
   }
 
   /** The lane of a place, from where its history begins for the reader. */
-  async #placeLanes(place: Place, strip: Strip): Promise<PlaceLane[]> {
-    const lane = { place, strip };
+  async #placeLanes(place: Place): Promise<PlaceLane[]> {
+    const lane = { place, strip: this.#stripAt(place) };
     if (place.channelId === undefined) return [{ ...lane, above: 0 }];
     const seen = await this.#reader.seen(place.channelId);
     if (seen === undefined) return [];
@@ -187,31 +210,44 @@ export class Lanes {
     return seen.subscription === undefined ? [] : [{ ...lane, above: seen.subscription.since }];
   }
 
-  async #dialogueLanes(people: readonly number[]): Promise<PlaceLane[]> {
-    const dialogues = await this.#reader.dialogues();
-    return dialogues
-      .filter((dialogue) => people.every((id) => dialogue.people.includes(id)))
-      .map((dialogue) => dialogueLane(this.#reader, dialogue, this.recent()));
+  /** The one strip of a source that has no more. */
+  #own(): Strip {
+    const source = this.#source;
+    if (source.kind === 'place') return this.#stripAt(source.place);
+    return this.#once('', () =>
+      source.kind === 'listed'
+        ? new Strip(toldAmongListed(this.#reader, source.ids))
+        : new Strip(starredBy(this.#reader)),
+    );
   }
 
-  /** Lanes of topics in channels to which the reader is subscribed. */
-  #topicLanes(topics: readonly (Subscription & { readonly topic: string })[]): PlaceLane[] {
-    return topics.map(({ channelId, topic, since }) => {
-      const place = { channelId, conversation: topicConversation(channelId, topic) };
-      return { place, strip: stripOf(this.#reader, place, this.recent()), above: since };
-    });
+  #stripAt(place: Place): Strip {
+    const name = place.conversation ?? String(place.channelId);
+    return this.#once(name, () => stripOf(this.#reader, place, this.#recent));
   }
 
-  async #followed(): Promise<(Subscription & { readonly topic: string })[]> {
-    const [policies, subscriptions] = await Promise.all([
-      this.#reader.topicPolicies(),
-      this.#reader.subscriptions(),
-    ]);
-    return policies
-      .filter(({ policy }) => policy === visibility.followed)
-      .flatMap(({ channelId, topic }) => {
-        const subscription = subscriptions.get(channelId);
-        return subscription ? [{ ...subscription, topic }] : [];
-      });
+  #once(name: string, make: () => Strip): Strip {
+    const strip = this.#strips.get(name) ?? make();
+    this.#strips.set(name, strip);
+    return strip;
   }
+}
+
+/** The messages of a source that are listed as unread one by one: those that its lanes show, and the others' ids. */
+export async function listedAsUnread(
+  reader: Reader,
+  source: Source,
+  lanes: readonly Lane[],
+): Promise<{ readonly shown: readonly MessageHead[]; readonly unknown: readonly number[] }> {
+  const states = await loadStates(reader, source);
+  const listed = states.flatMap(({ channelId, unread }) =>
+    source.kind === 'direct' && channelId !== undefined ? [] : [...(unread ?? [])],
+  );
+  if (listed.length === 0) return { shown: [], unknown: [] };
+  const heads = new Map(lanes.flatMap(({ strip }) => [...strip.heads()].map((head) => [head.id, head])));
+  return {
+    shown: listed.flatMap((id) => heads.get(id) ?? []),
+    // What all of the lanes cover and none shows is in none of them.
+    unknown: listed.filter((id) => !heads.has(id) && !lanes.every(({ strip }) => strip.covers(id))),
+  };
 }

@@ -6,7 +6,7 @@ import { messageObject, type Telling } from '../message/message-object.ts';
 import type { Outside } from '../outside.ts';
 import { messageFlags } from '../unread/message-flags.ts';
 import type { User } from '../user/user.ts';
-import { concealedUser, hiddenUsers } from '../user/user-access.ts';
+import { concealedUser, type IsHidden, loadHidden } from '../user/user-access.ts';
 import { isUnreadBy } from './message-lanes.ts';
 import type { Reader } from './reader.ts';
 
@@ -25,11 +25,14 @@ export async function tellMessages(
   telling: Telling,
 ): Promise<ToldMessage[]> {
   if (heads.length === 0) return [];
-  const { starred, messages } = await loadForTelling(reader, heads);
+  const [{ starred, messages }, isHidden] = await Promise.all([
+    loadForTelling(reader, heads),
+    loadHidden(outside, caller, heads.flatMap(peopleOf)),
+  ]);
   const readable: MessageSlot[] = [];
   for (const message of messages)
     if (message && (await mayRead(reader, caller.standing, message))) readable.push(message);
-  const users = await namesOf(outside, caller, reader, readable);
+  const users = await namesOf(reader, readable, isHidden);
   return Promise.all(
     readable.map(async (message) => ({
       ...objectOf(message, caller, users, await channelName(reader, message), telling),
@@ -55,15 +58,8 @@ export async function loadForTelling(
 }
 
 async function loadMessage(reader: Reader, head: MessageHead): Promise<MessageSlot | undefined> {
-  const { id, senderId, channelId, topic = '', people = [], conversation, mentions } = head;
-  const [message] = await Promise.all([
-    reader.message(id),
-    reader.stateFor(head),
-    ...(channelId === undefined ? [] : [reader.seen(channelId)]),
-    ...(channelId !== undefined && mentions?.topic ? [reader.takesPart(channelId, topic)] : []),
-    ...[senderId, ...people].map((userId) => reader.user(userId)),
-  ]);
-  return message?.conversation === conversation ? message : undefined;
+  const [message] = await Promise.all([reader.message(head.id), reader.surroundings(head)]);
+  return message?.conversation === head.conversation ? message : undefined;
 }
 
 const channelName = async (reader: Reader, { channelId }: MessageHead): Promise<string | undefined> =>
@@ -71,18 +67,20 @@ const channelName = async (reader: Reader, { channelId }: MessageHead): Promise<
 
 /** The people of these messages; those who are hidden from the caller without what tells who they are. */
 async function namesOf(
-  outside: Outside,
-  caller: Caller,
   reader: Reader,
   messages: readonly MessageSlot[],
+  isHidden: IsHidden,
 ): Promise<ReadonlyMap<number, User>> {
-  const ids = new Set(messages.flatMap(({ senderId, people = [] }) => [senderId, ...people]));
-  const users = (await Promise.all([...ids].map((id) => reader.user(id)))).filter(
-    (user) => user !== undefined,
+  const ids = [...new Set(messages.flatMap(peopleOf))];
+  const users = await Promise.all(ids.map((id) => reader.user(id)));
+  return new Map(
+    users
+      .filter((user) => user !== undefined)
+      .map((user) => [user.userId, isHidden(user) ? concealedUser(user) : user]),
   );
-  const hidden = await hiddenUsers(outside, caller, users);
-  return new Map(users.map((user) => [user.userId, hidden.has(user.userId) ? concealedUser(user) : user]));
 }
+
+const peopleOf = ({ senderId, people = [] }: MessageHead): readonly number[] => [senderId, ...people];
 
 function objectOf(
   message: MessageSlot,
@@ -91,7 +89,12 @@ function objectOf(
   channelName: string | undefined,
   telling: Telling,
 ): ReturnType<typeof messageObject> {
-  const names = { users, realmStringId: realm.stringId, ...(channelName !== undefined && { channelName }) };
+  const names = {
+    users,
+    realmStringId: realm.stringId,
+    historyVisibility: realm.settings.message_edit_history_visibility_policy,
+    ...(channelName !== undefined && { channelName }),
+  };
   return messageObject(message, names, telling);
 }
 

@@ -20,6 +20,8 @@ export interface Window {
 /** A window whose anchor is a number. */
 export type Placed = Window & { readonly anchor: number };
 
+export const isPlaced = (window: Window): window is Placed => window.anchor !== 'first_unread';
+
 /** Messages by their ids, in rising order. */
 export interface ByIds {
   readonly ids: readonly number[];

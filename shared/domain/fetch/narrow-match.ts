@@ -7,7 +7,7 @@ import { visibility } from '../topic/visibility.ts';
 import { isMentioned } from '../unread/message-flags.ts';
 import { isUnreadBy } from './message-lanes.ts';
 import type { State, Term } from './narrow.ts';
-import type { Reader } from './reader.ts';
+import type { Facts } from './supposed.ts';
 
 /** Resolved topics begin with this mark. */
 const RESOLVED = '✔ ';
@@ -19,7 +19,7 @@ export type Match = (heads: readonly MessageHead[]) => Promise<ReadonlySet<numbe
  * Makes the test of a narrow for one reader. Conditions that need nothing but the message come first, so that what
  * the others need is read for few.
  */
-export function matchFor(reader: Reader, standing: Standing, terms: readonly Term[]): Match {
+export function matchFor(reader: Facts, standing: Standing, terms: readonly Term[]): Match {
   const plain = terms.filter((term) => term.kind !== 'is' || isPlain(term.state));
   const personal = terms.flatMap((term) =>
     term.kind === 'is' && !isPlain(term.state) ? [{ state: term.state, negated: term.negated }] : [],
@@ -69,7 +69,7 @@ function plainTest(term: Term): (head: MessageHead) => boolean {
 /** Which of the messages are in a state that depends on the reader. */
 async function headsIn(
   state: State,
-  reader: Reader,
+  reader: Facts,
   standing: Standing,
   heads: readonly MessageHead[],
 ): Promise<ReadonlySet<number>> {
@@ -101,7 +101,7 @@ export async function idsWhere(
 }
 
 /** Whether a message mentions the reader: by name, by one of their groups, or by a wildcard that means them. */
-export async function addresses(reader: Reader, standing: Standing, head: MessageHead): Promise<boolean> {
+export async function addresses(reader: Facts, standing: Standing, head: MessageHead): Promise<boolean> {
   const { mentions, channelId, topic = '' } = head;
   if (mentions === undefined || !(await cameTo(reader, head))) return false;
   if (isMentioned(head, standing) || mentions.channel === true) return true;

@@ -34,6 +34,9 @@ type Criterion<User, Channel> =
 export type AskedTerm = Criterion<UserRef, ChannelRef> & { readonly negated: boolean };
 export type Term = Criterion<number, number> & { readonly negated: boolean };
 
+/** Whether a condition asks for this state, or that it is not so. */
+export const isAbout = (state: State, term: AskedTerm): boolean => term.kind === 'is' && term.state === state;
+
 /** Narrows that this service does not follow. They are refused, since leaving them out would show other messages. */
 const UNSUPPORTED = new Set(['search', 'has', 'with', 'channels', 'streams', 'group-pm-with']);
 

@@ -22,6 +22,7 @@ export class Reader {
   readonly userId: number;
   readonly #read = new Map<string, Promise<unknown>>();
   readonly #kept = new Map<number, MessageSlot>();
+  #starred: readonly Starred[] = [];
 
   constructor(table: Table, realm: string, userId: number) {
     this.table = table;
@@ -38,7 +39,7 @@ export class Reader {
   }
 
   #item<T>(at: Key): Promise<T | undefined> {
-    return this.#once(`${at.pk} ${at.sk}`, () => this.table.get<T>(at));
+    return this.#once(nameOf(at), () => this.table.get<T>(at));
   }
 
   /** A channel with the reader's own subscription to it; undefined when there is no such channel. */
@@ -99,28 +100,61 @@ export class Reader {
   }
 
   /** What the reader has read of the conversation in which a message is noted. */
-  stateFor(head: MessageHead): Promise<ReadState | undefined> {
-    return this.state(readPlaceOf(head), head.readIn === undefined ? head.channelId : undefined);
+  stateFor(head: Where): Promise<ReadState | undefined> {
+    return this.state(readPlaceOf(head), channelNotedOf(head));
+  }
+
+  /** Whether that was asked for before, so that asking reads nothing. */
+  knowsStateFor(head: Where): boolean {
+    const { realm, userId } = this;
+    const item = key('read', { realm, userId, conversation: readPlaceOf(head) });
+    const names = [stateList(), stateList(channelNotedOf(head)), nameOf(item)];
+    return names.some((name) => this.#read.has(name));
   }
 
   /** Whether the reader sent to the topic or reacted in it. */
   async takesPart(channelId: number, topic: string): Promise<boolean> {
-    const at = { realm: this.realm, channelId, topic: folded(topic), userId: this.userId };
-    return (await this.#item(key('participant', at))) !== undefined;
+    return (await this.#item(this.#participant(channelId, topic))) !== undefined;
   }
 
-  /** The messages in a range of ids, both ends included, that the reader starred. */
+  /** Whether that was asked for before. */
+  knowsPart(channelId: number, topic: string): boolean {
+    return this.#read.has(nameOf(this.#participant(channelId, topic)));
+  }
+
+  #participant(channelId: number, topic: string): Key {
+    const { realm, userId } = this;
+    return key('participant', { realm, channelId, topic: folded(topic), userId });
+  }
+
+  /** Messages that the reader starred, among them all of those in a range of ids, both ends included. */
   stars(from: number, to: number): Promise<ReadonlySet<number>> {
+    const known = this.#starred.find((range) => range.from <= from && to <= range.to);
+    if (known) return known.ids;
     const at = (messageId: number): string =>
       key('star', { realm: this.realm, userId: this.userId, messageId }).sk;
-    return this.#once(`stars ${from} ${to}`, async () => {
-      const stars = await this.table.all<Star>({
-        pk: partition('star', this),
-        from: at(from),
-        to: at(to),
-      });
-      return new Set(stars.filter(({ removed }) => !removed).map(({ messageId }) => messageId));
-    });
+    const stars = this.table.all<Star>({ pk: partition('star', this), from: at(from), to: at(to) });
+    const ids = stars.then(
+      (all) => new Set(all.filter(({ removed }) => !removed).map(({ messageId }) => messageId)),
+    );
+    this.noteStars({ from, to, ids });
+    return ids;
+  }
+
+  /** Takes note of stars that were read in another way. Ranges that meet become one. */
+  noteStars({ from, to, ids }: Starred): void {
+    const meets = (range: Starred): boolean => range.from <= to + 1 && from <= range.to + 1;
+    const parts = [...this.#starred.filter(meets), { from, to, ids }];
+    const joined = Promise.all(parts.map((part) => part.ids)).then((all) => all.reduce(union));
+    joined.catch(ignored);
+    this.#starred = [
+      ...this.#starred.filter((range) => !meets(range)),
+      {
+        from: Math.min(...parts.map((part) => part.from)),
+        to: Math.max(...parts.map((part) => part.to)),
+        ids: joined,
+      },
+    ];
   }
 
   async user(userId: number): Promise<User | undefined> {
@@ -128,12 +162,28 @@ export class Reader {
     return this.#item(key('user', { realm: this.realm, userId }));
   }
 
-  /** A message, whether the reader may see it or not. It is not kept: a long reply would fill the memory. */
+  /** A message, whether the reader may see it or not. Only some are kept: a long reply would fill the memory. */
   async message(id: number): Promise<MessageSlot | undefined> {
     const kept = this.#kept.get(id);
     if (kept !== undefined || !isId(id)) return kept;
     const slot = await this.table.get<Slot>(key('slot', { realm: this.realm, seq: id }));
-    return slot?.kind === 'message' ? slot : undefined;
+    if (slot?.kind !== 'message') return undefined;
+    if (this.#kept.size < MOST_KEPT) this.#kept.set(id, slot);
+    return slot;
+  }
+
+  /**
+   * Reads all that telling a message needs besides the message itself and its star: what was read of its
+   * conversation, its channel, its people, and whether the reader takes part in a topic that it mentions.
+   */
+  async surroundings(head: Omit<MessageHead, 'id' | 'readBySender'>): Promise<void> {
+    const { senderId, channelId, topic = '', people = [], mentions } = head;
+    await Promise.all([
+      this.stateFor(head),
+      channelId !== undefined && this.seen(channelId),
+      channelId !== undefined && mentions?.topic && this.takesPart(channelId, topic),
+      ...[senderId, ...people].map((userId) => this.user(userId)),
+    ]);
   }
 
   /** Keeps messages that were read in another way, until they are released. */
@@ -146,4 +196,28 @@ export class Reader {
   }
 }
 
+const union = (a: ReadonlySet<number>, b: ReadonlySet<number>): ReadonlySet<number> => new Set([...a, ...b]);
+
+/** Whoever asks for it meets the fault. */
+const ignored = (): void => {};
+
+/** Messages that are kept although nobody asked for that. */
+const MOST_KEPT = 500;
+
+/** A range of ids, both ends included, and the messages in it that somebody starred. */
+interface Starred {
+  readonly from: number;
+  readonly to: number;
+  readonly ids: Promise<ReadonlySet<number>>;
+}
+
+/** Where a message stands, and where it is noted what was read of it. */
+type Where = Pick<MessageHead, 'conversation' | 'readIn' | 'channelId'>;
+
+/** The channel in whose topics a message is noted, where that is certain. */
+const channelNotedOf = ({ readIn, channelId }: Where): number | undefined =>
+  readIn === undefined ? channelId : undefined;
+
+/** Under these names it is remembered what was read. */
+const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
 const stateList = (channelId?: number): string => `states ${channelId ?? ''}`;

@@ -3,11 +3,14 @@ import { mayReadMessage } from '../channel/channel-access.ts';
 import type { Reader } from '../fetch/reader.ts';
 import type { Standing } from '../permission.ts';
 
+/** What is asked of a reader about where they may read. */
+type Facts = Pick<Reader, 'userId' | 'subscription' | 'seen'>;
+
 /**
  * Whether a message came to the reader: it is a direct one between them and others, or one of a channel that they
  * have been subscribed to since before it.
  */
-export async function cameTo(reader: Reader, { id, channelId, people }: MessageHead): Promise<boolean> {
+export async function cameTo(reader: Facts, { id, channelId, people }: MessageHead): Promise<boolean> {
   if (channelId === undefined) return people?.includes(reader.userId) === true;
   const subscription = await reader.subscription(channelId);
   return subscription !== undefined && id > subscription.since;
@@ -17,7 +20,7 @@ export async function cameTo(reader: Reader, { id, channelId, people }: MessageH
  * Whether the reader may read a message, as things are now: what came to them, and the history of channels that
  * they can read. Who administers the organization may read no more than others.
  */
-export async function mayRead(reader: Reader, standing: Standing, head: MessageHead): Promise<boolean> {
+export async function mayRead(reader: Facts, standing: Standing, head: MessageHead): Promise<boolean> {
   if (await cameTo(reader, head)) return true;
   const seen = head.channelId === undefined ? undefined : await reader.seen(head.channelId);
   return seen !== undefined && mayReadMessage(standing, seen, head.id);

@@ -1,24 +1,23 @@
-import type { Change } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { MessageSlot } from '../../log/slot.ts';
+import type { Commit } from '../bulk.ts';
 import type { Caller } from '../caller.ts';
 import type { Channel } from '../channel/channel.ts';
-import { mayReadMessage, type Seen } from '../channel/channel-access.ts';
-import { readMessages } from '../fetch/message-reach.ts';
+import type { Seen } from '../channel/channel-access.ts';
 import type { Target } from '../fetch/message-target.ts';
 import type { Outside } from '../outside.ts';
+import { loadPolicies, movePolicies } from '../topic/policy-move.ts';
 import { thinOut } from '../topic/topic-leave.ts';
 import { noticeEntry, sendNotice } from '../topic/topic-notice.ts';
 import { doRevise, type Rewrite } from './message-revision.ts';
 import { newFollowers, type RewriteGround } from './message-rewrite.ts';
 import type { Relocating } from './message-update.ts';
-import { checkMove, checkMoveTime, isResolved } from './move-check.ts';
+import { checkMove, isResolved } from './move-check.ts';
 import { type Moved, noticeInNew, noticeInOld } from './move-notice.ts';
-import { moveOthers } from './move-others.ts';
-import { loadStep, type Move, planStep } from './move-step.ts';
+import { LONGEST, moveOthers } from './move-others.ts';
+import { loadStep, type Move, mergesInto, planStep } from './move-step.ts';
+import { checkMoveTime, checkTopicMoveTime, moveLimit } from './move-time.ts';
 import { updateEvent } from './update-event.ts';
-
-type Commit = (count: number, plan: (numbers: readonly number[]) => Change<undefined>) => Promise<undefined>;
 
 /** New content that was decided on. */
 export interface Rewriting {
@@ -71,18 +70,24 @@ interface Manner {
 export async function moveMessages(
   { caller, outside, log, commit, now }: MoveContext,
   { message, seen }: { readonly message: MessageSlot; readonly seen: Seen },
-  { to, target, ground }: Relocating,
+  relocating: Relocating,
   { mode, rewriting, inOld, inNew }: Manner,
 ): Promise<void> {
   const { table, uuid } = outside;
+  const { to, target, ground } = relocating;
   const { realmId: realm, user } = caller;
   const { channel } = seen;
   const from = { channelId: channel.channelId, topic: message.topic ?? '' };
   const asked = { from: { channel, topic: from.topic }, to };
   const targetChannel: Channel = checkMove(caller, asked, target, ground.topic);
-  const oldest = mode === 'change_all' ? await oldestReadable(outside, caller, seen, ground) : undefined;
-  checkMoveTime(caller, asked, oldest ?? message, now);
+  const limit = moveLimit(caller, asked);
+  if (limit !== undefined) {
+    checkMoveTime(message, limit, now);
+    if (mode === 'change_all')
+      await checkTopicMoveTime(outside, caller, { message, seen, ground }, limit, now);
+  }
 
+  const ends = outside.now() + LONGEST;
   const move: Move = { from, to, mode, userId: user.userId };
   const updated = { userId: user.userId, now, relocation: to, mode, channelName: channel.name };
   const others =
@@ -95,19 +100,36 @@ export async function moveMessages(
             commit,
             seen,
             move,
+            ends,
             event: (messages) => updateEvent(messages[0] ?? message, messages, updated),
           },
           message,
         );
-  const last = mode === 'change_one' ? ground : await loadStep(table, realm, move, [message]);
+  const [last, policies] =
+    mode === 'change_one'
+      ? [ground, relocating.policies]
+      : await Promise.all([
+          loadStep(table, realm, move, [message]),
+          loadPolicies(table, realm, { from, to }, 'all'),
+        ]);
   const left = await thinOut(table, realm, { ...from, ids: [message.id] }, last.left, uuid);
   const rewrite = rewriting?.rewrite;
   const stored = last.left.topic;
+  const isWhole = stored !== undefined && stored.arrived - stored.left === 1;
+  // What is left of the topic after `change_all` is nothing that the caller can see.
+  const beside =
+    isWhole || mode === 'change_all'
+      ? await movePolicies(
+          { outside, caller, commit, ends },
+          { from, to, channel: targetChannel, merges: mergesInto(move, ground.topic) },
+          policies,
+        )
+      : { writes: [], entries: [] };
   const moved: Moved = {
     from: { channel, topic: from.topic },
     to: { channel: targetChannel, topic: to.topic },
     count: others + 1,
-    isWhole: stored !== undefined && stored.arrived - stored.left === 1,
+    isWhole,
     ...(to.isResolution && { resolution: isResolved(to.topic) ? 'resolved' : 'unresolved' }),
   };
   const { count, plan } = planStep(realm, move, {
@@ -117,19 +139,8 @@ export async function moveMessages(
     now,
     rewrite,
     notice: inNew ? noticeEntry(caller, noticeInNew(caller, moved), now) : undefined,
+    last: beside,
   });
   await commit(count, plan);
   if (inOld) await sendNotice(outside, log, caller, noticeInOld(caller, moved));
-}
-
-/** The oldest message of the topic that the caller may read, as far as it is near its beginning. */
-async function oldestReadable(
-  { table }: Outside,
-  { realmId, standing }: Caller,
-  seen: Seen,
-  { left }: Relocating['ground'],
-): Promise<MessageSlot | undefined> {
-  const ids = left.ends.oldest.map(({ id }) => id).filter((id) => mayReadMessage(standing, seen, id));
-  const messages = await readMessages(table, realmId, ids);
-  return messages.sort((a, b) => a.id - b.id)[0];
 }

@@ -1,8 +1,9 @@
 import type { Message, Revision } from '../../log/message.ts';
 import { reactionsOf } from '../reaction/reaction.ts';
-import { EMPTY_TOPIC_NAME } from '../realm/realm.ts';
+import { EMPTY_TOPIC_NAME, type HistoryVisibility } from '../realm/realm.ts';
 import { toldAvatarUrl } from '../user/avatar.ts';
 import type { User } from '../user/user.ts';
+import { visibleHistory } from './visible-history.ts';
 
 /** How a reader wants messages told. */
 export interface Telling {
@@ -22,6 +23,8 @@ export interface MessageNames {
   readonly users: ReadonlyMap<number, User>;
   /** The organization's subdomain. */
   readonly realmStringId: string;
+  /** What the organization shows of earlier versions. */
+  readonly historyVisibility: HistoryVisibility;
 }
 
 /** A message as clients see one (wire facts 14.4), without flags. */
@@ -29,6 +32,7 @@ export function messageObject(message: Message, names: MessageNames, telling: Te
   const sender = names.users.get(message.senderId);
   const isChannel = message.channelId !== undefined;
   const topic = message.topic ?? '';
+  const history = visibleHistory(message.history, names.historyVisibility);
   return {
     id: message.id,
     type: isChannel ? ('stream' as const) : ('private' as const),
@@ -58,8 +62,8 @@ export function messageObject(message: Message, names: MessageNames, telling: Te
     submessages: [],
     ...(message.edited !== undefined && { last_edit_timestamp: message.edited }),
     ...(message.moved !== undefined && { last_moved_timestamp: message.moved }),
-    ...(message.history && {
-      edit_history: message.history.map((revision) => revisionObject(revision, telling)),
+    ...(history.length > 0 && {
+      edit_history: history.map((revision) => revisionObject(revision, telling)),
     }),
   };
 }

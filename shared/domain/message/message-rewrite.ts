@@ -19,7 +19,7 @@ import { visibility } from '../topic/visibility.ts';
 import { hiddenUsers } from '../user/user-access.ts';
 import type { Rewrite } from './message-revision.ts';
 import { normalizedContent } from './message-text.ts';
-import { LEEWAY } from './move-check.ts';
+import { LEEWAY } from './move-time.ts';
 
 /** What is left of a message whose text is taken out, as in the reference. */
 const DELETED = '(deleted)';

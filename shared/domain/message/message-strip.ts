@@ -27,22 +27,38 @@ export type Reacher = (reach: Reach) => Promise<Reached>;
  */
 export class Strip {
   readonly #reach: Reacher;
-  readonly #recent: Promise<readonly MessageHead[]>;
+  readonly #recent: () => Promise<readonly MessageHead[]>;
   readonly #heads = new Map<number, MessageHead>();
   #low = 0;
   #high = 0;
 
-  /** `recent` are messages of this place that an index may not show yet, from a consistent read. */
-  constructor(reach: Reacher, recent: Promise<readonly MessageHead[]> = NONE) {
+  /** `recent` tells messages of this place that an index may not show yet, from a consistent read. */
+  constructor(reach: Reacher, recent: () => Promise<readonly MessageHead[]> = nothing) {
     this.#reach = reach;
     this.#recent = recent;
-    // Whoever extends the strip meets the fault; a strip that nobody extends must not bring it up by itself.
-    recent.catch(() => {});
+  }
+
+  /** These messages, where there are no others. */
+  static of(heads: readonly MessageHead[]): Strip {
+    const strip = new Strip(async () => ({ heads: [], until: undefined }));
+    for (const head of heads) strip.#heads.set(head.id, head);
+    strip.#high = Number.POSITIVE_INFINITY;
+    return strip;
   }
 
   /** The first id that is not examined yet on this side: none is left at 0, and at infinity. */
   frontier(side: Side): number {
     return side === 'newer' ? this.#high : Math.max(0, this.#low - 1);
+  }
+
+  /** From where on everything up to, but not including, `id` is known: `id` itself where nothing is. */
+  knownBelow(id: number): number {
+    return this.#low <= id && id <= this.#high ? this.#low : id;
+  }
+
+  /** Whether this id is in the known range, be there such a message or not. */
+  covers(id: number): boolean {
+    return this.#low <= id && id < this.#high;
   }
 
   /** The known messages, in no order. */
@@ -58,21 +74,21 @@ export class Strip {
     this.#high = id > LARGEST_NUMBER ? Number.POSITIVE_INFINITY : id;
   }
 
-  /** Reads up to `limit` more messages on one side; towards the past, only those above an id. */
-  async extend(side: Side, limit: number, above = 0): Promise<void> {
+  /** Reads up to `limit` more messages on one side: towards the past, only those above an id, or else below one. */
+  async extend(side: Side, limit: number, above = 0, below = Number.POSITIVE_INFINITY): Promise<void> {
     const next = this.frontier(side);
-    if (side === 'older' ? next <= above : !Number.isFinite(next)) return;
+    if (side === 'older' ? next <= above : next >= below || !Number.isFinite(next)) return;
     const reach: Reach =
       side === 'older'
         ? { from: above + 1, to: Math.min(next, LARGEST_NUMBER), side, limit }
-        : { from: next, to: LARGEST_NUMBER, side, limit };
-    const [{ heads, until }, recent] = await Promise.all([this.#reach(reach), this.#recent]);
+        : { from: next, to: Math.min(below - 1, LARGEST_NUMBER), side, limit };
+    const [{ heads, until }, recent] = await Promise.all([this.#reach(reach), this.#recent()]);
     for (const head of heads) this.#heads.set(head.id, head);
     if (side === 'older') this.#low = until ?? above + 1;
-    else this.#high = until === undefined ? Number.POSITIVE_INFINITY : until + 1;
+    else this.#high = until === undefined ? below : until + 1;
     for (const head of recent)
       if (head.id >= this.#low && head.id < this.#high) this.#heads.set(head.id, head);
   }
 }
 
-const NONE: Promise<readonly MessageHead[]> = Promise.resolve([]);
+const nothing = async (): Promise<readonly MessageHead[]> => [];

@@ -14,8 +14,11 @@ const cut = (text: string, limit: number, mark: string): string =>
  * Message content as it is stored (wire facts 3.4): white space at the end and newlines at the start go, what is
  * beyond the limit is cut. Spaces at the start stay, since they can mean a code block.
  */
-export const normalizedContent = (content: string): string =>
-  cut(content.trimEnd().replace(/^[\r\n]+/, ''), limits.message, CUT_MESSAGE);
+export const normalizedContent = (content: string): string => contentWithin(content, limits.message);
+
+/** The same in no more than so many code points, where something else has to stand beside it. */
+export const contentWithin = (content: string, limit: number): string =>
+  cut(content.trimEnd().replace(/^[\r\n]+/, ''), limit, CUT_MESSAGE);
 
 /** Decides that the content says something, and normalizes it. */
 export function checkContent(given: string): string {

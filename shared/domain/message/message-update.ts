@@ -2,6 +2,7 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
 import { isId } from '../channel/channel-access.ts';
 import { badRequest, refusal } from '../problems.ts';
+import { loadPolicies, type Policies } from '../topic/policy-move.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
 import { loadStep, type Move, type StepGround } from './move-step.ts';
 
@@ -51,6 +52,8 @@ export interface Relocating {
   readonly to: Move['to'];
   readonly target: TargetChannel;
   readonly ground: StepGround;
+  /** Some of the policies that follow the topic if it is the last one of it. */
+  readonly policies: Policies;
 }
 
 /** Reads it; undefined where the message stays. One round trip. */
@@ -64,9 +67,10 @@ export async function loadRelocating(
   const to = relocationOf(message, asked);
   if (to === undefined || message.channelId === undefined) return undefined;
   const from = { channelId: message.channelId, topic: message.topic ?? '' };
-  const [target, ground] = await Promise.all([
+  const [target, ground, policies] = await Promise.all([
     loadTargetChannel(table, realm, to.channelId, who),
     loadStep(table, realm, { from, to }, [message]),
+    loadPolicies(table, realm, { from, to }, 'some'),
   ]);
-  return { to, target, ground };
+  return { to, target, ground, policies };
 }

@@ -1,4 +1,3 @@
-import type { MessageSlot } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Caller } from '../caller.ts';
@@ -11,7 +10,6 @@ import {
   type Seen,
 } from '../channel/channel-access.ts';
 import { checkPosting, checkTopicCreation, checkTopicsPolicy } from '../channel/posting.ts';
-import { roles } from '../group/system-group.ts';
 import { holds, type Standing } from '../permission.ts';
 import { badRequest } from '../problems.ts';
 import type { RealmSettings } from '../realm/realm.ts';
@@ -22,9 +20,6 @@ import { checkTopic } from './message-text.ts';
 const RESOLVED = '✔ ';
 
 export const isResolved = (topic: string): boolean => topic.startsWith(RESOLVED);
-
-/** Requests that were made in time may arrive a little late (seconds), as in the reference. */
-export const LEEWAY = 20;
 
 /** Whether a new name for a topic only marks it as resolved, or takes the mark away. */
 export const isResolution = (from: string, to: string): boolean =>
@@ -119,29 +114,5 @@ function checkRename(
     !administersChannel(standing, channel)
   ) {
     throw badRequest('You do not have permission to move messages to another topic in this channel.');
-  }
-}
-
-/**
- * Decides that the messages are not too old to be moved by this person: the limits are not for moderators, and not
- * for resolving a topic. `oldest` is the oldest message that would move.
- */
-export function checkMoveTime(
-  { standing, realm: { settings } }: Caller,
-  { from, to }: AskedMove,
-  oldest: MessageSlot,
-  now: number,
-): void {
-  if (standing.role <= roles.moderator) return;
-  const staysInChannel = from.channel.channelId === to.channelId;
-  const limits = [
-    from.topic !== to.topic && !(staysInChannel && isResolution(from.topic, to.topic))
-      ? settings.move_messages_within_stream_limit_seconds
-      : null,
-    staysInChannel ? null : settings.move_messages_between_streams_limit_seconds,
-  ];
-  const age = now / 1000 - oldest.timestamp;
-  if (limits.some((limit) => limit !== null && age > limit + LEEWAY)) {
-    throw badRequest('Some of these messages are too old for you to move.');
   }
 }

@@ -9,8 +9,8 @@ import { badRequest } from '../problems.ts';
 import { thinOut } from '../topic/topic-leave.ts';
 import { loadStep, type Move, oneStep, planStep, STEP } from './move-step.ts';
 
-/** How long (ms) one request moves messages: its function may run for 29 s. */
-const LONGEST = 20_000;
+/** How long (ms) one request moves messages and what goes with them: its function may run for 28 s. */
+export const LONGEST = 20_000;
 
 /** How often a step is tried when its messages or topics change meanwhile. */
 const TRIES = 8;
@@ -25,6 +25,8 @@ export interface Moving {
   ) => Promise<undefined>;
   readonly seen: Seen;
   readonly move: Move;
+  /** When to stop, ms. */
+  readonly ends: number;
   readonly event: (messages: readonly MessageSlot[]) => EventEntry;
 }
 
@@ -34,11 +36,10 @@ export interface Moving {
  * event, so whatever was moved is told. Moves only what the caller may read. Returns how many were moved.
  */
 export async function moveOthers(moving: Moving, main: MessageSlot): Promise<number> {
-  const { outside, caller, move } = moving;
+  const { outside, caller, move, ends } = moving;
   const { table } = outside;
   const { realmId: realm } = caller;
   const { conversation, channelId } = main;
-  const ends = outside.now() + LONGEST;
   const place = { conversation, ...(channelId !== undefined && { channelId }) };
   const reach = inConversation(table, realm, place);
   const lowest = move.mode === 'change_all' ? 0 : main.id + 1;

@@ -4,13 +4,21 @@ import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
+import { firstMessageEvent } from '../channel/first-message.ts';
 import { folded } from '../folding.ts';
 import { reactionsOf } from '../reaction/reaction.ts';
 import type { Topic } from '../topic/topic.ts';
-import { doLeaveChannel, doLeaveTopic, type LeavingState, loadLeaving } from '../topic/topic-leave.ts';
+import {
+  doLeaveChannel,
+  doLeaveTopic,
+  firstAfter,
+  type LeavingState,
+  loadLeaving,
+} from '../topic/topic-leave.ts';
 import { topicConversation } from './conversation.ts';
-import { deletionPayload } from './message-delete.ts';
+import { deletionPayload } from './message-removal.ts';
 import { doRevise, type Relocation, type Rewrite } from './message-revision.ts';
+import { unreadByMove } from './moved-unread.ts';
 
 /** A move of messages that was decided on. */
 export interface Move {
@@ -24,6 +32,13 @@ export interface Move {
 export const STEP = 20;
 /** People who come to take part in the target in one step; a step with more of them is made shorter. */
 const MOST_JOINING = 15;
+
+/**
+ * Whether there are messages in the target that are no part of this move: its own first steps may have begun the
+ * topic, perhaps in an earlier request that broke off.
+ */
+export const mergesInto = ({ from }: Move, target: Topic | undefined): boolean =>
+  target !== undefined && target.begunBy !== topicConversation(from.channelId, from.topic);
 
 /** What one step looks at. */
 export interface StepGround {
@@ -79,29 +94,43 @@ export interface Step {
   readonly rewrite?: Rewrite | undefined;
   /** What the target topic is told in the same transaction. */
   readonly notice?: MessageEntry | undefined;
+  /** With it the move is done, and what goes in the same transaction and is told just before it. */
+  readonly last?: Pick<Change<undefined>, 'writes' | 'entries'>;
 }
 
 /** A step as a change of the log: so many numbers, and what happens under them. */
 export function planStep(
   realm: string,
   move: Move,
-  { messages, ground, event, now, rewrite, notice }: Step,
+  { messages, ground, event, now, rewrite, notice, last }: Step,
 ): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<undefined> } {
-  const entries = [event, ...lossesOf(move, messages), ...(notice ? [notice] : [])];
+  const before = last?.entries ?? [];
+  const entries = [
+    ...before,
+    event,
+    ...lossesOf(move, messages),
+    ...unreadByMove({ from: move.from.channelId, to: move.to.channelId }, messages),
+    ...firstMessageEvents(move, messages, ground),
+    ...(notice ? [notice] : []),
+  ];
   return {
     count: entries.length,
     plan: (numbers) => ({
       writes: [
         ...messages.flatMap((message) =>
           doRevise(realm, message, {
-            seq: numbers[0] as number,
+            seq: numbers[before.length] as number,
             userId: move.userId,
             now,
             relocation: move.to,
             rewrite,
           }),
         ),
-        ...placeWrites(realm, move, messages, ground, notice && { id: numbers.at(-1) as number, now }),
+        ...placeWrites(realm, move, messages, ground, {
+          notice: notice && { id: numbers.at(-1) as number, now },
+          isLast: last !== undefined,
+        }),
+        ...(last?.writes ?? []),
       ],
       entries,
       result: undefined,
@@ -119,23 +148,47 @@ const lossesOf = ({ from, to }: Move, messages: readonly MessageSlot[]): EventEn
         payload: deletionPayload(message.id, message),
       }));
 
+/** Each channel may have another oldest message after the step. */
+function firstMessageEvents(
+  { from, to }: Move,
+  messages: readonly MessageSlot[],
+  ground: StepGround,
+): EventEntry[] {
+  if (from.channelId === to.channelId) return [];
+  const ids = messages.map(({ id }) => id);
+  const firsts = [
+    [from.channelId, firstAfter({ ...from, ids }, ground.left)],
+    [to.channelId, firstFor(ground, ids)],
+  ] as const;
+  return firsts.flatMap(([channelId, first]) =>
+    first === undefined ? [] : [firstMessageEvent(channelId, first)],
+  );
+}
+
 /** A notice that arrives with the messages, as the newest message of the target. */
 interface NoticeArrival {
   readonly id: number;
   readonly now: number;
 }
 
+/** What comes with the messages of a step, and whether it is the last one. */
+interface Coming {
+  readonly notice: NoticeArrival | undefined;
+  readonly isLast: boolean;
+}
+
 /** Keeps both topics and both channels right. */
 function placeWrites(
   realm: string,
-  { from, to }: Move,
+  move: Move,
   messages: readonly MessageSlot[],
   ground: StepGround,
-  notice: NoticeArrival | undefined,
+  coming: Coming,
 ): Write[] {
+  const { from, to } = move;
   const target = key('topic', { realm, channelId: to.channelId, topic: folded(to.topic) });
   if (topicConversation(from.channelId, from.topic) === topicConversation(to.channelId, to.topic)) {
-    return spellingWrites(target, to.topic, messages, ground, notice);
+    return spellingWrites(target, to.topic, messages, ground, coming.notice);
   }
   const leaving = { ...from, ids: messages.map(({ id }) => id) };
   const departure = doLeaveTopic(realm, leaving, ground.left);
@@ -145,10 +198,10 @@ function placeWrites(
     from.channelId === to.channelId
       ? countWrites(realm, to.channelId, named, begins, undefined)
       : [
-          ...doLeaveChannel(realm, leaving, ground.left, departure.namedTopics),
+          ...doLeaveChannel(realm, leaving, ground.left, departure),
           ...countWrites(realm, to.channelId, begins ? 1 : 0, begins, firstFor(ground, leaving.ids)),
         ];
-  return [...departure.writes, ...counts, ...arrivalWrites(realm, to, messages, ground, notice)];
+  return [...departure.writes, ...counts, ...arrivalWrites(realm, move, messages, ground, coming)];
 }
 
 /** Where only the spelling changes, the messages stay in their topic, which is spelled as its newest message. */
@@ -198,10 +251,10 @@ function countWrites(
 /** The target topic with the messages that arrive in it, held to how it was seen. */
 function arrivalWrites(
   realm: string,
-  { channelId, topic }: Relocation,
+  { from, to: { channelId, topic } }: Move,
   messages: readonly MessageSlot[],
   { topic: seen, taking }: StepGround,
-  notice: NoticeArrival | undefined,
+  { notice, isLast }: Coming,
 ): Write[] {
   const place = { realm, channelId, topic: folded(topic) };
   const ids = [...messages.map(({ id }) => id), ...(notice ? [notice.id] : [])];
@@ -226,6 +279,7 @@ function arrivalWrites(
       left: 0,
       participants: people.length,
       day,
+      ...(!isLast && { begunBy: topicConversation(from.channelId, from.topic) }),
     };
     return [{ put: key('topic', place), item: { ...item }, when: { absent: true } }, ...joined];
   }
@@ -234,6 +288,7 @@ function arrivalWrites(
     ...(maxId > seen.maxId && { maxId, topic, day }),
   };
   const add = { arrived: ids.length, ...(joining.length > 0 && { participants: joining.length }) };
+  const remove = isLast && seen.begunBy !== undefined ? { remove: ['begunBy'] } : {};
   const when = { equals: { arrived: seen.arrived, left: seen.left } };
-  return [{ update: key('topic', place), change: { set, add }, when }, ...joined];
+  return [{ update: key('topic', place), change: { set, add, ...remove }, when }, ...joined];
 }

@@ -1,5 +1,4 @@
 import { Stale } from '../../log/commit.ts';
-import type { Message } from '../../log/message.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { Caller } from '../caller.ts';
@@ -59,31 +58,38 @@ export function doArriveDirect(
   ];
 }
 
+/** Messages of one direct conversation that are deleted together. */
+export interface LeavingDirect {
+  readonly conversation: string;
+  readonly ids: readonly number[];
+}
+
 /**
- * Keeps a conversation right when its message is deleted: with the last one it is gone, for everybody in it. What
+ * Keeps a conversation right when messages of it are deleted: with the last one it is gone, for everybody in it. What
  * was seen of its newest message is held to, as in topics.
  */
 export function doLeaveDirect(
   realm: string,
-  { id, conversation }: Pick<Message, 'id' | 'conversation'>,
+  { conversation, ids }: LeavingDirect,
   seen: Conversation | undefined,
   ends: Ends,
 ): Write[] {
-  // The message was deleted since it was read, and the conversation with it.
+  // The messages were deleted since they were read, and the conversation with them.
   if (seen === undefined) throw new Stale([]);
   const at = key('conversation', { realm, conversation });
   const held = { arrived: seen.arrived, left: seen.left };
-  if (seen.arrived - seen.left === 1) {
+  if (seen.arrived - seen.left === ids.length) {
     return [
       { delete: at, when: { equals: held } },
       ...seen.people.map((userId): Write => ({ delete: key('dialogue', { realm, userId, conversation }) })),
     ];
   }
-  const left = { left: 1 };
-  if (id !== seen.maxId) {
-    return [{ update: at, change: { add: left }, when: { absent: false, above: { maxId: id } } }];
+  const left = { left: ids.length };
+  if (!ids.includes(seen.maxId)) {
+    const above = { maxId: Math.max(...ids) };
+    return [{ update: at, change: { add: left }, when: { absent: false, above } }];
   }
-  const newest = ends.newest.find((neighbour) => neighbour.id !== id);
+  const newest = ends.newest.find(({ id }) => !ids.includes(id));
   if (newest === undefined) return [{ update: at, change: { add: left }, when: { equals: held } }];
   return [
     { update: at, change: { set: { maxId: newest.id }, add: left }, when: { equals: held } },

@@ -37,6 +37,9 @@ export const loadMentionable = (
     }),
   );
 
+/** Most people whom one message makes follow its topic: each takes two writes of its one transaction. */
+const MOST_FOLLOWING = 40;
+
 /**
  * People who are mentioned by name begin to follow the topic, if they want that and have neither muted nor followed
  * it (wire facts 3.10). Bots follow nothing.
@@ -46,12 +49,14 @@ export const followersOf = (
   mentioned: readonly number[],
   users: ReadonlyMap<number, User>,
 ): Mentionable[] =>
-  mentionable.filter(
-    ({ userId, follows, seen, isSubscribed }) =>
-      follows &&
-      isSubscribed &&
-      mentioned.includes(userId) &&
-      users.get(userId)?.isBot === false &&
-      seen?.policy !== visibility.muted &&
-      seen?.policy !== visibility.followed,
-  );
+  mentionable
+    .filter(
+      ({ userId, follows, seen, isSubscribed }) =>
+        follows &&
+        isSubscribed &&
+        mentioned.includes(userId) &&
+        users.get(userId)?.isBot === false &&
+        seen?.policy !== visibility.muted &&
+        seen?.policy !== visibility.followed,
+    )
+    .slice(0, MOST_FOLLOWING);

@@ -28,6 +28,8 @@ export interface Echo {
 export interface SendToken {
   readonly echo: Echo;
   readonly fingerprint: string;
+  /** Seconds for which it is recognized, where retries may come later than those of clients. */
+  readonly remembered?: number;
 }
 
 /** The queue and the local id, which go together (specification 4.1). */
@@ -63,12 +65,12 @@ export function accessSent(sent: Sent | undefined, token: SendToken | undefined)
 export function rememberSent(
   realm: string,
   userId: number,
-  { echo, fingerprint }: SendToken,
+  { echo, fingerprint, remembered = REMEMBERED }: SendToken,
   messageId: number,
   policy: Visibility | undefined,
   now: number,
 ): Write {
-  const expires = Math.floor(now / 1000) + REMEMBERED;
+  const expires = Math.floor(now / 1000) + remembered;
   const sent: Sent = { messageId, fingerprint, ...(policy !== undefined && { policy }), expires };
   return { put: sentKey(realm, userId, echo), item: { ...sent }, when: { absent: true } };
 }

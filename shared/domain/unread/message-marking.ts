@@ -2,6 +2,7 @@ import { type Change, Stale } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Write } from '../../table/write.ts';
 import type { Commit } from '../bulk.ts';
+import { isUnreadBy } from '../fetch/message-lanes.ts';
 import { readHeads } from '../fetch/message-reach.ts';
 import { addresses, idsWhere } from '../fetch/narrow-match.ts';
 import type { Reader } from '../fetch/reader.ts';
@@ -12,7 +13,7 @@ import type { Standing } from '../permission.ts';
 import { refusal } from '../problems.ts';
 import { compactReadState } from './read-compact.ts';
 import { CROWDED, doMark, type ReadState } from './read-state.ts';
-import { doStar, loadStars } from './star.ts';
+import { doStar, doUnstar, loadStars } from './star.ts';
 
 /** What is to become of some messages for one person. */
 export interface Marking {
@@ -27,7 +28,10 @@ export interface MarkingGround {
   readonly starred: ReadonlySet<number>;
 }
 
-/** Reads the messages, in one round trip if they are at most 500. A star is taken away without looking at them. */
+/**
+ * Reads the messages and what decides whether the marking changes them, in one round trip if they are at most 500. A
+ * star is taken away without looking at them.
+ */
 export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): Promise<MarkingGround> {
   const { table, realm, userId } = reader;
   const needsMessages = flag === 'read' || op === 'add';
@@ -35,6 +39,7 @@ export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): P
     needsMessages ? readHeads(table, realm, ids) : [],
     flag === 'starred' ? loadStars(table, realm, userId, ids) : new Set<number>(),
     needsMessages && reader.subscriptions(),
+    flag === 'read' && reader.states(),
   ]);
   return { heads, starred };
 }
@@ -48,8 +53,9 @@ export interface Marked {
 }
 
 /**
- * Decides what a marking changes. A message that the caller cannot read cannot be marked as unread or starred; it
- * is refused like one that does not exist. To mark it as read, or to take a star away, leaves it as it is.
+ * Decides what a marking changes: what is so already stays as it is, and no client is told of it. A message that the
+ * caller cannot read cannot be marked as unread or starred; it is refused like one that does not exist. To mark it as
+ * read, or to take a star away, leaves it as it is.
  */
 export async function checkMarking(
   reader: Reader,
@@ -58,8 +64,7 @@ export async function checkMarking(
   { heads, starred }: MarkingGround,
 ): Promise<Marked> {
   if (flag === 'starred' && op === 'remove') return changing(ids.filter((id) => starred.has(id)));
-  const received = await idsWhere(heads, (head) => cameTo(reader, head));
-  if (flag === 'read' && op === 'add') return changing([...received]);
+  if (flag === 'read' && op === 'add') return changing(await received(reader, heads, 'unread'));
   const readable = await idsWhere(heads, (head) => mayRead(reader, standing, head));
   if (ids.some((id) => !readable.has(id))) throw refusal('invalidMessages');
   if (flag === 'starred') return changing(ids.filter((id) => !starred.has(id)));
@@ -67,7 +72,20 @@ export async function checkMarking(
   const elsewhere = heads.flatMap(({ channelId }) =>
     channelId === undefined || subscriptions.has(channelId) ? [] : channelId,
   );
-  return changing([...received], elsewhere);
+  return changing(await received(reader, heads, 'read'), elsewhere);
+}
+
+/** The messages that came to the reader and are read, or are not. */
+async function received(
+  reader: Reader,
+  heads: readonly MessageHead[],
+  state: 'read' | 'unread',
+): Promise<number[]> {
+  const ids = await idsWhere(
+    heads,
+    async (head) => (await cameTo(reader, head)) && (await isUnreadBy(reader, head)) === (state === 'unread'),
+  );
+  return [...ids];
 }
 
 const changing = (ids: readonly number[], ignoredChannels: readonly number[] = []): Marked => ({
@@ -98,7 +116,8 @@ export async function doMarking(
   now: number,
 ): Promise<Change<void>[]> {
   if (marking.flag === 'starred') {
-    return starParts(reader, ids, marking.op, now).map((part) => changeOf(reader, marking, part));
+    const writes = starWrites(reader, ids, heads, marking.op, now);
+    return starParts(ids, writes).map((part) => changeOf(reader, marking, part));
   }
   const changing = new Set(ids);
   const parts = readParts(
@@ -117,17 +136,27 @@ export async function doMarking(
   );
 }
 
-/** One item a message. */
-function starParts(
+/** One write for each of these ids. */
+function starWrites(
   { realm, userId }: Reader,
   ids: readonly number[],
+  heads: readonly MessageHead[],
   op: Marking['op'],
   now: number,
-): Part[] {
+): Write[] {
+  if (op === 'remove') return ids.map((id) => doUnstar(realm, userId, id, now));
+  const changing = new Set(ids);
+  return heads
+    .filter(({ id }) => changing.has(id))
+    .sort((a, b) => a.id - b.id)
+    .map((head) => doStar(realm, userId, head));
+}
+
+function starParts(ids: readonly number[], writes: readonly Write[]): Part[] {
   const parts: Part[] = [];
   for (let start = 0; start < ids.length; start += MOST_ITEMS) {
-    const part = ids.slice(start, start + MOST_ITEMS);
-    parts.push({ ids: part, writes: part.map((id) => doStar(realm, userId, id, op, now)) });
+    const end = start + MOST_ITEMS;
+    parts.push({ ids: ids.slice(start, end), writes: writes.slice(start, end) });
   }
   return parts;
 }

@@ -1,3 +1,4 @@
+import type { MessageHead } from '../../log/message.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
@@ -6,6 +7,8 @@ import { isId } from '../channel/channel-access.ts';
 /** That somebody starred a message, stored under them in the order of the messages. */
 export interface Star {
   readonly messageId: number;
+  /** What the message was then. It may have moved since: this only tells what to read beside the message itself. */
+  readonly head?: Omit<MessageHead, 'id'>;
   /** It was taken away again. Kept for a while, so that an older change that comes late is known as older. */
   readonly removed?: true;
 }
@@ -25,18 +28,16 @@ export async function loadStars(
   return new Set(stars.filter(({ removed }) => !removed).map(({ messageId }) => messageId));
 }
 
-/** Stars a message for somebody, or takes the star away. */
-export const doStar = (
-  realm: string,
-  userId: number,
-  messageId: number,
-  op: 'add' | 'remove',
-  now: number,
-): Write => ({
+/** Stars a message for somebody. */
+export const doStar = (realm: string, userId: number, { id, ...head }: MessageHead): Write => ({
+  put: key('star', { realm, userId, messageId: id }),
+  item: { messageId: id, head },
+  inOrder: true,
+});
+
+/** Takes a star away. */
+export const doUnstar = (realm: string, userId: number, messageId: number, now: number): Write => ({
   put: key('star', { realm, userId, messageId }),
-  item: {
-    messageId,
-    ...(op === 'remove' && { removed: true, expires: Math.floor(now / 1000) + REMEMBERED }),
-  },
+  item: { messageId, removed: true, expires: Math.floor(now / 1000) + REMEMBERED },
   inOrder: true,
 });

@@ -8,13 +8,21 @@ import type { Unread, UnreadMessage } from './unread.ts';
 export interface UnreadTelling {
   /** Messages up to this number only: later ones reach the client as events. */
   readonly upTo: number;
+  /** Messages of these channels are not told. */
+  readonly hidden?: ReadonlySet<number>;
   /** The client knows the empty topic, so it is not given a name. */
   readonly emptyTopicName: boolean;
 }
 
 /** What somebody has not read, as `POST /register` tells it (`unread_msgs`). Ids are in rising order. */
-export function unreadObject(unread: Unread, reader: Standing, { upTo, emptyTopicName }: UnreadTelling) {
-  const messages = unread.messages.filter(({ id }) => id <= upTo).sort((a, b) => a.id - b.id);
+export function unreadObject(
+  unread: Unread,
+  reader: Standing,
+  { upTo, hidden, emptyTopicName }: UnreadTelling,
+) {
+  const messages = unread.messages
+    .filter(({ id, channelId }) => id <= upTo && !(channelId !== undefined && hidden?.has(channelId)))
+    .sort((a, b) => a.id - b.id);
   const directs = grouped(messages.filter(({ channelId }) => channelId === undefined));
   const topics = grouped(messages.filter(({ channelId }) => channelId !== undefined));
   return {

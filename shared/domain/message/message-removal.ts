@@ -1,0 +1,179 @@
+import type { Change } from '../../log/commit.ts';
+import { type EventEntry, type MessageSlot, tombstoneOf } from '../../log/slot.ts';
+import { key, partition } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import { firstMessageEvent } from '../channel/first-message.ts';
+import { type Ends, loadEnds } from '../fetch/message-neighbours.ts';
+import { messageKey, stillTheSame } from '../fetch/message-target.ts';
+import { type Conversation, doLeaveDirect, type LeavingDirect } from '../send/direct.ts';
+import {
+  doLeaveChannel,
+  doLeaveTopic,
+  firstAfter,
+  type Leaving,
+  type LeavingState,
+  loadLeaving,
+  thinOut,
+} from '../topic/topic-leave.ts';
+import { hearersOf } from './message-hearers.ts';
+
+/** A message that is removed, with what is kept of its earlier versions; some of it where it is very much. */
+export interface Removed {
+  readonly message: MessageSlot;
+  readonly edits: readonly number[];
+}
+
+/** What of their conversation decides how messages leave it. */
+export type Left =
+  | { readonly kind: 'topic'; readonly leaving: Leaving; readonly state: LeavingState }
+  | {
+      readonly kind: 'direct';
+      readonly leaving: LeavingDirect;
+      readonly conversation: Conversation | undefined;
+      readonly ends: Ends;
+    };
+
+/** Earlier versions of a message that go in the transaction of its removal; what is more goes before it. */
+export const MOST_EDITS = 10;
+/** How many of them go at once before it. */
+const EDITS_AT_ONCE = 50;
+
+/** Reads what is kept of earlier versions of a message. One round trip, or none where nothing ever was. */
+export async function loadEdits(table: Table, realm: string, message: MessageSlot): Promise<number[]> {
+  if (message.history === undefined) return [];
+  const pk = partition('edit', { realm, messageId: message.id });
+  const { items } = await table.page<{ seq: number }>({ pk, limit: EDITS_AT_ONCE });
+  return items.map(({ seq }) => seq);
+}
+
+/** Reads how messages of one conversation would leave it. One round trip. */
+export async function loadLeft(
+  table: Table,
+  realm: string,
+  messages: readonly [MessageSlot, ...MessageSlot[]],
+): Promise<Left> {
+  const [{ channelId, topic = '', conversation }] = messages;
+  const ids = messages.map(({ id }) => id);
+  if (channelId !== undefined) {
+    const leaving = { channelId, topic, ids };
+    return { kind: 'topic', leaving, state: await loadLeaving(table, realm, leaving) };
+  }
+  const [stored, ends] = await Promise.all([
+    table.get<Conversation>(key('conversation', { realm, conversation })),
+    loadEnds(table, realm, { conversation }, ids.length),
+  ]);
+  return { kind: 'direct', leaving: { conversation, ids }, conversation: stored, ends };
+}
+
+/** The table and the organization in which messages are removed, and the checks on which it rests that they may be. */
+export interface RemovalPlace {
+  readonly table: Table;
+  readonly realm: string;
+  readonly uuid: () => string;
+  readonly ground?: readonly Write[];
+}
+
+/** Takes away what is too much for the transaction of the removal, and tells what is left. */
+export async function makeRoom(
+  place: RemovalPlace,
+  removed: readonly Removed[],
+  left: Left,
+): Promise<{ readonly removed: readonly Removed[]; readonly left: Left }> {
+  const { table, realm, uuid, ground } = place;
+  return {
+    removed: await Promise.all(removed.map((one) => forgetEdits(place, one))),
+    left:
+      left.kind === 'direct'
+        ? left
+        : { ...left, state: await thinOut(table, realm, left.leaving, left.state, uuid, ground) },
+  };
+}
+
+async function forgetEdits(
+  { table, realm, uuid, ground = [] }: RemovalPlace,
+  { message, edits }: Removed,
+): Promise<Removed> {
+  let left = edits;
+  while (left.length > MOST_EDITS) {
+    const outcome = await table.transact([...ground, ...deleteEdits(realm, message.id, left)], uuid());
+    // The ground has changed, which the removal will meet too.
+    if (outcome.state === 'refused') break;
+    left = await loadEdits(table, realm, message);
+  }
+  return { message, edits: left.slice(0, MOST_EDITS) };
+}
+
+const deleteEdits = (realm: string, messageId: number, edits: readonly number[]): Write[] =>
+  edits.map((seq): Write => ({ delete: key('edit', { realm, messageId, seq }) }));
+
+/**
+ * Removes messages of one conversation for everybody: tombstones take their places in the log, their topic or
+ * conversation goes on without them, and clients are told to forget them. `count` is how many numbers it takes.
+ *
+ * @param now milliseconds
+ */
+export function planRemoval(
+  realm: string,
+  removed: readonly Removed[],
+  left: Left,
+  now: number,
+  ground: readonly Write[] = [],
+): { readonly count: number; readonly plan: () => Change<Record<never, never>> } {
+  const entries = [
+    ...removed.map(
+      ({ message }): EventEntry => ({
+        kind: 'event',
+        hearers: hearersOf(message),
+        payload: deletionPayload(message.id, message),
+      }),
+    ),
+    ...firstMessageEvents(left),
+  ];
+  return {
+    count: entries.length,
+    plan: () => ({
+      writes: [
+        ...ground,
+        ...removed.flatMap(({ message, edits }): Write[] => [
+          {
+            put: messageKey(realm, message.id),
+            item: { ...tombstoneOf(message, now) },
+            when: stillTheSame(message),
+            inOrder: true,
+          },
+          ...deleteEdits(realm, message.id, edits),
+        ]),
+        ...leaveWrites(realm, left),
+      ],
+      entries,
+      result: {},
+    }),
+  };
+}
+
+function firstMessageEvents(left: Left): EventEntry[] {
+  if (left.kind === 'direct') return [];
+  const first = firstAfter(left.leaving, left.state);
+  return first === undefined ? [] : [firstMessageEvent(left.leaving.channelId, first)];
+}
+
+function leaveWrites(realm: string, left: Left): Write[] {
+  if (left.kind === 'direct') return doLeaveDirect(realm, left.leaving, left.conversation, left.ends);
+  const departure = doLeaveTopic(realm, left.leaving, left.state);
+  return [...departure.writes, ...doLeaveChannel(realm, left.leaving, left.state, departure)];
+}
+
+/**
+ * The `delete_message` event of a message that was here. Each has one of its own, since not everybody may hear of
+ * each, and not every client takes lists; those that do get them in one when they are told.
+ */
+export const deletionPayload = (
+  messageId: number,
+  { channelId, topic = '' }: { readonly channelId?: number; readonly topic?: string },
+) => ({
+  type: 'delete_message',
+  message_ids: [messageId],
+  message_type: channelId === undefined ? 'private' : 'stream',
+  ...(channelId !== undefined && { stream_id: channelId, topic }),
+});

@@ -1,0 +1,102 @@
+import type { MessageSlot } from '../../log/slot.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
+import type { Caller } from '../caller.ts';
+import type { Seen } from '../channel/channel-access.ts';
+import { inConversation, readMessages, recentMessages } from '../fetch/message-reach.ts';
+import { roles } from '../group/system-group.ts';
+import type { Outside } from '../outside.ts';
+import { badRequest, refusal } from '../problems.ts';
+import { type AskedMove, isResolution } from './move-check.ts';
+import type { StepGround } from './move-step.ts';
+
+/** Requests that were made in time may arrive a little late (seconds), as in the reference. */
+export const LEEWAY = 20;
+
+/**
+ * How old (seconds) a message may be that the caller moves so; undefined where it does not matter. The limits are not
+ * for moderators, and not for resolving a topic. Where both limits apply, the stricter one counts.
+ */
+export function moveLimit(
+  { standing, realm: { settings } }: Caller,
+  { from, to }: AskedMove,
+): number | undefined {
+  if (standing.role <= roles.moderator) return undefined;
+  const staysInChannel = from.channel.channelId === to.channelId;
+  const renames = from.topic !== to.topic && !(staysInChannel && isResolution(from.topic, to.topic));
+  const limits = [
+    renames ? settings.move_messages_within_stream_limit_seconds : null,
+    staysInChannel ? null : settings.move_messages_between_streams_limit_seconds,
+  ].filter((limit) => limit !== null);
+  return limits.length === 0 ? undefined : Math.min(...limits) + LEEWAY;
+}
+
+const isTooOld = ({ timestamp }: MessageSlot, limit: number, now: number): boolean =>
+  now / 1000 - timestamp > limit;
+
+/** Decides that the message is not too old to be moved. `now` is in milliseconds. */
+export function checkMoveTime(message: MessageSlot, limit: number, now: number): void {
+  if (isTooOld(message, limit, now)) throw badRequest('This message is too old for you to move.');
+}
+
+/**
+ * Decides that none of the messages of a topic is too old to be moved, as far as the caller can read them. The
+ * refusal tells how many are not, so that clients can offer to move just those: for that the whole topic is read.
+ */
+export async function checkTopicMoveTime(
+  { table }: Outside,
+  { realmId: realm }: Caller,
+  { message, seen, ground }: { message: MessageSlot; seen: Seen; ground: StepGround },
+  limit: number,
+  now: number,
+): Promise<void> {
+  const { conversation, channelId } = message;
+  const { channel, subscription } = seen;
+  const isShared = channel.historyPublicToSubscribers;
+  const from = isShared ? 0 : (subscription?.since ?? 0) + 1;
+  const reach = inConversation(table, realm, { conversation, ...(channelId !== undefined && { channelId }) });
+  const ends = isShared
+    ? ground.left.ends.oldest
+    : (await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: FEW })).heads;
+  const oldest = await readMessages(
+    table,
+    realm,
+    ends.map(({ id }) => id),
+  );
+  if (!oldest.some((each) => each.conversation === conversation && isTooOld(each, limit, now))) return;
+
+  const recent = (await recentMessages(table, realm)).filter((each) => each.conversation === conversation);
+  const ids = new Set(recent.map(({ id }) => id).filter((id) => id >= from));
+  for (let next: number | undefined = from; next !== undefined; ) {
+    const { heads, until } = await reach({ from: next, to: LARGEST_NUMBER, side: 'newer', limit: MANY });
+    for (const { id } of heads) ids.add(id);
+    next = until === undefined ? undefined : until + 1;
+  }
+  const all = [...ids].sort((a, b) => a - b);
+  const tooOld = await leading(all, async (id) => {
+    const [found] = await readMessages(table, realm, [id]);
+    return found !== undefined && isTooOld(found, limit, now);
+  });
+  if (tooOld === 0) return;
+  throw refusal('moveTimeLimit', {
+    // The message that was asked for may be moved, so there is one.
+    first: all[tooOld] ?? message.id,
+    total: all.length,
+    allowed: all.length - tooOld,
+  });
+}
+
+/** Messages at the beginning of a topic that are looked at: an index may still show some that left it. */
+const FEW = 4;
+/** Messages of a topic that are counted at once. */
+const MANY = 5_000;
+
+/** How many there are at the beginning of a list for which it holds; it holds for none behind the first for which not. */
+async function leading(list: readonly number[], holds: (item: number) => Promise<boolean>): Promise<number> {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (await holds(list[middle] as number)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

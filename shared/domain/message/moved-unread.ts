@@ -1,0 +1,70 @@
+import type { EventEntry, MessageSlot, Moved, Payload } from '../../log/slot.ts';
+import { key } from '../../table/keys.ts';
+import type { Caller } from '../caller.ts';
+import type { Subscription } from '../channel/channel.ts';
+import { readHeads } from '../fetch/message-reach.ts';
+import type { Outside } from '../outside.ts';
+import { messageFlags } from '../unread/message-flags.ts';
+import { isUnread, type ReadState } from '../unread/read-state.ts';
+import { readPlaceOf } from './message-head.ts';
+
+/*
+ * Messages are unread for those who were subscribed to their channel when they were sent. By a move to another channel
+ * they come to people who never had them, and leave people who may read them still; clients count neither by the move
+ * alone.
+ */
+
+/** Tells people whose clients do not count the messages that they are unread, and others that they count as read. */
+export function unreadByMove({ from, to }: Moved, messages: readonly MessageSlot[]): EventEntry[] {
+  const ids = messages.map(({ id }) => id);
+  // Whoever may read the newest of them may know that the others were there.
+  const newest = ids.at(-1);
+  if (newest === undefined || from === to) return [];
+  return (['add', 'remove'] as const).map((op) => ({
+    kind: 'event',
+    hearers: { message: newest, channel: from, movedTo: to },
+    payload: { type: 'update_message_flags', op, operation: op, flag: 'read', messages: ids, all: false },
+    fill: { from, to },
+  }));
+}
+
+/** Such an event for one listener; undefined where nothing is different for them. One round trip, or three. */
+export async function filledWithMoved(
+  { table }: Outside,
+  { realmId: realm, user: { userId }, standing }: Caller,
+  payload: Payload,
+  { from, to }: Moved,
+): Promise<Payload | undefined> {
+  const ids = payload.messages as readonly number[];
+  const [source, target] = await Promise.all(
+    [from, to].map((channelId) => table.get<Subscription>(key('subscription', { realm, userId, channelId }))),
+  );
+  const came = (id: number, subscription: Subscription | undefined): boolean =>
+    subscription !== undefined && id > subscription.since;
+  if (payload.op === 'add') {
+    const gone = ids.filter((id) => came(id, source) && !came(id, target));
+    return gone.length === 0 ? undefined : { ...payload, messages: gone };
+  }
+  const fresh = ids.filter((id) => came(id, target) && !came(id, source));
+  if (fresh.length === 0) return undefined;
+  const heads = (await readHeads(table, realm, fresh)).filter(({ channelId }) => channelId === to);
+  const places = [...new Set(heads.map(readPlaceOf))];
+  const states = await table.getMany<ReadState>(
+    places.map((conversation) => key('read', { realm, userId, conversation })),
+  );
+  const stateOf = new Map(states.map((state) => [state.conversation, state]));
+  const unread = heads.filter((head) => isUnread(head, userId, target, stateOf.get(readPlaceOf(head))));
+  if (unread.length === 0) return undefined;
+  const viewer = { userId, groups: standing.groups, received: true, takesPart: false, read: false };
+  return {
+    ...payload,
+    messages: unread.map(({ id }) => id),
+    message_details: Object.fromEntries(
+      unread.map((head) => {
+        const addresses = messageFlags(head, { ...viewer, starred: false }).length > 0;
+        const place = { type: 'stream', stream_id: to, topic: head.topic ?? '' };
+        return [head.id, { ...place, ...(addresses && { mentioned: true }) }];
+      }),
+    ),
+  };
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { handler as get } from '../../functions/messages/get.ts';
+import { givenClient } from '../events/queue.ts';
+import { fetched, sent } from '../message.ts';
+import { newRealm } from '../realm.ts';
+
+describe('the avatar of a sender (client_gravatar)', () => {
+  it.each([
+    [undefined, true],
+    [true, true],
+    [false, false],
+  ])('%s: in fetches, alone and in events', async (wish, isLeftOut) => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const query = wish === undefined ? {} : { client_gravatar: wish };
+    const client = await givenClient(realm, admin, query);
+    const id = await sent(realm, member, { to: realm.channels.general });
+    const list = await fetched(realm, admin, query);
+    const alone = await realm.call(get, admin, {}, { path: { message_id: id }, query });
+    const [event] = await client.poll();
+    const found = [list.body.messages[0], alone.body.message, event.message];
+    const expected = isLeftOut
+      ? null
+      : expect.stringMatching(/^https:\/\/secure\.gravatar\.com\/avatar\/\w+/);
+    for (const { avatar_url } of found) expect(avatar_url).toEqual(expected);
+    expect(new Set(found.map(({ avatar_url }) => avatar_url)).size).toBe(1);
+  });
+});

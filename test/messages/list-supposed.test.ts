@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { handler as get } from '../../functions/messages/get.ts';
+import { key } from '../../shared/table/keys.ts';
+import { fetched, flagged, flagsFor, idsIn, sent, sentMany } from '../message.ts';
+import { newRealm } from '../realm.ts';
+import { move } from './update.ts';
+
+describe('GET /messages: what is supposed until it is read', () => {
+  it('that somebody takes part in topics that are mentioned as a whole', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    await sent(realm, admin, { to: general, topic: 'mine' });
+    const narrow = [['is', 'mentioned']];
+    const right: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      await sent(realm, member, { to: general, topic: `theirs ${i}` }, '@**topic**');
+      right.push(await sent(realm, member, { to: general, topic: 'mine' }, '@**topic**'));
+      if (i % 3 === 0) right.push(await sent(realm, member, { to: general }, '@**Adam Admin**'));
+    }
+    for (const count of [1, 3, 5, 20]) {
+      expect(await idsIn(realm, admin, { narrow, num_before: count })).toEqual(right.slice(-count));
+      const after = { narrow, anchor: 'oldest', num_before: 0, num_after: count };
+      expect(await idsIn(realm, admin, after)).toEqual(right.slice(0, count));
+    }
+    const unread = { narrow, anchor: 'first_unread', num_before: 0, num_after: 1 };
+    expect((await fetched(realm, admin, unread)).body.anchor).toBe(right[0]);
+    // Although the message that is taken for the first one is not told.
+    const behind = { ...unread, include_anchor: false };
+    expect((await fetched(realm, admin, behind)).body.anchor).toBe(right[0]);
+    await flagged(realm, admin, 'add', 'read', right.slice(0, 5));
+    expect((await fetched(realm, admin, unread)).body.anchor).toBe(right[5]);
+    const container = realm.container();
+    await fetched(container, admin, { narrow });
+    container.meter.reset();
+    await fetched(container, admin, { narrow });
+    // All that there are fit, so leaving some of them out costs nothing.
+    expect(container.meter.roundTrips).toBe(2);
+  });
+
+  it('that, with a message behind it that is not known yet', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general, random } = realm.channels;
+    await sent(realm, member, { to: random, topic: 'theirs' }, '@**topic**');
+    const first = await sent(realm, member, { to: general }, '@**Adam Admin**');
+    await sent(realm, member, { to: random }, '@**Adam Admin**');
+    const hint = { channels: [random], dialogues: [], isSparse: true };
+    await realm.outside.table.put(key('places', { realm: realm.realm, email: admin.email }), hint);
+    for (const include_anchor of [true, false]) {
+      const window = { anchor: 'first_unread', num_before: 0, num_after: 1, include_anchor };
+      const { body } = await fetched(realm.container(), admin, { narrow: [['is', 'mentioned']], ...window });
+      expect(body.anchor).toBe(first);
+    }
+  });
+
+  it('that what moved to a place was read where it came from', async () => {
+    const realm = await newRealm();
+    const { member, admin, owner } = realm.people;
+    const { general } = realm.channels;
+    const [read, unread, ...left] = (await sentMany(realm, member, { to: general, topic: 'old' }, 4)) as [
+      number,
+      number,
+      ...number[],
+    ];
+    const here = await sent(realm, member, { to: general, topic: 'new' });
+    await flagged(realm, admin, 'add', 'read', [read, left[0] as number]);
+    for (const id of [read, unread]) await move(realm, owner, id, { topic: 'new' });
+    const narrow = [
+      ['channel', general],
+      ['topic', 'new'],
+    ];
+    expect(await idsIn(realm, admin, { narrow })).toEqual([read, unread, here]);
+    expect(await idsIn(realm, admin, { narrow: [...narrow, ['is', 'unread']] })).toEqual([unread, here]);
+    const first = { narrow, anchor: 'first_unread', num_before: 1, num_after: 1 };
+    expect((await fetched(realm, admin, first)).body).toMatchObject({
+      anchor: unread,
+      messages: [{ id: read, flags: ['read'] }, { id: unread, flags: [] }, { id: here }],
+    });
+    await flagged(realm, admin, 'add', 'read', [unread]);
+    expect((await fetched(realm, admin, first)).body.anchor).toBe(here);
+    expect(await flagsFor(realm, admin, unread)).toEqual(['read']);
+    const container = realm.container();
+    await fetched(container, admin, first);
+    container.meter.reset();
+    await fetched(container, admin, first);
+    expect(container.meter.roundTrips).toBe(2);
+  });
+
+  it('what a star says of a message that has changed since', async () => {
+    const realm = await newRealm();
+    const { member, owner } = realm.people;
+    const { general, random } = realm.channels;
+    const id = await sent(realm, member, { to: general, topic: 'old' });
+    await flagged(realm, owner, 'add', 'starred', [id]);
+    await move(realm, owner, id, { topic: 'new', stream_id: random });
+    const starredIn = (channel: number, topic: string): unknown => [
+      ['is', 'starred'],
+      ['channel', channel],
+      ['topic', topic],
+    ];
+    expect(await idsIn(realm, owner, { narrow: starredIn(random, 'new') })).toEqual([id]);
+    expect(await idsIn(realm, owner, { narrow: starredIn(general, 'old') })).toEqual([]);
+    const { body } = await fetched(realm, owner, { narrow: [['is', 'starred']] });
+    const alone = await realm.call(get, owner, {}, { path: { message_id: id } });
+    expect(body.messages).toEqual([alone.body.message]);
+    expect(body.messages).toMatchObject([{ display_recipient: 'random', subject: 'new' }]);
+  });
+});
