@@ -7,12 +7,14 @@ import {
   notePoll,
 } from '../../shared/domain/event/event-queue.ts';
 import { listen } from '../../shared/domain/event/listen.ts';
+import type { Objects } from '../../shared/domain/outside.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import { type Run, readRun, type Sights } from '../../shared/log/run.ts';
+import { s3Objects } from '../../shared/objects/objects.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
+import { key, LARGEST_NUMBER } from '../../shared/table/keys.ts';
 
 type Poll = InputOf<typeof getEvents>;
 
@@ -42,17 +44,21 @@ async function load({ input, realm, outside, log }: Look<Poll>): Promise<Loaded>
   return { started, queue, newest: counter?.seq ?? 0, run, sights };
 }
 
-/** Whether it can be a number of the log at all. */
-const isNumber = (id: number): boolean => id >= 0 && id < 1e12;
+/** Whether it can be a number of the log, and another one after it. */
+const isNumber = (id: number): boolean => id >= 0 && id < LARGEST_NUMBER;
 
-async function run(context: Context<Poll>, loaded: Loaded) {
-  const { input, realm, userId, ownerId, outside, log } = context;
+async function run(
+  context: Context<Poll> & { readonly tools: { readonly objects: Objects } },
+  loaded: Loaded,
+) {
+  const { input, realm, userId, ownerId, outside, log, tools } = context;
   const { started, newest, sights } = loaded;
   const { queue_id, last_event_id = -1, dont_block = false } = input;
   const queue = accessQueue(loaded.queue, queue_id, userId, started);
   const cursor = checkCursor(queue, last_event_id, newest, started);
   const first = loaded.run && cursor === last_event_id ? loaded.run : await readRun(log, cursor, sights);
-  const listener = { outside, realm, userId, ...(ownerId !== undefined && { ownerId }), queue };
+  const { objects } = tools;
+  const listener = { outside, realm, userId, ...(ownerId !== undefined && { ownerId }), queue, objects };
   const hold = { until: started + HELD, isBlocking: !dont_block };
   const end = first.ended === 'page' ? undefined : first.head;
   const note = async (known: EventQueue): Promise<EventQueue> => {
@@ -68,4 +74,4 @@ async function run(context: Context<Poll>, loaded: Loaded) {
   return { events: [...events], queue_id };
 }
 
-export const handler = serve(getEvents, { load, run });
+export const handler = serve(getEvents, { load, run }, { objects: s3Objects });

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { accessCaller } from '../../shared/domain/caller.ts';
 import { checkEventNarrow } from '../../shared/domain/event/event-narrow.ts';
 import {
   capabilityNames,
@@ -9,10 +11,12 @@ import {
 import { isGuest } from '../../shared/domain/permission.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import { FEATURE_LEVEL, REFERENCE_VERSION } from '../../shared/domain/realm/realm.ts';
+import { type Hints, loadHints } from '../../shared/domain/register/initial-hints.ts';
 import { loadInitialState } from '../../shared/domain/register/initial-state.ts';
 import type { OwnedBot } from '../../shared/domain/user/bot.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { registerQueue } from '../../shared/endpoints/events.ts';
+import { Stale } from '../../shared/log/commit.ts';
 import { type SolidEnd, solidEnd } from '../../shared/log/solid.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -25,35 +29,52 @@ interface Loaded {
   readonly end: SolidEnd;
   /** What is set for the caller, if it is a bot. */
   readonly bot: OwnedBot | undefined;
+  /** What the state probably rests on, so that it can be read in one round trip. */
+  readonly hints: Hints;
 }
 
-async function load({ realm, userId, ownerId, outside, log }: Look<Register>): Promise<Loaded> {
-  const [end, bot] = await Promise.all([
+/** The types of events whose state is told; undefined for all. */
+const typesIn = (input: Register): ReadonlySet<string> | undefined => {
+  const types = input.fetch_event_types ?? input.event_types ?? undefined;
+  return types && new Set(types);
+};
+
+const includesSubscribers = (input: Register): boolean => (input.include_subscribers ?? 'false') !== 'false';
+
+async function load({ input, realm, userId, ownerId, outside, log }: Look<Register>): Promise<Loaded> {
+  const { table } = outside;
+  const [end, bot, hints] = await Promise.all([
     solidEnd(log),
-    ownerId === undefined ? undefined : outside.table.get<OwnedBot>(key('bot', { realm, ownerId, userId })),
+    ownerId === undefined ? undefined : table.get<OwnedBot>(key('bot', { realm, ownerId, userId })),
+    loadHints(table, realm, userId, typesIn(input), includesSubscribers(input)),
   ]);
-  return { end, bot };
+  return { end, bot, hints };
 }
 
-async function run(context: Context<Register>, { end, bot }: Loaded) {
+async function run(context: Context<Register>, { end, bot, hints }: Loaded) {
   const { input, caller, outside, realm, baseUrl } = context;
   const queue = checkQueue(context, end, bot);
   const maxMessageId = end.messageId ?? end.seq;
-  const types = input.fetch_event_types ?? input.event_types ?? undefined;
-  const [state] = await Promise.all([
+  const [state, same] = await Promise.all([
     loadInitialState({
       outside,
       caller,
       baseUrl,
       capabilities: queue.capabilities,
       clientGravatar: queue.clientGravatar,
-      includeSubscribers: (input.include_subscribers ?? 'false') !== 'false',
-      types: types && new Set(types),
+      slimPresence: input.slim_presence ?? false,
+      presenceDays: input.presence_history_limit_days,
+      includeSubscribers: includesSubscribers(input),
+      types: typesIn(input),
       cursor: queue.start,
       maxMessageId,
+      hints,
     }),
+    isSame(context),
     putQueue(outside.table, realm, queue),
   ]);
+  // The queue that was put is never polled, and goes as any idle one.
+  if (!same) throw new Stale([]);
   return {
     ...state,
     queue_id: queue.queueId,
@@ -65,6 +86,14 @@ async function run(context: Context<Register>, { end, bot }: Loaded) {
     idle_queue_timeout_secs: queue.idle,
     event_queue_longpoll_timeout_seconds: 90,
   };
+}
+
+/**
+ * Whether the caller is what they were when they were let in. That was read beside the end of the log, and the state
+ * rests on it: a change in between would be in neither the state nor the events.
+ */
+async function isSame({ caller, outside, realm, userId, ownerId }: Context<Register>): Promise<boolean> {
+  return isDeepStrictEqual(await accessCaller(outside, realm, userId, ownerId), caller);
 }
 
 /** Decides on the queue that is asked for. What a bot does not say, its owner may have set for it. */
@@ -94,6 +123,7 @@ function checkQueue(
       allPublicChannels,
       applyMarkdown: input.apply_markdown ?? false,
       clientGravatar: input.client_gravatar ?? true,
+      includeSubscribers: includesSubscribers(input),
       capabilities: capabilityNames.filter((name) => capabilities[name] === true),
     },
     outside.now(),

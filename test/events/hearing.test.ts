@@ -59,7 +59,7 @@ describe('who hears a message', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('always the queue that it was sent from, with the local id, which no other queue gets', async () => {
+  it('always the queue that it was sent from, with the local id, which no other queue gets (4.1/echo)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);
@@ -172,17 +172,20 @@ describe('events with an audience', () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const clients = await Promise.all([admin, member, guest].map((person) => givenClient(realm, person)));
+    const setting = (property: string) => ({ type: 'realm', op: 'update', property, value: true });
     await commit(realm.log, 3, () => ({
       writes: [],
       entries: [
-        { ...eventFor({ type: 'for administrators' }), hearers: { everyone: 'administrators' } },
-        { ...eventFor({ type: 'for members' }), hearers: { everyone: 'members' } },
-        { ...eventFor({ type: 'for the guest' }), hearers: { users: [guest.userId] } },
+        { ...eventFor(setting('administrators')), hearers: { everyone: 'administrators' } },
+        { ...eventFor(setting('members')), hearers: { everyone: 'members' } },
+        { ...eventFor(setting('the guest')), hearers: { users: [guest.userId] } },
       ],
       result: undefined,
     }));
-    const heard = await Promise.all(clients.map(async (client) => said(await client.poll())));
-    expect(heard).toEqual([['for administrators', 'for members'], ['for members'], ['for the guest']]);
+    const heard = await Promise.all(
+      clients.map(async (client) => (await client.poll()).map(({ property }) => property)),
+    );
+    expect(heard).toEqual([['administrators', 'members'], ['members'], ['the guest']]);
   });
 
   it('about a message reach those who may read that message', async () => {
@@ -194,23 +197,30 @@ describe('events with an audience', () => {
     const early = await sendTo(realm, admin, channelId, 'early');
     await realm.call(subscribe, admin, { subscriptions: [{ name }], principals: [member.userId] });
     const late = await sendTo(realm, admin, channelId, 'late');
+    const { email, userId: user_id } = admin;
+    const reaction = {
+      ...{ type: 'reaction', op: 'add', user_id, user: { user_id, email, full_name: 'Adam Admin' } },
+      ...{ emoji_name: 'smile', emoji_code: '1f642', reaction_type: 'unicode_emoji' },
+    };
     for (const message of [early, late]) {
-      await commit(realm.log, 1, () => ({
-        writes: [],
-        entries: [{ ...eventFor({ type: 'reaction', message }), hearers: { message, channel: channelId } }],
-        result: undefined,
-      }));
+      const about = {
+        ...eventFor({ ...reaction, message_id: message }),
+        hearers: { message, channel: channelId },
+      };
+      await commit(realm.log, 1, () => ({ writes: [], entries: [about], result: undefined }));
     }
-    expect((await client.poll()).map(({ message }) => message)).toEqual([late]);
+    expect((await client.poll()).map(({ message_id }) => message_id)).toEqual([late]);
   });
 
   it('are told as the client understands them', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { client_capabilities: {} });
-    const payload = { type: 'user_topic', topic_name: '' };
+    const { general } = realm.channels;
+    const place = { stream_id: general, topic_name: '' };
+    const payload = { type: 'user_topic', ...place, visibility_policy: 1, last_updated: 0 };
     const entry = { ...eventFor(payload), hearers: { users: [realm.people.member.userId] } };
     await commit(realm.log, 1, () => ({ writes: [], entries: [entry], result: undefined }));
-    await sendTo(realm, realm.people.admin, realm.channels.general, 'x', { topic: '' });
+    await sendTo(realm, realm.people.admin, general, 'x', { topic: '' });
     expect(await client.poll()).toMatchObject([
       { topic_name: 'general chat' },
       { message: { subject: 'general chat' } },

@@ -1,10 +1,13 @@
+import { setImmediate as tick } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
+import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { EMPTY_TOPIC_NAME, FEATURE_LEVEL } from '../../shared/domain/realm/realm.ts';
 import { SETTLE } from '../../shared/log/run.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenBot, givenChannel, givenUser } from '../given.ts';
-import { newRealm } from '../realm.ts';
+import { givenBot, givenChannel, givenGroup, givenSubscription, givenUser } from '../given.ts';
+import { newRealm, type Person, type TestRealm } from '../realm.ts';
 import { givenClient, said, sendTo } from './queue.ts';
 
 const hour = 3600;
@@ -181,33 +184,120 @@ describe('what a registration costs', () => {
     expect(container.meter.writeUnits).toBeLessThanOrEqual(1);
   });
 
-  it('two round trips more at most for the whole state, whose parts are read side by side', async () => {
-    const realm = await newRealm();
-    const { admin, member } = realm.people;
-    await sendTo(realm, admin, realm.channels.general, 'unread');
-    await sendTo(realm, admin, [member.userId], 'unread too');
+  it.each([
+    ['a member', 'member', {}],
+    ['an administrator, who sees all bots', 'admin', {}],
+    ['a bot', 'bot', {}],
+    ['a guest', 'guest', {}],
+    ['a guest who does not see everyone', 'guest', { can_access_all_users_group: systemGroups.members.id }],
+  ] as const)('no more for the whole state: %s', async (_, name, settings) => {
+    const realm = await newRealm(settings);
+    const { admin, guest, owner, [name]: person } = realm.people;
+    await givenGroup(realm, { members: [admin, guest] });
+    await givenChannel(realm, {}, [person, owner]);
+    await givenBot(realm, admin);
+    await sendTo(realm, owner, realm.channels.general, 'unread');
+    await sendTo(realm, owner, [person.userId], 'unread too');
     const container = realm.container();
     const trips = async () => {
       container.meter.reset();
-      await container.call(register, member);
+      const { body } = await container.call(register, person, { include_subscribers: true });
+      expect(body).toMatchObject({ unread_msgs: { count: 2 }, recent_private_conversations: [{}] });
       return container.meter.roundTrips;
     };
-    expect(await trips()).toBeLessThanOrEqual(5);
-    expect(await trips()).toBeLessThanOrEqual(4);
+    expect(await trips()).toBe(3);
+    expect(await trips()).toBe(2);
     expect(container.meter.writeUnits).toBeLessThanOrEqual(1);
   });
 
   it('reads only what is asked for', async () => {
     const realm = await newRealm();
     const container = realm.container();
-    const queries = async (types: string[]) => {
+    const queries = async (types: string[], parameters: object = {}) => {
       container.meter.reset();
-      await container.call(register, realm.people.member, { event_types: types });
+      await container.call(register, realm.people.member, { event_types: types, ...parameters });
       return container.meter.calls.filter(({ action }) => action === 'Query').length;
     };
     const least = await queries(['message']);
-    expect(await queries(['realm_emoji', 'realm'])).toBe(least);
-    expect(await queries(['realm_user'])).toBe(least + 1);
+    expect(await queries(['drafts', 'muted_users'])).toBe(least);
     expect(await queries(['subscription', 'stream', 'default_streams'])).toBe(least + 4);
+    const channels = 2;
+    const lists = await queries(['subscription'], { include_subscribers: true });
+    expect(lists).toBe(least + 4 + 2 + channels);
+  });
+});
+
+describe('what comes to be while a registration looks where to look', () => {
+  /** Registers a guest for these types; `happen` comes after that look, and before the cursor is fixed. */
+  async function registered(types: string[], happen: (realm: TestRealm) => Promise<unknown>) {
+    const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
+    let underWay = 0;
+    let isDue = true;
+    const container = realm.container((send) => async (command) => {
+      if (isDue && JSON.stringify(command).includes(`${realm.realm}/log`)) {
+        isDue = false;
+        do await tick();
+        while (underWay > 0);
+        await happen(realm);
+      }
+      underWay++;
+      return send(command).finally(() => underWay--);
+    });
+    const asked = { event_types: types, fetch_event_types: types, include_subscribers: true };
+    const { body } = await container.call(register, realm.people.guest, asked);
+    expect(isDue).toBe(false);
+    expect(container.meter.roundTrips).toBeLessThanOrEqual(5);
+    return { realm, state: body };
+  }
+
+  it('is told with its subscribers', async () => {
+    const { realm, state } = await registered(['subscription'], (realm) =>
+      givenChannel(realm, { name: 'just now' }, [realm.people.guest, realm.people.admin]),
+    );
+    const subscribers = [realm.people.admin.userId, realm.people.guest.userId].sort((a, b) => a - b);
+    expect(state.subscriptions).toContainEqual(expect.objectContaining({ name: 'just now', subscribers }));
+  });
+
+  it('is told with its members', async () => {
+    const { realm, state } = await registered(['realm_user_groups'], (realm) =>
+      givenGroup(realm, { name: 'just now', members: [realm.people.admin] }),
+    );
+    const members = [realm.people.admin.userId];
+    expect(state.realm_user_groups).toContainEqual(expect.objectContaining({ name: 'just now', members }));
+  });
+
+  it('is told as unread, and as the newest conversation', async () => {
+    const types = ['update_message_flags', 'recent_private_conversations'];
+    const { realm, state } = await registered(types, async (realm) => {
+      const { owner, guest } = realm.people;
+      await givenSubscription(realm, guest, realm.channels.random);
+      await sendTo(realm, owner, realm.channels.random, 'just now');
+      await sendTo(realm, owner, [guest.userId], 'just now');
+    });
+    expect(state.unread_msgs).toMatchObject({
+      count: 2,
+      streams: [{ stream_id: realm.channels.random }],
+      pms: [{ other_user_id: realm.people.owner.userId }],
+    });
+    expect(state.recent_private_conversations).toMatchObject([{ user_ids: [realm.people.owner.userId] }]);
+  });
+
+  it('is told as read', async () => {
+    const { state } = await registered(['update_message_flags'], async (realm) => {
+      const { owner, guest } = realm.people;
+      const ids = [1, 2, 3].map((n) => sendTo(realm, owner, [guest.userId], `just now ${n}`));
+      const [read] = await Promise.all(ids);
+      await realm.call(updateFlags, guest, { messages: [read], op: 'add', flag: 'read' });
+    });
+    expect(state.unread_msgs.count).toBe(2);
+  });
+
+  it('is no stranger', async () => {
+    let friend: Person | undefined;
+    const { state } = await registered(['realm_user'], async (realm) => {
+      friend = await givenUser(realm);
+      await givenSubscription(realm, friend, realm.channels.general);
+    });
+    expect(state.realm_users).toContainEqual(expect.objectContaining({ email: friend?.email }));
   });
 });

@@ -5,8 +5,10 @@ import { handler as setVisibility } from '../../functions/topics/setVisibility.t
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { limits } from '../../shared/domain/realm/realm.ts';
 import { stateTypes } from '../../shared/domain/register/initial-state.ts';
+import { loadReadStates } from '../../shared/domain/unread/read-state.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenBot, givenChangedUser, givenChannel, givenUser } from '../given.ts';
+import { givenBot, givenChangedUser, givenChannel, givenSettings, givenUser } from '../given.ts';
+import { flagged, givenMessages } from '../message.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 import { givenClient, sendTo } from './queue.ts';
 
@@ -23,7 +25,7 @@ const stateOf = async (
 const namesOf = (channels: { name: string }[]): string[] => channels.map(({ name }) => name);
 
 describe('the state of the organization', () => {
-  it('has the limits and the settings that clients go by', async () => {
+  it('has the limits and the settings that clients go by (4.1/content-length, 4.1/topic-length, 4.2/new_name-length, 4.2/description-length, 4.3/name-length, 4.3/description-length)', async () => {
     const realm = await newRealm({ topics_policy: 'disable_empty_topic' });
     const state = await stateOf(realm, realm.people.member, ['realm']);
     expect(state).toMatchObject({
@@ -94,6 +96,42 @@ describe('the state of people', () => {
     });
   });
 
+  it('says whether channels can be web-public here, and whether the caller may make them so (4.2/is_web_public-server)', async () => {
+    const realm = await newRealm({ enable_spectator_access: true });
+    const stateIn = (environment?: { WEB_PUBLIC_STREAMS_ENABLED: string }) =>
+      stateOf(realm.container(undefined, environment && { environment }), realm.people.owner, [
+        'realm',
+        'realm_user',
+      ]);
+    const on = { server_web_public_streams_enabled: true, can_create_web_public_streams: true };
+    const off = { server_web_public_streams_enabled: false, can_create_web_public_streams: false };
+    expect(await stateIn()).toMatchObject(on);
+    expect(await stateIn({ WEB_PUBLIC_STREAMS_ENABLED: 'true' })).toMatchObject(on);
+    expect(await stateIn({ WEB_PUBLIC_STREAMS_ENABLED: 'false' })).toMatchObject(off);
+  });
+
+  it('has notification_settings_null as clients can handle it (wire facts 14.1)', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    await givenSettings(realm, member, { enable_stream_push_notifications: true });
+    await givenChannel(realm, { name: 'tea' }, [member]);
+    const told = async (capabilities: object) => {
+      const modern = { client_capabilities: capabilities };
+      const { subscriptions } = await stateOf(realm, member, ['subscription'], modern);
+      return subscriptions.find(({ name }: { name: string }) => name === 'tea');
+    };
+    const unset = { push_notifications: null, desktop_notifications: null, wildcard_mentions_notify: null };
+    expect(await told({ notification_settings_null: true })).toMatchObject(unset);
+    const followed = {
+      push_notifications: true,
+      desktop_notifications: false,
+      audible_notifications: false,
+      email_notifications: false,
+      wildcard_mentions_notify: true,
+    };
+    expect(await told({})).toMatchObject(followed);
+  });
+
   it('has avatars in full for clients that cannot work them out', async () => {
     const realm = await newRealm();
     const state = await stateOf(realm, realm.people.member, ['realm_user'], { client_gravatar: false });
@@ -102,17 +140,55 @@ describe('the state of people', () => {
     for (const { avatar_url } of short.realm_users) expect(avatar_url).toBeNull();
   });
 
-  it('shows guests only those whom they know, where they may not see everyone', async () => {
+  it('shows guests only those whom they know, where they may not see everyone (wire facts 3.8)', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { guest, member } = realm.people;
     const stranger = await givenUser(realm);
-    const known = await stateOf(realm, guest, ['realm_user']);
+    const modern = { client_capabilities: { user_list_incomplete: true } };
+    const known = await stateOf(realm, guest, ['realm_user'], modern);
     const ids = known.realm_users.map(({ user_id }: { user_id: number }) => user_id);
     expect(ids).toContain(member.userId);
     expect(ids).not.toContain(stranger.userId);
-    const client = await givenClient(realm, guest, { event_types: ['realm_user'] });
+    const client = await givenClient(realm, guest, { event_types: ['realm_user'], ...modern });
     await givenUser(realm);
     expect(await client.poll()).toEqual([]);
+  });
+
+  it('lets clients that must have everybody know of strangers, and nothing about them (wire facts 14.1)', async () => {
+    const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
+    const { guest } = realm.people;
+    const stranger = await givenUser(realm, { role: 200, timezone: 'Europe/Berlin' });
+    await givenChangedUser(realm, await givenUser(realm), { isActive: false });
+    const client = await givenClient(realm, guest, {
+      event_types: ['realm_user'],
+      fetch_event_types: ['realm_user'],
+    });
+    const { realm_users, realm_non_active_users } = client.state;
+    const nobody = (userId: number) => ({
+      user_id: userId,
+      full_name: 'Unknown user',
+      email: `user${userId}@hidden.invalid`,
+      delivery_email: `user${userId}@hidden.invalid`,
+      role: 400,
+      is_owner: false,
+      is_admin: false,
+      is_guest: false,
+      is_bot: false,
+      bot_type: null,
+      is_active: true,
+      is_imported_stub: false,
+      date_joined: '1970-01-01T00:00+00:00',
+      avatar_url: null,
+      avatar_version: 1,
+      timezone: '',
+      profile_data: {},
+    });
+    expect(realm_users).toContainEqual(nobody(stranger.userId));
+    expect(realm_non_active_users).toEqual([]);
+    const another = await givenUser(realm);
+    expect(await client.poll()).toEqual([
+      { id: another.userId, type: 'realm_user', op: 'add', person: nobody(another.userId) },
+    ]);
   });
 
   it('has the bots that the caller may manage, and the groups with their members', async () => {
@@ -129,19 +205,15 @@ describe('the state of people', () => {
     expect(owners.members).toEqual([owner.userId]);
   });
 
-  it('has the personal settings, and apart for clients that do not know the object', async () => {
+  it('has the personal settings as one object, and no copies of them beside it (feature level 439)', async () => {
     const realm = await newRealm();
     const settings = key('settings', { realm: realm.realm, userId: realm.people.member.userId });
     await realm.outside.table.put(settings, { enter_sends: false, changed: 7 });
-    const types = ['user_settings', 'update_display_settings', 'update_global_notifications', 'realm_user'];
+    const types = ['user_settings', 'update_display_settings', 'update_global_notifications'];
     const state = await stateOf(realm, realm.people.member, types);
     expect(state.user_settings).toMatchObject({ enter_sends: false, twenty_four_hour_time: false });
     expect(state.user_settings).not.toHaveProperty('changed');
-    expect(state).toMatchObject({ enter_sends: false, twenty_four_hour_time: false });
-    const modern = { client_capabilities: { user_settings_object: true } };
-    expect(await stateOf(realm, realm.people.member, types.slice(1, 3), modern)).not.toHaveProperty(
-      'twenty_four_hour_time',
-    );
+    expect(state).not.toHaveProperty('twenty_four_hour_time');
   });
 });
 
@@ -165,9 +237,9 @@ describe('the state of channels', () => {
     expect(state.subscriptions[0]).not.toHaveProperty('subscribers');
   });
 
-  it('has subscribers where they are asked for and the caller may read the channel', async () => {
+  it('has subscribers where they are asked for and the caller may know of the channel (wire facts 4.1)', async () => {
     const realm = await newRealm();
-    const { member, admin } = realm.people;
+    const { member, admin, moderator } = realm.people;
     const closed = await givenChannel(realm, { isPrivate: true }, [member]);
     const asked = { include_subscribers: true };
     const own = await stateOf(realm, member, ['subscription'], asked);
@@ -175,8 +247,10 @@ describe('the state of channels', () => {
     expect(mine.subscribers).toEqual([member.userId]);
     const foreign = await stateOf(realm, admin, ['subscription'], { include_subscribers: 'partial' });
     const known = foreign.never_subscribed.find(({ name }: { name: string }) => name === closed.name);
-    expect(known).not.toHaveProperty('subscribers');
+    expect(known.subscribers).toEqual([member.userId]);
     expect(foreign.subscriptions[0].subscribers).toContain(member.userId);
+    const hidden = await stateOf(realm, moderator, ['subscription', 'stream'], asked);
+    expect(JSON.stringify(hidden)).not.toContain(`"${closed.name}"`);
   });
 
   it('has archived channels for clients that know them, and no default ones for guests', async () => {
@@ -239,6 +313,23 @@ describe('the state of messages', () => {
       mentions: [one],
     });
     expect(await client.poll()).toMatchObject([{ id: three }]);
+  });
+
+  it('is found faster the next time, once much of it was read long ago', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const ids = await givenMessages(realm, admin, general, (i) => `t${i % 3}`, 260);
+    const [first, ...others] = ids as [number, ...number[]];
+    await flagged(realm, member, 'add', 'read', others);
+    const states = () => loadReadStates(realm.outside.table, realm.realm, member.userId);
+    expect(await states()).toHaveLength(3);
+    realm.pass(120_000);
+    const told = await stateOf(realm, member, ['update_message_flags']);
+    // A floor under all of it says as much as what was noted of two topics, which is gone.
+    expect(await states()).toMatchObject([{ unread: new Set([first]) }]);
+    expect((await stateOf(realm, member, ['update_message_flags'])).unread_msgs).toEqual(told.unread_msgs);
+    expect(told.unread_msgs).toMatchObject({ count: 1, streams: [{ unread_message_ids: [first] }] });
   });
 
   it('has the newest messages of direct conversations', async () => {

@@ -1,17 +1,40 @@
 import type { EventEntry, Payload } from '../../log/slot.ts';
-import type { Table } from '../../table/table.ts';
+import { key } from '../../table/keys.ts';
+import type { Caller } from '../caller.ts';
+import type { Channel } from '../channel/channel.ts';
+import {
+  loadOwnSubscriptions,
+  loadShownChannels,
+  type Onlooker,
+  type Told,
+  withSettings,
+  withSubscribers,
+} from '../channel/channels-shown.ts';
+import { filledWithSight } from '../channel/group-sight.ts';
+import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
+import { exportObjects, loadExports } from '../export/realm-export.ts';
+import type { Group } from '../group/group.ts';
+import { loadGroupObject } from '../group/group-list.ts';
+import { roles } from '../group/system-group.ts';
+import { filledWithMoved } from '../message/moved-unread.ts';
+import type { Objects, Outside } from '../outside.ts';
 import { loadChannels, loadSubscriberIds } from '../subscription/subscription-object.ts';
+import { isSystemBot, type User } from '../user/user.ts';
+import { loadUsers } from '../user/user-list.ts';
 
 /**
- * The payload of an event with the ids that are read when it is told. They may be newer than the event; what changed
+ * The payload of an event with what is read when it is told. It may be newer than the event; what changed
  * them since is told after it, and telling it twice changes nothing. Undefined where there is nothing to tell. One
- * round trip, if it has such ids at all.
+ * round trip or two, if it has such a part at all.
  */
 export async function filledPayload(
-  table: Table,
-  realm: string,
+  outside: Outside,
   { payload, fill, hearers }: EventEntry,
+  onlooker: Caller &
+    Onlooker & { readonly deactivatedGroups: boolean; readonly objects: Pick<Objects, 'link'> },
 ): Promise<Payload | undefined> {
+  const { table } = outside;
+  const { realmId: realm } = onlooker;
   switch (fill) {
     case undefined:
       return payload;
@@ -19,11 +42,77 @@ export async function filledPayload(
       const ids = 'channel' in hearers ? await loadSubscriberIds(table, realm, hearers.channel) : [];
       return ids.length === 0 ? undefined : { ...payload, user_ids: ids };
     }
+    case 'others': {
+      const { user_ids: ids } = payload as { user_ids?: readonly number[] };
+      const others = ids?.filter((id) => id !== onlooker.user.userId) ?? [];
+      return others.length === 0 ? undefined : { ...payload, user_ids: others };
+    }
+    case 'company': {
+      const { streams, subscriptions } = payload as Telling;
+      return {
+        ...payload,
+        ...(streams && { streams: await withSubscribers(table, realm, onlooker, streams) }),
+        ...(subscriptions && {
+          subscriptions: await withSettings(table, realm, onlooker, subscriptions),
+        }),
+      };
+    }
+    case 'own': {
+      const { stream_ids: ids, ...rest } = payload;
+      const own = await loadOwnSubscriptions(table, realm, onlooker, ids as number[]);
+      return own.length === 0 ? undefined : { ...rest, subscriptions: own };
+    }
+    case 'name': {
+      const channelId = payload.stream_id as number;
+      const channel = await table.get<Channel>(key('channel', { realm, channelId }));
+      return channel && { ...payload, name: channel.name };
+    }
     case 'defaultChannels': {
       const channels = await loadChannels(table, realm);
       return { ...payload, default_streams: channels.filter(isDefault).map(idOf) };
     }
+    case 'channels': {
+      const { stream_ids: ids, ...rest } = payload;
+      const streams = await loadShownChannels(table, realm, onlooker, ids as number[]);
+      return streams.length === 0 ? undefined : { ...rest, streams };
+    }
+    case 'group': {
+      const { group_id: id, ...rest } = payload;
+      const group = await loadGroupObject(table, realm, onlooker.graph, id as number);
+      return group === undefined || group.deactivated ? undefined : { ...rest, group };
+    }
+    case 'groupInUse': {
+      const groupId = payload.group_id as number;
+      const group = await table.get<Group>(key('group', { realm, groupId }));
+      return group === undefined || (group.deactivated && !onlooker.deactivatedGroups) ? undefined : payload;
+    }
+    case 'emoji':
+      return { ...payload, realm_emoji: emojiObjects(await loadEmoji(table, realm)) };
+    case 'exports':
+      return {
+        ...payload,
+        exports: await exportObjects(onlooker.objects, realm, await loadExports(table, realm)),
+      };
+    default: {
+      if ('to' in fill) return filledWithMoved(outside, onlooker, payload, fill);
+      if ('group' in fill) return filledWithSight(outside, onlooker, payload, fill);
+      const ids = membersJoined(await loadUsers(table, realm), fill.joined);
+      return ids.length === 0 ? undefined : { ...payload, user_ids: ids };
+    }
   }
+}
+
+/** The active members, bots too, who joined between two times (ms). */
+const membersJoined = (users: readonly User[], [after, until]: readonly [number, number]): number[] =>
+  users
+    .filter((user) => user.isActive && user.role === roles.member && !isSystemBot(user))
+    .filter(({ dateJoined }) => Date.parse(dateJoined) > after && Date.parse(dateJoined) <= until)
+    .map(({ userId }) => userId);
+
+/** Channels or subscriptions that an event tells. */
+interface Telling extends Payload {
+  readonly streams?: readonly Told[];
+  readonly subscriptions?: readonly Told[];
 }
 
 type Listed = Awaited<ReturnType<typeof loadChannels>>[number];

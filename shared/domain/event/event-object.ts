@@ -41,6 +41,22 @@ export const messagePayload = (
   },
 });
 
+/**
+ * Two deletions in the same place in one, under the number of the second, for clients that take lists; undefined where
+ * these two stay apart.
+ */
+export function deletionOfBoth(first: WireEvent | undefined, second: WireEvent): WireEvent | undefined {
+  if (first === undefined || !isListOfDeleted(first) || !isListOfDeleted(second)) return undefined;
+  const { id, message_ids, ...place } = second;
+  const isSame = Object.entries(place).every(([field, value]) => first[field] === value);
+  return isSame ? { ...second, message_ids: [...first.message_ids, ...message_ids] } : undefined;
+}
+
+const isListOfDeleted = (
+  event: WireEvent,
+): event is WireEvent & { readonly message_ids: readonly number[] } =>
+  event.type === 'delete_message' && Array.isArray(event.message_ids);
+
 /** Adapts an event to what the client said of itself. */
 function spelled(payload: Payload, queue: EventQueue): Payload {
   switch (payload.type) {

@@ -33,6 +33,8 @@ export interface Listening {
   readonly applyMarkdown: boolean;
   /** The client works out Gravatar's addresses itself. */
   readonly clientGravatar: boolean;
+  /** Channels that the client hears of come with their subscribers. */
+  readonly includeSubscribers: boolean;
   readonly capabilities: readonly Capability[];
 }
 

@@ -6,15 +6,16 @@ import { hasMetadataAccess, type Seen } from '../channel/channel-access.ts';
 import { hearsOfSight } from '../channel/channel-sight.ts';
 import { folded } from '../folding.ts';
 import { channelsOf, hearsOfMessage, isSubscribedBefore } from '../message/message-hearing.ts';
-import type { Outside } from '../outside.ts';
+import type { Objects, Outside } from '../outside.ts';
 import { isAdministrator, isGuest } from '../permission.ts';
 import { messageFlags } from '../unread/message-flags.ts';
 import type { User } from '../user/user.ts';
 import { concealed, concealedUser, hiddenUsers } from '../user/user-access.ts';
+import { userObject } from '../user/user-object.ts';
 import { filledPayload } from './event-fill.ts';
 import { type FlagGround, flagsIn, loadFlagGround } from './event-flags.ts';
 import { matchesNarrow } from './event-narrow.ts';
-import { eventOf, messagePayload, type WireEvent } from './event-object.ts';
+import { deletionOfBoth, eventOf, messagePayload, type WireEvent } from './event-object.ts';
 import { accessQueue, type EventQueue, loadQueue } from './event-queue.ts';
 
 /** Who listens: the queue and its owner, whose rights are read anew each time there is something to tell. */
@@ -24,6 +25,8 @@ export interface Listener {
   readonly userId: number;
   readonly ownerId?: number;
   readonly queue: EventQueue;
+  /** Makes the links that some events tell. */
+  readonly objects: Pick<Objects, 'link'>;
 }
 
 /** Everything that decides who may hear the entries at hand, read after them. */
@@ -63,7 +66,9 @@ export async function hear(listener: Listener, entries: readonly ReadEntry[]): P
   for (const entry of relevant) {
     const event = entry.kind === 'message' ? tellMessage(ground, entry) : await tell(listener, ground, entry);
     if (event === undefined) continue;
-    events.push(event);
+    const both = deletionOfBoth(events.at(-1), event);
+    if (both) events.pop();
+    events.push(both ?? event);
     size += JSON.stringify(event).length;
     if (size > FULL) break;
   }
@@ -145,34 +150,54 @@ const peopleIn = (entries: readonly ReadEntry[]): number[] => [
   ),
 ];
 
-/** The person whom a `realm_user` event is about, or who made a reaction. */
+/** The person whom a `realm_user` event is about, who made a reaction, or who says something of themselves. */
 function personIn(payload: Payload): number | undefined {
-  if (payload.type === 'reaction') return payload.user_id as number;
+  if (payload.type === 'reaction' || payload.type === 'user_status') return payload.user_id as number;
   if (payload.type !== 'realm_user') return undefined;
   return (payload.person as { user_id?: number } | undefined)?.user_id;
 }
 
-/** The event for somebody who may not know of the person in it: a reaction stays, but not who made it. */
-function withoutPerson(payload: Payload, userId: number): Payload | undefined {
-  if (payload.type !== 'reaction') return undefined;
-  const { email, fullName } = concealed(userId);
-  return { ...payload, user: { user_id: userId, email, full_name: fullName } };
+/**
+ * The event for somebody who may not know of the person in it: a reaction stays, but not who made it. Clients that
+ * must have everybody in their list hear that there is somebody new (wire facts 14.1: `user_list_incomplete`).
+ */
+function withoutPerson(
+  payload: Payload,
+  userId: number,
+  { clientGravatar, capabilities }: EventQueue,
+): Payload | undefined {
+  if (payload.type === 'reaction') {
+    const { email, fullName } = concealed(userId);
+    return { ...payload, user: { user_id: userId, email, full_name: fullName } };
+  }
+  const isNew = payload.type === 'realm_user' && payload.op === 'add';
+  if (!isNew || capabilities.includes('user_list_incomplete')) return undefined;
+  const person = concealedUser({ userId, isBot: false });
+  return { ...payload, person: userObject(person, { clientGravatar, profile: () => ({}) }) };
 }
 
 /** The event as the listener's client gets it, or undefined where they may not hear it or do not want to. */
 async function tell(
-  { outside, realm }: Listener,
+  { outside, objects }: Listener,
   ground: Ground,
   entry: ReadEvent,
 ): Promise<WireEvent | undefined> {
   const { queue, hidden } = ground;
   if (entry.unless !== undefined && queue.capabilities.includes(entry.unless)) return undefined;
+  if (entry.given !== undefined && !queue.capabilities.includes(entry.given)) return undefined;
   const person = personIn(entry.payload);
   if (!hears(ground, entry)) return undefined;
   const isHidden = person !== undefined && hidden.has(person);
   const payload = isHidden
-    ? withoutPerson(entry.payload, person)
-    : await filledPayload(outside.table, realm, entry);
+    ? withoutPerson(entry.payload, person, queue)
+    : await filledPayload(outside, entry, {
+        ...ground.caller,
+        archived: queue.capabilities.includes('archived_channels'),
+        deactivatedGroups: queue.capabilities.includes('include_deactivated_groups'),
+        subscribers: queue.includeSubscribers,
+        unset: queue.capabilities.includes('notification_settings_null'),
+        objects,
+      });
   return payload && eventOf({ ...payload, ...ownFlags(ground, entry) }, entry.seq, queue);
 }
 
@@ -188,7 +213,10 @@ function hears(ground: Ground, { hearers, seq, unless }: ReadEvent): boolean {
   const { caller, channels } = ground;
   const { standing } = caller;
   if ('users' in hearers) return true;
-  if ('message' in hearers) return hearsOfMessage(standing, hearers, channels, seq);
+  if ('message' in hearers) {
+    const areForClient = channelsOf(hearers).every((id) => isForClient(ground, channels.get(id)));
+    return areForClient && hearsOfMessage(standing, hearers, channels, seq);
+  }
   if ('channel' in hearers) {
     const seen = channels.get(hearers.channel);
     if (seen === undefined || (unless === undefined && !isForClient(ground, seen))) return false;
@@ -203,8 +231,8 @@ function hears(ground: Ground, { hearers, seq, unless }: ReadEvent): boolean {
 }
 
 /** To clients that cannot handle archived channels, these do not exist. */
-const isForClient = ({ queue }: Ground, { channel }: Seen): boolean =>
-  !channel.isArchived || queue.capabilities.includes('archived_channels');
+const isForClient = ({ queue }: Ground, seen: Seen | undefined): boolean =>
+  seen?.channel.isArchived !== true || queue.capabilities.includes('archived_channels');
 
 function tellMessage(ground: Ground, message: ReadMessage): WireEvent | undefined {
   const { caller, queue, channels, users, takesPart } = ground;
@@ -213,6 +241,7 @@ function tellMessage(ground: Ground, message: ReadMessage): WireEvent | undefine
   const isEcho = message.senderId === userId && message.echo?.queueId === queue.queueId;
   const isReceived = message.people !== undefined || isSubscribedBefore(seen, message.id);
   if (!isEcho && !isReceived && !overhears(ground, seen)) return undefined;
+  if (!isForClient(ground, seen)) return undefined;
   const flags =
     isReceived || isEcho
       ? messageFlags(message, {
@@ -231,6 +260,7 @@ function tellMessage(ground: Ground, message: ReadMessage): WireEvent | undefine
     ...(channelName !== undefined && { channelName }),
     users,
     realmStringId: caller.realm.stringId,
+    historyVisibility: caller.realm.settings.message_edit_history_visibility_policy,
   };
   const payload = messagePayload(message, names, flags, queue);
   return eventOf(

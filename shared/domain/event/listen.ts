@@ -12,8 +12,11 @@ const SOON = 50;
 /** So few slots are read to see whether a hole is closed: what stands behind it was read before, and is read again. */
 const GLANCE = 5;
 
-/** How long (ms) a poll that does not block waits for such a thing, in front of what is already written. */
-const PATIENCE = 300;
+/**
+ * How long (ms) a poll that does not block waits for such a thing, in front of what is already written. What settles
+ * does so soon, however slow everything is.
+ */
+const PATIENCE = { hole: 300, settling: 2_000 } as const;
 
 /** So many numbers that were not for this client are acknowledged even when it does not block. */
 const FAR = 200;
@@ -43,8 +46,8 @@ export async function listen(
     const { head, ended } = run;
     const now = log.now();
     if (now >= hold.until) return [heartbeat(head)];
-    const isIdle = ended === 'end' || now - started >= PATIENCE;
-    if (!hold.isBlocking && ended !== 'page' && isIdle) return head - cursor >= FAR ? [heartbeat(head)] : [];
+    const mayEnd = ended === 'end' || (ended !== 'page' && now - started >= PATIENCE[ended]);
+    if (!hold.isBlocking && mayEnd) return head - cursor >= FAR ? [heartbeat(head)] : [];
     run = await next(log, head, ended, sights, hold.until - now);
   }
 }

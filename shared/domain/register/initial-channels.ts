@@ -1,4 +1,5 @@
-import { hasContentAccess } from '../channel/channel-access.ts';
+import type { Channel, Subscription } from '../channel/channel.ts';
+import { hasMetadataAccess } from '../channel/channel-access.ts';
 import { channelObject } from '../channel/channel-object.ts';
 import { folderObjects, loadFolders } from '../channel/folder.ts';
 import { isGuest } from '../permission.ts';
@@ -6,19 +7,24 @@ import { limits } from '../realm/realm.ts';
 import {
   byName,
   type CountedChannel,
-  loadSubscriberIds,
   splitChannels,
   subscriptionObject,
+  withoutNull,
 } from '../subscription/subscription-object.ts';
 import type { Asking, Section } from './initial-section.ts';
 
-/** Lists of subscribers that are read side by side: one query each, and there can be many channels. */
-const TOGETHER = 50;
+/** Lists of subscribers that are asked for at once, one query each: when more wait for a connection, the client warns. */
+const TOGETHER = 150;
 
 /** What the caller is, was and could be subscribed to. */
 const subscription: Section = async (asking) => {
   const { caller, outside } = asking;
-  const [channels, subscriptions] = await Promise.all([asking.channels(), asking.subscriptions()]);
+  if (asking.includeSubscribers) void expectSubscribers(asking);
+  const [channels, subscriptions, settings] = await Promise.all([
+    asking.channels(),
+    asking.subscriptions(),
+    asking.capabilities.includes('notification_settings_null') ? undefined : asking.settings(),
+  ]);
   const split = splitChannels(caller.standing, channels.filter(isFor(asking)), subscriptions);
   const { subscribed, unsubscribed, neverSubscribed } = split;
   const shown = [...subscribed, ...unsubscribed, ...neverSubscribed];
@@ -30,11 +36,11 @@ const subscription: Section = async (asking) => {
   };
   return {
     subscriptions: subscribed.map((each) => ({
-      ...subscriptionObject(each, each.subscription, now),
+      ...withoutNull(subscriptionObject(each, each.subscription, now), settings),
       ...listed(each),
     })),
     unsubscribed: unsubscribed.map((each) => ({
-      ...subscriptionObject(each, each.subscription, now),
+      ...withoutNull(subscriptionObject(each, each.subscription, now), settings),
       ...listed(each),
     })),
     never_subscribed: neverSubscribed.map((each) => ({
@@ -50,37 +56,59 @@ const isFor =
   ({ channel }: CountedChannel): boolean =>
     !channel.isArchived || capabilities.includes('archived_channels');
 
-/** Who is subscribed to these channels, as far as the caller may read them. */
+/** Who is subscribed to these channels, as far as the caller may know of them. */
 async function loadSubscribers(
-  { outside, caller, subscriptions }: Asking,
+  asking: Asking,
   channels: readonly CountedChannel[],
 ): Promise<ReadonlyMap<number, readonly number[]>> {
-  const own = new Map((await subscriptions()).current.map((each) => [each.channelId, each]));
-  const readable = channels.filter(({ channel }) =>
-    hasContentAccess(caller.standing, { channel, subscription: own.get(channel.channelId) }),
+  const ids = known(
+    asking,
+    channels.map(({ channel }) => channel),
+    await asking.reader.subscriptions(),
   );
   const found = new Map<number, readonly number[]>();
-  for (let start = 0; start < readable.length; start += TOGETHER) {
-    await Promise.all(
-      readable.slice(start, start + TOGETHER).map(async ({ channel: { channelId } }) => {
-        found.set(channelId, await loadSubscriberIds(outside.table, caller.realmId, channelId));
-      }),
-    );
+  for (let start = 0; start < ids.length; start += TOGETHER) {
+    const lists = ids
+      .slice(start, start + TOGETHER)
+      .map(async (id) => [id, await asking.subscribersOf(id)] as const);
+    for (const [id, list] of await Promise.all(lists)) found.set(id, list);
   }
   return found;
 }
 
-/** The channels that the caller may read without more ado: public ones, and their own. */
-const stream: Section = async (asking) => {
-  const { caller, outside } = asking;
-  const [channels, { current }] = await Promise.all([asking.channels(), asking.subscriptions()]);
-  const own = new Map(current.map((each) => [each.channelId, each]));
-  const shown = channels
+/** Begins to read the lists of subscribers that are probably told. */
+async function expectSubscribers(asking: Asking): Promise<void> {
+  const { channels, reader } = asking.hints;
+  for (const channelId of known(asking, channels, await reader.subscriptions()).slice(0, TOGETHER)) {
+    void asking.subscribersOf(channelId);
+  }
+}
+
+/** The ids of those of the channels whose subscribers the caller may know. */
+const known = (
+  { caller }: Asking,
+  channels: readonly Channel[],
+  own: ReadonlyMap<number, Subscription>,
+): number[] =>
+  channels
+    .filter((channel) =>
+      hasMetadataAccess(caller.standing, { channel, subscription: own.get(channel.channelId) }),
+    )
+    .map(({ channelId }) => channelId);
+
+/** The channels that the caller may know of, and their client can handle. */
+export async function shownChannels(asking: Asking): Promise<readonly CountedChannel[]> {
+  const [channels, own] = await Promise.all([asking.channels(), asking.reader.subscriptions()]);
+  return channels
     .filter(isFor(asking))
     .filter(({ channel }) =>
-      hasContentAccess(caller.standing, { channel, subscription: own.get(channel.channelId) }),
+      hasMetadataAccess(asking.caller.standing, { channel, subscription: own.get(channel.channelId) }),
     );
-  const now = outside.now();
+}
+
+const stream: Section = async (asking) => {
+  const shown = await shownChannels(asking);
+  const now = asking.outside.now();
   return {
     streams: byName(shown).map(({ channel, count }) => channelObject(channel, count, now)),
     stream_name_max_length: limits.channelName,

@@ -1,22 +1,36 @@
 import { key, partition, sortPrefix } from '../../table/keys.ts';
+import { readHeads } from '../fetch/message-reach.ts';
+import type { Reader } from '../fetch/reader.ts';
 import { EMPTY_TOPIC_NAME } from '../realm/realm.ts';
-import type { Conversation, Dialogue } from '../send/direct.ts';
+import type { Conversation } from '../send/direct.ts';
 import type { UserTopic } from '../topic/user-topic.ts';
 import { visibility } from '../topic/visibility.ts';
 import type { Star } from '../unread/star.ts';
 import { loadUnread } from '../unread/unread.ts';
 import { unreadObject } from '../unread/unread-object.ts';
+import { shownChannels } from './initial-channels.ts';
 import type { Asking, Section } from './initial-section.ts';
+import { once } from './once.ts';
 
 const message: Section = ({ maxMessageId }) => ({ max_message_id: maxMessageId });
 
 /** What the caller has not read. That the next look is short again is seen to beside it, and is no part of it. */
-const unreadMessages: Section = async ({ outside, caller, capabilities, cursor }) => {
-  const unread = await loadUnread(outside, caller.realmId, caller.user.userId);
+const unreadMessages: Section = async (asking) => {
+  const { outside, caller, capabilities, cursor, reader, hints } = asking;
+  const [unread, hidden] = await Promise.all([
+    loadUnread(outside, reader, hints.reader),
+    hiddenChannels(asking),
+  ]);
   await unread.upkeep().catch((error: Error) => outside.report({ level: 'WARN', unread: error.message }));
   const emptyTopicName = capabilities.includes('empty_topic_name');
-  return { unread_msgs: unreadObject(unread, caller.standing, { upTo: cursor, emptyTopicName }) };
+  return { unread_msgs: unreadObject(unread, caller.standing, { upTo: cursor, hidden, emptyTopicName }) };
 };
+
+/** Archived channels, to clients that cannot handle them: there they could not be read. */
+const hiddenChannels = async ({ capabilities, channels }: Asking): Promise<ReadonlySet<number>> =>
+  capabilities.includes('archived_channels')
+    ? new Set()
+    : new Set((await channels()).flatMap(({ channel }) => (channel.isArchived ? channel.channelId : [])));
 
 /** The messages that the caller starred. */
 const starredMessages: Section = async ({ outside, caller }) => {
@@ -25,21 +39,15 @@ const starredMessages: Section = async ({ outside, caller }) => {
     pk: partition('star', place),
     prefix: sortPrefix('star'),
   });
-  return { starred_messages: stars.filter(({ removed }) => !removed).map(({ messageId }) => messageId) };
+  const ids = stars.filter(({ removed }) => !removed).map(({ messageId }) => messageId);
+  // A message that was deleted leaves the stars of those who starred it behind.
+  const heads = await readHeads(outside.table, caller.realmId, ids);
+  return { starred_messages: heads.map(({ id }) => id).sort((a, b) => a - b) };
 };
 
-/** The caller's policies for topics. Those that were taken back are stored too, and say nothing. */
-export async function loadPolicies({
-  outside,
-  caller,
-}: Pick<Asking, 'outside' | 'caller'>): Promise<UserTopic[]> {
-  const place = { realm: caller.realmId, userId: caller.user.userId };
-  const stored = await outside.table.all<UserTopic>({
-    pk: partition('userTopic', place),
-    prefix: sortPrefix('userTopic'),
-  });
-  return stored.filter(({ policy }) => policy !== visibility.inherit);
-}
+/** The policies for topics. Those that were taken back are stored too, and say nothing. */
+export const loadPolicies = async (reader: Reader): Promise<UserTopic[]> =>
+  (await reader.topicPolicies()).filter(({ policy }) => policy !== visibility.inherit);
 
 const nameOf = (topic: string, { capabilities }: Asking): string =>
   topic === '' && !capabilities.includes('empty_topic_name') ? EMPTY_TOPIC_NAME : topic;
@@ -56,7 +64,7 @@ const userTopics: Section = async (asking) => ({
 /** The list from before there were other policies; left out for clients that name the new one (wire facts 14.5). */
 const mutedTopics: Section = async (asking) => {
   if (asking.types?.has('user_topic')) return {};
-  const [policies, channels] = await Promise.all([asking.policies(), asking.channels()]);
+  const [policies, channels] = await Promise.all([asking.policies(), shownChannels(asking)]);
   const names = new Map(channels.map(({ channel }) => [channel.channelId, channel.name]));
   return {
     muted_topics: policies.flatMap(({ channelId, topic, policy, updated }) => {
@@ -69,17 +77,17 @@ const mutedTopics: Section = async (asking) => {
 };
 
 /** The direct conversations of the caller, each with its newest message. */
-const recentPrivateConversations: Section = async ({ outside, caller }) => {
+const recentPrivateConversations: Section = async ({ outside, caller, reader, hints }) => {
   const { realmId: realm, user } = caller;
-  const dialogues = await outside.table.all<Dialogue>({
-    pk: partition('dialogue', { realm, userId: user.userId }),
-    prefix: sortPrefix('dialogue'),
-  });
-  const conversations = await outside.table.getMany<Conversation>(
-    dialogues.map(({ conversation }) => key('conversation', { realm, conversation })),
+  const load = once((conversation: string) =>
+    outside.table.get<Conversation>(key('conversation', { realm, conversation })),
   );
+  for (const { conversation } of await hints.reader.dialogues()) void load(conversation);
+  const dialogues = await reader.dialogues();
+  const conversations = await Promise.all(dialogues.map(({ conversation }) => load(conversation)));
   return {
     recent_private_conversations: conversations
+      .filter((conversation) => conversation !== undefined)
       .sort((a, b) => b.maxId - a.maxId)
       .map(({ people, maxId }) => ({
         max_message_id: maxId,

@@ -1,5 +1,13 @@
-import { EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';
+import { loadTokenPresence } from '../calls/call-token.ts';
+import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
+import { OFFLINE } from '../presence/presence-object.ts';
+import { externalAccounts } from '../profile/external-account.ts';
+import { pushSettings } from '../push/push-settings.ts';
+import { domainObject, loadDomains } from '../realm/domains.ts';
+import { derivedSettings, EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';
 import { supportedSettings } from '../realm/supported-settings.ts';
+import { videoChatProviders } from '../realm/video-chat.ts';
+import { isWebPublicEnabled } from '../realm/web-public.ts';
 import { organizationIcon } from '../user/avatar.ts';
 import type { Asking, Section } from './initial-section.ts';
 
@@ -15,7 +23,7 @@ const server = {
   giphy_rating_options: {},
   jitsi_server_url: null,
   max_avatar_file_size_mib: FILES,
-  max_bulk_new_subscription_messages: 250,
+  max_bulk_new_subscription_messages: limits.newSubscriptionMessages,
   max_channel_folder_description_length: limits.folderDescription,
   max_channel_folder_name_length: limits.folderName,
   max_file_upload_size_mib: FILES,
@@ -39,14 +47,13 @@ const server = {
   server_min_deactivated_realm_deletion_days: null,
   server_name_changes_disabled: false,
   server_needs_upgrade: false,
-  server_presence_offline_threshold_seconds: 200,
+  server_presence_offline_threshold_seconds: OFFLINE,
   server_presence_ping_interval_seconds: 60,
   server_report_message_types: [],
   server_thumbnail_formats: [],
   server_typing_started_expiry_period_milliseconds: 45_000,
   server_typing_started_wait_period_milliseconds: 30_000,
   server_typing_stopped_wait_period_milliseconds: 12_000,
-  server_web_public_streams_enabled: true,
   settings_send_digest_emails: false,
   tenor_api_key: '',
   upgrade_text_for_wide_organization_logo: '',
@@ -56,7 +63,6 @@ const server = {
 /** Settings that this service does not have, with the value that says so to clients. */
 const absent = {
   demo_organization_scheduled_deletion_date: null,
-  realm_allow_edit_history: false,
   realm_authentication_methods: {},
   realm_avatar_changes_disabled: true,
   realm_bot_domain: '',
@@ -67,7 +73,6 @@ const absent = {
   realm_disallow_disposable_email_addresses: false,
   realm_email_auth_enabled: false,
   realm_email_changes_disabled: true,
-  realm_enable_read_receipts: false,
   realm_gif_rating_policy: 0,
   realm_giphy_rating: 0,
   realm_icon_source: 'G',
@@ -79,43 +84,19 @@ const absent = {
   realm_logo_source: 'D',
   realm_logo_url: '',
   realm_message_content_allowed_in_email_notifications: false,
-  realm_message_edit_history_visibility_policy: 'none',
-  realm_name_changes_disabled: false,
-  realm_new_stream_announcements_stream_id: -1,
   realm_night_logo_source: 'D',
   realm_night_logo_url: '',
   realm_org_type: 0,
   realm_password_auth_enabled: false,
   realm_plan_type: 1,
-  realm_presence_disabled: true,
-  realm_push_notifications_enabled: false,
-  realm_push_notifications_enabled_end_timestamp: null,
   realm_require_e2ee_push_notifications: false,
   realm_require_unique_names: false,
-  realm_send_channel_events_messages: false,
   realm_send_welcome_emails: false,
   realm_signup_announcements_stream_id: -1,
   realm_upload_quota_mib: null,
-  realm_video_chat_provider: 0,
   realm_want_advertise_in_communities_directory: false,
   realm_welcome_message_custom_text: '',
   realm_zulip_update_announcements_stream_id: -1,
-} as const;
-
-/** External accounts whose addresses clients can make themselves (wire facts 6). */
-const externalAccounts = {
-  github: {
-    text: 'GitHub',
-    name: 'GitHub username',
-    hint: 'Enter your GitHub username',
-    url_pattern: 'https://github.com/%(username)s',
-  },
-  twitter: {
-    text: 'Twitter',
-    name: 'Twitter username',
-    hint: 'Do not include the @',
-    url_pattern: 'https://twitter.com/%(username)s',
-  },
 } as const;
 
 /** The organization: what it is, its settings, and the limits of the service (wire facts 2). */
@@ -124,21 +105,49 @@ const realm: Section = ({ caller, baseUrl, outside }: Asking) => {
   return {
     ...server,
     ...absent,
-    ...Object.fromEntries(Object.entries(settings).map(([setting, value]) => [`realm_${setting}`, value])),
+    ...Object.fromEntries(
+      Object.entries({
+        ...settings,
+        ...derivedSettings(settings),
+        ...pushSettings(caller.realm, outside.environment),
+      }).map(([setting, value]) => [`realm_${setting}`, value]),
+    ),
     realm_name: name,
     realm_description: description,
     realm_url: baseUrl,
     realm_uri: baseUrl,
     realm_date_created: created,
     realm_icon_url: organizationIcon(uuid),
-    realm_mandatory_topics: settings.topics_policy === 'disable_empty_topic',
     realm_empty_topic_display_name: EMPTY_TOPIC_NAME,
-    realm_available_video_chat_providers: { disabled: { name: 'None', id: 0 } },
+    realm_available_video_chat_providers: videoChatProviders(outside.environment),
     realm_default_external_accounts: externalAccounts,
     server_generation: created,
     server_supported_permission_settings: supportedSettings,
     server_timestamp: outside.now() / 1000,
+    server_web_public_streams_enabled: isWebPublicEnabled(outside.environment),
   };
 };
 
-export const realmSections = { realm } satisfies Record<string, Section>;
+/** The domains in which new people may have their addresses, where that is restricted. */
+const domains: Section = async ({ caller, outside }) => ({
+  realm_domains: (await loadDomains(outside.table, caller.realmId)).list.map(domainObject),
+});
+
+/** The custom emoji, deactivated ones too. */
+const emoji: Section = async ({ caller, outside }) => ({
+  realm_emoji: emojiObjects(await loadEmoji(outside.table, caller.realmId)),
+});
+
+/** Whether the caller gave each provider of video calls their consent (specification 4.12, wire facts 13.4). */
+const videoCalls: Section = async ({ caller, outside }) => {
+  const names = ['zoom', 'webex'] as const;
+  const present = await loadTokenPresence(outside, caller.realmId, caller.user.userId, names);
+  return Object.fromEntries(names.map((name) => [`has_${name}_token`, present.has(name)]));
+};
+
+export const realmSections = {
+  realm,
+  realm_domains: domains,
+  realm_emoji: emoji,
+  video_calls: videoCalls,
+} satisfies Record<string, Section>;

@@ -1,10 +1,12 @@
 import type { Caller } from '../caller.ts';
 import type { Capability } from '../event/event-queue.ts';
+import type { Reader } from '../fetch/reader.ts';
 import type { Outside } from '../outside.ts';
 import type { CountedChannel, Subscriptions } from '../subscription/subscription-object.ts';
 import type { UserTopic } from '../topic/user-topic.ts';
 import type { User } from '../user/user.ts';
 import type { UserSettings } from '../user/user-settings.ts';
+import type { Hints } from './initial-hints.ts';
 
 /** What the state is told of: who asks, and how they want it. */
 export interface Asked {
@@ -16,12 +18,16 @@ export interface Asked {
   /** The client works out Gravatar's addresses itself. */
   readonly clientGravatar: boolean;
   readonly includeSubscribers: boolean;
+  /** Presences are wanted in their modern form, and of so many days. */
+  readonly slimPresence: boolean;
+  readonly presenceDays: number | undefined;
   /** The types that the client named itself, if any. */
   readonly types: ReadonlySet<string> | undefined;
   /** Where the events of the queue begin: the state has everything up to here. */
   readonly cursor: number;
   /** No message up to the cursor of the queue has a higher id. */
   readonly maxMessageId: number;
+  readonly hints: Hints;
 }
 
 /** The same with the lists that several sections need: each is read when it is first asked for, once. */
@@ -31,6 +37,11 @@ export interface Asking extends Asked {
   readonly subscriptions: () => Promise<Subscriptions>;
   readonly settings: () => Promise<UserSettings>;
   readonly policies: () => Promise<readonly UserTopic[]>;
+  /** What the caller has to do with channels and conversations, and what they have read. */
+  readonly reader: Reader;
+  readonly subscribersOf: (channelId: number) => Promise<readonly number[]>;
+  /** The users of whom the caller may know: guests perhaps not of everybody (wire facts 3.8). */
+  readonly known: () => Promise<readonly User[]>;
 }
 
 /** Tells the part of the state that goes on with events of one type. */

@@ -1,11 +1,16 @@
-import { loadChannels, loadSubscriptions } from '../subscription/subscription-object.ts';
+import { Reader } from '../fetch/reader.ts';
+import { loadChannels, loadFormer, loadSubscriberIds } from '../subscription/subscription-object.ts';
 import { loadUsers } from '../user/user-list.ts';
 import { channelSections } from './initial-channels.ts';
+import { deviceSections } from './initial-devices.ts';
 import { loadPolicies, messageSections } from './initial-messages.ts';
+import { presenceSections } from './initial-presence.ts';
+import { profileSections } from './initial-profile.ts';
 import { realmSections } from './initial-realm.ts';
 import type { Asked, Asking, Section } from './initial-section.ts';
 import { unusedSections } from './initial-unused.ts';
-import { loadSettings, userSections } from './initial-users.ts';
+import { loadKnown, loadSettings, userSections } from './initial-users.ts';
+import { lazily, once } from './once.ts';
 
 /** The state by the event types that go on with it (wire facts 14.1). Types that are not here have none. */
 const sections: Readonly<Record<string, Section>> = {
@@ -13,6 +18,9 @@ const sections: Readonly<Record<string, Section>> = {
   ...userSections,
   ...channelSections,
   ...messageSections,
+  ...presenceSections,
+  ...deviceSections,
+  ...profileSections,
   ...unusedSections,
 };
 
@@ -25,25 +33,29 @@ export const stateTypes: readonly string[] = Object.keys(sections);
  */
 export async function loadInitialState(asked: Asked): Promise<object> {
   const { outside, caller, types } = asked;
+  const { table } = outside;
+  const { realmId, user } = caller;
+  const reader = new Reader(table, realmId, user.userId);
   const asking: Asking = {
     ...asked,
-    users: lazily(() => loadUsers(outside.table, caller.realmId)),
+    reader,
+    users: lazily(() => loadUsers(table, realmId)),
     settings: lazily(() => loadSettings(asked)),
-    policies: lazily(() => loadPolicies(asked)),
-    channels: lazily(() => loadChannels(outside.table, caller.realmId)),
-    subscriptions: lazily(() => loadSubscriptions(outside.table, caller.realmId, caller.user.userId)),
+    policies: lazily(() => loadPolicies(reader)),
+    channels: lazily(() => loadChannels(table, realmId)),
+    subscriptions: lazily(async () => {
+      const [current, former] = await Promise.all([
+        reader.subscriptions(),
+        loadFormer(table, realmId, user.userId),
+      ]);
+      return { current: [...current.values()], former };
+    }),
+    subscribersOf: once((channelId) => loadSubscriberIds(table, realmId, channelId)),
+    known: lazily(() => loadKnown(asking)),
   };
   const wanted = Object.entries(sections).flatMap(([type, section]) =>
     types === undefined || types.has(type) ? [section] : [],
   );
   const parts = await Promise.all([...new Set(wanted)].map((section) => section(asking)));
   return Object.assign({}, ...parts);
-}
-
-function lazily<T>(load: () => Promise<T>): () => Promise<T> {
-  let loading: Promise<T> | undefined;
-  return () => {
-    loading ??= load();
-    return loading;
-  };
 }

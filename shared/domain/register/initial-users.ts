@@ -1,39 +1,63 @@
 import { key } from '../../table/keys.ts';
-import { groupObjects, loadNamedGroups } from '../group/group-list.ts';
+import { groupObjects, loadMemberIds, loadNamedGroups } from '../group/group-list.ts';
 import { roles } from '../group/system-group.ts';
 import { holds, isAdministrator, isGuest, isOwner } from '../permission.ts';
+import { loadProfiles } from '../profile/profile-data.ts';
 import type { RealmSettings } from '../realm/realm.ts';
-import { loadAcquaintances } from '../user/acquaintances.ts';
+import { isWebPublicEnabled } from '../realm/web-public.ts';
+import { acquaintancesAt } from '../user/acquaintances.ts';
 import { avatarUrlOf } from '../user/avatar.ts';
-import { botDefaults, type OwnedBot } from '../user/bot.ts';
-import { isSystemBot, type User } from '../user/user.ts';
-import { seesEveryone } from '../user/user-access.ts';
+import { botDefaults, loadAllBots, loadOwnedBots } from '../user/bot.ts';
+import type { User } from '../user/user.ts';
+import { concealedUser, seesEveryone } from '../user/user-access.ts';
 import { userObject } from '../user/user-object.ts';
 import { settingsOf, type UserSettings } from '../user/user-settings.ts';
 import type { Asking, Section } from './initial-section.ts';
+import { once } from './once.ts';
 
 /** Everybody whom the caller may know of, and the caller. */
 const realmUser: Section = async (asking) => {
-  const [known, own] = await Promise.all([loadKnown(asking), ownFields(asking)]);
-  const telling = { clientGravatar: asking.clientGravatar, profileData: true };
-  const listed = known.filter((user) => !isSystemBot(user));
+  const { outside, caller, clientGravatar } = asking;
+  const [everybody, known, own, tellProfile] = await Promise.all([
+    asking.users(),
+    asking.known(),
+    ownFields(asking),
+    loadProfiles(outside.table, caller.realmId, undefined),
+  ]);
+  // Clients that must have everybody get the others without what is hidden of them (wire facts 14.1).
+  const isComplete =
+    asking.capabilities.includes('user_list_incomplete') || known.length === everybody.length;
+  const ids = new Set(known.map(({ userId }) => userId));
+  const hidden = isComplete ? [] : everybody.filter(({ userId }) => !ids.has(userId)).map(concealedUser);
+  const listed = [
+    ...known.map((user) => userObject(user, { clientGravatar, profile: tellProfile })),
+    ...hidden.map((user) => userObject(user, { clientGravatar, profile: () => ({}) })),
+  ];
   return {
-    realm_users: listed.filter(({ isActive }) => isActive).map((user) => userObject(user, telling)),
-    realm_non_active_users: listed
-      .filter(({ isActive }) => !isActive)
-      .map((user) => userObject(user, telling)),
-    cross_realm_bots: known.filter(isSystemBot).map((user) => userObject(user, telling)),
+    realm_users: listed.filter((user) => user.is_active && !user.is_system_bot),
+    realm_non_active_users: listed.filter((user) => !user.is_active && !user.is_system_bot),
+    cross_realm_bots: listed.filter((user) => user.is_system_bot),
     ...own,
   };
 };
 
-/** The users of whom the caller may know. Guests perhaps may not know of everybody (wire facts 3.8). */
-async function loadKnown({ outside, caller, users }: Asking): Promise<readonly User[]> {
+/** The users of whom the caller may know: guests perhaps not of everybody (wire facts 3.8). */
+export async function loadKnown({
+  caller,
+  reader,
+  hints,
+  users,
+  subscribersOf,
+}: Pick<Asking, 'caller' | 'reader' | 'hints' | 'users' | 'subscribersOf'>): Promise<readonly User[]> {
   if (seesEveryone(caller)) return users();
-  const [everybody, acquaintances] = await Promise.all([
+  for (const channelId of (await hints.reader.subscriptions()).keys()) void subscribersOf(channelId);
+  const [everybody, subscriptions, dialogues] = await Promise.all([
     users(),
-    loadAcquaintances(outside.table, caller.realmId, caller.user.userId),
+    reader.subscriptions(),
+    reader.dialogues(),
   ]);
+  const places = { subscriptions: [...subscriptions.values()], dialogues };
+  const acquaintances = await acquaintancesAt(places, caller.user.userId, subscribersOf);
   return everybody.filter(({ userId, isBot }) => isBot || acquaintances.has(userId));
 }
 
@@ -48,7 +72,9 @@ async function ownFields(asking: Asking): Promise<object> {
     can_create_public_streams: may('can_create_public_channel_group'),
     can_create_private_streams: may('can_create_private_channel_group'),
     can_create_web_public_streams:
-      realm.settings.enable_spectator_access && may('can_create_web_public_channel_group'),
+      isWebPublicEnabled(asking.outside.environment) &&
+      realm.settings.enable_spectator_access &&
+      may('can_create_web_public_channel_group'),
   };
   return {
     user_id: user.userId,
@@ -73,26 +99,18 @@ async function ownFields(asking: Asking): Promise<object> {
 }
 
 /** The bots that the caller may manage, with what is set for them: their own, and for administrators all. */
-const realmBot: Section = async ({ outside, caller, users, channels, subscriptions }) => {
+const realmBot: Section = async ({ outside: { table }, caller, channels, reader }) => {
   const { user, standing, realmId: realm } = caller;
-  const mine = (await users()).filter(
-    (each) => each.isBot && !isSystemBot(each) && (isAdministrator(standing) || each.ownerId === user.userId),
-  );
-  const [owned, counted, { current }] = await Promise.all([
-    outside.table.getMany<OwnedBot>(
-      mine.flatMap(({ userId, ownerId }) =>
-        ownerId === undefined ? [] : [key('bot', { realm, ownerId, userId })],
-      ),
-    ),
+  const [bots, counted, own] = await Promise.all([
+    isAdministrator(standing) ? loadAllBots(table, realm) : loadOwnedBots(table, realm, user.userId),
     channels(),
-    subscriptions(),
+    reader.subscriptions(),
   ]);
-  const own = new Map(current.map((subscription) => [subscription.channelId, subscription]));
   const seen = new Map(
     counted.map(({ channel }) => [channel.channelId, { channel, subscription: own.get(channel.channelId) }]),
   );
   return {
-    realm_bots: owned.map((bot) => ({
+    realm_bots: bots.map((bot) => ({
       user_id: bot.userId,
       ...botDefaults(standing, bot, seen),
       services: [],
@@ -101,33 +119,31 @@ const realmBot: Section = async ({ outside, caller, users, channels, subscriptio
 };
 
 /** All user groups with their members. */
-const realmUserGroups: Section = async ({ outside, caller, users, capabilities }) => {
-  const [named, everybody] = await Promise.all([loadNamedGroups(outside.table, caller.realmId), users()]);
+const realmUserGroups: Section = async ({ outside: { table, now }, caller, users, capabilities, hints }) => {
+  const membersOf = once((groupId: number) => loadMemberIds(table, caller.realmId, groupId));
+  for (const { groupId } of hints.groups) void membersOf(groupId);
+  const [named, everybody] = await Promise.all([loadNamedGroups(table, caller.realmId, membersOf), users()]);
   const includeDeactivated = capabilities.includes('include_deactivated_groups');
   return {
-    realm_user_groups: groupObjects(caller, named, everybody, { includeDeactivated, now: outside.now() }),
+    realm_user_groups: groupObjects(caller, named, everybody, { includeDeactivated, now: now() }),
   };
 };
 
 /** The caller's personal settings, as one object. */
 const userSettings: Section = async ({ settings }) => ({ user_settings: await settings() });
 
-/** The same, spread over the reply, for clients that do not know the object. */
-const spreadSettings: Section = async ({ settings, capabilities }) =>
-  capabilities.includes('user_settings_object') ? {} : settings();
-
 export const userSections = {
   realm_user: realmUser,
   realm_bot: realmBot,
   realm_user_groups: realmUserGroups,
   user_settings: userSettings,
-  update_display_settings: spreadSettings,
-  update_global_notifications: spreadSettings,
 } satisfies Record<string, Section>;
 
-/** Reads the caller's personal settings. */
+/** Reads the caller's personal settings. Their time zone is told to everybody, and stands with the user. */
 export const loadSettings = async ({
   outside,
-  caller,
-}: Pick<Asking, 'outside' | 'caller'>): Promise<UserSettings> =>
-  settingsOf(await outside.table.get(key('settings', { realm: caller.realmId, userId: caller.user.userId })));
+  caller: { realmId: realm, user },
+}: Pick<Asking, 'outside' | 'caller'>): Promise<UserSettings> => ({
+  ...settingsOf(await outside.table.get(key('settings', { realm, userId: user.userId }))),
+  timezone: user.timezone,
+});
