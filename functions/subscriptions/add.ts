@@ -1,4 +1,5 @@
 import type { Pointer } from '../../shared/domain/pointer.ts';
+import { isWebPublicEnabled } from '../../shared/domain/realm/web-public.ts';
 import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/send/naming.ts';
 import { checkPairs, checkWanted, type Wanted } from '../../shared/domain/subscription/subscribe-check.ts';
 import { subscribePeople } from '../../shared/domain/subscription/subscribe-people.ts';
@@ -9,6 +10,11 @@ import {
   type Pair,
   type SubscribeGround,
 } from '../../shared/domain/subscription/subscription-ground.ts';
+import {
+  announceCreated,
+  mayTellPeople,
+  tellSubscribed,
+} from '../../shared/domain/subscription/subscription-notices.ts';
 import { principalIds, principalPointers } from '../../shared/domain/user/principals.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { addSubscriptions } from '../../shared/endpoints/subscriptions.ts';
@@ -72,7 +78,7 @@ async function run(context: Context<Add>, loaded: Loaded): Promise<ReplyOf<typeo
       return loadSubscribeGround(outside.table, realm, userId, ids, people, input);
     },
   };
-  const { subscribed, already, unauthorized } = await subscribePeople(
+  const outcome = await subscribePeople(
     stage,
     caller,
     context.commit,
@@ -83,16 +89,22 @@ async function run(context: Context<Add>, loaded: Loaded): Promise<ReplyOf<typeo
       settings: input,
       render: (description) => renderDescription(description, found),
       refuseUnauthorized: isFatal,
+      isWebPublicEnabled: isWebPublicEnabled(outside.environment),
       now: outside.now(),
     },
     loaded.ground,
   );
+  const wantsMessages = input.send_new_subscription_messages ?? true;
+  const tells = wantsMessages && mayTellPeople(outcome);
+  await Promise.all([
+    tells && tellSubscribed(context, outcome, loaded.ground.users),
+    input.announce && announceCreated(context, outcome),
+  ]);
   return {
-    subscribed: byUser(subscribed),
-    already_subscribed: byUser(already),
-    ...(!isFatal && { unauthorized: [...unauthorized] }),
-    // Nobody is sent a message about it here.
-    ...((input.send_new_subscription_messages ?? true) && { new_subscription_messages_sent: false }),
+    subscribed: byUser(outcome.subscribed),
+    already_subscribed: byUser(outcome.already),
+    ...(!isFatal && { unauthorized: [...outcome.unauthorized] }),
+    ...(wantsMessages && { new_subscription_messages_sent: tells }),
   };
 }
 

@@ -3,12 +3,22 @@ import {
   loadCandidates,
   membersAmong,
 } from '../../shared/domain/group/group-membership.ts';
+import { type GroupGraph, noGroups } from '../../shared/domain/permission.ts';
 import { listUserGroupMembers } from '../../shared/endpoints/user-groups.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
+const graph = { kind: 'groupGraph' } as const;
+
 export const handler = serve(listUserGroupMembers, {
-  load: ({ input, realm, outside }) =>
-    loadCandidates(outside.table, realm, input.user_group_id, input.direct_member_only === true),
+  pointers: () => [graph],
+  load: ({ input, realm, known, outside }) =>
+    loadCandidates(
+      outside.table,
+      realm,
+      known.follow<GroupGraph>(graph) ?? noGroups,
+      input.user_group_id,
+      input.direct_member_only === true,
+    ),
   run: ({ input, caller, outside }, candidates) => {
     checkGroupExists(input.user_group_id, candidates.group);
     const { waiting_period_threshold: waitingDays } = caller.realm.settings;

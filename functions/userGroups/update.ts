@@ -30,6 +30,6 @@ async function run(
 export const handler = serve(updateUserGroup, {
   load: ({ input, realm, outside }) =>
     loadEditGround(outside.table, realm, input.user_group_id, editOf(input)),
-  ahead: (input) => Object.keys(editOf(input)).length,
+  ahead: (input) => Object.keys(editOf(input)).length + (input.deactivated === false ? 1 : 0),
   run,
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { givenClient } from '../events/queue.ts';
 import { givenChannel, givenGroup } from '../given.ts';
 import { newRealm } from '../realm.ts';
 import { lastNumber } from '../stored.ts';
@@ -9,7 +10,7 @@ import { channelIdOf, expectConsistent, listed, subscriptionOf, told } from './s
 const everyone = systemGroups.everyone.id;
 
 describe('POST /users/me/subscriptions to a channel that does not exist', () => {
-  it('creates a channel that does not exist and subscribes the caller', async () => {
+  it('creates a channel that does not exist and subscribes the caller (3/new-channel)', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const before = await lastNumber(realm);
@@ -21,7 +22,7 @@ describe('POST /users/me/subscriptions to a channel that does not exist', () => 
       msg: '',
       subscribed: { [member.userId]: ['Tea & cakes'] },
       already_subscribed: {},
-      new_subscription_messages_sent: false,
+      new_subscription_messages_sent: true,
     });
     const id = (await channelIdOf(realm, 'tea & CAKES')) as number;
     await expectConsistent(realm, id, Object.values(realm.people));
@@ -60,8 +61,9 @@ describe('POST /users/me/subscriptions to a channel that does not exist', () => 
     ]);
     expect(events.every(({ access }) => access)).toBe(true);
     expect(events[0]?.seq).toBe(id);
+    // Clients count those whom the next events tell.
     expect(events[0]?.payload.streams).toMatchObject([
-      { stream_id: id, name: 'Tea & cakes', subscriber_count: 1 },
+      { stream_id: id, name: 'Tea & cakes', subscriber_count: 0 },
     ]);
     expect(events[1]?.payload.subscriptions).toMatchObject([
       { stream_id: id, color: '#abc', subscriber_count: 1 },
@@ -128,6 +130,34 @@ describe('POST /users/me/subscriptions to a channel that does not exist', () => 
       is_web_public: true,
       message_retention_days: -1,
     });
+  });
+
+  it('are web-public only where the server setting WEB_PUBLIC_STREAMS_ENABLED is on (4.2/is_web_public-server)', async () => {
+    const realm = await newRealm({ enable_spectator_access: true });
+    const { owner } = realm.people;
+    const square = { subscriptions: [{ name: 'square' }], is_web_public: true };
+    const off = realm.container(undefined, { environment: { WEB_PUBLIC_STREAMS_ENABLED: 'false' } });
+    expect(await off.call(add, owner, square)).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
+    const on = realm.container(undefined, { environment: { WEB_PUBLIC_STREAMS_ENABLED: 'true' } });
+    expect(await on.call(add, owner, square)).toMatchObject({ status: 200 });
+  });
+
+  it('tells which channels newcomers are subscribed to, where a new one is among them (wire facts 4.6)', async () => {
+    const realm = await newRealm();
+    const { admin, member, guest } = realm.people;
+    const types = { event_types: ['default_streams'] };
+    const [client, stranger] = [
+      await givenClient(realm, member, types),
+      await givenClient(realm, guest, types),
+    ];
+    await realm.call(add, admin, { subscriptions: [{ name: 'plain' }] });
+    await realm.call(add, admin, {
+      subscriptions: [{ name: 'one' }, { name: 'two' }],
+      is_default_stream: true,
+    });
+    const ids = [await channelIdOf(realm, 'one'), await channelIdOf(realm, 'two')];
+    expect(await client.poll()).toMatchObject([{ default_streams: [realm.channels.general, ...ids] }]);
+    expect(await stranger.poll()).toEqual([]);
   });
 
   it('protects the history of a private channel unless asked otherwise, and never that of a public one', async () => {

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
+import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { givenChangedUser, givenChannel, givenGroup, givenRealmSettings } from '../given.ts';
 import { newRealm } from '../realm.ts';
-import { channelIdOf } from './subscription-state.ts';
+import { channelIdOf, subscribersOf } from './subscription-state.ts';
 
 const everyone = systemGroups.everyone.id;
 
 describe('POST /users/me/subscriptions keeps to the rules', () => {
-  it('of adding others', async () => {
+  it('of adding others (4.2/can_add_subscribers_group, 4.2/add-public)', async () => {
     const realm = await newRealm({ can_add_subscribers_group: systemGroups.moderators.id });
     const { member, moderator, owner, guest } = realm.people;
     const group = await givenGroup(realm, { members: [member] });
@@ -29,7 +30,36 @@ describe('POST /users/me/subscriptions keeps to the rules', () => {
     expect((await realm.call(add, owner, to('own'))).body.already_subscribed).toBeDefined();
   });
 
-  it('of private channels: content access, which no role gives', async () => {
+  it('of adding others to a private channel: whoever may do that need not be in it (4.2/add-private)', async () => {
+    const realm = await newRealm();
+    const { member, moderator, guest, owner } = realm.people;
+    const groups = { can_add_subscribers_group: onlyUser(member.userId) };
+    const { channelId } = await givenChannel(realm, { name: 'cell', isPrivate: true, groups });
+    const adding = { subscriptions: [{ name: 'cell' }], principals: [guest.userId] };
+    for (const person of [moderator, owner]) {
+      expect(await realm.call(add, person, adding)).toMatchObject({ status: 400 });
+    }
+    expect((await realm.call(add, member, adding)).body.subscribed).toEqual({ [guest.userId]: ['cell'] });
+    expect(await subscribersOf(realm, channelId)).toEqual([guest.userId]);
+  });
+
+  it('of public channels: everybody but guests may join (4.2/subscribe-public)', async () => {
+    const realm = await newRealm();
+    const { channelId } = await givenChannel(realm, { name: 'plain' });
+    const joining = { subscriptions: [{ name: 'plain' }] };
+    for (const [who, status] of [
+      ['owner', 200],
+      ['moderator', 200],
+      ['member', 200],
+      ['bot', 200],
+      ['guest', 400],
+    ] as const) {
+      expect([who, (await realm.call(add, realm.people[who], joining)).status]).toEqual([who, status]);
+    }
+    expect(await subscribersOf(realm, channelId)).toHaveLength(4);
+  });
+
+  it('of private channels: content access, which no role gives (4.2/can_subscribe_group)', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const group = await givenGroup(realm, { members: [member] });

@@ -10,7 +10,7 @@ import { createGroup, groupOf, membersOf, toldOfGroups, tryToCreate } from './gr
 const { nobody, administrators, moderators, everyone } = systemGroups;
 
 describe('POST /user_groups/create', () => {
-  it('creates a group with the defaults of its creator ("reported as an object", wire facts 7)', async () => {
+  it('creates a group with the defaults of its creator ("reported as an object", wire facts 7) (4.5/group_id, 2.7/fields)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const before = await lastNumber(realm);
@@ -43,7 +43,7 @@ describe('POST /user_groups/create', () => {
     expect(await toldOfGroups(realm, before)).toEqual([{ op: 'add', group: { ...group, date_created } }]);
   });
 
-  it('tells subgroups by a second event (wire facts 7: "a second add_subgroups follows")', async () => {
+  it('tells subgroups by a second event (wire facts 7: "a second add_subgroups follows") (4.5/subgroups, 2.7/fields)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const inner = await createGroup(realm, member);
@@ -56,7 +56,7 @@ describe('POST /user_groups/create', () => {
     expect((await groupOf(realm, outer)).direct_subgroup_ids).toEqual([moderators.id, inner]);
   });
 
-  it('lets the creator add subgroups "irrespective of other permissions" (specification 4.5)', async () => {
+  it('lets the creator add subgroups "irrespective of other permissions" (4.5/subgroups-any)', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const closed = await createGroup(realm, owner, { can_mention_group: nobody.id });
@@ -68,7 +68,7 @@ describe('POST /user_groups/create', () => {
     expect((await groupOf(realm, groupId)).direct_subgroup_ids).toEqual([closed]);
   });
 
-  it('takes bots as callers and as members (specification 4.5: "bot users may call this operation")', async () => {
+  it('takes bots as callers and as members (specification 4.5: "bot users may call this operation") (4.5/bots)', async () => {
     const realm = await newRealm();
     const { bot } = realm.people;
     const groupId = await createGroup(realm, bot, { members: [bot.userId] });
@@ -136,7 +136,7 @@ describe('POST /user_groups/create', () => {
     expect(await toldOfGroups(realm, before)).toHaveLength(1);
   });
 
-  it('names the invalid member (specification 4.5: "message names the invalid user ID")', async () => {
+  it('names the invalid member (specification 4.5: "message names the invalid user ID") (4.5/unknown-member)', async () => {
     const realm = await newRealm();
     const other = await newRealm();
     const { member, guest } = realm.people;
@@ -214,12 +214,15 @@ describe('POST /user_groups/create', () => {
     expect(body.msg.length).toBeLessThan(200);
   });
 
-  it.each(['name', 'description', 'members'])('wants %s (specification 4.5: required)', async (name) => {
-    const realm = await newRealm();
-    const { [name]: _, ...given }: Record<string, unknown> = { name: 'x', description: '', members: [] };
-    expect(await realm.call(create, realm.people.member, given)).toMatchObject({
-      status: 400,
-      body: { code: 'REQUEST_VARIABLE_MISSING', var_name: name },
-    });
-  });
+  it.each(['name', 'description', 'members'])(
+    'wants %s (specification 4.5: required) (4.5/name, 4.5/description, 4.5/members)',
+    async (name) => {
+      const realm = await newRealm();
+      const { [name]: _, ...given }: Record<string, unknown> = { name: 'x', description: '', members: [] };
+      expect(await realm.call(create, realm.people.member, given)).toMatchObject({
+        status: 400,
+        body: { code: 'REQUEST_VARIABLE_MISSING', var_name: name },
+      });
+    },
+  );
 });

@@ -43,6 +43,7 @@ describe('POST /user_groups/{user_group_id}/deactivate', () => {
     expect((await rest(realm, member, groupId)).body).toEqual({ result: 'success', msg: '' });
     expect(await toldOfGroups(realm, before)).toEqual([
       { op: 'update', group_id: groupId, data: { deactivated: true } },
+      { op: 'remove', group_id: groupId },
     ]);
     expect(await groupOf(realm, groupId)).toMatchObject({
       deactivated: true,

@@ -9,7 +9,7 @@ const byName = ({ body }: Reply, name: string) =>
   body.user_groups.find((group: { name: string }) => group.name === name);
 
 describe('GET /user_groups', () => {
-  it('tells the groups of the roles, which follow from the users', async () => {
+  it('tells the groups of the roles, which follow from the users (2.2/system-groups)', async () => {
     const { call, people } = await newRealm();
     const reply = await call(list, people.member);
     const { owner, admin, moderator, member, bot, guest } = people;

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { handler as isMember } from '../../functions/userGroups/isMember.ts';
 import { handler as listMembers } from '../../functions/userGroups/listMembers.ts';
+import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChangedUser } from '../given.ts';
+import { givenChangedUser, givenUser } from '../given.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 import { createGroup, membersOf } from './group-state.ts';
 
@@ -77,17 +78,51 @@ describe('GET /user_groups/{user_group_id}/members', () => {
   });
 
   it('keeps its budget: 3 round trips cold, 2 warm', async () => {
-    const { realm, outer } = await nested();
+    const { realm, middle, outer } = await nested();
     const { member } = realm.people;
-    for (const direct_member_only of [true, false]) {
+    for (const [groupId, direct_member_only, warm] of [
+      [outer, true, 2],
+      [middle, false, 2],
+      // All users are read, since a group of a role is in it.
+      [outer, false, 1],
+    ] as const) {
       const container = realm.container();
-      await container.call(listMembers, member, { direct_member_only }, at(outer));
-      expect(container.meter.roundTrips).toBe(3);
+      await container.call(listMembers, member, { direct_member_only }, at(groupId));
+      expect(container.meter.roundTrips).toBe(warm + 1);
       container.meter.reset();
-      await container.call(listMembers, member, { direct_member_only }, at(outer));
-      expect(container.meter.roundTrips).toBe(2);
+      await container.call(listMembers, member, { direct_member_only }, at(groupId));
+      expect(container.meter.roundTrips).toBe(warm);
       expect(container.meter.writeUnits).toBe(0);
     }
+  });
+});
+
+describe('GET /user_groups/{user_group_id}/members: groups in groups', () => {
+  it('cost what is in them, and nothing for the other users of the organization', async () => {
+    const { realm, middle } = await nested();
+    const { member } = realm.people;
+    const unitsOf = async (): Promise<number> => {
+      const container = realm.container();
+      await container.call(listMembers, member, {}, at(middle));
+      return container.meter.readUnits;
+    };
+    const before = await unitsOf();
+    for (let i = 0; i < 4; i++) await Promise.all(Array.from({ length: 25 }, () => givenUser(realm)));
+    expect(await unitsOf()).toBe(before);
+  });
+
+  it('are those of now, also for a container that remembers others', async () => {
+    const { realm, inner, middle } = await nested();
+    const { member, guest, bot } = realm.people;
+    const container = realm.container();
+    const listed = async () => (await container.call(listMembers, member, {}, at(middle))).body.members;
+    expect(await listed()).toEqual(ids(guest, bot));
+    const change = (given: Readonly<Record<string, unknown>>) =>
+      realm.call(updateSubgroups, member, given, at(middle));
+    expect((await change({ delete: [inner] })).status).toBe(200);
+    expect(await listed()).toEqual([]);
+    expect((await change({ add: [inner] })).status).toBe(200);
+    expect(await listed()).toEqual(ids(guest, bot));
   });
 });
 

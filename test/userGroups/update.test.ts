@@ -146,7 +146,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     expect(await edit(realm, guest, groupId, { description: 'by a guest' })).toMatchObject(refused);
   });
 
-  it('is for those who manage the group, or all groups; nobody edits the groups of roles', async () => {
+  it('is for those who manage the group, or all groups; nobody edits the groups of roles (4.5/can_manage_group)', async () => {
     const realm = await newRealm({ can_manage_all_groups: administrators.id });
     const { owner, admin, moderator, member, bot } = realm.people;
     const groupId = await createGroup(realm, member, {
@@ -175,6 +175,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     expect((await edit(realm, member, groupId, { deactivated: false })).status).toBe(200);
     expect(await toldOfGroups(realm, before)).toEqual([
       { op: 'update', group_id: groupId, data: { deactivated: false } },
+      { op: 'add', group_id: groupId },
     ]);
     expect(await groupOf(realm, groupId)).toMatchObject({
       deactivated: false,

@@ -52,25 +52,28 @@ describe('who may change the members of a group', () => {
       'can_manage_group',
       { addOther: true, join: true, removeOther: true, leave: true, addGroup: true, removeGroup: true },
     ],
-  ])('%s gives just what it says', async (permission, may) => {
-    const realm = await newRealm();
-    const { owner, member, guest, admin } = realm.people;
-    const group = (given: object) =>
-      createGroup(realm, owner, { can_leave_group: nobody.id, [permission]: listed(member), ...given });
-    const empty = await group({});
-    const full = await group({ members: ids(member, admin), subgroups: [moderators.id] });
-    const outcomes = {
-      addOther: await change(realm, member, empty, { add: ids(guest) }),
-      removeOther: await change(realm, member, full, { delete: ids(admin) }),
-      addGroup: await change(realm, member, empty, { add_subgroups: [moderators.id] }),
-      removeGroup: await change(realm, member, full, { delete_subgroups: [moderators.id] }),
-      join: await change(realm, member, empty, { add: ids(member) }),
-      leave: await change(realm, member, full, { delete: ids(member) }),
-    };
-    for (const [what, { status }] of Object.entries(outcomes)) {
-      expect({ what, status }).toEqual({ what, status: may[what] ? 200 : 400 });
-    }
-  });
+  ])(
+    '%s gives just what it says (4.5/can_add_members_group, 4.5/can_remove_members_group, 4.5/can_join_group, 4.5/can_leave_group, 4.5/can_manage_group)',
+    async (permission, may) => {
+      const realm = await newRealm();
+      const { owner, member, guest, admin } = realm.people;
+      const group = (given: object) =>
+        createGroup(realm, owner, { can_leave_group: nobody.id, [permission]: listed(member), ...given });
+      const empty = await group({});
+      const full = await group({ members: ids(member, admin), subgroups: [moderators.id] });
+      const outcomes = {
+        addOther: await change(realm, member, empty, { add: ids(guest) }),
+        removeOther: await change(realm, member, full, { delete: ids(admin) }),
+        addGroup: await change(realm, member, empty, { add_subgroups: [moderators.id] }),
+        removeGroup: await change(realm, member, full, { delete_subgroups: [moderators.id] }),
+        join: await change(realm, member, empty, { add: ids(member) }),
+        leave: await change(realm, member, full, { delete: ids(member) }),
+      };
+      for (const [what, { status }] of Object.entries(outcomes)) {
+        expect({ what, status }).toEqual({ what, status: may[what] ? 200 : 400 });
+      }
+    },
+  );
 
   it('lets nobody slip others in beside themselves', async () => {
     const realm = await newRealm();

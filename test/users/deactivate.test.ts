@@ -1,18 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { handler as createBot } from '../../functions/bots/create.ts';
 import { handler as listMembers } from '../../functions/channels/listMembers.ts';
+import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import { roles } from '../../shared/domain/group/system-group.ts';
+import type { Channel } from '../../shared/domain/channel/channel.ts';
+import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
 import { loadOwnedBots } from '../../shared/domain/user/bot.ts';
 import { key } from '../../shared/table/keys.ts';
 import { answer, back, mayCall, out, ownersOf } from '../accounts.ts';
 import { givenBot, givenChannel, givenUser } from '../given.ts';
 import { lost, type Mishap, mishaps, unheard } from '../log/faults.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
 import { lastNumber, storedCount } from '../stored.ts';
 import { subscribersOf, told } from '../subscriptions/subscription-state.ts';
+
+const join = (realm: TestRealm, as: Person, { name }: Channel, person = as): Promise<Reply> =>
+  realm.call(subscribe, as, { subscriptions: [{ name }], principals: [person.userId] });
 
 async function isActive({ realm, outside }: TestRealm, userId: number): Promise<boolean | undefined> {
   const stored = await outside.table.get<{ isActive: boolean }>(key('user', { realm, userId }));
@@ -50,13 +55,21 @@ describe('DELETE /users/{id}', () => {
       hearers: { everyone: 'all' },
       payload: { type: 'realm_user', op: 'update', person: { user_id: userId, is_active: false } },
     });
+    const { members, fullMembers } = systemGroups;
+    const leaves = (userId: number) =>
+      [members.id, fullMembers.id].map((group_id) => ({
+        hearers: { everyone: 'all' },
+        payload: { type: 'user_group', op: 'remove_members', group_id, user_ids: [userId] },
+      }));
     const peers = (channelId: number) => ({
       hearers: { channel: channelId, except: gone },
       payload: { type: 'subscription', op: 'peer_remove', stream_ids: [channelId], user_ids: gone },
     });
     expect(await told(realm, before)).toMatchObject([
       person(member.userId),
+      ...leaves(member.userId),
       person(bot.userId),
+      ...leaves(bot.userId),
       peers(general),
       peers(random),
     ]);
@@ -172,40 +185,79 @@ describe('DELETE /users/{id}', () => {
     }
   });
 
-  it.each([
-    ['is made', 'before'],
-    ['is made', 'after'],
-    ['comes back', 'before'],
-    ['comes back', 'after'],
-  ] as const)('leaves no bot behind that %s %s any of its reads', async (what, order) => {
-    for (const kind of ['get', 'query'] as const) {
-      for (const turn of [0, 1, 2]) {
-        const realm = await newRealm();
-        const { owner, member } = realm.people;
-        const bot = await givenBot(realm, member);
-        await out(realm, owner, bot);
-        let happened = false;
-        const happen = async (): Promise<void> => {
-          happened = true;
-          if (what === 'is made') await givenBot(realm, member);
-          else expect((await back(realm, member, bot)).status).toBe(200);
-        };
-        const meanwhile: Mishap = async (send) => {
-          if (order === 'before') await happen();
-          const seen = await send();
-          if (order === 'after') await happen();
-          return seen;
-        };
-        const unharmed = Array.from({ length: turn }, () => undefined);
-        const container = realm.container(mishaps({ [kind]: [...unharmed, meanwhile] }));
-        expect((await out(container, owner, member)).status).toBe(200);
-        expect(happened).toBe(true);
-        const owned = await loadOwnedBots(realm.outside.table, realm.realm, member.userId);
-        for (const { userId } of owned) {
-          expect(await isActive(realm, userId), `${kind} ${turn}`).toBe(false);
+  interface Place {
+    readonly realm: TestRealm;
+    /** A channel in which neither the member nor their bot is. */
+    readonly channel: Channel;
+    /** A bot of the member's that is out. */
+    readonly asleep: Person;
+  }
+
+  it.each<[string, (place: Place) => Promise<unknown>]>([
+    ['a bot that is made', ({ realm }) => givenBot(realm, realm.people.member)],
+    ['a bot that comes back', ({ realm, asleep }) => back(realm, realm.people.member, asleep)],
+    ['a channel that they join', ({ realm, channel }) => join(realm, realm.people.member, channel)],
+    [
+      'a channel that they are put into',
+      ({ realm, channel }) => join(realm, realm.people.owner, channel, realm.people.member),
+    ],
+    [
+      'a channel that their bot is put into',
+      ({ realm, channel }) => join(realm, realm.people.owner, channel, realm.people.bot),
+    ],
+  ])('leaves nothing awake that comes to be theirs at any moment of it: %s', async (_, happen) => {
+    for (const kind of ['get', 'query', 'transact'] as const) {
+      for (const order of ['before', 'after'] as const) {
+        let happened = true;
+        for (let turn = 0; happened; turn++) {
+          const realm = await newRealm();
+          const { owner, member, bot } = realm.people;
+          const channel = await givenChannel(realm);
+          const asleep = await givenBot(realm, member);
+          await out(realm, owner, asleep);
+          happened = false;
+          const meanwhile: Mishap = async (send) => {
+            happened = true;
+            if (order === 'before') await happen({ realm, channel, asleep });
+            const seen = await send();
+            if (order === 'after') await happen({ realm, channel, asleep }).catch(() => {});
+            return seen;
+          };
+          const unharmed = Array.from({ length: turn }, () => undefined);
+          const container = realm.container(mishaps({ [kind]: [...unharmed, meanwhile] }));
+          expect((await out(container, owner, member)).status).toBe(200);
+          const where = `${order} ${kind} ${turn}`;
+          for (const { userId } of await loadOwnedBots(realm.outside.table, realm.realm, member.userId)) {
+            expect(await isActive(realm, userId), where).toBe(false);
+          }
+          for (const { channelId } of [channel, { channelId: realm.channels.general }]) {
+            const listed = await subscribersOf(realm, channelId);
+            expect(
+              listed.filter((id) => [member.userId, bot.userId].includes(id)),
+              where,
+            ).toEqual([]);
+            expect((await storedCount(realm, channelId))?.subscribers, where).toBe(listed.length);
+          }
+          expect(happened || turn > 0, where).toBe(true);
         }
       }
     }
+  });
+
+  it('lets what comes back halfway through it be whole, and puts it out again', async () => {
+    const realm = await newRealm();
+    const { owner, admin } = realm.people;
+    const person = await givenUser(realm);
+    const channels: number[] = [];
+    for (let i = 0; i < 40; i++) channels.push((await givenChannel(realm, {}, [person])).channelId);
+    const backMeanwhile: Mishap = async (send) => {
+      expect((await back(realm, admin, person)).status).toBe(200);
+      return send();
+    };
+    const container = realm.container(mishaps({ transact: [undefined, backMeanwhile] }));
+    expect((await out(container, owner, person)).status).toBe(200);
+    expect(await mayCall(realm, person)).toBe(false);
+    for (const channelId of channels) expect((await storedCount(realm, channelId))?.subscribers).toBe(0);
   });
 
   it('leaves an account behind that is a member of more channels than one transaction takes', async () => {
@@ -263,20 +315,25 @@ describe('DELETE /users/{id}', () => {
     const container = realm.container(mishaps(plan));
     expect((await out(container, realm.people.owner, realm.people.guest)).status).toBe(200);
     expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(5);
-    expect(await told(realm, before)).toHaveLength(2);
+    const types = (await told(realm, before)).map(({ payload }) => payload.type);
+    expect(types).toEqual(['realm_user', 'user_group', 'subscription']);
   });
 
-  it('keeps its budget: 3 round trips cold, 2 warm, and one more for the bots of the account', async () => {
+  it('keeps its budget: 3 round trips, cold and warm, with bots and without', async () => {
     const realm = await newRealm();
-    const { owner, guest, moderator, member } = realm.people;
-    const container = realm.container();
-    await out(container, owner, guest);
-    expect(container.meter.roundTrips).toBe(3);
-    container.meter.reset();
-    await out(container, owner, moderator);
-    expect(container.meter.roundTrips).toBe(2);
-    container.meter.reset();
-    await out(container, owner, member);
-    expect(container.meter.roundTrips).toBe(3);
+    const { owner, guest, member, moderator } = realm.people;
+    await givenBot(realm, member);
+    const cold = [guest, member];
+    const warm = realm.container();
+    await out(warm, owner, moderator);
+    for (const person of cold) {
+      const container = realm.container();
+      expect((await out(container, owner, person)).status).toBe(200);
+      expect(container.meter.roundTrips).toBe(3);
+      await back(realm, owner, person);
+      warm.meter.reset();
+      expect((await out(warm, owner, person)).status).toBe(200);
+      expect(warm.meter.roundTrips).toBe(3);
+    }
   });
 });

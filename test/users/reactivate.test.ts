@@ -4,14 +4,16 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as create } from '../../functions/users/create.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as reactivate } from '../../functions/users/reactivate.ts';
-import { roles } from '../../shared/domain/group/system-group.ts';
+import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { answer, back, mayCall, out, ownersOf } from '../accounts.ts';
+import { answer, back, mayCall, out, ownersOf, personIn } from '../accounts.ts';
 import { givenChannel, givenSubscription, givenUser } from '../given.ts';
 import { type Mishap, mishaps } from '../log/faults.ts';
-import { newRealm } from '../realm.ts';
+import { newRealm, type Person } from '../realm.ts';
 import { lastNumber, storedCount } from '../stored.ts';
 import { subscribersOf, subscriptionOf, told } from '../subscriptions/subscription-state.ts';
+
+const { members, fullMembers } = systemGroups;
 
 describe('POST /users/{id}/reactivate', () => {
   it('brings the account back with its key and its channels, and not its bots', async () => {
@@ -40,6 +42,10 @@ describe('POST /users/{id}/reactivate', () => {
           person: { user_id: member.userId, is_active: true },
         },
       },
+      ...[members.id, fullMembers.id].map((group_id) => ({
+        hearers: { everyone: 'all' },
+        payload: { type: 'user_group', op: 'add_members', group_id, user_ids: [member.userId] },
+      })),
     ]);
     expect(await subscriptionOf(realm, member, general)).not.toHaveProperty('dormant');
     expect((await storedCount(realm, general))?.subscribers).toBe(5);
@@ -85,7 +91,8 @@ describe('POST /users/{id}/reactivate', () => {
     await out(realm, owner, member);
     const before = await lastNumber(realm);
     await back(realm, admin, heir);
-    expect(await told(realm, before)).toMatchObject([
+    const events = await told(realm, before);
+    expect(events.filter(({ payload }) => payload.type === 'realm_user')).toMatchObject([
       { payload: { person: { user_id: heir.userId, is_active: true } } },
       { payload: { person: { user_id: heir.userId, bot_owner_id: admin.userId } } },
     ]);
@@ -195,17 +202,55 @@ describe('POST /users/{id}/reactivate', () => {
     }
   });
 
-  it('keeps its budget: 3 round trips cold, 2 warm', async () => {
+  it('keeps its budget: 3 round trips, cold and warm, also for a bot', async () => {
     const realm = await newRealm();
-    const { owner, guest, moderator } = realm.people;
-    await out(realm, owner, guest);
+    const { owner, guest, bot, moderator } = realm.people;
     await out(realm, owner, moderator);
-    const container = realm.container();
-    await back(container, owner, guest);
-    expect(container.meter.roundTrips).toBe(3);
-    container.meter.reset();
-    await back(container, owner, moderator);
-    expect(container.meter.roundTrips).toBe(2);
+    const warm = realm.container();
+    await back(warm, owner, moderator);
+    for (const person of [guest, bot]) {
+      await out(realm, owner, person);
+      const container = realm.container();
+      expect((await back(container, owner, person)).status).toBe(200);
+      expect(container.meter.roundTrips).toBe(3);
+      await out(realm, owner, person);
+      warm.meter.reset();
+      expect((await back(warm, owner, person)).status).toBe(200);
+      expect(warm.meter.roundTrips).toBe(3);
+    }
+  });
+
+  it('wakes all of it though somebody goes on putting it to sleep', async () => {
+    const realm = await newRealm();
+    const { owner, admin } = realm.people;
+    const person = await givenUser(realm);
+    const channels: number[] = [];
+    for (let i = 0; i < 40; i++) channels.push((await givenChannel(realm, {}, [person])).channelId);
+    await out(realm, owner, person);
+    // What the first transaction woke falls asleep again before the account comes back with the second one.
+    const meanwhile: Mishap = async (send) => {
+      expect((await out(realm, admin, person)).status).toBe(200);
+      return send();
+    };
+    const container = realm.container(mishaps({ transact: [undefined, meanwhile] }));
+    expect((await back(container, owner, person)).status).toBe(200);
+    expect(await mayCall(realm, person)).toBe(true);
+    for (const channelId of channels) expect((await storedCount(realm, channelId))?.subscribers).toBe(1);
+  });
+
+  it('lets one of two bots of a name come back at once', async () => {
+    const realm = await newRealm();
+    const { owner, member } = realm.people;
+    const bots: Person[] = [];
+    for (const shortName of ['one', 'two']) {
+      const { body } = await realm.call(createBot, member, { full_name: 'Twin', short_name: shortName });
+      bots.push(personIn({ status: 200, headers: {}, body }, `${shortName}-bot@${realm.host}`));
+      await out(realm, owner, bots.at(-1) as Person);
+    }
+    const replies = await Promise.all(bots.map((bot) => back(realm.container(), owner, bot)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
+    const awake = await Promise.all(bots.map((bot) => mayCall(realm, bot)));
+    expect(awake.filter(Boolean)).toHaveLength(1);
   });
 
   it('does not wake what somebody ended in the meantime', async () => {

@@ -5,10 +5,12 @@ import type { Table } from '../../table/table.ts';
 import type { Commit } from '../bulk.ts';
 import type { Caller } from '../caller.ts';
 import { isId } from '../channel/channel-access.ts';
+import { sightThroughGroup } from '../channel/group-sight.ts';
 import { type GroupGraph, makesCycle } from '../permission.ts';
 import { badRequest } from '../problems.ts';
 import type { User } from '../user/user.ts';
 import type { Group } from './group.ts';
+import { ofDeactivated } from './group-edit.ts';
 import {
   checkGraphRoom,
   checkSubgroups,
@@ -172,7 +174,29 @@ function checkGroups(
 
 /** How many events tell of a change. */
 export const eventsOfChange = (change: MemberChange): number =>
-  Object.values(change).filter((ids) => ids.length > 0).length;
+  eventsFor({ groupId: 0, deactivated: false }, change).length;
+
+/** What is told of a change: to everybody who came or left, and to those what they may know of by that. */
+function eventsFor(
+  { groupId: group, deactivated }: Pick<Group, 'groupId' | 'deactivated'>,
+  { add, remove, addSubgroups, removeSubgroups }: MemberChange,
+): readonly EventEntry[] {
+  const events: [readonly number[], (ids: readonly number[]) => EventEntry][] = [
+    [add, (ids) => membersEvent('add_members', group, ids)],
+    [remove, (ids) => membersEvent('remove_members', group, ids)],
+    [addSubgroups, (ids) => subgroupsEvent('add_subgroups', group, ids)],
+    [removeSubgroups, (ids) => subgroupsEvent('remove_subgroups', group, ids)],
+  ];
+  const sight = (op: 'create' | 'delete', members: readonly number[], subgroups: readonly number[]) =>
+    members.length + subgroups.length === 0 ? [] : [sightThroughGroup(op, { group, members, subgroups })];
+  return [
+    ...events
+      .flatMap(([ids, event]) => (ids.length > 0 ? [event(ids)] : []))
+      .map((event) => (deactivated ? ofDeactivated(event) : event)),
+    ...sight('create', add, addSubgroups),
+    ...sight('delete', remove, removeSubgroups),
+  ];
+}
 
 /** Decides on the change and carries it out in one transaction. */
 export function changeMembers(
@@ -193,13 +217,6 @@ function doChangeMembers(
   { group, change, joining, leaving, subgroups }: DecidedMembers,
 ): Change<Record<string, never>> {
   const { groupId, version } = group;
-  const { add, remove, addSubgroups, removeSubgroups } = change;
-  const events: [readonly number[], (ids: readonly number[]) => EventEntry][] = [
-    [add, (ids) => membersEvent('add_members', groupId, ids)],
-    [remove, (ids) => membersEvent('remove_members', groupId, ids)],
-    [addSubgroups, (ids) => subgroupsEvent('add_subgroups', groupId, ids)],
-    [removeSubgroups, (ids) => subgroupsEvent('remove_subgroups', groupId, ids)],
-  ];
   return {
     writes: [
       {
@@ -212,7 +229,7 @@ function doChangeMembers(
       ...leaving.flatMap((userId) => doLeaveGroup(realm, groupId, userId)),
       ...(subgroups ? doSetSubgroups(realm, graph, groupId, subgroups) : []),
     ],
-    entries: events.flatMap(([ids, event]) => (ids.length > 0 ? [event(ids)] : [])),
+    entries: eventsFor(group, change),
     result: {},
   };
 }

@@ -6,8 +6,9 @@ import { hasMetadataAccess, isId, loadChannel, type Seen } from '../channel/chan
 import { type GroupGraph, noGroups } from '../permission.ts';
 import { badRequest, refusal } from '../problems.ts';
 import type { RealmSettings } from '../realm/realm.ts';
+import { realmGroupNames } from '../realm/realm-groups.ts';
 import type { Group } from './group.ts';
-import { groupUpdate } from './group-edit.ts';
+import { groupUpdate, ofDeactivated, removalForOld } from './group-edit.ts';
 import { supergroupsOf } from './group-graph.ts';
 import { eachOnce, loadGroups } from './group-member.ts';
 import { accessGroup } from './group-permissions.ts';
@@ -61,11 +62,9 @@ const naming = (groupId: number, settings: object): string[] =>
     .map(([name]) => name)
     .sort();
 
-/** Settings of the organization that hold a group say so in their names; others may hold numbers that look alike. */
+/** The settings of the organization that hold a group: others may hold numbers that look alike. */
 const groupSettingsOf = (settings: RealmSettings): object =>
-  Object.fromEntries(
-    Object.entries(settings).filter(([name]) => name.startsWith('can_') || name.endsWith('_group')),
-  );
+  Object.fromEntries(realmGroupNames.map((name) => [name, settings[name]]));
 
 /** Where the group is in use. Archived channels and deactivated groups do not count, as in the reference. */
 function objectionsTo(caller: Caller, groupId: number, ground: DeactivationGround): Objection[] {
@@ -126,7 +125,7 @@ export function doDeactivate(
       { check: key('groupGraph', { realm }), when: { equals: { version: graph.version } } },
       { check: key('realm', { realm }), when: { equals: { version: organization.version } } },
     ],
-    entries: [groupUpdate(groupId, { deactivated: true })],
+    entries: [ofDeactivated(groupUpdate(groupId, { deactivated: true })), removalForOld(groupId)],
     result: {},
   };
 }

@@ -112,8 +112,30 @@ export function eventsOfEdit({ before, after }: DecidedEdit): EventEntry[] {
     const value = after.settings[permission];
     if (!sameSetting(value, before.settings[permission])) data.push({ [permission]: value });
   }
-  return data.map((each) => groupUpdate(after.groupId, each));
+  const updates = data.map((each) => groupUpdate(after.groupId, each));
+  if (!before.deactivated) return updates;
+  return [...updates.map(ofDeactivated), ...(after.deactivated ? [] : [returnForOld(after.groupId)])];
 }
+
+/** To clients that cannot handle deactivated groups, these do not exist (wire facts 14.1). */
+export const ofDeactivated = (entry: EventEntry): EventEntry => ({
+  ...entry,
+  given: 'include_deactivated_groups',
+});
+
+/** To them a group that is deactivated is gone. */
+export const removalForOld = (groupId: number): EventEntry => forOld('remove', groupId);
+
+/** And one that is taken into use again is new: they are told it with its members as they are then. */
+const returnForOld = (groupId: number): EventEntry => ({ ...forOld('add', groupId), fill: 'group' });
+
+const forOld = (op: 'add' | 'remove', groupId: number): EventEntry => ({
+  kind: 'event',
+  hearers: { everyone: 'all' },
+  payload: { type: 'user_group', op, group_id: groupId },
+  access: true,
+  unless: 'include_deactivated_groups',
+});
 
 /** The event that something about a group changed (wire facts 14.6). */
 export const groupUpdate = (groupId: number, data: object): EventEntry => ({

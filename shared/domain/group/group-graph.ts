@@ -35,6 +35,22 @@ export const supergroupsOf = (graph: GroupGraph, groupId: number): number[] =>
     children.includes(groupId) ? [Number(parent)] : [],
   );
 
+/** The groups that a group is in at any depth, those of the roles too. */
+export function allSupergroupsOf(graph: GroupGraph, groupId: number): number[] {
+  const above = (id: number): number[] => [
+    ...supergroupsOf(graph, id),
+    ...[...systemSubgroups].flatMap(([parent, children]) => (children.includes(id) ? [parent] : [])),
+  ];
+  const seen = new Set<number>();
+  const open = above(groupId);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    open.push(...above(next));
+  }
+  return [...seen];
+}
+
 /** Decides whether groups can be put into a group: they exist and are active (wire facts 7). */
 export function checkSubgroups(ids: readonly number[], groups: ReadonlyMap<number, Group>): void {
   for (const id of ids) {

@@ -1,7 +1,9 @@
-import { partition, sortPrefix } from '../../table/keys.ts';
+import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Caller } from '../caller.ts';
+import type { GroupGraph } from '../permission.ts';
 import { isSystemBot, type User } from '../user/user.ts';
+import { loadUsersById } from '../user/user-list.ts';
 import type { Group } from './group.ts';
 import { subgroupsOf } from './group-graph.ts';
 import { groupObject } from './group-object.ts';
@@ -14,13 +16,32 @@ export interface NamedGroups {
   readonly members: ReadonlyMap<number, readonly number[]>;
 }
 
-/** Reads all named groups and who is in them: two round trips, whose cost is that of the list. */
-export async function loadNamedGroups(table: Table, realm: string): Promise<NamedGroups> {
+/**
+ * Reads all named groups and who is in them: two round trips, whose cost is that of the list. `membersOf` may know
+ * of a shorter way.
+ */
+export async function loadNamedGroups(
+  table: Table,
+  realm: string,
+  membersOf = (groupId: number): Promise<number[]> => loadMemberIds(table, realm, groupId),
+): Promise<NamedGroups> {
   const groups = await table.all<Group>({ pk: partition('group', { realm }) });
   const members = await Promise.all(
-    groups.map(async ({ groupId }) => [groupId, await loadMemberIds(table, realm, groupId)] as const),
+    groups.map(async ({ groupId }) => [groupId, await membersOf(groupId)] as const),
   );
   return { groups, members: new Map(members) };
+}
+
+/** A named group as clients see it, with its active direct members; undefined if there is none. Two round trips. */
+export async function loadGroupObject(table: Table, realm: string, graph: GroupGraph, groupId: number) {
+  const [group, ids] = await Promise.all([
+    table.get<Group>(key('group', { realm, groupId })),
+    loadMemberIds(table, realm, groupId),
+  ]);
+  const users = await loadUsersById(table, realm, ids);
+  const active = new Set(users.filter(({ isActive }) => isActive).map(({ userId }) => userId));
+  const direct = ids.filter((userId) => active.has(userId));
+  return group && groupObject(group, direct, subgroupsOf(graph, groupId));
 }
 
 /** The ids of a group's direct members, ascending. One round trip. */

@@ -1,7 +1,7 @@
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { isId } from '../channel/channel-access.ts';
-import { type GroupGraph, isFullMember, noGroups } from '../permission.ts';
+import { type GroupGraph, isFullMember } from '../permission.ts';
 import { badRequest } from '../problems.ts';
 import { isSystemBot, type User } from '../user/user.ts';
 import { loadUsers, loadUsersById } from '../user/user-list.ts';
@@ -32,34 +32,27 @@ export interface Candidates {
 }
 
 /**
- * Reads who may be in a group, directly or (unless `directOnly`) through groups in it, in two round trips. Where
- * groups are in it, all users are read beside their members: reading just those would be a round trip more.
+ * Reads who may be in a group, directly or (unless `directOnly`) through groups in it, in two round trips. It costs
+ * what these groups and their members do; with a group of a role among them, what the list of all users does, since
+ * who has a role is not kept apart.
  */
 export async function loadCandidates(
   table: Table,
   realm: string,
+  graph: GroupGraph,
   groupId: number,
   directOnly: boolean,
 ): Promise<Candidates> {
-  const [group, graph, own] = await Promise.all([
+  const within = [groupId, ...(directOnly ? [] : allSubgroupsOf(graph, groupId))];
+  const roleGroups = new Set(within.filter(isSystemGroup));
+  const [group, everybody, ...lists] = await Promise.all([
     loadGroup(table, realm, groupId),
-    table.get<GroupGraph>(key('groupGraph', { realm })),
-    isId(groupId) && !isSystemGroup(groupId) ? loadMemberIds(table, realm, groupId) : [],
+    roleGroups.size > 0 ? loadUsers(table, realm) : undefined,
+    ...within.filter((id) => isId(id) && !isSystemGroup(id)).map((id) => loadMemberIds(table, realm, id)),
   ]);
-  const within = [groupId, ...(directOnly ? [] : allSubgroupsOf(graph ?? noGroups, groupId))];
-  const isPlain = within.length === 1 && !isSystemGroup(groupId);
-  const [users, ...nested] = await Promise.all([
-    isPlain ? loadUsersById(table, realm, own) : loadUsers(table, realm),
-    ...within
-      .filter((id) => id !== groupId && !isSystemGroup(id))
-      .map((id) => loadMemberIds(table, realm, id)),
-  ]);
-  return {
-    group,
-    listed: new Set([...own, ...nested.flat()]),
-    roleGroups: new Set(within.filter(isSystemGroup)),
-    users,
-  };
+  const listed = new Set(lists.flat());
+  const users = everybody ?? (await loadUsersById(table, realm, [...listed]));
+  return { group, listed, roleGroups, users };
 }
 
 /**

@@ -15,6 +15,8 @@ export interface GroupSettingRule {
   readonly owners?: false;
   /** Only system groups, by their id: no named group, no list of people. */
   readonly systemOnly?: true;
+  /** Only these of the system groups. */
+  readonly only?: readonly number[];
 }
 
 /** The groups and people that setting values name, as far as they exist. */
@@ -91,6 +93,7 @@ function checkGroupExists(groupId: number, named: NamedInSettings): void {
 }
 
 const forbiddenBy = (rule: GroupSettingRule) => [
+  ...Object.values(systemGroups).filter(({ id }) => rule.only?.includes(id) === false),
   systemGroups.internet,
   ...(rule.nobody ? [] : [systemGroups.nobody]),
   ...(rule.everyone ? [] : [systemGroups.everyone]),

@@ -1,4 +1,5 @@
 import type { EventEntry } from '../../log/slot.ts';
+import { sightThroughGroup } from '../channel/group-sight.ts';
 import { isFullMember } from '../permission.ts';
 import type { User } from '../user/user.ts';
 import type { GroupSettings } from './group.ts';
@@ -42,13 +43,69 @@ export function roleGroups(role: Role, isFull: boolean): number[] {
   }
 }
 
-/** Tells everybody that somebody new is in the groups of their role. */
-export const roleGroupEvents = (userId: number, role: Role, isFull: boolean): EventEntry[] =>
-  roleGroups(role, isFull).map((groupId) => ({
+/** Tells everybody that somebody is in the groups of their role, and not in those of the one they had before. */
+export function roleGroupEvents(userId: number, role: Role, isFull: boolean, before?: Role): EventEntry[] {
+  const had = before === undefined ? [] : roleGroups(before, isFull);
+  const has = roleGroups(role, isFull);
+  const event = (op: 'add_members' | 'remove_members', groupId: number): EventEntry => ({
     kind: 'event',
     hearers: { everyone: 'all' },
-    payload: { type: 'user_group', op: 'add_members', group_id: groupId, user_ids: [userId] },
-  }));
+    payload: { type: 'user_group', op, group_id: groupId, user_ids: [userId] },
+  });
+  return [
+    ...had.filter((id) => !has.includes(id)).map((id) => event('remove_members', id)),
+    ...has.filter((id) => !had.includes(id)).map((id) => event('add_members', id)),
+  ];
+}
+
+/**
+ * Tells everybody that an account came back into all of its groups, or is in none any more: it is no member of any while
+ * it is deactivated. `named` are the others that it is directly in; those that are out of use are told only to clients
+ * that know them.
+ */
+export function activeGroupEvents(
+  op: 'add_members' | 'remove_members',
+  { userId, role }: Pick<User, 'userId' | 'role'>,
+  isFull: boolean,
+  named: readonly number[],
+): EventEntry[] {
+  const event = (groupId: number): EventEntry => ({
+    kind: 'event',
+    hearers: { everyone: 'all' },
+    payload: { type: 'user_group', op, group_id: groupId, user_ids: [userId] },
+  });
+  return [
+    ...roleGroups(role, isFull).map(event),
+    ...named.map((groupId): EventEntry => ({ ...event(groupId), fill: 'groupInUse' })),
+  ];
+}
+
+const DAY = 86_400_000;
+
+/**
+ * Tells everybody who is a full member from now on, or none any more, since the waiting period (days) changed: those
+ * who joined between the two times that follow from it. They are looked up when it is told. `now` is in milliseconds.
+ */
+export function fullMemberEvents(before: number, after: number, now: number): EventEntry[] {
+  if (before === after) return [];
+  const group = systemGroups.fullMembers.id;
+  const joined = [now - Math.max(before, after) * DAY, now - Math.min(before, after) * DAY] as const;
+  const isShorter = after < before;
+  return [
+    {
+      kind: 'event',
+      hearers: { everyone: 'all' },
+      payload: {
+        type: 'user_group',
+        op: isShorter ? 'add_members' : 'remove_members',
+        group_id: group,
+      },
+      fill: { joined },
+      access: true,
+    },
+    sightThroughGroup(isShorter ? 'create' : 'delete', { group, joined }),
+  ];
+}
 
 /**
  * The eight groups of the roles as clients see groups (wire facts 7): they are not stored, but follow from the

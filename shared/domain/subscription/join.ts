@@ -5,8 +5,10 @@ import type { Write } from '../../table/write.ts';
 import type { Channel, Subscription, SubscriptionSettings } from '../channel/channel.ts';
 import { doCreateChannel } from '../channel/channel-create.ts';
 import { channelObject } from '../channel/channel-object.ts';
+import { defaultChannelsEvent } from '../channel/default-channels.ts';
 import { doFillFolders } from '../channel/folder.ts';
 import { doUseGroupsInNew } from '../group/group-use.ts';
+import { doReceive, doReceiveForBot } from '../user/user-active.ts';
 import { countSubscribers, newSubscriptionSettings, subscriptionWrites } from './subscribe.ts';
 import { type CountedChannel, subscriptionObject } from './subscription-object.ts';
 
@@ -17,8 +19,10 @@ export interface Newcomer {
   readonly settings: Partial<SubscriptionSettings>;
   /** They could not know of the channel before, so their clients must first be told that it exists. */
   readonly isNewToThem: boolean;
-  /** That their account is active was decided on what was read of it: so for everybody but the caller. */
-  readonly mustBeActive?: true;
+  /** Whose bot they are. */
+  readonly ownerId?: number;
+  /** Their account is created by the same transaction. */
+  readonly isNewAccount?: true;
 }
 
 /** A channel, which may still have to be created, with the people who are to be subscribed to it. */
@@ -66,6 +70,7 @@ export function doJoin(
     ...arriving.filter(({ isNew }) => !isNew).flatMap(discovery),
     ...additions(arriving),
     ...arriving.flatMap(peers('peer_add')),
+    ...(created.some(({ result }) => result.isDefault) ? [defaultChannelsEvent] : []),
   ];
   const since = number(entries.length - 1);
   return {
@@ -79,7 +84,7 @@ export function doJoin(
         realm,
         created.map(({ result }) => result),
       ),
-      ...accountChecks(realm, arriving),
+      ...accountWrites(realm, arriving),
       ...arriving.flatMap((each) => [
         ...(each.isNew ? [] : existing(realm, each)),
         ...arrivals(realm, each, since),
@@ -90,13 +95,18 @@ export function doJoin(
   };
 }
 
-/** Holds the accounts of others to being active: nobody is to be counted who is not there. */
-const accountChecks = (realm: string, arriving: readonly Arriving[]): Write[] => {
-  const others = arriving.flatMap(({ newcomers }) => newcomers.filter(({ mustBeActive }) => mustBeActive));
-  return [...new Set(others.map(({ userId }) => userId))].map((userId) => ({
-    check: key('user', { realm, userId }),
-    when: { equals: { isActive: true } },
-  }));
+/**
+ * Holds the accounts to being active, and their deactivation to what comes to be theirs: nobody is to be counted who
+ * is not there. A bot is deactivated with its owner, who is held for it too.
+ */
+const accountWrites = (realm: string, arriving: readonly Arriving[]): Write[] => {
+  const people = arriving.flatMap(({ newcomers }) => newcomers.filter(({ isNewAccount }) => !isNewAccount));
+  const ids = new Set(people.map(({ userId }) => userId));
+  const owners = new Set(people.flatMap(({ ownerId }) => ownerId ?? []).filter((id) => !ids.has(id)));
+  return [
+    ...[...ids].map((userId) => doReceive(realm, userId)),
+    ...[...owners].map((userId) => doReceiveForBot(realm, userId)),
+  ];
 };
 
 /**
@@ -175,6 +185,7 @@ function additions(arriving: readonly Arriving[]): EventEntry[] {
     kind: 'event',
     hearers: { users },
     payload: { type: 'subscription', op: 'add', subscriptions },
+    fill: 'company',
     access: true,
   }));
 }

@@ -31,11 +31,7 @@ export function doLeave(
   leavings: readonly Leaving[],
   number: (index: number) => number,
 ): Change<void> {
-  const entries = [
-    ...removals(leavings),
-    ...forgetting(leavings),
-    ...leavings.flatMap(({ channel, leavers }) => peers('peer_remove')({ channel, newcomers: leavers })),
-  ];
+  const entries = [...removals(leavings), ...forgetting(leavings), ...leavings.flatMap(departures)];
   const ended = number(entries.length - 1);
   return {
     writes: leavings.flatMap((leaving) => [
@@ -90,6 +86,16 @@ function removals(leavings: readonly Leaving[]): EventEntry[] {
     },
     access: true,
   }));
+}
+
+/**
+ * Tells who left. Of several, those who may still know of the channel hear of the others too, and not of themselves: of
+ * that they are told already.
+ */
+function departures({ channel, leavers }: Leaving): EventEntry[] {
+  const events = peers('peer_remove')({ channel, newcomers: leavers });
+  if (leavers.length === 1) return events;
+  return events.map((event) => ({ ...event, hearers: { channel: channel.channelId }, fill: 'others' }));
 }
 
 /** Lets the clients of those who lose sight of a channel forget it. */

@@ -73,6 +73,8 @@ export interface SubscribeRequest {
   readonly render: (description: string) => string;
   /** A channel that the caller may not join or create refuses the whole request; else it is only listed. */
   readonly refuseUnauthorized: boolean;
+  /** The service has web-public channels. */
+  readonly isWebPublicEnabled: boolean;
   /** Milliseconds. */
   readonly now: number;
 }
@@ -94,7 +96,7 @@ export interface Decision {
  * which private channels exist.
  */
 export function checkSubscribe(caller: Caller, request: SubscribeRequest, ground: SubscribeGround): Decision {
-  const { wanted } = request;
+  const { wanted, isWebPublicEnabled } = request;
   const people = accessPrincipals(request.principals, request.known, ground.users, caller.user);
   const unauthorized = wanted.filter(({ name }) => {
     const found = ground.channels.get(folded(name));
@@ -111,7 +113,7 @@ export function checkSubscribe(caller: Caller, request: SubscribeRequest, ground
     throw refusal('insufficientPermission');
   }
   const template = found.some(({ named }) => named === undefined)
-    ? checkCreateChannel(caller, request.settings, ground, request.now)
+    ? checkCreateChannel(caller, request.settings, { ...ground, isWebPublicEnabled }, request.now)
     : undefined;
   const joinings = found.flatMap(({ each, named }): Joining[] => {
     if (named) return [joiningOf(caller, people, each, named, ground, request.now)];
@@ -181,10 +183,10 @@ function newcomer(
   settings: Newcomer['settings'],
   now: number,
 ): Newcomer {
-  const isCaller = person.userId === caller.user.userId;
-  const standing = isCaller ? caller.standing : standingByRole(caller, person, now);
+  const { userId, ownerId } = person;
+  const standing = userId === caller.user.userId ? caller.standing : standingByRole(caller, person, now);
   const isNewToThem = !hasMetadataAccess(standing, { channel, subscription: undefined });
-  return { userId: person.userId, settings, isNewToThem, ...(!isCaller && { mustBeActive: true }) };
+  return { userId, settings, isNewToThem, ...(ownerId !== undefined && { ownerId }) };
 }
 
 /**

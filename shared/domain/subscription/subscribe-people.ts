@@ -1,5 +1,6 @@
 import { type Commit, halvesOf, inBulk, isOneTransaction, type Stage, type Work } from '../bulk.ts';
 import type { Caller } from '../caller.ts';
+import type { Channel } from '../channel/channel.ts';
 import { folded } from '../folding.ts';
 import { doJoin, entriesOfJoin, type Joining } from './join.ts';
 import { checkSubscribe, type SubscribeRequest } from './subscribe-check.ts';
@@ -11,6 +12,8 @@ export interface Subscribed {
   readonly subscribed: readonly Pair[];
   readonly already: readonly Pair[];
   readonly unauthorized: readonly string[];
+  /** The channels that were created for it. */
+  readonly created: readonly Channel[];
 }
 
 /**
@@ -27,7 +30,8 @@ export async function subscribePeople(
   loaded: SubscribeGround,
 ): Promise<Subscribed> {
   const done = new Map<string, Pair>();
-  const work = joiningWork(caller.realmId, commit, done);
+  const created: Channel[] = [];
+  const work = joiningWork(caller.realmId, commit, done, created);
   const { already, unauthorized } = await inBulk(stage, loaded, work, (ground) => {
     const decision = checkSubscribe(caller, request, ground);
     return { jobs: decision.joinings, decision };
@@ -37,10 +41,16 @@ export async function subscribePeople(
     // What an earlier transaction of this very request did is news to the caller.
     already: already.filter(({ userId, channel }) => !done.has(pairOf(userId, channel.channelId))),
     unauthorized,
+    created,
   };
 }
 
-function joiningWork(realm: string, commit: Commit, done: Map<string, Pair>): Work<Joining> {
+function joiningWork(
+  realm: string,
+  commit: Commit,
+  done: Map<string, Pair>,
+  created: Channel[],
+): Work<Joining> {
   // A channel that is created for its first newcomers is there for those in the next transaction.
   const made = new Map<string, CountedChannel>();
   return {
@@ -65,8 +75,10 @@ function joiningWork(realm: string, commit: Commit, done: Map<string, Pair>): Wo
       );
       for (const [i, counted] of channels.entries()) {
         const { channel } = counted;
+        const joining = joinings[i];
+        if (joining && 'create' in joining.target) created.push(channel);
         made.set(folded(channel.name), counted);
-        for (const { userId } of joinings[i]?.newcomers ?? []) {
+        for (const { userId } of joining?.newcomers ?? []) {
           done.set(pairOf(userId, channel.channelId), { userId, channel });
         }
       }

@@ -10,6 +10,7 @@ import type {
 import { hasMetadataAccess } from '../channel/channel-access.ts';
 import { channelObject } from '../channel/channel-object.ts';
 import type { Standing } from '../permission.ts';
+import type { UserSettings } from '../user/user-settings.ts';
 
 /** A channel with its counts, which are kept apart. */
 export interface CountedChannel {
@@ -44,6 +45,29 @@ export const subscriptionObject = (
   wildcard_mentions_notify: settings.wildcardMentionsNotify ?? null,
 });
 
+/** What of a subscription follows the person's own settings. */
+const following = {
+  desktop_notifications: 'enable_stream_desktop_notifications',
+  audible_notifications: 'enable_stream_audible_notifications',
+  push_notifications: 'enable_stream_push_notifications',
+  email_notifications: 'enable_stream_email_notifications',
+  wildcard_mentions_notify: 'wildcard_mentions_notify',
+} as const satisfies Partial<Record<keyof ReturnType<typeof subscriptionObject>, keyof UserSettings>>;
+
+/** A subscription for clients that cannot handle null for what follows the person's settings (wire facts 14.1). */
+export const withoutNull = <S extends object>(subscription: S, settings: UserSettings | undefined): S =>
+  settings === undefined
+    ? subscription
+    : {
+        ...subscription,
+        ...Object.fromEntries(
+          Object.entries(following).map(([name, setting]) => [
+            name,
+            subscription[name as keyof S] ?? settings[setting],
+          ]),
+        ),
+      };
+
 /** What a person is subscribed to now. One round trip. */
 export const loadCurrent = (table: Table, realm: string, userId: number): Promise<Subscription[]> =>
   table.all<Subscription>({
@@ -51,17 +75,9 @@ export const loadCurrent = (table: Table, realm: string, userId: number): Promis
     prefix: sortPrefix('subscription'),
   });
 
-/** What a person is and was subscribed to. One round trip. */
-export async function loadSubscriptions(table: Table, realm: string, userId: number): Promise<Subscriptions> {
-  const [current, former] = await Promise.all([
-    loadCurrent(table, realm, userId),
-    table.all<FormerSubscription>({
-      pk: partition('former', { realm, userId }),
-      prefix: sortPrefix('former'),
-    }),
-  ]);
-  return { current, former };
-}
+/** What a person was subscribed to before. One round trip. */
+export const loadFormer = (table: Table, realm: string, userId: number): Promise<FormerSubscription[]> =>
+  table.all<FormerSubscription>({ pk: partition('former', { realm, userId }), prefix: sortPrefix('former') });
 
 /** All channels of the organization with their counts, whoever may see them. One round trip. */
 export async function loadChannels(table: Table, realm: string): Promise<CountedChannel[]> {

@@ -1,12 +1,14 @@
+import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, directGroups } from '../caller.ts';
 import type { Subscription } from '../channel/channel.ts';
+import { activeGroupEvents } from '../group/role-groups.ts';
 import type { Step } from '../in-order.ts';
-import { isOwner } from '../permission.ts';
+import type { Outside } from '../outside.ts';
+import { isFullMember, isOwner } from '../permission.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { loadCurrent } from '../subscription/subscription-object.ts';
-import { administersUser, loadOwnedBots } from './bot.ts';
+import { administersUser } from './bot.ts';
 import { doSleep } from './dormancy.ts';
 import { isHumanOwner, type OwnerCount } from './owner-count.ts';
 import { isSystemBot, type User } from './user.ts';
@@ -21,37 +23,31 @@ export interface Departure {
   readonly bots: readonly User[];
   /** What it and its bots are subscribed to. */
   readonly subscriptions: readonly Subscription[];
+  /** The named groups that it and its bots are directly in, by user id. */
+  readonly groups: ReadonlyMap<number, readonly number[]>;
 }
 
-/** Reads the ground of a deactivation: one round trip, and another one if the account owns bots. */
+/**
+ * Reads the ground of a deactivation, after the account itself: that tells its bots, and lets the deactivation be held
+ * to whatever came to be theirs since. One round trip.
+ */
 export async function loadDeparture(
-  table: Table,
+  outside: Outside,
   realm: string,
-  userId: number | undefined,
+  target: User | undefined,
 ): Promise<Departure> {
-  if (userId === undefined) return { target: undefined, owners: undefined, bots: [], subscriptions: [] };
-  const [target, owners, own, owned] = await Promise.all([
-    table.get<User>(key('user', { realm, userId })),
+  if (target === undefined)
+    return { target, owners: undefined, bots: [], subscriptions: [], groups: new Map() };
+  const { table } = outside;
+  const bots = [...(target.bots ?? [])];
+  const ids = [target.userId, ...bots];
+  const [owners, users, subscriptions, groups] = await Promise.all([
     table.get<OwnerCount>(key('owners', { realm })),
-    loadCurrent(table, realm, userId),
-    loadOwnedBots(table, realm, userId),
+    table.getMany<User>(bots.map((userId) => key('user', { realm, userId }))),
+    Promise.all(ids.map((userId) => loadCurrent(table, realm, userId))),
+    Promise.all(ids.map(async (userId) => [userId, await directGroups(outside, realm, userId)] as const)),
   ]);
-  // After the account, whose state tells whether one of them has become active since.
-  const bots = await Promise.all(
-    owned.map(async (bot) => {
-      const [user, subscriptions] = await Promise.all([
-        table.get<User>(key('user', { realm, userId: bot.userId })),
-        loadCurrent(table, realm, bot.userId),
-      ]);
-      return { user, subscriptions };
-    }),
-  );
-  return {
-    target,
-    owners,
-    bots: bots.flatMap(({ user }) => user ?? []),
-    subscriptions: [...own, ...bots.flatMap(({ subscriptions }) => subscriptions)],
-  };
+  return { target, owners, bots: users, subscriptions: subscriptions.flat(), groups: new Map(groups) };
 }
 
 /**
@@ -72,12 +68,22 @@ export function checkDeactivate(caller: Caller, { target, owners }: Departure): 
 
 /**
  * Deactivates the account and its bots, whose keys are out with it, and puts their subscriptions to sleep. There
- * are no steps for what is done already.
+ * are no steps for what is done already. `now` is in milliseconds.
  */
-export function doDeactivate(realm: string, target: User, { bots, subscriptions }: Departure): Step[] {
+export function doDeactivate(
+  { realmId, realm }: Pick<Caller, 'realmId' | 'realm'>,
+  target: User,
+  { bots, subscriptions, groups }: Departure,
+  now: number,
+): Step[] {
+  const groupsOf = (user: User): EventEntry[] => {
+    const isFull = isFullMember(user, realm.settings.waiting_period_threshold, now);
+    return activeGroupEvents('remove_members', user, isFull, groups.get(user.userId) ?? []);
+  };
   return [
-    ...(target.isActive ? [doInactivate(realm, target, bots.length)] : []),
-    ...bots.filter(({ isActive }) => isActive).map((bot) => doInactivate(realm, bot, 0)),
-    ...doSleep(realm, subscriptions),
+    ...[target, ...bots]
+      .filter(({ isActive }) => isActive)
+      .map((user) => doInactivate(realmId, user, groupsOf(user))),
+    ...doSleep(realmId, subscriptions),
   ];
 }

@@ -10,8 +10,8 @@ import { countSubscribers } from '../subscription/subscribe.ts';
  * What it was subscribed to stays stored under it, asleep, and wakes when it comes back.
  */
 
-/** Most people in one step: a channel has one count, and each of them takes two writes. */
-const MOST_PEOPLE = (MOST_IN_STEP - 1) / 2;
+/** Most people in one step: a channel has one count, and each of them takes two writes and is held by one. */
+const MOST_PEOPLE = Math.floor((MOST_IN_STEP - 1) / 3);
 
 /** Puts these subscriptions to sleep: a step or more for each channel, however many accounts they are of. */
 export const doSleep = (realm: string, subscriptions: readonly Subscription[]): Step[] =>
@@ -44,9 +44,24 @@ function stepsOf(
         ),
       ],
       entries: peers(op)({ channel: { channelId }, newcomers: people }),
+      held: people.map(({ userId }) => (op === 'peer_add' ? stillOut : sleeper)(realm, userId)),
     })),
   );
 }
+
+/**
+ * Holds a wake to the account being out. Who sleeps there after somebody has looked must be looked at again before
+ * the account comes back, so that is counted as an arrival.
+ */
+const stillOut = (realm: string, userId: number): Write => ({
+  check: key('user', { realm, userId }),
+  when: { equals: { isActive: false } },
+});
+const sleeper = (realm: string, userId: number): Write => ({
+  update: key('user', { realm, userId }),
+  change: { add: { arrivals: 1 } },
+  when: { equals: { isActive: false } },
+});
 
 const sleep = (realm: string, { userId, channelId }: Subscription): Write[] => [
   {

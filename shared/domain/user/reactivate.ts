@@ -1,16 +1,18 @@
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, directGroups } from '../caller.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { folded } from '../folding.ts';
+import { activeGroupEvents } from '../group/role-groups.ts';
 import type { Step } from '../in-order.ts';
-import { isOwner } from '../permission.ts';
+import type { Outside } from '../outside.ts';
+import { isFullMember, isOwner } from '../permission.ts';
 import { refusal } from '../problems.ts';
 import { loadCurrent } from '../subscription/subscription-object.ts';
 import { administersUser, checkMayCreateBots, type OwnedBot, ownBot } from './bot.ts';
 import { doWake } from './dormancy.ts';
-import { checkBotName, lookUpNamesakes, type Namesakes } from './namesakes.ts';
+import { checkBotName, holdNamesakes, lookUpNamesakes, type Namesakes } from './namesakes.ts';
 import { isHumanOwner } from './owner-count.ts';
 import { isSystemBot, type User } from './user.ts';
 import { doActivate, doHaveBot, doLoseBot, personEvent } from './user-active.ts';
@@ -20,6 +22,8 @@ import { noSuchUser } from './user-list.ts';
 export interface Return {
   readonly target: User | undefined;
   readonly subscriptions: readonly Subscription[];
+  /** The named groups that it is directly in. */
+  readonly groups: readonly number[];
   readonly bot?: BotReturn;
 }
 
@@ -30,21 +34,33 @@ interface BotReturn {
   readonly namesakes: Namesakes;
 }
 
-/** Reads the ground of a return: one round trip, and two more for a bot. */
-export async function loadReturn(table: Table, realm: string, userId: number | undefined): Promise<Return> {
-  if (userId === undefined) return { target: undefined, subscriptions: [] };
-  const [target, subscriptions] = await Promise.all([
-    table.get<User>(key('user', { realm, userId })),
+/**
+ * Reads the ground of a return, after the account itself: its state tells what fell asleep since. One round trip, and
+ * another one for a bot whose name others bear.
+ */
+export async function loadReturn(outside: Outside, realm: string, target: User | undefined): Promise<Return> {
+  if (target === undefined) return { target, subscriptions: [], groups: [] };
+  const { table } = outside;
+  const { userId, ownerId, fullName } = target;
+  const [subscriptions, groups, bot] = await Promise.all([
     loadCurrent(table, realm, userId),
+    directGroups(outside, realm, userId),
+    ownerId === undefined ? undefined : loadBotReturn(table, realm, { userId, ownerId, fullName }),
   ]);
-  if (target?.ownerId === undefined) return { target, subscriptions };
-  const { ownerId } = target;
+  return { target, subscriptions, groups, ...(bot && { bot }) };
+}
+
+async function loadBotReturn(
+  table: Table,
+  realm: string,
+  { userId, ownerId, fullName }: Pick<User, 'userId' | 'fullName'> & { readonly ownerId: number },
+): Promise<BotReturn> {
   const [owner, owned, namesakes] = await Promise.all([
     table.get<User>(key('user', { realm, userId: ownerId })),
     table.get<OwnedBot>(key('bot', { realm, ownerId, userId })),
-    lookUpNamesakes(table, realm, target.fullName),
+    lookUpNamesakes(table, realm, { userId, fullName }),
   ]);
-  return { target, subscriptions, bot: { owner, owned, namesakes } };
+  return { owner, owned, namesakes };
 }
 
 /**
@@ -64,27 +80,30 @@ export function checkReactivate(caller: Caller, { target, bot }: Return): User {
 
 /**
  * Brings the account back: what it was subscribed to wakes, then its key is good again. A bot whose owner is not
- * active becomes the caller's. There are no steps for an account that is active.
+ * active becomes the caller's. There are no steps for an account that is active. `now` is in milliseconds.
  */
 export function doReactivate(
-  realm: string,
-  callerId: number,
+  { realmId: realm, realm: { settings }, user }: Pick<Caller, 'realmId' | 'realm' | 'user'>,
   target: User,
-  { subscriptions, bot }: Return,
+  { subscriptions, groups, bot }: Return,
+  now: number,
 ): Step[] {
   if (target.isActive) return [];
-  const ownerId = bot && (bot.owner?.isActive ? bot.owner.userId : callerId);
+  const ownerId = bot && (bot.owner?.isActive ? bot.owner.userId : user.userId);
   const wakes = doWake(realm, subscriptions);
-  if (ownerId === undefined) return [...wakes, doActivate(realm, target)];
+  const isFull = isFullMember(target, settings.waiting_period_threshold, now);
+  const inGroups = activeGroupEvents('add_members', target, isFull, groups);
+  if (ownerId === undefined) return [...wakes, doActivate(realm, target, inGroups)];
   const isHeir = ownerId !== target.ownerId;
-  const { writes, entries } = doActivate(realm, target, isHeir ? { ownerId } : {});
+  const { writes, entries } = doActivate(realm, target, inGroups, isHeir ? { ownerId } : {});
   return [
     ...wakes,
     {
       writes: [
         ...writes,
-        doHaveBot(realm, ownerId, isHeir ? 1 : 0),
+        doHaveBot(realm, ownerId, target.userId),
         ...(isHeir ? doChangeOwner(realm, target, ownerId, bot?.owned) : []),
+        ...(bot ? holdNamesakes(realm, target.fullName, bot.namesakes) : []),
       ],
       entries: [...entries, ...(isHeir ? [personEvent(target.userId, { bot_owner_id: ownerId })] : [])],
     },
@@ -102,7 +121,7 @@ function doChangeOwner(
     { update: key('account', { realm, email: folded(email) }), change: { set: { ownerId: to } } },
     ...(ownerId === undefined
       ? []
-      : [{ delete: key('bot', { realm, ownerId, userId }) }, doLoseBot(realm, ownerId)]),
+      : [{ delete: key('bot', { realm, ownerId, userId }) }, doLoseBot(realm, ownerId, userId)]),
     ownBot(realm, to, { ...settingsIn(owned), userId }),
   ];
 }
