@@ -5,8 +5,8 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(archiveChannel, {
   load: ({ input, outside, realm, userId }) =>
     loadArchiveGround(outside.table, realm, input.stream_id, userId),
-  // The end of its default status, the change, its deletion for old clients, and the notice.
-  ahead: 4,
+  // The change, its deletion for old clients, the end of its default status, two settings, and the notice.
+  ahead: 6,
   run: ({ caller, outside, commit }, ground) => {
     const { count, change } = checkArchiving(caller, ground, outside.now());
     return commit(count, change);

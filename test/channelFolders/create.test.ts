@@ -7,7 +7,7 @@ import { createFolder, edit, folders, toldOfFolders, tryToCreate } from './folde
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 
 describe('POST /channel_folders/create', () => {
-  it('creates a folder, renders its description and tells everybody (wire facts 5)', async () => {
+  it('creates a folder, renders its description and tells everybody (wire facts 5) (4.3/channel_folder_id)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const before = await lastNumber(realm);
@@ -30,7 +30,7 @@ describe('POST /channel_folders/create', () => {
     expect(await toldOfFolders(realm, before)).toEqual([{ op: 'add', channel_folder: folder }]);
   });
 
-  it('takes an empty description, and owners (specification 4.3: "may be the empty string")', async () => {
+  it('takes an empty description, and owners (specification 4.3: "may be the empty string") (4.3/description)', async () => {
     const realm = await newRealm();
     const { status } = await tryToCreate(realm, 'Kitchen', {}, realm.people.owner);
     expect(status).toBe(200);
@@ -38,7 +38,7 @@ describe('POST /channel_folders/create', () => {
   });
 
   it.each(['moderator', 'member', 'guest', 'bot'] as const)(
-    'refuses a %s (specification 4.3: UNAUTHORIZED_PRINCIPAL)',
+    'refuses a %s (specification 4.3: UNAUTHORIZED_PRINCIPAL) (4.3/administrators)',
     async (who) => {
       const realm = await newRealm();
       expect(await tryToCreate(realm, 'Kitchen', {}, realm.people[who])).toMatchObject({
@@ -49,14 +49,17 @@ describe('POST /channel_folders/create', () => {
     },
   );
 
-  it.each(['name', 'description'])('wants the %s (specification 4.3: required)', async (name) => {
-    const realm = await newRealm();
-    const { [name]: _, ...given }: Record<string, unknown> = { name: 'x', description: '' };
-    expect(await realm.call(create, realm.people.admin, given)).toMatchObject({
-      status: 400,
-      body: { code: 'REQUEST_VARIABLE_MISSING', var_name: name },
-    });
-  });
+  it.each(['name', 'description'])(
+    'wants the %s (specification 4.3: required) (4.3/name, 4.3/description)',
+    async (name) => {
+      const realm = await newRealm();
+      const { [name]: _, ...given }: Record<string, unknown> = { name: 'x', description: '' };
+      expect(await realm.call(create, realm.people.admin, given)).toMatchObject({
+        status: 400,
+        body: { code: 'REQUEST_VARIABLE_MISSING', var_name: name },
+      });
+    },
+  );
 
   it.each([
     ['an empty name', '', ''],
@@ -64,7 +67,7 @@ describe('POST /channel_folders/create', () => {
     ['a name that is too long (specification 4.3)', '😀'.repeat(61), ''],
     ['a description that is too long (specification 4.3)', 'x', '😀'.repeat(1_025)],
     ['a name with NUL', 'a\0b', ''],
-  ])('refuses %s', async (_, name, description) => {
+  ])('refuses %s (4.3/name, 4.3/name-length, 4.3/description-length)', async (_, name, description) => {
     const realm = await newRealm();
     expect(await tryToCreate(realm, name, { description })).toMatchObject(refused);
     expect(await folders(realm)).toEqual([]);
@@ -77,7 +80,7 @@ describe('POST /channel_folders/create', () => {
     expect(body.msg).toContain('position 3');
   });
 
-  it('takes names and descriptions of the full length, counted in code points', async () => {
+  it('takes names and descriptions of the full length, counted in code points (4.3/name-length, 4.3/description-length)', async () => {
     const realm = await newRealm();
     const name = '😀'.repeat(60);
     const description = '😀'.repeat(1_024);

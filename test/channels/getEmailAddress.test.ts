@@ -7,10 +7,10 @@ import { givenBot, givenChangedUser, givenChannel } from '../given.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
 import { edited, invalidChannelId, refused } from './channel-state.ts';
 
-const mailPattern = '%s@mail.example.com';
+const mailDomain = 'mail.example.com';
 
 /** The realm with mail switched on. */
-const mailing = (realm: TestRealm): TestRealm => realm.container(undefined, { mailPattern });
+const mailing = (realm: TestRealm): TestRealm => realm.container(undefined, { mailDomain });
 
 const ask = (realm: TestRealm, as: Person, channelId: number, senderId?: unknown): Promise<Reply> =>
   realm.call(getEmailAddress, as, undefined, {
@@ -30,7 +30,7 @@ const addressOf = async (
 };
 
 describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 9)', () => {
-  it('tells an address with a token of 32 hex digits, the same every time', async () => {
+  it('tells an address with a token of 32 hex digits, the same every time (4.7/email, 4.7/stream_id)', async () => {
     const realm = mailing(await newRealm());
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'Test Kitchen' });
@@ -39,7 +39,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     expect(await addressOf(mailing(realm), member, channelId)).toBe(address);
   });
 
-  it('"one per (channel, caller, sender)"', async () => {
+  it('"one per (channel, caller, sender)" (4.7/sender_id)', async () => {
     const realm = mailing(await newRealm());
     const { member, admin } = realm.people;
     const bot = await givenBot(realm, member);
@@ -78,7 +78,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     expect((await addressOf(realm, people.member, channelId)).split('.')[0]).toBe(slug);
   });
 
-  it('the default sender is the service, "the ID of the email gateway bot" or none', async () => {
+  it('the default sender is the service, "the ID of the email gateway bot" or none (4.7/sender-gateway)', async () => {
     const realm = mailing(await newRealm());
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -90,7 +90,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     expect(await addressOf(realm, member, general, stored?.noticeBotId)).toBe(address);
   });
 
-  it('other senders are the caller and "a bot owned by the current user", nobody else', async () => {
+  it('other senders are the caller and "a bot owned by the current user", nobody else (4.7/sender-bot)', async () => {
     const realm = mailing(await newRealm());
     const { member, admin, bot } = realm.people;
     const { general } = realm.channels;
@@ -106,7 +106,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     }
   });
 
-  it('"when the channel does not exist or the caller lacks access": an invalid channel ID', async () => {
+  it('"when the channel does not exist or the caller lacks access": an invalid channel ID (4.7/invalid-channel)', async () => {
     const realm = mailing(await newRealm());
     const { member, admin, guest } = realm.people;
     const hidden = await givenChannel(realm, { isPrivate: true });
@@ -117,7 +117,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     for (const id of [999_999, 0, -1]) expect(await ask(realm, admin, id)).toMatchObject(invalidChannelId);
   });
 
-  it('"only users with permission to post messages in the channel can read the address"', async () => {
+  it('"only users with permission to post messages in the channel can read the address" (4.7/posting)', async () => {
     const realm = mailing(await newRealm());
     const { member, admin } = realm.people;
     const groups = { can_send_message_group: systemGroups.administrators.id };
@@ -154,13 +154,18 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     expect(realm.meter.roundTrips).toBe(1);
   });
 
-  it('takes its pattern from EMAIL_GATEWAY_PATTERN, which has one %s', () => {
-    const outside = (pattern: string) =>
-      makeOutside({ TABLE_NAME: 't', AWS_REGION: 'eu-west-1', EMAIL_GATEWAY_PATTERN: pattern });
-    expect(outside(mailPattern).mailPattern).toBe(mailPattern);
-    expect(outside('')).not.toHaveProperty('mailPattern');
-    for (const pattern of ['mail.example.com', '%s@%s']) {
-      expect(() => outside(pattern)).toThrow('EMAIL_GATEWAY_PATTERN');
-    }
+  it('is the empty string unless the operator named a domain (wire facts 9)', () => {
+    const outside = (domain: string | undefined) =>
+      makeOutside({ TABLE_NAME: 't', AWS_REGION: 'eu-west-1', MAIL_DOMAIN: domain });
+    expect(outside(mailDomain).mailDomain).toBe(mailDomain);
+    for (const none of ['', undefined]) expect(outside(none)).not.toHaveProperty('mailDomain');
+  });
+
+  it('has at most 64 octets before the @, however long the name is', async () => {
+    const realm = mailing(await newRealm());
+    const { channelId } = await givenChannel(realm, { name: `${'Long '.repeat(11)}name` });
+    const address = await addressOf(realm, realm.people.member, channelId);
+    expect(address).toMatch(/^long-long-long-long\.[0-9a-f]{32}\.show-sender@/);
+    expect(address.split('@')[0]).toHaveLength(64);
   });
 });

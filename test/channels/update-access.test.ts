@@ -17,7 +17,7 @@ import {
 const cannotAdminister = { status: 400, body: { code: 'CANNOT_ADMINISTER_CHANNEL' } };
 
 describe('who may change a channel (wire facts 4.1, specification 5)', () => {
-  it('an organization administrator, "subscribed or not"', async () => {
+  it('an organization administrator, "subscribed or not" (4.2/administer-administrators)', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true });
@@ -26,7 +26,7 @@ describe('who may change a channel (wire facts 4.1, specification 5)', () => {
     expect((await storedChannel(realm, channelId)).description).toBe('by an owner');
   });
 
-  it('a member of "can_administer_channel_group", through groups too, "never a guest"', async () => {
+  it('a member of "can_administer_channel_group", through groups too, "never a guest" (4.2/can_administer_channel_group)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const cook = await givenUser(realm);
@@ -51,7 +51,7 @@ describe('who may change a channel (wire facts 4.1, specification 5)', () => {
     }
   });
 
-  it('and whoever may not know of it hears the same as of a channel that does not exist', async () => {
+  it('and whoever may not know of it hears the same as of a channel that does not exist (4.2/invalid-channel, 4.2/stream_id)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const hidden = await givenChannel(realm, { isPrivate: true });
@@ -80,7 +80,7 @@ describe('who may change a channel (wire facts 4.1, specification 5)', () => {
 });
 
 describe('an edit as a whole', () => {
-  it('that is empty changes and tells nothing (specification 4.2: "All body parameters are optional")', async () => {
+  it('that is empty changes and tells nothing (specification 4.2: "All body parameters are optional") (4.2/optional, 4.2/reply)', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     const before = await lastNumber(realm);
@@ -140,7 +140,7 @@ describe('an edit as a whole', () => {
     await edited(realm, admin, channelId, right);
   });
 
-  it('ignores what was removed from the interface (specification 4.2, level 333)', async () => {
+  it('ignores what was removed from the interface (specification 4.2, level 333) (4.2/stream_post_policy, 4.2/is_announcement_only)', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     const { status, body } = await edit(realm, realm.people.admin, channelId, {

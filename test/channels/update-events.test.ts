@@ -59,7 +59,7 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
     const [creation, peers, ...rest] = await clients.member.poll();
     expect(rest).toEqual([]);
     expect(creation.streams).toMatchObject([
-      { stream_id: channelId, name, invite_only: false, description: 'for all', subscriber_count: 2 },
+      { stream_id: channelId, name, invite_only: false, description: 'for all', subscriber_count: 0 },
     ]);
     expect(peers).toMatchObject({
       op: 'peer_add',

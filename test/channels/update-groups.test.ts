@@ -19,50 +19,58 @@ const notForEveryone: readonly ChannelGroupName[] = [
 ];
 
 describe('the group settings of a channel (specification 2.2 and 4.2, wire facts 4.5)', () => {
-  it.each(channelGroupNames)('%s takes the system groups of its row, and is told', async (name) => {
-    const realm = await newRealm();
-    const { owner } = realm.people;
-    const { channelId } = await givenChannel(realm, {}, [owner]);
-    for (const { id } of Object.values(systemGroups)) {
+  it.each(channelGroupNames)(
+    '%s takes the system groups of its row, and is told (2.2/integer)',
+    async (name) => {
+      const realm = await newRealm();
+      const { owner } = realm.people;
+      const { channelId } = await givenChannel(realm, {}, [owner]);
+      for (const { id } of Object.values(systemGroups)) {
+        const before = await lastNumber(realm);
+        const { groups } = await storedChannel(realm, channelId);
+        const { status } = await edit(realm, owner, channelId, { [name]: { new: id } });
+        const isForbidden = id === internet.id || (id === everyone.id && notForEveryone.includes(name));
+        expect({ id, status }).toEqual({ id, status: isForbidden ? 400 : 200 });
+        const told = (await toldOfChannels(realm, before)).filter(({ property }) => property === name);
+        expect(told).toHaveLength(isForbidden || groups[name] === id ? 0 : 1);
+        if (!isForbidden) expect((await storedChannel(realm, channelId)).groups[name]).toBe(id);
+      }
+    },
+  );
+
+  it.each(channelGroupNames)(
+    '%s takes people and named groups in their normal form (2.2/object)',
+    async (name) => {
+      const realm = await newRealm();
+      const { owner, member, admin } = realm.people;
+      const { groupId } = await givenGroup(realm);
+      const { channelId, name: channelName } = await givenChannel(realm, {}, [owner]);
       const before = await lastNumber(realm);
-      const { groups } = await storedChannel(realm, channelId);
-      const { status } = await edit(realm, owner, channelId, { [name]: { new: id } });
-      const isForbidden = id === internet.id || (id === everyone.id && notForEveryone.includes(name));
-      expect({ id, status }).toEqual({ id, status: isForbidden ? 400 : 200 });
-      const told = (await toldOfChannels(realm, before)).filter(({ property }) => property === name);
-      expect(told).toHaveLength(isForbidden || groups[name] === id ? 0 : 1);
-      if (!isForbidden) expect((await storedChannel(realm, channelId)).groups[name]).toBe(id);
-    }
-  });
+      const people = [member.userId, admin.userId, member.userId];
+      await edited(realm, owner, channelId, {
+        [name]: { new: { direct_members: people, direct_subgroups: [groupId] } },
+      });
+      const value = {
+        direct_members: [admin.userId, member.userId].sort((a, b) => a - b),
+        direct_subgroups: [groupId],
+      };
+      expect((await storedChannel(realm, channelId)).groups[name]).toEqual(value);
+      const event = { type: 'stream', op: 'update', stream_id: channelId, name: channelName };
+      expect(await toldOfChannels(realm, before)).toContainEqual({ ...event, property: name, value });
+      // "An object with no members and exactly one subgroup becomes that group's ID."
+      await edited(realm, owner, channelId, {
+        [name]: { new: { direct_members: [], direct_subgroups: [groupId] }, old: value },
+      });
+      expect((await storedChannel(realm, channelId)).groups[name]).toBe(groupId);
+      // "An object with neither becomes the nobody group."
+      await edited(realm, owner, channelId, {
+        [name]: { new: { direct_members: [], direct_subgroups: [] } },
+      });
+      expect((await storedChannel(realm, channelId)).groups[name]).toBe(nobody.id);
+    },
+  );
 
-  it.each(channelGroupNames)('%s takes people and named groups in their normal form', async (name) => {
-    const realm = await newRealm();
-    const { owner, member, admin } = realm.people;
-    const { groupId } = await givenGroup(realm);
-    const { channelId, name: channelName } = await givenChannel(realm, {}, [owner]);
-    const before = await lastNumber(realm);
-    const people = [member.userId, admin.userId, member.userId];
-    await edited(realm, owner, channelId, {
-      [name]: { new: { direct_members: people, direct_subgroups: [groupId] } },
-    });
-    const value = {
-      direct_members: [admin.userId, member.userId].sort((a, b) => a - b),
-      direct_subgroups: [groupId],
-    };
-    expect((await storedChannel(realm, channelId)).groups[name]).toEqual(value);
-    const event = { type: 'stream', op: 'update', stream_id: channelId, name: channelName };
-    expect(await toldOfChannels(realm, before)).toContainEqual({ ...event, property: name, value });
-    // "An object with no members and exactly one subgroup becomes that group's ID."
-    await edited(realm, owner, channelId, {
-      [name]: { new: { direct_members: [], direct_subgroups: [groupId] }, old: value },
-    });
-    expect((await storedChannel(realm, channelId)).groups[name]).toBe(groupId);
-    // "An object with neither becomes the nobody group."
-    await edited(realm, owner, channelId, { [name]: { new: { direct_members: [], direct_subgroups: [] } } });
-    expect((await storedChannel(realm, channelId)).groups[name]).toBe(nobody.id);
-  });
-
-  it('"If old sent and differs from current: EXPECTATION_MISMATCH", in any order and form', async () => {
+  it('"If old sent and differs from current: EXPECTATION_MISMATCH", in any order and form (2.2/old)', async () => {
     const realm = await newRealm();
     const { owner, member, admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -134,7 +142,7 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
     '{"new":3,"newer":4}',
     '{"new":{"direct_members":[]}}',
     '{"new":null}',
-  ])('refuses %s as an update object', async (value) => {
+  ])('refuses %s as an update object (2.2/new)', async (value) => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     await expectRefused(realm, realm.people.owner, channelId, { can_send_message_group: value });

@@ -12,6 +12,12 @@ const privacyOf = async (realm: TestRealm, channelId: number) => {
   return { isPrivate, isWebPublic, historyPublicToSubscribers };
 };
 
+/** "Message says invalid parameters" (specification 4.2). */
+const invalidParameters = {
+  status: 400,
+  body: { code: 'BAD_REQUEST', msg: expect.stringMatching(/^Invalid parameters/) },
+};
+
 const isPublic = { isPrivate: false, isWebPublic: false, historyPublicToSubscribers: true };
 const isShared = { isPrivate: true, isWebPublic: false, historyPublicToSubscribers: true };
 const isProtected = { isPrivate: true, isWebPublic: false, historyPublicToSubscribers: false };
@@ -48,16 +54,19 @@ const steps: [keyof typeof states, Readonly<Record<string, boolean>>, keyof type
 ];
 
 describe('privacy of a channel (specification 4.2, wire facts 4.3)', () => {
-  it.each(steps)('%s with %j becomes %s', async (from, given, to) => {
-    const realm = await newRealm({ enable_spectator_access: true });
-    const { owner } = realm.people;
-    const { channelId } = await givenChannel(realm, states[from], [owner]);
-    if (to === undefined) return expectRefused(realm, owner, channelId, given);
-    await edited(realm, owner, channelId, given);
-    expect(await privacyOf(realm, channelId)).toEqual(states[to]);
-  });
+  it.each(steps)(
+    '%s with %j becomes %s (4.2/is_private, 4.2/is_web_public, 4.2/history-public, 4.2/invalid-combination)',
+    async (from, given, to) => {
+      const realm = await newRealm({ enable_spectator_access: true });
+      const { owner } = realm.people;
+      const { channelId } = await givenChannel(realm, states[from], [owner]);
+      if (to === undefined) return expectRefused(realm, owner, channelId, given, invalidParameters);
+      await edited(realm, owner, channelId, given);
+      expect(await privacyOf(realm, channelId)).toEqual(states[to]);
+    },
+  );
 
-  it('"depends on being subscribed", for an administrator and a private channel', async () => {
+  it('"depends on being subscribed", for an administrator and a private channel (4.2/private-permissions)', async () => {
     const realm = await newRealm();
     const { admin, owner } = realm.people;
     const { channelId } = await givenChannel(realm, isShared, [owner]);
@@ -104,7 +113,7 @@ describe('privacy of a channel (specification 4.2, wire facts 4.3)', () => {
     await expectRefused(realm, admin, channelId, { is_private: false });
   });
 
-  it('is web-public only with "enable_spectator_access" and for "can_create_web_public_channel_group"', async () => {
+  it('is web-public only with "enable_spectator_access" and for "can_create_web_public_channel_group" (4.2/is_web_public-organization, 4.2/is_web_public-caller)', async () => {
     const realm = await newRealm();
     const { admin, owner } = realm.people;
     const { channelId } = await givenChannel(realm, isPublic);
@@ -117,7 +126,20 @@ describe('privacy of a channel (specification 4.2, wire facts 4.3)', () => {
     await edited(realm, admin, channelId, { is_web_public: false });
   });
 
-  it('is never public for moderation requests, "checked on every call"', async () => {
+  it('is web-public only where the server setting WEB_PUBLIC_STREAMS_ENABLED is on (4.2/is_web_public-server)', async () => {
+    const realm = await newRealm({ enable_spectator_access: true });
+    const { owner } = realm.people;
+    const off = realm.container(undefined, { environment: { WEB_PUBLIC_STREAMS_ENABLED: 'false' } });
+    const on = realm.container(undefined, { environment: { WEB_PUBLIC_STREAMS_ENABLED: 'true' } });
+    const { channelId } = await givenChannel(realm, isPublic);
+    await expectRefused(off, owner, channelId, { is_web_public: true });
+    await edited(on, owner, channelId, { is_web_public: true });
+    await expectRefused(off, owner, channelId, { is_web_public: true });
+    await edited(off, owner, channelId, { description: 'still' });
+    await edited(off, owner, channelId, { is_web_public: false });
+  });
+
+  it('is never public for moderation requests, "checked on every call" (4.2/moderation-requests)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, isShared, [owner]);
@@ -140,13 +162,13 @@ describe('privacy of a channel (specification 4.2, wire facts 4.3)', () => {
     await edited(realm, owner, channelId, { is_private: false, is_default_stream: true });
   });
 
-  it('protects history only where everyone may create topics (specification 4.2)', async () => {
+  it('protects history only where everyone may create topics (4.2/history-topics, 4.2/create-topic-protected, 4.2/invalid-combination)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const groups = { can_create_topic_group: members.id };
     const { channelId } = await givenChannel(realm, { ...isPublic, groups }, [owner]);
     const both = 'history_public_to_subscribers, can_create_topic_group';
-    const refusal = { status: 400, body: { code: 'BAD_REQUEST', parameters: both } };
+    const refusal = { status: 400, body: { ...invalidParameters.body, parameters: both } };
     await expectRefused(realm, owner, channelId, { is_private: true }, refusal);
     await edited(realm, owner, channelId, {
       is_private: true,
@@ -160,7 +182,7 @@ describe('privacy of a channel (specification 4.2, wire facts 4.3)', () => {
     expect((await storedChannel(realm, channelId)).groups.can_create_topic_group).toBe(members.id);
   });
 
-  it('can be changed while the channel is archived (specification 9, level 362)', async () => {
+  it('can be changed while the channel is archived (specification 9, level 362) (9/level-362)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { ...isPublic, isArchived: true }, [owner]);

@@ -21,7 +21,7 @@ const { moderators } = systemGroups;
 const notOwner = { status: 400, body: { code: 'UNAUTHORIZED_PRINCIPAL' } };
 
 describe('default channels (specification 4.2, wire facts 4.4)', () => {
-  it('are chosen by administrators only, not by the administrators of a channel', async () => {
+  it('are chosen by administrators only, not by the administrators of a channel (4.2/is_default_stream)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const groups = { can_administer_channel_group: onlyUser(member.userId) };
@@ -55,7 +55,7 @@ describe('retention (specification 4.2, wire facts 4.4)', () => {
     ['unlimited', -1, -1],
     ['"unlimited"', -1, -1],
     ['realm_default', undefined, null],
-  ])('%s is kept as %s and told as %s', async (given, stored, told) => {
+  ])('%s is kept as %s and told as %s (4.2/realm_default, 4.2/unlimited)', async (given, stored, told) => {
     const realm = await newRealm();
     const { channelId, name } = await givenChannel(realm, { messageRetentionDays: 7 });
     const before = await lastNumber(realm);
@@ -94,7 +94,7 @@ describe('retention (specification 4.2, wire facts 4.4)', () => {
 });
 
 describe('is_archived (specification 3 and 4.2, wire facts 4.4)', () => {
-  it('false takes a channel out of the archive: "followed by stream/create with the full channel"', async () => {
+  it('false takes a channel out of the archive: "followed by stream/create with the full channel" (4.2/is_archived)', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId, name } = await givenChannel(realm, { isArchived: true }, [admin]);
@@ -108,7 +108,7 @@ describe('is_archived (specification 3 and 4.2, wire facts 4.4)', () => {
     await sendTo(realm, admin, channelId, 'back');
   });
 
-  it('true is ignored: "only unarchiving is permitted through this operation"', async () => {
+  it('true is ignored: "only unarchiving is permitted through this operation" (3/unarchive-only)', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -134,7 +134,7 @@ describe('folder_id (specification 4.2)', () => {
     return (await realm.call(createFolder, realm.people.admin, given)).body.channel_folder_id;
   };
 
-  it('moves the channel between folders; "null removes it from its current folder"', async () => {
+  it('moves the channel between folders; "null removes it from its current folder" (4.2/folder_id, 4.2/folder_id-null)', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const [one, two] = [await newFolder(realm, 'one'), await newFolder(realm, 'two')];
@@ -176,7 +176,7 @@ describe('folder_id (specification 4.2)', () => {
 
 describe('topics_policy (specification 3 and 4.2, wire facts 4.4)', () => {
   it.each(['allow_empty_topic', 'disable_empty_topic', 'empty_topic_only'])(
-    '%s is set and told',
+    '%s is set and told (4.2/topics_policy)',
     async (policy) => {
       const realm = await newRealm();
       const { channelId, name } = await givenChannel(realm);
@@ -201,7 +201,7 @@ describe('topics_policy (specification 3 and 4.2, wire facts 4.4)', () => {
     await edited(realm, member, channelId, { topics_policy: 'inherit' });
   });
 
-  it('"empty_topic_only is accepted only when every existing message is already in the empty topic"', async () => {
+  it('"empty_topic_only is accepted only when every existing message is already in the empty topic" (3/empty_topic_only-condition)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);

@@ -8,7 +8,7 @@ import { channelIdOf } from '../subscriptions/subscription-state.ts';
 import { edit, edited, expectRefused, noticesAfter, storedChannel, toldOfChannels } from './channel-state.ts';
 
 describe('the name of a channel (specification 4.2, wire facts 4.4)', () => {
-  it('is trimmed, and found under the new name only', async () => {
+  it('is trimmed, and found under the new name only (4.2/new_name)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'old' });
@@ -69,13 +69,13 @@ describe('the name of a channel (specification 4.2, wire facts 4.4)', () => {
     ['empty', ''],
     ['over 60', 'x'.repeat(61)],
     ['unprintable', 'a\u0007b'],
-  ])('cannot be %s', async (_, name) => {
+  ])('cannot be %s (4.2/new_name-length)', async (_, name) => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     await expectRefused(realm, realm.people.admin, channelId, { new_name: name });
   });
 
-  it('may have 60 characters, counted as code points, and an unprintable one is told by its position', async () => {
+  it('may have 60 characters, counted as code points, and an unprintable one is told by its position (4.2/new_name-length)', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     await edited(realm, realm.people.admin, channelId, { new_name: '🍲'.repeat(60) });
@@ -102,7 +102,7 @@ describe('the name of a channel (specification 4.2, wire facts 4.4)', () => {
 });
 
 describe('the description of a channel (specification 4.2, wire facts 4.4)', () => {
-  it('is Markdown in one line: "newlines replaced by spaces"', async () => {
+  it('is Markdown in one line: "newlines replaced by spaces" (4.2/description)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -113,7 +113,7 @@ describe('the description of a channel (specification 4.2, wire facts 4.4)', () 
     expect(stored.renderedDescription).toContain(`data-user-id="${member.userId}"`);
   });
 
-  it('has at most 1024 characters; the empty one clears it', async () => {
+  it('has at most 1024 characters; the empty one clears it (4.2/description-length)', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm, {
@@ -124,6 +124,13 @@ describe('the description of a channel (specification 4.2, wire facts 4.4)', () 
     await edited(realm, admin, channelId, { description: '🍲'.repeat(1024) });
     await edited(realm, admin, channelId, { description: '' });
     expect(await storedChannel(realm, channelId)).toMatchObject({ description: '', renderedDescription: '' });
+  });
+
+  it('is the text as it was sent, like the name: no JSON (9/level-64)', async () => {
+    const realm = await newRealm();
+    const { channelId } = await givenChannel(realm);
+    await edited(realm, realm.people.admin, channelId, { description: '"for cooks"', new_name: '"7"' });
+    expect(await storedChannel(realm, channelId)).toMatchObject({ description: '"for cooks"', name: '"7"' });
   });
 
   it('does not name a channel that its author may not know of', async () => {

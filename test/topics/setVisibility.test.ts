@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as set } from '../../functions/topics/setVisibility.ts';
+import { loadHolders } from '../../shared/domain/topic/user-topic.ts';
 import { givenChannel, givenUserTopic } from '../given.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
 import { lastNumber, storedUserTopic } from '../stored.ts';
@@ -48,6 +49,8 @@ describe('POST /user_topics', () => {
     await ask(realm, member, general, 'tea', 0);
     expect((await told(realm, before)).map(({ payload }) => payload.visibility_policy)).toEqual([2, 0]);
     expect((await storedUserTopic(realm, member, general, 'tea'))?.policy ?? 0).toBe(0);
+    const place = { channelId: general, topic: 'tea' };
+    expect(await loadHolders(realm.outside.table, realm.realm, place)).toEqual([]);
   });
 
   it('reads both names of the empty topic as the empty one', async () => {
@@ -122,6 +125,6 @@ describe('POST /user_topics', () => {
     container.meter.reset();
     await ask(container, realm.people.member, realm.channels.general, 'tea', 2);
     expect(container.meter.roundTrips).toBe(2);
-    expect(container.meter.writeUnits).toBeLessThanOrEqual(6);
+    expect(container.meter.writeUnits).toBeLessThanOrEqual(7);
   });
 });

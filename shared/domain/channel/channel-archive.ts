@@ -1,6 +1,7 @@
 import type { Table } from '../../table/table.ts';
 import type { Caller } from '../caller.ts';
 import { badRequest } from '../problems.ts';
+import { doForgetChannel } from '../realm/realm-edit-do.ts';
 import { loadChannel, type Seen } from './channel-access.ts';
 import { accessForAdministration } from './channel-edit-check.ts';
 import { checkPlan, type EditPlan } from './channel-edit-do.ts';
@@ -26,12 +27,13 @@ export async function loadArchiveGround(
 }
 
 /**
- * Decides on archiving a channel (wire facts 4.1, 4.7): it keeps its name, its messages and its subscribers, and is
- * no default channel any more. `now` is in milliseconds.
+ * Decides on archiving a channel (wire facts 4.1, 4.7): it keeps its name, its messages and its subscribers, is no
+ * default channel any more, and settings of the organization that named it name none. `now` is in milliseconds.
  */
 export function checkArchiving(caller: Caller, ground: ArchiveGround, now: number): EditPlan {
   const { channel } = accessForAdministration(caller.standing, ground.seen);
   if (channel.isArchived) throw badRequest('The channel is archived already.');
   const after = { ...channel, isArchived: true, isDefault: false };
-  return checkPlan(caller, { before: channel, after }, ground, now);
+  const { write, events } = doForgetChannel(caller.realmId, caller.realm, channel.channelId);
+  return checkPlan(caller, { before: channel, after }, ground, now, { writes: [write], events });
 }

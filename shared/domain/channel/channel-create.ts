@@ -5,6 +5,7 @@ import { folded } from '../folding.ts';
 import type { NamedInSettings } from '../group/group-setting-check.ts';
 import { isAdministrator } from '../permission.ts';
 import { refusal } from '../problems.ts';
+import { doLimitChannel } from '../retention/retention-list.ts';
 import type { Channel, ChannelCount } from './channel.ts';
 import { checkNewChannelGroups, type GivenChannelGroups } from './channel-groups.ts';
 import { channelObject } from './channel-object.ts';
@@ -35,6 +36,8 @@ export const mayCreateChannel = ({ standing, realm }: Caller, given: NewChannelS
 export interface CreationGround {
   readonly namedInSettings: NamedInSettings;
   readonly folder: Folder | undefined;
+  /** The service has web-public channels. */
+  readonly isWebPublicEnabled: boolean;
 }
 
 /**
@@ -46,7 +49,7 @@ export interface CreationGround {
 export function checkCreateChannel(
   caller: Caller,
   given: NewChannelSettings,
-  { namedInSettings: named, folder }: CreationGround,
+  { namedInSettings: named, folder, isWebPublicEnabled }: CreationGround,
   now: number,
 ): NewChannel {
   const { standing, realm, user } = caller;
@@ -61,7 +64,7 @@ export function checkCreateChannel(
   if (!mayCreateChannel(caller, given)) throw refusal('insufficientPermission');
   if (privacy.isDefault && !isAdministrator(standing)) throw refusal('insufficientPermission');
   checkPrivacyState(privacy, { topicCreators: groups.can_create_topic_group, isForModeration: false });
-  if (privacy.isWebPublic) checkMakingWebPublic(standing, realm.settings);
+  if (privacy.isWebPublic) checkMakingWebPublic(standing, realm.settings, isWebPublicEnabled);
   const retention = checkRetention(given.message_retention_days ?? 'realm_default');
   checkSettingRetention(standing, retention);
   const topicsPolicy = checkTopicsPolicyName(given.topics_policy ?? 'inherit');
@@ -100,12 +103,13 @@ export function doCreateChannel(realm: string, channel: Channel, subscribers = 0
         when: { absent: true },
       },
       { put: key('channelCount', { realm, channelId }), item: { ...count } },
+      ...doLimitChannel(realm, channel, undefined),
     ],
     entries: [
       {
         kind: 'event',
         hearers: { channel: channelId },
-        payload: { type: 'stream', op: 'create', streams: [channelObject(channel, count)] },
+        payload: { type: 'stream', op: 'create', streams: [channelObject(channel, undefined)] },
         access: true,
       },
     ],

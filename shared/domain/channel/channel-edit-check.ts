@@ -41,7 +41,7 @@ export function accessForAdministration(who: Standing, found: Seen | undefined):
 export function checkChannelEdit(caller: Caller, edit: ChannelEdit, ground: EditGround): DecidedEdit {
   const seen = accessForAdministration(caller.standing, ground.seen);
   const before = seen.channel;
-  const privacy = checkPrivacy(caller, edit, seen);
+  const privacy = checkPrivacy(caller, edit, seen, ground);
   const retention = checkRetentionChange(caller.standing, edit, before);
   const isArchived = checkUnarchiving(edit, before, privacy, ground);
   const topicsPolicy = checkTopicsPolicyChange(caller, edit, before, ground);
@@ -71,7 +71,12 @@ export function checkChannelEdit(caller: Caller, edit: ChannelEdit, ground: Edit
 }
 
 /** Who can see the channel and its history, and whether newcomers are subscribed to it (wire facts 4.3, 4.4). */
-function checkPrivacy({ standing, realm }: Caller, edit: ChannelEdit, seen: Seen): Privacy {
+function checkPrivacy(
+  { standing, realm }: Caller,
+  edit: ChannelEdit,
+  seen: Seen,
+  { isWebPublicEnabled }: EditGround,
+): Privacy {
   const { channel } = seen;
   const { is_private: isPrivate, is_web_public: isWebPublic, history_public_to_subscribers: isShared } = edit;
   const proposed: Privacy = {
@@ -92,7 +97,7 @@ function checkPrivacy({ standing, realm }: Caller, edit: ChannelEdit, seen: Seen
   if (isPrivate !== undefined && !mayMakeChannels(standing, realm.settings, isPrivate)) {
     throw refusal('insufficientPermission');
   }
-  if (isWebPublic) checkMakingWebPublic(standing, realm.settings);
+  if (isWebPublic) checkMakingWebPublic(standing, realm.settings, isWebPublicEnabled);
   checkDefault(standing, edit, channel);
   return proposed;
 }

@@ -1,4 +1,5 @@
 import type { Change } from '../../log/commit.ts';
+import type { EventEntry } from '../../log/slot.ts';
 import type { Changes } from '../../table/condition.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -8,6 +9,7 @@ import { folded } from '../folding.ts';
 import type { GroupSetting } from '../group/group-setting.ts';
 import { doUseGroups } from '../group/group-use.ts';
 import { badRequest } from '../problems.ts';
+import { doLimitChannel } from '../retention/retention-list.ts';
 import type { CountChange } from '../topic/topic.ts';
 import type { Channel } from './channel.ts';
 import type { DecidedEdit } from './channel-edit.ts';
@@ -23,21 +25,33 @@ export interface EditPlan {
   readonly change: (numbers: readonly number[]) => Change<Record<string, never>>;
 }
 
+/** What an edit means for other things than the channel, and what is told of that. */
+export interface Beside {
+  readonly writes: readonly Write[];
+  readonly events: readonly EventEntry[];
+}
+
 /**
  * Plans an edit as one transaction: the channel, held to the version that was decided on, what depends on its
  * settings elsewhere, and what clients and the channel itself are told. Refuses one that is larger than that.
  *
  * @param now milliseconds
  */
-export function checkPlan(caller: Caller, edit: DecidedEdit, ground: NoticeGround, now: number): EditPlan {
+export function checkPlan(
+  caller: Caller,
+  edit: DecidedEdit,
+  ground: NoticeGround,
+  now: number,
+  beside: Beside = { writes: [], events: [] },
+): EditPlan {
   const { realmId: realm, user, realm: organization } = caller;
-  const events = eventsOfChannelEdit(edit, ground.count);
-  const texts = noticesOfChannelEdit(edit, user);
+  const events = [...eventsOfChannelEdit(edit, ground.count), ...beside.events];
+  const texts = organization.settings.send_channel_events_messages ? noticesOfChannelEdit(edit, user) : [];
   const notices = { channel: edit.after, texts, actor: user, noticeBotId: organization.noticeBotId, now };
   const change = (numbers: readonly number[]): Change<Record<string, never>> => {
     const posted = doNotify(realm, notices, ground, numbers.slice(events.length), countChange(edit));
     return {
-      writes: [...doEditChannel(caller, edit), ...posted.writes],
+      writes: [...doEditChannel(caller, edit), ...posted.writes, ...beside.writes],
       entries: [...events, ...posted.entries],
       result: {},
     };
@@ -64,6 +78,7 @@ function doEditChannel(
       inOrder: true,
     },
     ...doRename(realm, before, after),
+    ...doLimitChannel(realm, { ...after, version: before.version + 1 }, before.messageRetentionDays),
     ...doMoveToFolder(realm, before.folderId, after.folderId),
     ...doUseGroups(realm, { channelId }, settings(before), settings(after)),
     ...(opens({ before, after })

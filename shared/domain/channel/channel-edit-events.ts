@@ -5,6 +5,7 @@ import type { DecidedEdit } from './channel-edit.ts';
 import { channelGroupNames } from './channel-groups.ts';
 import { channelObject, legacyPostPolicy } from './channel-object.ts';
 import { changeOfSight, sightOf } from './channel-sight.ts';
+import { defaultChannelsEvent } from './default-channels.ts';
 
 /** Whether an edit changes who can see the channel or its history. */
 export const changesPrivacy = ({ before, after }: DecidedEdit): boolean =>
@@ -19,14 +20,13 @@ export const changesPrivacy = ({ before, after }: DecidedEdit): boolean =>
  */
 export function eventsOfChannelEdit(edit: DecidedEdit, count: ChannelCount | undefined): EventEntry[] {
   const { before, after } = edit;
-  const { channelId: channel } = after;
   const hearers = hearersOf(edit);
   return [
     ...discovery(edit, count),
     ...updates(edit).map((payload): EventEntry => ({ kind: 'event', hearers, payload, access: true })),
     ...(!before.isArchived && after.isArchived ? [deletionForOld(after)] : []),
-    ...(before.isArchived && !after.isArchived ? [creation({ channel }, after, count)] : []),
-    ...defaultChannels(edit),
+    ...(before.isArchived && !after.isArchived ? returning(after, count) : []),
+    ...(after.isDefault === before.isDefault ? [] : [defaultChannelsEvent]),
   ];
 }
 
@@ -41,11 +41,12 @@ function hearersOf({ before: old, after: now }: DecidedEdit): Hearers {
   return shows || hides || before.isPrivate ? { channel, sight: 'kept', before, after } : { channel };
 }
 
-/** Tells that the channel exists, with everything that clients know of one. */
+/** Tells that the channel exists, with everything that clients know of one, and who is subscribed. */
 const creation = (hearers: Hearers, channel: Channel, count: ChannelCount | undefined): EventEntry => ({
   kind: 'event',
   hearers,
   payload: { type: 'stream', op: 'create', streams: [channelObject(channel, count)] },
+  fill: 'company',
   access: true,
 });
 
@@ -63,6 +64,16 @@ const deletionForOld = (channel: Channel): EventEntry => ({
   unless: 'archived_channels',
 });
 
+/** When it comes back it is new to them, and their own subscriptions with it. */
+function returning(channel: Channel, count: ChannelCount | undefined): EventEntry[] {
+  const hearers = { channel: channel.channelId };
+  const payload = { type: 'subscription', op: 'add', stream_ids: [channel.channelId] };
+  return [
+    creation(hearers, channel, count),
+    { kind: 'event', hearers, payload, access: true, fill: 'own', unless: 'archived_channels' },
+  ];
+}
+
 /** What those hear who come to know of the channel, or do not know of it any more. */
 function discovery({ before: old, after: now }: DecidedEdit, count: ChannelCount | undefined): EventEntry[] {
   const [before, after] = [sightOf(old), sightOf(now)];
@@ -79,22 +90,10 @@ function discovery({ before: old, after: now }: DecidedEdit, count: ChannelCount
   };
   return [
     ...(hides ? [deletion(lost, now)] : []),
-    ...(shows ? [creation(gained, now, count), subscribers] : []),
+    // Clients count those whom the second one tells.
+    ...(shows ? [creation(gained, now, count && { ...count, subscribers: 0 }), subscribers] : []),
   ];
 }
-
-/** Guests are not told to which channels newcomers are subscribed. */
-const defaultChannels = ({ before, after }: DecidedEdit): EventEntry[] =>
-  after.isDefault === before.isDefault
-    ? []
-    : [
-        {
-          kind: 'event',
-          hearers: { everyone: 'members' },
-          payload: { type: 'default_streams' },
-          fill: 'defaultChannels',
-        },
-      ];
 
 /** The `stream/update` events, each with the name that clients know when they get it. */
 function updates({ before, after }: DecidedEdit): Payload[] {

@@ -3,6 +3,7 @@ import type { GroupSettingChange } from '../group/group-setting.ts';
 import { loadNamedInSettings, type NamedInSettings } from '../group/group-setting-check.ts';
 import type { Outside } from '../outside.ts';
 import type { Known, Pointer } from '../pointer.ts';
+import { isWebPublicEnabled } from '../realm/web-public.ts';
 import { loadNamed, type Named, namePointers } from '../send/naming.ts';
 import { type Channel, channelNameProblem } from './channel.ts';
 import { loadChannel, type Seen } from './channel-access.ts';
@@ -33,6 +34,8 @@ export interface EditGround extends NoticeGround {
   readonly named: NamedInSettings;
   /** What the new description refers to. */
   readonly inDescription: Named;
+  /** The service has web-public channels. */
+  readonly isWebPublicEnabled: boolean;
 }
 
 /** The channel before and after an edit that was decided on. */
@@ -75,5 +78,13 @@ export async function loadEditGround(
     loadNamed(outside, known, wants(edit.description ?? ''), userId),
     loadNoticeGround(table, realm, channelId),
   ]);
-  return { seen, holder, folder, named, inDescription, ...notices };
+  return {
+    seen,
+    holder,
+    folder,
+    named,
+    inDescription,
+    isWebPublicEnabled: isWebPublicEnabled(outside.environment),
+    ...notices,
+  };
 }

@@ -16,6 +16,8 @@ import { checkPosting } from './posting.ts';
 /** An address, as stored under its token. */
 export interface MailAddress {
   readonly token: string;
+  /** The organization: mail has nothing else that tells it. */
+  readonly realm: string;
   readonly channelId: number;
   /** Who asked for it. */
   readonly userId: number;
@@ -34,7 +36,7 @@ export interface MailGround {
 }
 
 /** Stands for the service as the sender: the id of its account is not known before its settings are read. */
-const SERVICE = 0;
+export const SERVICE = 0;
 
 /** Reads it in one round trip. */
 export async function loadMailGround(
@@ -60,7 +62,7 @@ export async function loadMailGround(
 }
 
 /** An address that was decided on, with its token if it has one already. */
-export interface DecidedAddress extends Omit<MailAddress, 'token'> {
+export interface DecidedAddress extends Omit<MailAddress, 'token' | 'realm'> {
   readonly channel: Channel;
   readonly token: string | undefined;
 }
@@ -104,11 +106,11 @@ export async function tokenFor(
   let stored = known;
   for (let attempt = 1; stored === undefined; attempt++) {
     const token = Buffer.from(randomBytes(16)).toString('hex');
-    const address: MailAddress = { token, channelId, userId, senderId };
+    const address: MailAddress = { token, realm, channelId, userId, senderId };
     const outcome = await table.transact(
       [
         { put: own, item: { token }, when: { absent: true } },
-        { put: key('mailToken', { realm, token }), item: { ...address }, when: { absent: true } },
+        { put: key('mailToken', { token }), item: { ...address }, when: { absent: true } },
       ],
       uuid(),
     );
@@ -120,9 +122,18 @@ export async function tokenFor(
   return stored;
 }
 
+/** Octets that may stand before the `@` of an address (RFC 5321). */
+const MOST_LOCAL = 64;
+
 /** The address of a channel: a readable part, the token, and that its mail shows from whom it came. */
-export const mailAddress = (pattern: string, { name }: Channel, token: string): string =>
-  pattern.replace('%s', `${slugOf(name)}.${token}.show-sender`);
+export function mailAddress(domain: string, { name }: Channel, token: string): string {
+  const rest = `.${token}.show-sender`;
+  // The readable part means nothing to us, and a longer address would be refused on its way.
+  const slug = slugOf(name)
+    .slice(0, MOST_LOCAL - rest.length)
+    .replace(/[-_]+$/, '');
+  return `${slug}${rest}@${domain}`;
+}
 
 /** The name in letters that every mail program takes; a name that has others is not shown at all (wire facts 9). */
 function slugOf(name: string): string {

@@ -62,8 +62,10 @@ export function doNotify(
   beside?: CountChange,
 ): { readonly writes: readonly Write[]; readonly entries: readonly MessageEntry[] } {
   const [firstId, messageId] = [numbers[0], numbers.at(-1)];
-  if (firstId === undefined || messageId === undefined) return { writes: [], entries: [] };
   const { channelId } = channel;
+  if (firstId === undefined || messageId === undefined) {
+    return { writes: doCount(realm, channelId, beside), entries: [] };
+  }
   const isEmpty = channel.topicsPolicy === 'empty_topic_only';
   const topic = isEmpty ? '' : EVENTS_TOPIC;
   const found = {
@@ -90,6 +92,14 @@ export function doNotify(
     writes: doArrive(realm, arrival, state, beside),
     entries: texts.map((content) => noticeMessage({ channelId, topic, noticeBotId, content, now }, found)),
   };
+}
+
+/** What else changes of the channel's counts, where no notice does. */
+function doCount(realm: string, channelId: number, beside: CountChange | undefined): Write[] {
+  if (beside === undefined) return [];
+  const { when = { absent: false }, ...change } = beside;
+  const counts = key('channelCount', { realm, channelId });
+  return [change.set || change.remove ? { update: counts, change, when } : { check: counts, when }];
 }
 
 /** Names somebody without notifying them. */

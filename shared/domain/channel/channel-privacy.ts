@@ -51,11 +51,11 @@ export const mayMakeChannels = (who: Standing, settings: RealmSettings, isPrivat
   );
 
 /**
- * Decides whether someone may make a channel web-public, which shows it to the whole internet (wire facts 4.3). The
- * server setting WEB_PUBLIC_STREAMS_ENABLED is on in every deployment, as registration tells (`initial-realm.ts`).
+ * Decides whether someone may make a channel web-public, which shows it to the whole internet (wire facts 4.3).
+ * `isEnabled` tells whether the service has such channels at all.
  */
-export function checkMakingWebPublic(who: Standing, settings: RealmSettings): void {
-  if (!settings.enable_spectator_access) {
+export function checkMakingWebPublic(who: Standing, settings: RealmSettings, isEnabled: boolean): void {
+  if (!isEnabled || !settings.enable_spectator_access) {
     throw badRequest('Web-public channels are not enabled in this organization.');
   }
   if (!holds(who, settings.can_create_web_public_channel_group)) throw refusal('insufficientPermission');

@@ -65,6 +65,8 @@ export interface Departure {
   readonly writes: readonly Write[];
   /** What is added to the number of named topics of the channel: -1 where one vanishes. */
   readonly namedTopics: number;
+  /** Messages that the writes hold to be in the topic still. */
+  readonly held: readonly number[];
 }
 
 /**
@@ -92,6 +94,7 @@ export function doLeaveTopic(
         ),
       ],
       namedTopics: topic === '' ? 0 : -1,
+      held: [],
     };
   }
   const gone = new Set(ids);
@@ -102,6 +105,7 @@ export function doLeaveTopic(
     return {
       writes: [{ update: at, change: { add: left }, when: { absent: false, ...inside } }],
       namedTopics: 0,
+      held: [],
     };
   }
   const stays = ({ id }: Neighbour): boolean => !gone.has(id);
@@ -111,12 +115,12 @@ export function doLeaveTopic(
     ...(oldest && { minId: oldest.id }),
     ...(newest && { maxId: newest.id, topic: newest.topic ?? topic }),
   };
-  const kept = new Set([oldest, newest].flatMap((neighbour) => neighbour?.id ?? []));
+  const kept = [...new Set([oldest, newest].flatMap((neighbour) => neighbour?.id ?? []))];
   const conversation = topicConversation(channelId, topic);
   return {
     writes: [
       { update: at, change: { set, add: left }, when: { equals: held } },
-      ...[...kept].map(
+      ...kept.map(
         (seq): Write => ({
           check: key('slot', { realm, seq }),
           when: { equals: { kind: 'message', conversation } },
@@ -124,38 +128,57 @@ export function doLeaveTopic(
       ),
     ],
     namedTopics: 0,
+    held: kept,
   };
 }
 
-/** Keeps the oldest message and the number of named topics of a channel right when messages leave it. */
+/**
+ * The message that is the oldest of the channel when these are gone, or null where there is none then; undefined where it
+ * is the same as before.
+ */
+export function firstAfter({ ids }: Leaving, { count, ends }: LeavingState): number | null | undefined {
+  if (count?.firstMessageId === undefined || !ids.includes(count.firstMessageId)) return undefined;
+  return ends.first.find(({ id }) => !ids.includes(id))?.id ?? null;
+}
+
+/**
+ * Keeps the oldest message and the number of named topics of a channel right when messages leave it. Which one is the
+ * oldest is held to what was seen, even where it stays: at this moment one of those that leave may become it.
+ */
 export function doLeaveChannel(
   realm: string,
-  { channelId, ids }: Leaving,
-  { count, ends }: LeavingState,
-  namedTopics: number,
+  leaving: Leaving,
+  state: LeavingState,
+  { namedTopics, held }: Departure,
 ): Write[] {
+  const { channelId } = leaving;
   const update = key('channelCount', { realm, channelId });
   const add = namedTopics === 0 ? {} : { add: { namedTopics } };
-  const gone = new Set(ids);
-  if (count?.firstMessageId === undefined || !gone.has(count.firstMessageId)) {
-    return namedTopics === 0 ? [] : [{ update, change: add }];
-  }
-  const first = ends.first.find(({ id }) => !gone.has(id));
+  const when = { equals: { firstMessageId: state.count?.firstMessageId } };
+  const first = firstAfter(leaving, state);
+  if (first === undefined)
+    return [namedTopics === 0 ? { check: update, when } : { update, change: add, when }];
+  const kept = first === null || held.includes(first) ? [] : [first];
   return [
+    ...kept.map(
+      (seq): Write => ({
+        check: key('slot', { realm, seq }),
+        when: { equals: { kind: 'message', channelId } },
+      }),
+    ),
     {
       update,
       change:
-        first === undefined
-          ? { remove: ['firstMessageId'], ...add }
-          : { set: { firstMessageId: first.id }, ...add },
-      when: { equals: { firstMessageId: count.firstMessageId } },
+        first === null ? { remove: ['firstMessageId'], ...add } : { set: { firstMessageId: first }, ...add },
+      when,
     },
   ];
 }
 
 /**
  * Takes people out of a topic that is about to vanish, where they are too many for the transaction with which it
- * does, and tells what is left. Nobody misses them: the topic has no other message than those that leave.
+ * does, and tells what is left. Nobody misses them: the topic has no other message than those that leave. `ground` are
+ * the checks on which it rests that they may leave at all.
  */
 export async function thinOut(
   table: Table,
@@ -163,6 +186,7 @@ export async function thinOut(
   { channelId, topic, ids }: Leaving,
   state: LeavingState,
   uuid: () => string,
+  ground: readonly Write[] = [],
 ): Promise<LeavingState> {
   const { topic: seen } = state;
   if (seen === undefined || seen.arrived - seen.left !== ids.length) return state;
@@ -173,12 +197,13 @@ export async function thinOut(
     const add = { participants: -participants.length };
     const outcome = await table.transact(
       [
+        ...ground,
         { update: topicKey(realm, channelId, topic), change: { add }, when: held },
         ...participants.map((userId): Write => ({ delete: key('participant', { ...at, userId }) })),
       ],
       uuid(),
     );
-    // Somebody wrote to the topic at this moment, so it stays.
+    // Somebody wrote to the topic at this moment, or the ground has changed, so it stays.
     if (outcome.state === 'refused') return state;
     participants = await someParticipants(table, realm, channelId, topic);
   }

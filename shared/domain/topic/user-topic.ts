@@ -1,8 +1,9 @@
 import type { EventEntry } from '../../log/slot.ts';
-import { key } from '../../table/keys.ts';
+import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { folded } from '../folding.ts';
-import type { Visibility } from './visibility.ts';
+import { type Visibility, visibility } from './visibility.ts';
 
 /** A user's policy for one topic, as stored. */
 export interface UserTopic {
@@ -13,6 +14,18 @@ export interface UserTopic {
   readonly updated: number;
 }
 
+/** The same from the side of the topic, so that the policies can follow it when it moves. */
+export interface Holder {
+  readonly userId: number;
+  readonly policy: Visibility;
+}
+
+/** A topic of a channel, by its id. */
+export interface TopicPlace {
+  readonly channelId: number;
+  readonly topic: string;
+}
+
 /** Sets somebody's policy for a topic, held to the one that was seen, and tells their clients. */
 export function doSetVisibility(
   realm: string,
@@ -20,19 +33,42 @@ export function doSetVisibility(
   set: UserTopic,
   seen: UserTopic | undefined,
 ): { readonly writes: readonly Write[]; readonly entries: readonly EventEntry[] } {
-  const { channelId, topic } = set;
+  const { policy } = set;
+  const inverse = holderKey(realm, set, userId);
   return {
     writes: [
       {
-        put: key('userTopic', { realm, userId, channelId, topic: folded(topic) }),
+        put: userTopicKey(realm, set, userId),
         item: { ...set },
         when: seen === undefined ? { absent: true } : { equals: { policy: seen.policy } },
         inOrder: true,
       },
+      policy === visibility.inherit ? { delete: inverse } : { put: inverse, item: { userId, policy } },
     ],
     entries: [{ kind: 'event', hearers: { users: [userId] }, payload: userTopicEvent(set) }],
   };
 }
+
+/** The key of somebody's policy, under them. */
+export const userTopicKey = (realm: string, { channelId, topic }: TopicPlace, userId: number): Key =>
+  key('userTopic', { realm, userId, channelId, topic: folded(topic) });
+
+/** The key of its inverse, under the topic. */
+export const holderKey = (realm: string, { channelId, topic }: TopicPlace, userId: number): Key =>
+  key('topicPolicy', { realm, channelId, topic: folded(topic), userId });
+
+/** Those who have a policy for the topic: all of them, or as many as asked for. */
+export const loadHolders = (
+  table: Table,
+  realm: string,
+  { channelId, topic }: TopicPlace,
+  limit?: number,
+): Promise<Holder[]> =>
+  table.all<Holder>({
+    pk: partition('topicPolicy', { realm, channelId }),
+    prefix: sortPrefix('topicPolicy', { topic: folded(topic) }),
+    ...(limit !== undefined && { limit }),
+  });
 
 /** The `user_topic` event (wire facts 14.5). */
 export const userTopicEvent = ({ channelId, topic, policy, updated }: UserTopic) => ({

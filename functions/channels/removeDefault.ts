@@ -1,0 +1,12 @@
+import { checkDefaultChange, loadDefaultGround } from '../../shared/domain/channel/channel-default.ts';
+import { removeDefaultChannel } from '../../shared/endpoints/channel-update.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(removeDefaultChannel, {
+  load: ({ input, outside, known, userId }) => loadDefaultGround(outside, known, userId, input.stream_id),
+  ahead: 1,
+  run: ({ caller, outside, commit }, ground) => {
+    const { count, change } = checkDefaultChange(caller, false, ground, outside.now());
+    return count === 0 ? {} : commit(count, change);
+  },
+});
