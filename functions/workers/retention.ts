@@ -1,0 +1,5 @@
+import { keepLimits } from '../../shared/domain/retention/keep-limits.ts';
+import { retention } from '../../shared/endpoints/retention.ts';
+import { servesSchedule } from '../../shared/serve/worker.ts';
+
+export const handler = servesSchedule(retention, keepLimits);

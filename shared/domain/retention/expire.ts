@@ -1,0 +1,64 @@
+import { commit, MOST_WRITES } from '../../log/commit.ts';
+import type { Log } from '../../log/log.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import { isMilestone, keepSolid } from '../../log/solid.ts';
+import { loadEdits, loadLeft, MOST_EDITS, makeRoom, planRemoval } from '../message/message-removal.ts';
+import type { Outside } from '../outside.ts';
+import type { Limit } from './retention-limit.ts';
+
+/** Messages of one conversation that are removed in one transaction. */
+export type Step = readonly [MessageSlot, ...MessageSlot[]];
+
+/**
+ * Writes of a step besides those of its messages, at most: its slot of the log, the checks of the limit, and either a
+ * topic that vanishes with fifty people who took part in it, the counts of its channel and the message that is its oldest
+ * then, or a direct conversation that vanishes with its people, of whom there are at most 80.
+ */
+const BESIDES = { topic: 1 + 2 + 1 + 50 + 2, direct: 1 + 1 + 1 + 80 };
+
+/** Writes that a message takes at most: its tombstone, and what is kept of its earlier versions. */
+const writesOf = ({ history = [] }: MessageSlot): number => 1 + Math.min(history.length, MOST_EDITS);
+
+/** Divides messages into steps, each of one conversation and small enough for one transaction, the oldest first. */
+export function stepsOf(messages: readonly MessageSlot[]): Step[] {
+  const steps: Step[] = [];
+  for (const together of Map.groupBy(messages, ({ conversation }) => conversation).values()) {
+    let step: [MessageSlot, ...MessageSlot[]] | undefined;
+    let room = 0;
+    for (const message of together) {
+      room -= writesOf(message);
+      if (step !== undefined && room >= 0) {
+        step.push(message);
+        continue;
+      }
+      room = MOST_WRITES - BESIDES[message.channelId === undefined ? 'direct' : 'topic'] - writesOf(message);
+      step = [message];
+      steps.push(step);
+    }
+  }
+  return steps;
+}
+
+/**
+ * Removes the messages of a step in one transaction, which rests on their limit being as it was read. Throws `Stale`
+ * when that, one of the messages or their conversation has changed: nothing is removed then.
+ */
+export async function expire(outside: Outside, log: Log, step: Step, { ground }: Limit): Promise<void> {
+  const { table, uuid, now } = outside;
+  const { realm } = log;
+  const [left, removed] = await Promise.all([
+    loadLeft(table, realm, step),
+    Promise.all(step.map(async (message) => ({ message, edits: await loadEdits(table, realm, message) }))),
+  ]);
+  const fitting = await makeRoom({ table, realm, uuid, ground }, removed, left);
+  const { count, plan } = planRemoval(realm, fitting.removed, fitting.left, now(), ground);
+  let used: readonly number[] = [];
+  await commit(log, count, (numbers) => {
+    used = numbers;
+    return plan();
+  });
+  if (isMilestone(used)) {
+    // The work is done and told; keeping the log's floor near is only for the next registration.
+    await keepSolid(log).catch((error: Error) => outside.report({ level: 'WARN', solid: error.message }));
+  }
+}

@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest';
+import { handler } from '../../functions/workers/retention.ts';
+import { MOST_WRITES } from '../../shared/log/commit.ts';
+import { key, partition } from '../../shared/table/keys.ts';
+import type { Send } from '../../shared/table/table.ts';
+import { edited } from '../channels/channel-state.ts';
+import { givenChannel, givenUser } from '../given.ts';
+import { sent, sentMany } from '../message.ts';
+import { update } from '../messages/update.ts';
+import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { loggedAfter, storedConversation, storedCount, storedTopic } from '../stored.ts';
+import { runSchedule } from '../worker.ts';
+import { DAY, endingAt, givenDays, givenTopic, justBefore, left, run, runner } from './retention.ts';
+
+/** The ids of which the log told after this number that they were removed, in order. */
+const told = async (realm: TestRealm, after: number): Promise<number[]> =>
+  (await loggedAfter(realm, after)).flatMap((entry) =>
+    entry.kind === 'event' && entry.payload.type === 'delete_message'
+      ? (entry.payload.message_ids as number[])
+      : [],
+  );
+
+const rising = (ids: readonly number[]): number[] => [...ids].sort((a, b) => a - b);
+
+describe('a limit that was raised just before (4.2)', () => {
+  it.each([
+    ['of the channel, to more days', { message_retention_days: '30' }],
+    ['of the channel, to unlimited', { message_retention_days: 'unlimited' }],
+    [
+      'of the channel, to that of the organization, which is higher',
+      { message_retention_days: 'realm_default' },
+    ],
+  ])('%s is respected', async (_, change) => {
+    const realm = await newRealm({ message_retention_days: 40 });
+    const { owner } = realm.people;
+    const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [owner]);
+    const ids = await sentMany(realm, owner, { to: channelId }, 3);
+    realm.pass(2 * DAY);
+    await run(realm, { faults: justBefore(() => edited(realm, owner, channelId, change)) });
+    expect(await left(realm, ids)).toEqual(ids);
+  });
+
+  it('of the organization is respected, in channels and direct messages', async () => {
+    for (const days of [30, -1]) {
+      const realm = await newRealm({ message_retention_days: 1 });
+      const { member, admin } = realm.people;
+      const direct = await sent(realm, member, { people: [admin] });
+      const id = await sent(realm, member, { to: realm.channels.general });
+      realm.pass(2 * DAY);
+      await run(realm, { faults: justBefore(() => givenDays(realm, days)) });
+      expect(await left(realm, [direct, id])).toEqual([direct, id]);
+    }
+  });
+
+  it('and one that was lowered while a run looked is not forgotten until the next day', async () => {
+    const realm = await newRealm();
+    const { owner } = realm.people;
+    const { channelId } = await givenChannel(realm, { messageRetentionDays: 30 }, [owner]);
+    const id = await sent(realm, owner, { to: channelId });
+    realm.pass(2 * DAY);
+    const lowered = () => edited(realm, owner, channelId, { message_retention_days: '1' });
+    await run(realm, { faults: justBefore(lowered, /^Update/) });
+    expect(await left(realm, [id])).toEqual([id]);
+    await run(realm);
+    expect(await left(realm, [id])).toEqual([]);
+  });
+
+  it('spares earlier versions of a message that was edited often', async () => {
+    const realm = await newRealm();
+    const { owner } = realm.people;
+    const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [owner]);
+    const id = await sent(realm, owner, { to: channelId });
+    for (let i = 0; i < 12; i++) await update(realm, owner, id, { content: `version ${i}` });
+    realm.pass(2 * DAY);
+    const unlimited = { message_retention_days: 'unlimited' };
+    await run(realm, { faults: justBefore(() => edited(realm, owner, channelId, unlimited)) });
+    const pk = partition('edit', { realm: realm.realm, messageId: id });
+    const edits = await realm.outside.table.all({ pk });
+    expect(edits).toHaveLength(12);
+  });
+});
+
+describe('bounded steps', () => {
+  it('a thousand messages: whole transactions of at most a hundred writes, each told, at a counted cost', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member]);
+    const ids = await givenTopic(realm, member, channelId, 'tea', 1_000);
+    realm.pass(2 * DAY);
+    const sizes: number[] = [];
+    const counting =
+      (store: Send): Send =>
+      async (command) => {
+        const { TransactItems } = (command as { input: { TransactItems?: object[] } }).input;
+        if (TransactItems) sizes.push(TransactItems.length);
+        return store(command);
+      };
+    const busy = runner(realm, { faults: counting });
+    await runSchedule(busy, handler);
+    expect(await left(realm, ids)).toEqual([]);
+    expect(await storedTopic(realm, channelId, 'tea')).toBeUndefined();
+    expect(await storedCount(realm, channelId)).not.toHaveProperty('firstMessageId');
+    expect(await told(realm, ids.at(-1) as number)).toEqual(ids);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(MOST_WRITES);
+    expect(sizes.length).toBeLessThanOrEqual(30);
+    // The message, its entries in two indexes, and a share of what is told and kept of its topic.
+    expect(busy.meter.writeUnits / 1_000).toBeLessThan(8);
+  });
+
+  it('the largest conversations and the most edited messages still fit into one', async () => {
+    const realm = await newRealm({ message_retention_days: 1 });
+    const { member } = realm.people;
+    const people: Person[] = [];
+    for (let i = 0; i < 79; i++) people.push(await givenUser(realm));
+    const ids = await sentMany(realm, member, { people }, 20);
+    for (let i = 0; i < 12; i++)
+      await update(realm, member, ids.at(-1) as number, { content: `version ${i}` });
+    realm.pass(2 * DAY);
+    await run(realm);
+    expect(await left(realm, ids)).toEqual([]);
+    expect(await storedConversation(realm, [member, ...people])).toBeUndefined();
+  });
+
+  it('a run that is ended between two of them leaves everything right, and the next one goes on', async () => {
+    const realm = await newRealm({ message_retention_days: 1 });
+    const { member, admin } = realm.people;
+    const { channelId } = await givenChannel(realm, {}, [member]);
+    const direct = await sentMany(realm, member, { people: [admin] }, 30);
+    const ids = [...(await givenTopic(realm, member, channelId, 'tea', 100)), ...direct];
+    realm.pass(2 * DAY);
+    const start = Math.max(...ids);
+    let remaining = ids.length;
+    // Each run is ended in its second step: one is done, the other is not.
+    for (let runs = 0; remaining > 0; runs++) {
+      expect(runs).toBeLessThan(10);
+      await run(realm, { faults: endingAt(2) }).catch(() => {});
+      const here = await left(realm, ids);
+      expect(here.length).toBeLessThan(remaining);
+      remaining = here.length;
+      const inTopic = here.filter((id) => !direct.includes(id));
+      const topic = await storedTopic(realm, channelId, 'tea');
+      expect(topic && topic.arrived - topic.left).toBe(inTopic.length || undefined);
+      expect(topic?.minId).toBe(inTopic[0]);
+      expect((await storedCount(realm, channelId))?.firstMessageId).toBe(inTopic[0]);
+      expect(rising([...(await told(realm, start)), ...here])).toEqual(rising(ids));
+    }
+  });
+
+  it('a run whose time is up begins nothing more, keeps its place and lets the next one go on', async () => {
+    const realm = await newRealm({ message_retention_days: 1 });
+    const { member, admin } = realm.people;
+    const ids = await sentMany(realm, member, { people: [admin] }, 3);
+    const later = await givenTopic(realm, member, realm.channels.general, 'tea', 100);
+    realm.pass(2 * DAY);
+    // No time at all: nothing happens.
+    await run(realm, { seconds: 30 });
+    expect(await left(realm, ids)).toEqual(ids);
+    // Time that passes with each command is over after a few steps.
+    let passed = 0;
+    const start = realm.outside.now();
+    const slow =
+      (store: Send): Send =>
+      async (command) => {
+        passed += 100;
+        return store(command);
+      };
+    await run(realm, { faults: slow, outside: { now: () => start + passed }, seconds: 32 });
+    const rest = await left(realm, [...ids, ...later]);
+    expect(rest.length).toBeGreaterThan(0);
+    expect(rest.length).toBeLessThan(103);
+    const noted = await realm.outside.table.get(key('retention', { realm: realm.realm }));
+    expect(noted?.gone).toBeGreaterThanOrEqual(ids.at(-1) as number);
+    await run(realm);
+    expect(await left(realm, rest)).toEqual([]);
+  });
+
+  it('two runs at once remove and tell everything once', async () => {
+    const realm = await newRealm({ message_retention_days: 1 });
+    const { member, admin } = realm.people;
+    const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member]);
+    const ids = [
+      ...(await givenTopic(realm, member, channelId, 'tea', 60)),
+      ...(await givenTopic(realm, member, channelId, 'cake', 60)),
+      ...(await sentMany(realm, member, { people: [admin] }, 10)),
+    ];
+    const start = ids.at(-1) as number;
+    realm.pass(2 * DAY);
+    const young = await sent(realm, member, { to: channelId, topic: 'tea' });
+    const { wait } = realm.outside;
+    await Promise.all([1, 2, 3].map(() => run(realm, { outside: { wait } })));
+    expect(await left(realm, ids)).toEqual([]);
+    expect(rising(await told(realm, start))).toEqual(rising(ids));
+    expect(await storedTopic(realm, channelId, 'tea')).toMatchObject({ minId: young, maxId: young });
+    expect(await storedTopic(realm, channelId, 'cake')).toBeUndefined();
+    expect(await storedCount(realm, channelId)).toMatchObject({ firstMessageId: young, namedTopics: 1 });
+    expect(await storedConversation(realm, [member, admin])).toBeUndefined();
+  });
+
+  it('a step whose reply was lost is done and told once', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member]);
+    const ids = await givenTopic(realm, member, channelId, 'tea', 60);
+    realm.pass(2 * DAY);
+    const losing =
+      (store: Send): Send =>
+      async (command) => {
+        const output = await store(command);
+        if (/TransactWrite/.test(command.constructor.name) && Math.random() < 0.5)
+          throw Object.assign(new Error('the reply was lost'), { name: 'TimeoutError' });
+        return output;
+      };
+    await run(realm, { faults: losing });
+    expect(await left(realm, ids)).toEqual([]);
+    expect(await told(realm, ids.at(-1) as number)).toEqual(ids);
+  });
+
+  it('while people write to the topic and edit what is removed', async () => {
+    const realm = await newRealm();
+    const { member, owner } = realm.people;
+    const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member, owner]);
+    const ids = await givenTopic(realm, member, channelId, 'tea', 100);
+    realm.pass(2 * DAY);
+    const writing = async (): Promise<number[]> => {
+      const young: number[] = [];
+      for (let i = 0; i < 10; i++) {
+        young.push(await sent(realm, owner, { to: channelId, topic: 'tea' }));
+        await update(realm, member, ids[99 - i] as number, { content: `late ${i}` });
+      }
+      return young;
+    };
+    const { wait } = realm.outside;
+    const [young] = await Promise.all([writing(), run(realm, { outside: { wait } })]);
+    await run(realm);
+    expect(await left(realm, ids)).toEqual([]);
+    expect(await storedTopic(realm, channelId, 'tea')).toMatchObject({
+      minId: young[0],
+      maxId: young.at(-1),
+      arrived: 110,
+      left: 100,
+    });
+  });
+
+  it('what cannot be done is reported and tried again, and keeps nothing else from being done', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const [broken, fine] = [
+      await givenChannel(realm, { messageRetentionDays: 1 }, [member]),
+      await givenChannel(realm, { messageRetentionDays: 1 }, [member]),
+    ];
+    const stuck = await sent(realm, member, { to: broken.channelId });
+    const id = await sent(realm, member, { to: fine.channelId });
+    realm.pass(2 * DAY);
+    const breaking =
+      (store: Send): Send =>
+      async (command) => {
+        if (JSON.stringify(command).includes(key('channel', { realm: realm.realm, ...broken }).sk))
+          throw new Error('out of order');
+        return store(command);
+      };
+    const trying = runner(realm, { faults: breaking });
+    await expect(runSchedule(trying, handler)).rejects.toThrow('some limits could not be kept');
+    expect(await left(realm, [stuck, id])).toEqual([stuck]);
+    expect(trying.reports).toContainEqual(
+      expect.objectContaining({ level: 'ERROR', worker: 'retention', channelId: broken.channelId }),
+    );
+    await run(realm);
+    expect(await left(realm, [stuck])).toEqual([]);
+  });
+});
