@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { commit, Stale } from '../../log/commit.ts';
+import { type Log, takeNumbers } from '../../log/log.ts';
+import { isMilestone, keepSolid } from '../../log/solid.ts';
+import { type Wants, wants } from '../../markdown/wants.ts';
+import { key } from '../../table/keys.ts';
+import { accessCaller, type Caller } from '../caller.ts';
+import type { Channel, Subscription } from '../channel/channel.ts';
+import { type MailAddress, SERVICE } from '../channel/channel-mail.ts';
+import { normalizedContent } from '../message/message-text.ts';
+import type { Outside } from '../outside.ts';
+import { type Known, lookUpIn } from '../pointer.ts';
+import { Refusal } from '../problems.ts';
+import { loadNamed, namePointers, withoutUsers } from '../send/naming.ts';
+import { type Delivery, type Draft, doSend } from '../send/send.ts';
+import { checkChannelMessage, type Destination, loadDestination } from '../send/send-channel.ts';
+import { type SendToken, type Sent, sentKey } from '../send/sent.ts';
+import type { User } from '../user/user.ts';
+import { hiddenUsers } from '../user/user-access.ts';
+import type { Mail } from './mail.ts';
+import { contentOf } from './mail-content.ts';
+import type { Recipient } from './mail-recipient.ts';
+import { topicOf } from './mail-subject.ts';
+
+/** What became of mail at one address: a message, or why there is none. */
+export type Outcome = 'posted' | 'posted before' | Undelivered;
+
+export type Undelivered =
+  | 'unknown address'
+  | 'account deactivated'
+  | 'sender lost'
+  | 'channel archived'
+  | 'not permitted';
+
+/** Mail at one address of a channel. */
+export interface Letter {
+  readonly mail: Mail;
+  /** The same at each delivery of this mail, and for no other. */
+  readonly id: string;
+  readonly recipient: Recipient;
+}
+
+/** Seconds for which posted mail is known: longer than it waits for another try where the first ones failed. */
+const REMEMBERED = 21 * 24 * 3600;
+
+/** How often mail is decided on when its ground changes meanwhile, before that is a fault. */
+const TRIES = 8;
+
+/**
+ * Posts mail in the channel of an address. What its person may not do any more, mail does not do in their name: all
+ * is judged as it is now, by the rules of their own sends.
+ *
+ * The same mail again makes no second message: what was posted is remembered in the transaction that posts it.
+ */
+export async function deliverMail(outside: Outside, letter: Letter): Promise<Outcome> {
+  const { token } = letter.recipient;
+  const address = await outside.table.get<MailAddress>(key('mailToken', { token }));
+  if (address === undefined) return 'unknown address';
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryToDeliver(outside, letter, address);
+    } catch (error) {
+      if (!(error instanceof Stale) || attempt === TRIES) throw error;
+      await outside.wait(Math.random() * 10 * 2 ** attempt);
+    }
+  }
+}
+
+async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddress): Promise<Outcome> {
+  const { table } = outside;
+  const { realm, channelId, userId } = address;
+  const person = await table.get<User>(key('user', { realm, userId }));
+  const caller = person && (await loadCaller(outside, realm, person));
+  if (person === undefined || caller === undefined) return 'account deactivated';
+  const senderId = address.senderId === SERVICE ? caller.realm.noticeBotId : address.senderId;
+  const sentToken = tokenOf(letter);
+  const [sender, channel, before] = await Promise.all([
+    table.get<User>(key('user', { realm, userId: senderId })),
+    table.get<Channel>(key('channel', { realm, channelId })),
+    table.get<Sent>(sentKey(realm, senderId, sentToken.echo)),
+  ]);
+  if (before !== undefined) return 'posted before';
+  if (sender === undefined || !mayStillAppear(sender, address)) return 'sender lost';
+  // Channels are never deleted, only archived.
+  if (channel === undefined || channel.isArchived) return 'channel archived';
+
+  const topic = topicOf(letter.mail.subject, channel, caller.realm.settings);
+  const content = await contentOf(letter.mail, letter.recipient.options, topic);
+  const draft: Draft = {
+    senderId,
+    client: 'Internal',
+    content,
+    readBySender: false,
+    token: sentToken,
+    now: outside.now(),
+  };
+  const place: Place = { caller: { ...caller, user: sender }, person, channelId, topic };
+  // Whom its person may not notify, mail may still name.
+  const decided = (await decide(outside, place, draft)) ?? (await decide(outside, place, silenced(draft)));
+  if (decided === undefined) return 'not permitted';
+  const log: Log = { table, realm, now: outside.now, wait: outside.wait };
+  const { delivery } = decided;
+  let used: readonly number[] = [];
+  const count = delivery.before.length + 1;
+  const change = (numbers: readonly number[]) => {
+    used = numbers;
+    return doSend(realm, decided.draft, delivery, numbers);
+  };
+  await commit(log, count, change, takeNumbers(log, count, 1));
+  // Like after every other commit, for the next registration.
+  if (isMilestone(used)) {
+    await keepSolid(log).catch((error: Error) => outside.report({ level: 'WARN', solid: error.message }));
+  }
+  return 'posted';
+}
+
+/** The person whose address it is; undefined where they, or all of their organization, may do nothing any more. */
+async function loadCaller(outside: Outside, realm: string, user: User): Promise<Caller | undefined> {
+  try {
+    return await accessCaller(outside, realm, user.userId, user.ownerId);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+/** Whether mail may still be shown as this account's: the service's, the person's own, or a bot's of theirs. */
+const mayStillAppear = (sender: User, { userId, senderId }: MailAddress): boolean =>
+  senderId === SERVICE || sender.userId === userId || (sender.isActive && sender.ownerId === userId);
+
+/** Under one name for each mail and address, whoever appears as the sender. */
+function tokenOf({ id, recipient }: Letter): SendToken {
+  const localId = createHash('sha256')
+    .update(JSON.stringify([recipient.token, id]))
+    .digest('hex');
+  return { echo: { queueId: 'mail', localId }, fingerprint: localId, remembered: REMEMBERED };
+}
+
+/** The same text, in which every mention is silent. */
+const silenced = (draft: Draft): Draft => ({
+  ...draft,
+  content: normalizedContent(draft.content.replace(/@(?=\*)/g, '@_')),
+});
+
+/** Where mail goes, and in whose name. */
+interface Place {
+  /** Who appears as the sender, with the rights of the person. */
+  readonly caller: Caller;
+  /** Whose address it is. */
+  readonly person: User;
+  readonly channelId: number;
+  readonly topic: string;
+}
+
+/** A message as it may be posted; undefined if its person may not post it. */
+async function decide(
+  outside: Outside,
+  place: Place,
+  draft: Draft,
+): Promise<{ readonly draft: Draft; readonly delivery: Delivery } | undefined> {
+  const { caller, person, topic } = place;
+  const names = wants(draft.content);
+  const known = await lookUpIn(outside.table, caller.realmId, namePointers(names));
+  const [named, destination] = await Promise.all([
+    loadNamed(outside, known, names, person.userId),
+    loadPlace(outside, place, names, known),
+  ]);
+  if (destination === undefined) return undefined;
+  const hidden = await hiddenUsers(outside, { ...caller, user: person }, [...named.users.values()]);
+  try {
+    const delivery = checkChannelMessage(caller, draft, destination, topic, withoutUsers(named, hidden));
+    return { draft, delivery };
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+/** What a send there looks at: the topic as the sender has it, access to the channel as the person has it. */
+async function loadPlace(
+  outside: Outside,
+  { caller, person: { userId, ownerId }, channelId, topic }: Place,
+  names: Wants,
+  known: Known,
+): Promise<Destination | undefined> {
+  const sender = { userId: caller.user.userId, ...(ownerId !== undefined && { ownerId }) };
+  const at = key('subscription', { realm: known.realm, userId, channelId });
+  const [destination, subscription] = await Promise.all([
+    loadDestination(outside, sender, { kind: 'channel', id: channelId }, topic, names, known),
+    outside.table.get<Subscription>(at),
+  ]);
+  return destination && { ...destination, subscription };
+}

@@ -1,0 +1,108 @@
+import PostalMime, { type Address, addressParser, type Email } from 'postal-mime';
+import { withoutElements } from './mail-text.ts';
+
+/** Mail as far as it matters to a channel, decoded. Nothing in it can be believed. */
+export interface Mail {
+  readonly from: string;
+  /** The addresses that it says it is from. */
+  readonly senders: readonly string[];
+  readonly subject: string;
+  readonly messageId: string | undefined;
+  /** The plain text; empty where there is none. */
+  readonly text: string;
+  readonly html: string;
+  /** The names of the files that came with it, or their types where they have none. */
+  readonly files: readonly string[];
+  /** The values of all headers of this name (in lower case), the newest first. */
+  readonly header: (name: string) => readonly string[];
+}
+
+/** Bytes of a mail that is taken at most, attachments and their encoding included. */
+export const LARGEST_MAIL = 10 * 1024 * 1024;
+
+/** Mail deeper or with longer headers than this was not made to be read. */
+const bounds = { maxNestingDepth: 32, maxHeadersSize: 256 * 1024 };
+
+/** UTF-16 units of a body that are looked at: many times what a message can hold. */
+const BODY = 200_000;
+
+/** Lines of a mail at most: of the largest, in lines of a usual length, twice as many. The library awaits each line. */
+const MOST_LINES = 300_000;
+
+/** Decodes mail; undefined where its structure is beyond the bounds. */
+export async function parseMail(raw: Uint8Array): Promise<Mail | undefined> {
+  if (linesIn(raw) > MOST_LINES) return undefined;
+  // Mail inside mail stays a file: what was forwarded that way was not written to the channel.
+  const email = await parsed(raw, { ...bounds, forceRfc822Attachments: true });
+  if (email === undefined) return undefined;
+  const header = (name: string): string[] =>
+    email.headers.flatMap(({ key, value }) => (key === name ? [value] : []));
+  const html = clean((email.html ?? '').slice(0, BODY));
+  return {
+    from: clean(named(email.from ?? email.sender)),
+    senders: [...[email.from, email.sender].flatMap(mailboxes), ...addressesIn(header('return-path'))],
+    subject: clean(email.subject ?? ''),
+    messageId: email.messageId?.trim() || undefined,
+    text: clean((email.text ?? '').slice(0, BODY)),
+    html,
+    files: email.attachments.map(
+      ({ filename, mimeType }) => clean(filename ?? '').trim() || mimeType || 'unnamed',
+    ),
+    header,
+  };
+}
+
+function linesIn(raw: Uint8Array): number {
+  let lines = 0;
+  for (let at = raw.indexOf(10); at >= 0; at = raw.indexOf(10, at + 1)) lines++;
+  return lines;
+}
+
+/** The addresses in the values of headers. */
+export const addressesIn = (values: readonly string[]): string[] =>
+  values.flatMap((value) => addressParser(value, { flatten: true })).flatMap(mailboxes);
+
+/**
+ * What people read of HTML. The library turns it into text where it stands beside plain text, so it is put there. An
+ * open `<` that nothing closes would take it the square of what follows.
+ */
+export async function textOfHtml(html: string): Promise<string> {
+  const read = withoutElements(html, 'style').replace(/<(?![^<>]*>)/g, '&lt;');
+  const beside = [
+    'Content-Type: multipart/mixed; boundary=part',
+    '',
+    '--part',
+    'Content-Type: text/plain',
+    '',
+    '',
+    '--part',
+    'Content-Type: text/html; charset=utf-8',
+    'Content-Transfer-Encoding: base64',
+    '',
+    Buffer.from(read).toString('base64'),
+    '--part--',
+  ];
+  return clean((await parsed(Buffer.from(beside.join('\r\n')), bounds))?.text ?? '');
+}
+
+type Options = Parameters<typeof PostalMime.parse>[1];
+
+/** The library throws at what is beyond its bounds, and at nothing else. */
+const parsed = (raw: Uint8Array, options: Options): Promise<Email | undefined> =>
+  PostalMime.parse(raw, options).catch(() => undefined);
+
+const named = (address: Address | undefined): string => {
+  if (address === undefined) return '';
+  const { name, address: mailbox = '' } = address;
+  return name === '' ? mailbox : `${name} <${mailbox}>`;
+};
+
+const mailboxes = (address: Address | undefined): string[] =>
+  (address?.group ?? (address ? [address] : [])).flatMap(({ address: mailbox }) => mailbox || []);
+
+/** Text without what the wire never carries: lone surrogates, and control characters but line ends and tabs. */
+const clean = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(/[^\P{Cc}\n\t]/gu, '');
