@@ -1,0 +1,14 @@
+import { loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
+import { checkNewField } from '../../shared/domain/profile/profile-field-check.ts';
+import { doCreateField } from '../../shared/domain/profile/profile-field-do.ts';
+import { createProfileField } from '../../shared/endpoints/profile-fields.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(createProfileField, {
+  load: ({ outside, realm }) => loadProfileFields(outside.table, realm),
+  ahead: 1,
+  run: ({ input, realm, commit }, fields) => {
+    const field = checkNewField(input.field_type, input, fields);
+    return commit(1, ([fieldId]) => doCreateField(realm, fields, fieldId as number, field));
+  },
+});

@@ -1,0 +1,12 @@
+import { loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
+import { checkFieldRemoval } from '../../shared/domain/profile/profile-field-check.ts';
+import { changeFields } from '../../shared/domain/profile/profile-field-do.ts';
+import { deleteProfileField } from '../../shared/endpoints/profile-fields.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(deleteProfileField, {
+  load: ({ outside, realm }) => loadProfileFields(outside.table, realm),
+  ahead: 1,
+  run: ({ input, realm, commit }, fields) =>
+    changeFields(commit, realm, fields, checkFieldRemoval(input.field_id, fields)),
+});

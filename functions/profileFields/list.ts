@@ -1,0 +1,8 @@
+import { fieldObjects, loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
+import { listProfileFields } from '../../shared/endpoints/profile-fields.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(listProfileFields, {
+  load: ({ outside, realm }) => loadProfileFields(outside.table, realm),
+  run: (_, { fields }) => ({ custom_fields: fieldObjects(fields) }),
+});

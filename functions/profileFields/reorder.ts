@@ -1,0 +1,12 @@
+import { loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
+import { checkFieldOrder } from '../../shared/domain/profile/profile-field-check.ts';
+import { changeFields } from '../../shared/domain/profile/profile-field-do.ts';
+import { reorderProfileFields } from '../../shared/endpoints/profile-fields.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(reorderProfileFields, {
+  load: ({ outside, realm }) => loadProfileFields(outside.table, realm),
+  ahead: 1,
+  run: ({ input, realm, commit }, fields) =>
+    changeFields(commit, realm, fields, checkFieldOrder(input.order, fields)),
+});

@@ -1,0 +1,18 @@
+import { commitInOrder } from '../../shared/domain/in-order.ts';
+import {
+  checkRemovals,
+  doChangeProfile,
+  loadProfileGround,
+} from '../../shared/domain/profile/profile-change.ts';
+import { removeProfileData } from '../../shared/endpoints/profile-fields.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(removeProfileData, {
+  load: ({ outside, realm, userId }) => loadProfileGround(outside.table, realm, userId),
+  ahead: ({ data }) => data.length,
+  run: async ({ input, caller, realm, userId, commit }, ground) => {
+    const decided = checkRemovals(caller, ground, input.data);
+    await commitInOrder(commit, doChangeProfile(realm, userId, decided));
+    return {};
+  },
+});

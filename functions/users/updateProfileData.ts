@@ -1,0 +1,20 @@
+import { commitInOrder } from '../../shared/domain/in-order.ts';
+import {
+  checkGivenValues,
+  loadGivenValues,
+  valuePointers,
+} from '../../shared/domain/profile/given-values.ts';
+import { doChangeProfile } from '../../shared/domain/profile/profile-change.ts';
+import { updateProfileData } from '../../shared/endpoints/profile-fields.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(updateProfileData, {
+  pointers: ({ data }) => valuePointers(data),
+  load: (look) => loadGivenValues(look, look.userId, look.input.data),
+  ahead: ({ data }) => data.length,
+  run: async ({ caller, outside, realm, userId, commit }, given) => {
+    const decided = await checkGivenValues(outside, caller, caller.user, given);
+    await commitInOrder(commit, doChangeProfile(realm, userId, decided));
+    return {};
+  },
+});

@@ -1,0 +1,75 @@
+import { renderDescription } from '../../markdown/render.ts';
+import { type Wants, wants } from '../../markdown/wants.ts';
+import type { Caller } from '../caller.ts';
+import type { Outside } from '../outside.ts';
+import type { Known, Pointer } from '../pointer.ts';
+import { badRequest } from '../problems.ts';
+import { foundFor, loadNamed, type Named, namePointers, withoutUsers } from '../send/naming.ts';
+import type { User } from '../user/user.ts';
+import { hiddenUsers } from '../user/user-access.ts';
+import { loadUsersById } from '../user/user-list.ts';
+import {
+  type AskedValue,
+  checkValues,
+  type DecidedProfile,
+  loadProfileGround,
+  type ProfileGround,
+} from './profile-change.ts';
+
+/** Values for somebody's profile with what they are decided on: also whom they name, in Markdown or in lists. */
+export interface GivenValues extends ProfileGround {
+  readonly data: readonly AskedValue[];
+  readonly named: Named;
+  readonly listed: readonly User[];
+}
+
+/** Who gives them, and where. */
+interface Giving {
+  readonly outside: Outside;
+  readonly realm: string;
+  readonly known: Known;
+  readonly userId: number;
+}
+
+/** The names in values; which of them are Markdown is not known yet. */
+const namesIn = (data: readonly AskedValue[]): Wants =>
+  wants(data.map(({ value }) => (typeof value === 'string' ? value : '')).join('\n'));
+
+/** The names in values, as pointers to look up before anything else. */
+export const valuePointers = (data: readonly AskedValue[] = []): Pointer[] => namePointers(namesIn(data));
+
+/** Reads what values for the profile of `ofUserId` are decided on. One round trip. */
+export async function loadGivenValues(
+  { outside, realm, known, userId }: Giving,
+  ofUserId: number,
+  data: readonly AskedValue[],
+): Promise<GivenValues> {
+  const listed = data.flatMap(({ value }) => (typeof value === 'string' ? [] : (value ?? [])));
+  const [ground, named, users] = await Promise.all([
+    loadProfileGround(outside.table, realm, ofUserId),
+    loadNamed(outside, known, namesIn(data), userId),
+    loadUsersById(outside.table, realm, listed),
+  ]);
+  return { ...ground, data, named, listed: users };
+}
+
+/**
+ * Decides on values for the profile of `target`, who must be a person. Reads only for guests who do not see
+ * everyone, in one round trip.
+ */
+export async function checkGivenValues(
+  outside: Outside,
+  caller: Caller,
+  target: User,
+  given: GivenValues,
+): Promise<DecidedProfile> {
+  if (target.isBot) throw badRequest('Bots have no profile.');
+  const { data, named, listed } = given;
+  const everybody = new Map([...named.users.values(), ...listed].map((user) => [user.userId, user]));
+  const hidden = await hiddenUsers(outside, caller, [...everybody.values()]);
+  const found = foundFor(caller.standing, withoutUsers(named, hidden));
+  return checkValues(caller, given, data, {
+    people: new Map(listed.filter(({ userId }) => !hidden.has(userId)).map((user) => [user.userId, user])),
+    render: (text) => renderDescription(text, found),
+  });
+}

@@ -1,0 +1,145 @@
+import type { EventEntry } from '../../log/slot.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import type { Caller } from '../caller.ts';
+import type { Step } from '../in-order.ts';
+import { isAdministrator } from '../permission.ts';
+import { badRequest } from '../problems.ts';
+import type { User } from '../user/user.ts';
+import { liveValues, type Profile, type StoredValue, valueObject } from './profile-data.ts';
+import { loadProfileFields, type ProfileField, type ProfileFields } from './profile-field.ts';
+import { accessField } from './profile-field-check.ts';
+import { checkValue, isMarkdown } from './profile-value.ts';
+
+/** What a request says of a field; nothing, a blank text and an empty list take away what the profile says. */
+export interface AskedValue {
+  readonly id: number;
+  readonly value: string | readonly number[] | null;
+}
+
+/** What a change of a profile is decided on. */
+export interface ProfileGround {
+  readonly fields: ProfileFields;
+  readonly profile: Profile | undefined;
+}
+
+/** Reads the ground of a change of this user's profile. One round trip. */
+export async function loadProfileGround(table: Table, realm: string, userId: number): Promise<ProfileGround> {
+  const [fields, profile] = await Promise.all([
+    loadProfileFields(table, realm),
+    table.get<Profile>(key('profile', { realm, userId })),
+  ]);
+  return { fields, profile };
+}
+
+/** What values are made with. */
+interface ValueTools {
+  /** The users whom the caller may know of, among those whom the request names. */
+  readonly people: ReadonlyMap<number, User>;
+  /** Makes HTML of Markdown. */
+  readonly render: (text: string) => string;
+}
+
+/** A change of a profile that was decided on. */
+export interface DecidedProfile extends ProfileGround {
+  readonly values: Readonly<Record<string, StoredValue>>;
+  /** What becomes different, as clients are told. */
+  readonly told: readonly { readonly id: number; readonly value: string | null }[];
+}
+
+/** Most bytes of a profile: it is one item of the table, and so is the event that tells all of it. */
+const MOST_BYTES = 100_000;
+
+/**
+ * Decides on values for fields of a profile, which may be the caller's own or, for administrators, anybody's
+ * (specification 4.4: `editable_by_user`). If a field is given several values, the last one counts.
+ */
+export function checkValues(
+  caller: Pick<Caller, 'standing'>,
+  ground: ProfileGround,
+  data: readonly AskedValue[],
+  { people, render }: ValueTools,
+): DecidedProfile {
+  const asked = data.map(({ id, value }): readonly [ProfileField, StoredValue | undefined] => {
+    const field = accessFieldToFill(caller, id, ground.fields);
+    if (value === null || isEmpty(value)) return [field, undefined];
+    const stored = checkValue(field, value, people);
+    return [field, isMarkdown(field) ? { ...stored, rendered: render(stored.value) } : stored];
+  });
+  return decide(ground, asked);
+}
+
+/** Decides on taking away what a profile says in these fields; where it says nothing, nothing happens. */
+export const checkRemovals = (
+  caller: Pick<Caller, 'standing'>,
+  ground: ProfileGround,
+  fieldIds: readonly number[],
+): DecidedProfile =>
+  decide(
+    ground,
+    fieldIds.map((id) => [accessFieldToFill(caller, id, ground.fields), undefined]),
+  );
+
+const isEmpty = (value: string | readonly number[]): boolean =>
+  typeof value === 'string' ? value.trim() === '' : value.length === 0;
+
+function accessFieldToFill(
+  { standing }: Pick<Caller, 'standing'>,
+  id: number,
+  all: ProfileFields,
+): ProfileField {
+  const field = accessField(id, all);
+  if (!field.editableByUser && !isAdministrator(standing)) {
+    throw badRequest(`Only organization administrators may change '${field.name}'.`);
+  }
+  return field;
+}
+
+/** The profile without what does not count any more and with what was asked for, and what of that is news. */
+function decide(
+  ground: ProfileGround,
+  asked: readonly (readonly [ProfileField, StoredValue | undefined])[],
+): DecidedProfile {
+  const values = new Map(
+    liveValues(ground.fields.fields, ground.profile).map(([{ fieldId }, stored]) => [fieldId, stored]),
+  );
+  const told: DecidedProfile['told'][number][] = [];
+  for (const [{ fieldId: id }, stored] of new Map(asked)) {
+    if (values.get(id)?.value === stored?.value) continue;
+    told.push({ id, ...(stored ? valueObject(stored) : { value: null }) });
+    if (stored) values.set(id, stored);
+    else values.delete(id);
+  }
+  const kept = Object.fromEntries(values);
+  if (Buffer.byteLength(JSON.stringify(kept)) > MOST_BYTES) throw badRequest('The profile is too large.');
+  return { ...ground, values: kept, told };
+}
+
+/**
+ * Changes a profile, held to the profile and to the fields that were decided on, and tells everybody; no step where
+ * nothing becomes different.
+ */
+export function doChangeProfile(
+  realm: string,
+  userId: number,
+  { fields, profile, values, told }: DecidedProfile,
+): Step[] {
+  if (told.length === 0) return [];
+  const writes: Write[] = [
+    {
+      put: key('profile', { realm, userId }),
+      item: { userId, values, version: (profile?.version ?? 0) + 1 },
+      when: profile === undefined ? { absent: true } : { equals: { version: profile.version } },
+      inOrder: true,
+    },
+    { check: key('profileFields', { realm }), when: { equals: { version: fields.version } } },
+  ];
+  return [{ writes, entries: told.map((value) => valueEvent(userId, value)) }];
+}
+
+const valueEvent = (userId: number, value: object): EventEntry => ({
+  kind: 'event',
+  hearers: { everyone: 'all' },
+  payload: { type: 'realm_user', op: 'update', person: { user_id: userId, custom_profile_field: value } },
+});
