@@ -3,5 +3,5 @@ import { getServerSettings } from '../../shared/endpoints/server.ts';
 import { serveAnyone } from '../../shared/serve/serve.ts';
 
 export const handler = serveAnyone(getServerSettings, async ({ host, baseUrl, outside }) =>
-  serverSettings(await accessOrganization(outside, host), baseUrl),
+  serverSettings(await accessOrganization(outside, host), baseUrl, outside.environment),
 );

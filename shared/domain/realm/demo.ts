@@ -54,8 +54,8 @@ export function planDemo(
   const add = (more: readonly Write[]): void => void writes.push(...more);
 
   const accounts: DemoAccount[] = [];
-  const idOf = (name: string): number | undefined =>
-    accounts.find((account) => account.name === name)?.userId;
+  const first = next;
+  const idOf = (name: string): number => first + people.findIndex((person) => person.name === name);
   for (const person of people) {
     const account = {
       name: person.name,
@@ -65,14 +65,14 @@ export function planDemo(
     };
     const ownerId = 'ownedBy' in person ? idOf(person.ownedBy) : undefined;
     accounts.push(account);
-    const botCount = people.filter((bot) => 'ownedBy' in bot && bot.ownedBy === person.name).length;
+    const bots = people.filter((bot) => 'ownedBy' in bot && bot.ownedBy === person.name);
     const user = {
       email: account.email,
       fullName: person.fullName,
       role: person.role,
       isBot: ownerId !== undefined,
       ...(ownerId !== undefined && { botType: 1 as const, ownerId }),
-      ...(botCount > 0 && { botCount }),
+      ...(bots.length > 0 && { bots: new Set(bots.map(({ name }) => idOf(name))) }),
       dateJoined: new Date(now).toISOString(),
       timezone: '',
     };

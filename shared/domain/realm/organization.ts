@@ -3,6 +3,7 @@ import type { Write } from '../../table/write.ts';
 import { roles } from '../group/system-group.ts';
 import { noGroups } from '../permission.ts';
 import { HOME, realmIdFor } from '../pointer.ts';
+import { doLimitOrganization } from '../retention/retention-list.ts';
 import { doCreateUser } from '../user/user-create.ts';
 import { defaultRealmSettings, type Realm, type RealmSettings } from './realm.ts';
 
@@ -59,6 +60,7 @@ export function doCreateOrganization(
       { put: key('host', { host: given.host ?? '*' }), item: { realm }, when: { absent: true } },
       { put: key('realm', { realm }), item: { ...item }, when: { absent: true } },
       { put: key('groupGraph', { realm }), item: { ...noGroups } },
+      ...doLimitOrganization(realm, { after: item.settings.message_retention_days }, item.version),
       ...notices.writes,
     ],
   };

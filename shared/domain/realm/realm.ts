@@ -3,6 +3,9 @@ import { systemGroups } from '../group/system-group.ts';
 
 export type TopicsPolicy = 'inherit' | 'allow_empty_topic' | 'disable_empty_topic' | 'empty_topic_only';
 
+/** What is shown of earlier versions of messages: all, only where they were moved from, or nothing. */
+export type HistoryVisibility = 'all' | 'moves' | 'none';
+
 /** The organization, as stored in one item. Settings carry the names they have on the wire. */
 export interface Realm {
   readonly uuid: string;
@@ -17,6 +20,12 @@ export interface Realm {
   readonly version: number;
   /** The user that speaks for the service in notices. */
   readonly noticeBotId: number;
+  /** Somebody has a device for push notifications: their worker must hear when there is something to tell. */
+  readonly hasPushDevices?: true;
+  /** The relay for push notifications refuses to serve the organization. */
+  readonly pushRefused?: true;
+  /** Seconds since 1970: until when the relay will serve it, where that ends. */
+  readonly pushEnds?: number;
   readonly settings: RealmSettings;
 }
 
@@ -25,10 +34,21 @@ export interface RealmSettings {
   readonly topics_policy: Exclude<TopicsPolicy, 'inherit' | 'empty_topic_only'>;
   readonly waiting_period_threshold: number;
   readonly enable_spectator_access: boolean;
+  /** -1 for ever. */
   readonly message_retention_days: number;
+  /** A private channel, or `NO_CHANNEL`. */
   readonly moderation_request_channel_id: number;
+  /** A channel, or `NO_CHANNEL`. */
+  readonly new_stream_announcements_stream_id: number;
   readonly owner_full_content_access: boolean;
   readonly emails_restricted_to_domains: boolean;
+  readonly send_channel_events_messages: boolean;
+  readonly enable_read_receipts: boolean;
+  readonly presence_disabled: boolean;
+  readonly name_changes_disabled: boolean;
+  /** One of `videoChatProviders`. */
+  readonly video_chat_provider: number;
+  readonly message_edit_history_visibility_policy: HistoryVisibility;
   readonly allow_message_editing: boolean;
   /** Seconds; null for no limit. */
   readonly message_content_edit_limit_seconds: number | null;
@@ -55,15 +75,25 @@ export interface RealmSettings {
   readonly can_access_all_users_group: GroupSetting;
 }
 
+/** How a setting that names a channel names none. */
+export const NO_CHANNEL = -1;
+
 /** The settings of a new organization (wire facts 3.7, 3.8, 4.3; the rest as the reference sets them). */
 export const defaultRealmSettings: RealmSettings = {
   topics_policy: 'allow_empty_topic',
   waiting_period_threshold: 0,
   enable_spectator_access: false,
   message_retention_days: -1,
-  moderation_request_channel_id: -1,
+  moderation_request_channel_id: NO_CHANNEL,
+  new_stream_announcements_stream_id: NO_CHANNEL,
   owner_full_content_access: false,
   emails_restricted_to_domains: false,
+  send_channel_events_messages: true,
+  enable_read_receipts: false,
+  presence_disabled: false,
+  name_changes_disabled: false,
+  video_chat_provider: 0,
+  message_edit_history_visibility_policy: 'all',
   allow_message_editing: true,
   message_content_edit_limit_seconds: 600,
   message_content_delete_limit_seconds: 600,
@@ -89,6 +119,21 @@ export const defaultRealmSettings: RealmSettings = {
   can_access_all_users_group: systemGroups.everyone.id,
 };
 
+/** The organization with a value for every setting, also for those that came later than it did. */
+export const withAllSettings = (stored: Realm): Realm => ({
+  ...stored,
+  settings: { ...defaultRealmSettings, ...stored.settings },
+});
+
+/** What is worked out from other settings and told beside them, under its name in events. */
+export const derivedSettings = ({
+  topics_policy,
+  message_edit_history_visibility_policy,
+}: RealmSettings) => ({
+  mandatory_topics: topics_policy === 'disable_empty_topic',
+  allow_edit_history: message_edit_history_visibility_policy !== 'none',
+});
+
 /** How the empty topic is shown to clients that do not know it (wire facts 3.4). */
 export const EMPTY_TOPIC_NAME = 'general chat';
 /** Feature level that this service speaks. */
@@ -108,7 +153,15 @@ export const limits = {
   /** The wire facts know none; this keeps a group and its event well within what the table holds. */
   groupDescription: 10_000,
   fullName: 100,
+  organizationName: 40,
+  organizationDescription: 1_000,
   email: 254,
+  profileFieldName: 40,
+  profileFieldHint: 80,
+  /** Fields that may be in the summary of profiles. */
+  profileSummary: 2,
+  /** People whom one request that subscribes them lets tell of it. */
+  newSubscriptionMessages: 250,
   /** At or below this many people, anyone may notify all of them. */
   wildcard: 15,
 } as const;

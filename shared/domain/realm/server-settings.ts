@@ -1,9 +1,11 @@
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
+import type { Environment } from '../environment.ts';
 import type { Outside } from '../outside.ts';
 import { lookUp } from '../pointer.ts';
 import { refusal } from '../problems.ts';
+import { pushSettings } from '../push/push-settings.ts';
 import { organizationIcon } from '../user/avatar.ts';
 import { FEATURE_LEVEL, REFERENCE_VERSION, type Realm } from './realm.ts';
 
@@ -37,11 +39,11 @@ const authenticationMethods = [
 ];
 
 /** What a client needs to know before it signs in. */
-export const serverSettings = (realm: Realm, baseUrl: string) => ({
+export const serverSettings = (realm: Realm, baseUrl: string, environment: Environment) => ({
   zulip_version: REFERENCE_VERSION,
   zulip_feature_level: FEATURE_LEVEL,
   zulip_merge_base: REFERENCE_VERSION,
-  push_notifications_enabled: false,
+  push_notifications_enabled: pushSettings(realm, environment).push_notifications_enabled,
   is_incompatible: false,
   email_auth_enabled: false,
   require_email_format_usernames: true,

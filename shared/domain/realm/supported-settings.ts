@@ -5,9 +5,13 @@ import type { GroupSetting } from '../group/group-setting.ts';
 import type { GroupSettingRule } from '../group/group-setting-check.ts';
 import { systemGroups } from '../group/system-group.ts';
 import { defaultRealmSettings } from './realm.ts';
+import { realmGroupRules } from './realm-groups.ts';
 
 /** Stands for whoever creates a channel or a group, where that is the default. */
 const CREATOR = 0;
+
+const nameOf = (setting: GroupSetting): string | undefined =>
+  Object.values(systemGroups).find(({ id }) => id === setting)?.name;
 
 /** What clients are told of one setting, so that they offer only what the service takes. */
 const told = (rule: GroupSettingRule, initial: GroupSetting, creator: string) => ({
@@ -15,9 +19,9 @@ const told = (rule: GroupSettingRule, initial: GroupSetting, creator: string) =>
   allow_internet_group: false,
   allow_nobody_group: rule.nobody,
   allow_everyone_group: rule.everyone,
-  default_group_name: Object.values(systemGroups).find(({ id }) => id === initial)?.name ?? creator,
+  default_group_name: nameOf(initial) ?? creator,
   default_for_system_groups: null,
-  allowed_system_groups: [],
+  allowed_system_groups: (rule.only ?? []).map(nameOf),
 });
 
 const toldAll = <N extends string>(
@@ -31,13 +35,7 @@ const toldAll = <N extends string>(
 
 /** What each group setting of the organization, of channels and of groups may be (wire facts 2, 4.5, 7). */
 export const supportedSettings = {
-  realm: Object.fromEntries(
-    Object.entries(defaultRealmSettings).flatMap(([name, initial]) =>
-      name.startsWith('can_') || name.startsWith('direct_message_')
-        ? [[name, told({ nobody: true, everyone: true }, initial as GroupSetting, '')]]
-        : [],
-    ),
-  ),
+  realm: toldAll(realmGroupRules, defaultRealmSettings, ''),
   stream: toldAll(channelGroupRules, defaultChannelGroups(CREATOR), 'stream_creator_or_nobody'),
   group: toldAll(groupPermissionRules, defaultGroupSettings(CREATOR), 'group_creator'),
 };

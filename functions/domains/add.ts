@@ -1,0 +1,16 @@
+import { checkNewDomain, doAddDomain } from '../../shared/domain/realm/domain-edit.ts';
+import { loadDomains } from '../../shared/domain/realm/domains.ts';
+import { addDomain } from '../../shared/endpoints/domains.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(addDomain, {
+  load: ({ realm, outside }) => loadDomains(outside.table, realm),
+  ahead: 1,
+  run: async ({ input, realm, commit }, domains) => {
+    const domain = checkNewDomain(input.domain, domains);
+    const { id } = await commit(1, ([number = 0]) =>
+      doAddDomain(realm, domains, { id: number, domain, allowSubdomains: input.allow_subdomains }),
+    );
+    return { new_domain: [id, domain] as [number, string] };
+  },
+});

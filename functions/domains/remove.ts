@@ -1,0 +1,14 @@
+import { accessDomain, doRemoveDomain } from '../../shared/domain/realm/domain-edit.ts';
+import { loadDomains } from '../../shared/domain/realm/domains.ts';
+import { removeDomain } from '../../shared/endpoints/domains.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(removeDomain, {
+  load: ({ realm, outside }) => loadDomains(outside.table, realm),
+  // Its removal, and that addresses are not restricted any more.
+  ahead: 2,
+  run: ({ input, caller, realm, commit }, domains) => {
+    const change = doRemoveDomain(realm, caller.realm, domains, accessDomain(domains, input.domain));
+    return commit(change.entries.length, () => change);
+  },
+});

@@ -1,0 +1,14 @@
+import { accessDomain, doChangeDomain } from '../../shared/domain/realm/domain-edit.ts';
+import { loadDomains } from '../../shared/domain/realm/domains.ts';
+import { updateDomain } from '../../shared/endpoints/domains.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(updateDomain, {
+  load: ({ realm, outside }) => loadDomains(outside.table, realm),
+  ahead: 1,
+  run: ({ input, realm, commit }, domains) => {
+    const domain = accessDomain(domains, input.domain);
+    if (domain.allowSubdomains === input.allow_subdomains) return {};
+    return commit(1, () => doChangeDomain(realm, domains, domain, input.allow_subdomains));
+  },
+});

@@ -1,0 +1,110 @@
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { handler as createBot } from '../../functions/bots/create.ts';
+import { handler as createUser } from '../../functions/users/create.ts';
+import { badRequest, changed } from '../realm/realm-state.ts';
+import { newRealm, type TestRealm } from '../realm.ts';
+import { addDomain, givenDomain, removeDomain, updateDomain } from './domain-state.ts';
+
+/** Adds a person with this address. */
+const join = (realm: TestRealm, email: string) =>
+  realm.call(createUser, realm.people.admin, { email, full_name: 'New Person' });
+
+describe('new people in an organization that restricts addresses to its domains (specification 4.6)', () => {
+  it('have an address in one of them', async () => {
+    const realm = await newRealm({ emails_restricted_to_domains: true });
+    await givenDomain(realm, 'ant.example');
+    await givenDomain(realm, 'bücher.example');
+    for (const email of ['a@ant.example', 'b@ANT.Example', 'c@bücher.example', 'd@xn--bcher-kva.example']) {
+      expect((await join(realm, email)).status, email).toBe(200);
+    }
+    for (const email of [
+      'e@bee.example',
+      'e@hill.ant.example',
+      'e@giant.example',
+      'e@ant.example.org',
+      'e@example',
+      'ant.example@bee.example',
+      'e+tag@ant.example',
+    ]) {
+      expect(await join(realm, email), email).toMatchObject(badRequest);
+    }
+  });
+
+  it('may have it in a subdomain where that is allowed (4.6/addresses)', async () => {
+    const realm = await newRealm({ emails_restricted_to_domains: true });
+    const { owner } = realm.people;
+    await givenDomain(realm, 'ant.example', true);
+    expect((await join(realm, 'a@hill.ant.example')).status).toBe(200);
+    expect((await join(realm, 'b@deep.in.hill.ant.example')).status).toBe(200);
+    expect(await join(realm, 'c@giant.example')).toMatchObject(badRequest);
+    await updateDomain(realm, owner, 'ant.example', false);
+    expect(await join(realm, 'c@hill.ant.example')).toMatchObject(badRequest);
+    expect((await join(realm, 'c@ant.example')).status).toBe(200);
+  });
+
+  it('may have any where it does not restrict them any more, or did not yet', async () => {
+    const realm = await newRealm();
+    const { owner } = realm.people;
+    await givenDomain(realm, 'ant.example');
+    expect((await join(realm, 'a+tag@bee.example')).status).toBe(200);
+    await changed(realm, owner, { emails_restricted_to_domains: true });
+    expect(await join(realm, 'b@bee.example')).toMatchObject(badRequest);
+    await removeDomain(realm, owner, 'ant.example');
+    expect((await join(realm, 'b@bee.example')).status).toBe(200);
+  });
+
+  it('are nobody while there is no domain', async () => {
+    const realm = await newRealm();
+    await changed(realm, realm.people.owner, { emails_restricted_to_domains: true });
+    expect(await join(realm, 'a@ant.example')).toMatchObject(badRequest);
+  });
+
+  it('are told of the address before it is told that it is taken', async () => {
+    const realm = await newRealm({ emails_restricted_to_domains: true });
+    const reply = await join(realm, realm.people.member.email);
+    expect(reply).toMatchObject(badRequest);
+    expect(reply.body.msg).toContain('example.com');
+  });
+
+  it('but bots have theirs', async () => {
+    const realm = await newRealm({ emails_restricted_to_domains: true });
+    const bot = { full_name: 'Some Bot', short_name: 'some' };
+    expect((await realm.call(createBot, realm.people.member, bot)).status).toBe(200);
+  });
+
+  it.each<['removed' | 'added', number]>([
+    ['removed', 400],
+    ['added', 200],
+  ])('are judged by a domain that is %s just before they are added', async (what, status) => {
+    const realm = await newRealm({ emails_restricted_to_domains: true });
+    const { owner, admin } = realm.people;
+    await givenDomain(realm, 'ant.example');
+    await givenDomain(realm, 'bee.example');
+    let isDone = false;
+    const slow = realm.container((send) => async (command) => {
+      if (command instanceof TransactWriteCommand && !isDone) {
+        isDone = true;
+        await (what === 'added'
+          ? addDomain(realm, owner, 'cow.example')
+          : removeDomain(realm, owner, 'ant.example'));
+      }
+      return send(command);
+    });
+    const person = { email: 'a@ant.example', full_name: 'New Person' };
+    expect((await slow.call(createUser, admin, person)).status).toBe(status);
+    expect(isDone).toBe(true);
+  });
+
+  it('cost at most 3 round trips', async () => {
+    const realm = await newRealm({ emails_restricted_to_domains: true });
+    await givenDomain(realm, 'ant.example');
+    const container = realm.container();
+    await join(container, 'a@ant.example');
+    expect(container.meter.roundTrips).toBe(3);
+    container.meter.reset();
+    // A new address is not remembered, so that the rest is read after it was looked up, like in a cold container.
+    await join(container, 'b@ant.example');
+    expect(container.meter.roundTrips).toBe(3);
+  });
+});

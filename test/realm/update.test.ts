@@ -1,0 +1,286 @@
+import { describe, expect, it } from 'vitest';
+import { key } from '../../shared/table/keys.ts';
+import { givenChannel } from '../given.ts';
+import { newRealm } from '../realm.ts';
+import { lastNumber } from '../stored.ts';
+import {
+  badRequest,
+  change,
+  changed,
+  expectRefused,
+  notPermitted,
+  payloadsAfter,
+  storedRealm,
+} from './realm-state.ts';
+
+const property = (name: string, value: unknown) => ({ type: 'realm', op: 'update', property: name, value });
+const dictionary = (data: object) => ({ type: 'realm', op: 'update_dict', property: 'default', data });
+
+/** A value of each setting that is no group, as it is sent and as it is stored and told; none is the default. */
+const plain: readonly (readonly [string, unknown, unknown])[] = [
+  ['name', ' Ant Hill ', 'Ant Hill'],
+  ['description', 'We *carry*.\n\nA lot.', 'We *carry*.\n\nA lot.'],
+  ['waiting_period_threshold', 3, 3],
+  ['enable_spectator_access', true, true],
+  ['message_retention_days', '30', 30],
+  ['owner_full_content_access', true, true],
+  ['emails_restricted_to_domains', true, true],
+  ['send_channel_events_messages', false, false],
+  ['enable_read_receipts', true, true],
+  ['presence_disabled', true, true],
+  ['name_changes_disabled', true, true],
+  ['message_edit_history_visibility_policy', 'moves', 'moves'],
+  ['message_content_delete_limit_seconds', 'unlimited', null],
+  ['move_messages_within_stream_limit_seconds', '3600', 3600],
+  ['move_messages_between_streams_limit_seconds', '"unlimited"', null],
+];
+
+describe('PATCH /realm', () => {
+  it.each(plain)('changes %s and tells everybody (wire facts 1.2)', async (name, sent, value) => {
+    const realm = await newRealm();
+    const { owner } = realm.people;
+    const before = await lastNumber(realm);
+    await changed(realm, owner, { [name]: sent });
+    const stored = await storedRealm(realm);
+    expect({ name: stored.name, description: stored.description, ...stored.settings }).toMatchObject({
+      [name]: value,
+    });
+    const [told] = await payloadsAfter(realm, before);
+    expect(told).toEqual(property(name, value));
+    // Said again, it changes nothing and tells nothing.
+    const last = await lastNumber(realm);
+    await changed(realm, owner, { [name]: sent });
+    expect(await payloadsAfter(realm, last)).toEqual([]);
+    expect((await storedRealm(realm)).version).toBe(stored.version);
+  });
+
+  it.each([
+    [{ allow_message_editing: false }, { allow_message_editing: false }],
+    [{ message_content_edit_limit_seconds: 'unlimited' }, { message_content_edit_limit_seconds: null }],
+    [
+      { topics_policy: 'disable_empty_topic' },
+      { topics_policy: 'disable_empty_topic', mandatory_topics: true },
+    ],
+  ])('tells %o in the form that the reference gives it (wire facts 2)', async (given, data) => {
+    const realm = await newRealm();
+    const before = await lastNumber(realm);
+    await changed(realm, realm.people.admin, given);
+    expect(await payloadsAfter(realm, before)).toEqual([dictionary(data)]);
+  });
+
+  it('tells the older name of what is shown of earlier versions too', async () => {
+    const realm = await newRealm();
+    const before = await lastNumber(realm);
+    await changed(realm, realm.people.admin, { message_edit_history_visibility_policy: 'none' });
+    expect(await payloadsAfter(realm, before)).toEqual([
+      property('message_edit_history_visibility_policy', 'none'),
+      property('allow_edit_history', false),
+    ]);
+  });
+
+  it('changes many things at once: one commit, one version, one slot of the log', async () => {
+    const realm = await newRealm();
+    const before = await lastNumber(realm);
+    const { version } = await storedRealm(realm);
+    await changed(realm, realm.people.owner, Object.fromEntries(plain.map(([name, sent]) => [name, sent])));
+    const stored = await storedRealm(realm);
+    expect(stored.version).toBe(version + 1);
+    const told = await payloadsAfter(realm, before);
+    const properties = told.flatMap((event) => event.property ?? []);
+    expect(properties.sort()).toEqual(plain.map(([name]) => name).sort());
+    // What a longer waiting period means is told with it.
+    expect(told.slice(-2)).toMatchObject([
+      { type: 'user_group', op: 'remove_members' },
+      { type: 'stream', op: 'delete' },
+    ]);
+  });
+
+  it('changes nothing when a part is refused', async () => {
+    const realm = await newRealm();
+    await expectRefused(realm, realm.people.owner, { name: 'Other', topics_policy: 'empty_topic_only' });
+    await expectRefused(
+      realm,
+      realm.people.admin,
+      { name: 'Other', waiting_period_threshold: 3 },
+      notPermitted,
+    );
+  });
+
+  it('takes nothing to change for a success', async () => {
+    const realm = await newRealm();
+    const before = await lastNumber(realm);
+    await changed(realm, realm.people.admin, {});
+    expect(await payloadsAfter(realm, before)).toEqual([]);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['a blank name', { name: ' ' }],
+    ['a name of 41 characters', { name: 'x'.repeat(41) }],
+    ['a name that cannot be shown', { name: 'a\u0007' }],
+    ['a description of 1001 characters', { description: 'x'.repeat(1001) }],
+    ['a policy that only channels have', { topics_policy: 'inherit' }],
+    ['an unknown policy', { topics_policy: 'most_topics' }],
+    ['an unknown word for earlier versions', { message_edit_history_visibility_policy: 'some' }],
+    ['a number below zero', { waiting_period_threshold: -1 }],
+    ['half a day', { waiting_period_threshold: 0.5 }],
+    ['a word for a boolean', { presence_disabled: '"true"' }],
+    ['a provider of video calls that the server does not have', { video_chat_provider: 3 }],
+  ])('refuses %s', async (_, given) => {
+    const realm = await newRealm();
+    await expectRefused(realm, realm.people.owner, given);
+  });
+
+  it.each<[string, string]>([
+    ['message_retention_days', '0'],
+    ['message_retention_days', '-1'],
+    ['message_retention_days', 'realm_default'],
+    ['message_retention_days', 'forever'],
+    ['message_content_edit_limit_seconds', '0'],
+    ['message_content_edit_limit_seconds', '1.5'],
+    ['message_content_delete_limit_seconds', 'none'],
+    ['move_messages_within_stream_limit_seconds', '-5'],
+    ['move_messages_between_streams_limit_seconds', '99999999999'],
+  ])('refuses %s = %s and tells which (wire facts 1.3)', async (name, value) => {
+    const realm = await newRealm();
+    await expectRefused(
+      realm,
+      realm.people.owner,
+      { [name]: value },
+      { status: 400, body: { code: 'REQUEST_VARIABLE_INVALID', var_name: name, bad_value: value } },
+    );
+  });
+
+  it('takes the name at its longest, and a description that is taken away', async () => {
+    const realm = await newRealm();
+    await changed(realm, realm.people.admin, { name: '😀'.repeat(40), description: 'x'.repeat(1000) });
+    await changed(realm, realm.people.admin, { description: '' });
+    expect(await storedRealm(realm)).toMatchObject({ name: '😀'.repeat(40), description: '' });
+  });
+
+  it('takes the providers of video calls that the operator has set up, and none', async () => {
+    const realm = await newRealm();
+    const { admin } = realm.people;
+    const environment = { ...realm.outside.environment, ZOOM_CLIENT_ID: 'zoom' };
+    await changed(realm.container(undefined, { environment }), admin, { video_chat_provider: 3 });
+    // The choice stays when the operator takes the provider away, and can be said again with other things.
+    await changed(realm, admin, { video_chat_provider: 3, name: 'Other' });
+    await expectRefused(realm, admin, { video_chat_provider: 8 });
+    await changed(realm, admin, { video_chat_provider: 0 });
+    expect((await storedRealm(realm)).settings.video_chat_provider).toBe(0);
+  });
+});
+
+describe('who may change settings (specification 5, wire facts 1.3)', () => {
+  it.each(['moderator', 'member', 'guest', 'bot'] as const)('not a %s', async (name) => {
+    const realm = await newRealm();
+    await expectRefused(realm, realm.people[name], { name: 'Other' }, notPermitted);
+  });
+
+  it.each(
+    plain.filter(
+      ([name]) =>
+        ![
+          'waiting_period_threshold',
+          'message_retention_days',
+          'owner_full_content_access',
+          'emails_restricted_to_domains',
+        ].includes(name),
+    ),
+  )('administrators: %s', async (name, sent) => {
+    const realm = await newRealm();
+    await changed(realm, realm.people.admin, { [name]: sent });
+  });
+
+  it.each<[string, unknown]>([
+    ['waiting_period_threshold', 3],
+    ['message_retention_days', '30'],
+    ['message_retention_days', 'unlimited'],
+    ['owner_full_content_access', true],
+    ['emails_restricted_to_domains', false],
+    ['can_create_groups', { new: 6 }],
+    ['can_manage_all_groups', { new: 2 }],
+  ])('only owners: %s, even if it stays as it is', async (name, sent) => {
+    const realm = await newRealm();
+    await expectRefused(realm, realm.people.admin, { [name]: sent }, notPermitted);
+    await changed(realm, realm.people.owner, { [name]: sent });
+  });
+});
+
+describe('settings that name a channel (specification 4.2, wire facts 4.3)', () => {
+  const moderation = 'moderation_request_channel_id';
+  const announcements = 'new_stream_announcements_stream_id';
+
+  it('takes a private channel for moderation requests, and any for announcements', async () => {
+    const realm = await newRealm();
+    const { admin } = realm.people;
+    // The administrator cannot read it, which is not needed.
+    const { channelId } = await givenChannel(realm, { isPrivate: true });
+    const before = await lastNumber(realm);
+    await changed(realm, admin, { [moderation]: channelId, [announcements]: channelId });
+    await changed(realm, admin, { [announcements]: realm.channels.general });
+    await changed(realm, admin, { [moderation]: -1 });
+    expect(await payloadsAfter(realm, before)).toEqual([
+      property(moderation, channelId),
+      property(announcements, channelId),
+      property(announcements, realm.channels.general),
+      property(moderation, -1),
+    ]);
+    await changed(realm, admin, { [announcements]: -7 });
+    expect((await storedRealm(realm)).settings).toMatchObject({ [moderation]: -1, [announcements]: -1 });
+  });
+
+  it('refuses a public channel for moderation requests', async () => {
+    const realm = await newRealm();
+    await expectRefused(realm, realm.people.owner, { [moderation]: realm.channels.general });
+  });
+
+  it.each([moderation, announcements])(
+    'refuses for %s a channel that is archived or does not exist',
+    async (name) => {
+      const realm = await newRealm();
+      const { channelId } = await givenChannel(realm, { isPrivate: true, isArchived: true });
+      for (const id of [channelId, 0, 999_999, 1e15]) {
+        await expectRefused(realm, realm.people.owner, { [name]: id });
+      }
+    },
+  );
+});
+
+describe('what an organization that is older than a setting has for it', () => {
+  it('is the default, and nothing is told until somebody changes it', async () => {
+    const realm = await newRealm();
+    const { settings, ...stored } = await storedRealm(realm);
+    const { send_channel_events_messages: _, ...older } = settings;
+    await realm.outside.table.put(key('realm', { realm: realm.realm }), { ...stored, settings: older });
+    const before = await lastNumber(realm);
+    await changed(realm, realm.people.admin, { name: 'Other', send_channel_events_messages: true });
+    expect(await payloadsAfter(realm, before)).toEqual([property('name', 'Other')]);
+    expect((await storedRealm(realm)).settings).toEqual(settings);
+  });
+});
+
+describe('the budget of PATCH /realm', () => {
+  it('is 3 round trips cold and 2 warm, also where people, groups and channels are named', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const { channelId } = await givenChannel(realm, { isPrivate: true });
+    const container = realm.container();
+    const listed = { direct_members: [member.userId], direct_subgroups: [5] };
+    await changed(container, admin, { can_create_bots_group: { new: listed }, name: 'Ants' });
+    expect(container.meter.roundTrips).toBe(3);
+    container.meter.reset();
+    await changed(container, admin, { moderation_request_channel_id: channelId, name: 'Bees' });
+    expect(container.meter.roundTrips).toBe(2);
+    expect(container.meter.writeUnits).toBeLessThanOrEqual(20);
+  });
+
+  it('is 2 round trips where it is refused', async () => {
+    const realm = await newRealm();
+    const container = realm.container();
+    expect(await change(container, realm.people.admin, { name: '' })).toMatchObject(badRequest);
+    container.meter.reset();
+    expect(await change(container, realm.people.admin, { name: '' })).toMatchObject(badRequest);
+    // The reads, and the numbers of the log given back.
+    expect(container.meter.roundTrips).toBe(2);
+  });
+});
