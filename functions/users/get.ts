@@ -1,3 +1,4 @@
+import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
 import type { User } from '../../shared/domain/user/user.ts';
 import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
 import { noSuchUser, userIdOf, userPointers } from '../../shared/domain/user/user-list.ts';
@@ -8,18 +9,19 @@ import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(getUser, {
   pointers: (input) => userPointers(input.user),
-  load: async ({ input, known, outside, realm }) => {
+  load: async ({ input, known, outside: { table }, realm }) => {
     const userId = userIdOf(input.user, known);
-    return userId === undefined ? undefined : outside.table.get<User>(key('user', { realm, userId }));
+    if (userId === undefined) return {};
+    const [user, profile] = await Promise.all([
+      table.get<User>(key('user', { realm, userId })),
+      input.include_custom_profile_fields ? loadProfiles(table, realm, [userId]) : undefined,
+    ]);
+    return { user, profile };
   },
-  run: async ({ input, caller, outside }, user) => {
+  run: async ({ input, caller, outside }, { user, profile }) => {
     if (user === undefined) throw noSuchUser();
     const hidden = await hiddenUsers(outside, caller, [user]);
     if (hidden.has(user.userId)) throw noSuchUser();
-    const telling = {
-      clientGravatar: input.client_gravatar ?? true,
-      profileData: input.include_custom_profile_fields ?? false,
-    };
-    return { user: userObject(user, telling) };
+    return { user: userObject(user, { clientGravatar: input.client_gravatar ?? true, profile }) };
   },
 });

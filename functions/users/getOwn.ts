@@ -1,12 +1,19 @@
+import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
 import { userObject } from '../../shared/domain/user/user-object.ts';
 import { getOwnUser } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(getOwnUser, {
-  load: ({ outside, realm }) => outside.table.get<{ seq: number }>(key('counter', { realm })),
-  run: ({ caller }, counter) => ({
-    ...userObject(caller.user, { clientGravatar: false, profileData: true }),
+  load: async ({ outside: { table }, realm, userId }) => {
+    const [counter, profile] = await Promise.all([
+      table.get<{ seq: number }>(key('counter', { realm })),
+      loadProfiles(table, realm, [userId]),
+    ]);
+    return { counter, profile };
+  },
+  run: ({ caller }, { counter, profile }) => ({
+    ...userObject(caller.user, { clientGravatar: false, profile }),
     max_message_id: counter?.seq ?? -1,
   }),
 });

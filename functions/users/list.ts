@@ -1,4 +1,6 @@
-import { loadAcquaintances } from '../../shared/domain/user/acquaintances.ts';
+import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
+import { loadSubscriberIds } from '../../shared/domain/subscription/subscription-object.ts';
+import { acquaintancesAt, loadMeetingPlaces } from '../../shared/domain/user/acquaintances.ts';
 import { isSystemBot } from '../../shared/domain/user/user.ts';
 import { seesEveryone } from '../../shared/domain/user/user-access.ts';
 import { loadUsersById } from '../../shared/domain/user/user-list.ts';
@@ -7,13 +9,20 @@ import { listUsers } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listUsers, {
-  load: ({ input, outside, realm }) => loadUsersById(outside.table, realm, input.user_ids),
-  run: async ({ input, caller, outside, realm, userId }, users) => {
-    const known = seesEveryone(caller) ? undefined : await loadAcquaintances(outside.table, realm, userId);
-    const telling = {
-      clientGravatar: input.client_gravatar ?? true,
-      profileData: input.include_custom_profile_fields ?? false,
-    };
+  load: async ({ input, outside: { table }, realm, userId }) => {
+    const [users, profile, places] = await Promise.all([
+      loadUsersById(table, realm, input.user_ids),
+      input.include_custom_profile_fields ? loadProfiles(table, realm, input.user_ids) : undefined,
+      // Only guests may need it, but who they are is known too late for another round trip.
+      loadMeetingPlaces(table, realm, userId),
+    ]);
+    return { users, profile, places };
+  },
+  run: async ({ input, caller, outside: { table }, realm, userId }, { users, profile, places }) => {
+    const known = seesEveryone(caller)
+      ? undefined
+      : await acquaintancesAt(places, userId, (channelId) => loadSubscriberIds(table, realm, channelId));
+    const telling = { clientGravatar: input.client_gravatar ?? true, profile };
     const members = users.filter(
       (user) => !isSystemBot(user) && (known === undefined || user.isBot || known.has(user.userId)),
     );

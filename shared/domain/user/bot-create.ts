@@ -29,7 +29,7 @@ export function doCreateBot(
   const joined = Date.parse(user.dateJoined);
   const isFull = isFullMember(user, realm.settings.waiting_period_threshold, joined);
   return {
-    writes: [...created.writes, doHaveBot(realmId, standing.userId, 1)],
+    writes: [...created.writes, doHaveBot(realmId, standing.userId, userId)],
     entries: [
       ...created.entries,
       ...roleGroupEvents(userId, user.role, isFull),

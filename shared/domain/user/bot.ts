@@ -1,5 +1,5 @@
 import type { EventEntry } from '../../log/slot.ts';
-import { key, partition } from '../../table/keys.ts';
+import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { Caller } from '../caller.ts';
@@ -29,7 +29,11 @@ export const ownBot = (realm: string, ownerId: number, bot: OwnedBot): Write => 
 
 /** The bots that somebody owns, active or not, with what is set for them. One round trip. */
 export const loadOwnedBots = (table: Table, realm: string, ownerId: number): Promise<OwnedBot[]> =>
-  table.all<OwnedBot>({ pk: partition('bot', { realm, ownerId }) });
+  table.all<OwnedBot>({ pk: partition('bot', { realm }), prefix: sortPrefix('bot', { ownerId }) });
+
+/** All bots that anybody owns, active or not, with what is set for them. One round trip. */
+export const loadAllBots = (table: Table, realm: string): Promise<OwnedBot[]> =>
+  table.all<OwnedBot>({ pk: partition('bot', { realm }) });
 
 /** The channels that are set for bots, as their owner sees them. One round trip. */
 export async function loadBotChannels(

@@ -22,10 +22,16 @@ export async function loadNamesakes(
   return { ids, users: await table.getMany<User>(keys) };
 }
 
-/** The same for a name that was not looked up. Two round trips. */
-export async function lookUpNamesakes(table: Table, realm: string, fullName: string): Promise<Namesakes> {
+/** The same for the name of somebody, who is not read. One round trip, and another one where others bear it. */
+export async function lookUpNamesakes(
+  table: Table,
+  realm: string,
+  { userId, fullName }: Pick<User, 'userId' | 'fullName'>,
+): Promise<Namesakes> {
   const stored = await table.get<{ users?: ReadonlySet<number> }>(nameKey(realm, fullName));
-  return loadNamesakes(table, realm, stored?.users);
+  const others = [...(stored?.users ?? [])].filter((id) => id !== userId);
+  const { users } = await loadNamesakes(table, realm, new Set(others));
+  return { ids: stored?.users, users };
 }
 
 /** Refuses a name for a bot that an active account bears. People may share names, bots may not. */
@@ -34,6 +40,18 @@ export function checkBotName(fullName: string, { users }: Namesakes): void {
     throw badRequest(`There is already an active account with the name '${fullName}'.`);
   }
 }
+
+/** Most namesakes to which a transaction is held, beside what else is in it. */
+const MOST_HELD = 40;
+
+/** Holds a transaction to those who were seen to bear a name, and to those of them who were out being so still. */
+export const holdNamesakes = (realm: string, fullName: string, { ids, users }: Namesakes): Write[] => [
+  { check: nameKey(realm, fullName), when: { equals: { users: ids } } },
+  ...users
+    .filter(({ isActive }) => !isActive)
+    .slice(0, MOST_HELD)
+    .map(({ userId }) => ({ check: key('user', { realm, userId }), when: { equals: { isActive: false } } })),
+];
 
 const nameKey = (realm: string, fullName: string) => key('fullName', { realm, name: folded(fullName) });
 
@@ -45,4 +63,10 @@ export const nameWrite = (realm: string, fullName: string, userId: number, names
   update: nameKey(realm, fullName),
   change: { add: { users: new Set([userId]) } },
   ...(namesakes && { when: { equals: { users: namesakes.ids } } }),
+});
+
+/** Lets a full name lead to somebody no more. */
+export const unnameWrite = (realm: string, fullName: string, userId: number): Write => ({
+  update: nameKey(realm, fullName),
+  change: { take: { users: new Set([userId]) } },
 });

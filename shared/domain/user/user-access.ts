@@ -1,6 +1,7 @@
 import { partition, sortPrefix } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import type { Subscription } from '../channel/channel.ts';
+import { roles } from '../group/system-group.ts';
 import type { Outside } from '../outside.ts';
 import { holds, isGuest } from '../permission.ts';
 import type { Dialogue } from '../send/direct.ts';
@@ -16,8 +17,17 @@ export const concealed = (userId: number): Pick<User, 'fullName' | 'email'> => (
   email: `user${userId}@hidden.invalid`,
 });
 
-/** Somebody as those are told of them from whom they are hidden. */
-export const concealedUser = ({ avatarUrl, ...user }: User): User => ({ ...user, ...concealed(user.userId) });
+/** Somebody as those are told of them from whom they are hidden: that there is somebody, and no more. */
+export const concealedUser = ({ userId, isBot }: Pick<User, 'userId' | 'isBot'>): User => ({
+  userId,
+  ...concealed(userId),
+  role: roles.member,
+  isActive: true,
+  isBot,
+  dateJoined: new Date(0).toISOString(),
+  avatarVersion: 1,
+  timezone: '',
+});
 
 /**
  * Which of these users are hidden from the caller. Guests who do not see everyone see bots, and those with whom
@@ -28,23 +38,39 @@ export async function hiddenUsers(
   caller: Caller,
   users: readonly User[],
 ): Promise<ReadonlySet<number>> {
-  if (seesEveryone(caller)) return new Set();
+  const others = users.filter(({ isBot }) => !isBot);
+  const isHidden = await loadHidden(
+    outside,
+    caller,
+    others.map(({ userId }) => userId),
+  );
+  return new Set(others.filter(isHidden).map(({ userId }) => userId));
+}
+
+/** Tells of a user whether they are hidden. */
+export type IsHidden = (user: Pick<User, 'userId' | 'isBot'>) => boolean;
+
+/** The same before it is known who they are: judges those with these ids later. */
+export async function loadHidden(
+  outside: Outside,
+  caller: Caller,
+  userIds: readonly number[],
+): Promise<IsHidden> {
   const { realmId: realm, user } = caller;
-  const others = users.filter(({ userId, isBot }) => userId !== user.userId && !isBot);
-  if (others.length === 0) return new Set();
+  const others = [...new Set(userIds)].filter((userId) => userId !== user.userId);
+  if (seesEveryone(caller) || others.length === 0) return () => false;
   const [own, dialogues, ...theirs] = await Promise.all([
     subscribedChannels(outside, realm, user.userId),
     outside.table.all<Dialogue>({
       pk: partition('dialogue', { realm, userId: user.userId }),
       prefix: sortPrefix('dialogue'),
     }),
-    ...others.map(({ userId }) => subscribedChannels(outside, realm, userId)),
+    ...others.map((userId) => subscribedChannels(outside, realm, userId)),
   ]);
-  const known = new Set(dialogues.flatMap(({ people }) => people));
+  const met = new Set(dialogues.flatMap(({ people }) => people));
   const shares = (i: number): boolean => (theirs[i] ?? []).some((channelId) => own.includes(channelId));
-  return new Set(
-    others.filter(({ userId }, i) => !known.has(userId) && !shares(i)).map(({ userId }) => userId),
-  );
+  const hidden = new Set(others.filter((userId, i) => !met.has(userId) && !shares(i)));
+  return ({ userId, isBot }) => !isBot && hidden.has(userId);
 }
 
 async function subscribedChannels(outside: Outside, realm: string, userId: number): Promise<number[]> {

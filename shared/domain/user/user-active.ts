@@ -7,56 +7,70 @@ import type { User } from './user.ts';
 
 /**
  * Makes an account active, with what else is set of it, and tells everybody. It holds to the account as it was
- * read. The number of owners is kept right.
+ * read, and to what was found asleep after that. The number of owners is kept right. `groups` tell of the groups that
+ * it is in again.
  */
-export const doActivate = (realm: string, user: User, set: Partial<Pick<User, 'ownerId'>> = {}): Step => ({
+export const doActivate = (
+  realm: string,
+  user: User,
+  groups: readonly EventEntry[],
+  set: Partial<Pick<User, 'ownerId'>> = {},
+): Step => ({
   writes: [
     {
       update: key('user', { realm, userId: user.userId }),
       change: { set: { isActive: true, ...set } },
-      when: { equals: { isActive: false, role: user.role } },
+      when: {
+        equals: { isActive: false, role: user.role, fullName: user.fullName, arrivals: user.arrivals },
+      },
       inOrder: true,
     },
-    ...(isHumanOwner(user) ? [countOwner(realm)] : []),
+    ...(isHumanOwner(user) ? [countOwner(realm, user.userId)] : []),
   ],
-  entries: [personEvent(user.userId, { is_active: true })],
+  entries: [personEvent(user.userId, { is_active: true }), ...groups],
 });
 
 /**
- * The contrary. It also holds to the bots that were seen: to how many there are, since a list and the account are
- * not read at one moment, and to none having become active since the account was read, which must be read first.
+ * The contrary. It holds to nothing having come to be theirs since the account was read, which must be read before
+ * the lists of what is.
  */
-export const doInactivate = (realm: string, user: User, bots: number): Step => ({
+export const doInactivate = (realm: string, user: User, groups: readonly EventEntry[]): Step => ({
   writes: [
     {
       update: key('user', { realm, userId: user.userId }),
       change: { set: { isActive: false } },
-      when: {
-        equals: { isActive: true, role: user.role, botChanges: user.botChanges },
-        above: { botCount: bots - 1 },
-        below: { botCount: bots + 1 },
-      },
+      when: { equals: { isActive: true, role: user.role, arrivals: user.arrivals } },
       inOrder: true,
     },
-    ...(isHumanOwner(user) ? [uncountOwner(realm)] : []),
+    ...(isHumanOwner(user) ? [uncountOwner(realm, user.userId)] : []),
   ],
-  entries: [personEvent(user.userId, { is_active: false })],
+  entries: [personEvent(user.userId, { is_active: false }), ...groups],
 });
 
-/**
- * Holds a bot that comes to be active to its owner being so, and the owner's deactivation to the bot. `more` is 1
- * where it also comes to be theirs.
- */
-export const doHaveBot = (realm: string, ownerId: number, more: 0 | 1): Write => ({
+/** Something comes to be theirs, which holds it to their account being active, and their deactivation to it. */
+export const doReceive = (realm: string, userId: number): Write => ({
+  update: key('user', { realm, userId }),
+  change: { add: { arrivals: 1 } },
+  when: { equals: { isActive: true } },
+});
+
+/** The same for what comes to be their bot's, whose own account is held to being active. */
+export const doReceiveForBot = (realm: string, ownerId: number): Write => ({
+  ...doReceive(realm, ownerId),
+  when: { absent: false },
+});
+
+/** The same for a bot that comes to be active, and perhaps to be theirs. */
+export const doHaveBot = (realm: string, ownerId: number, botId: number): Write => ({
   update: key('user', { realm, userId: ownerId }),
-  change: { add: { botChanges: 1, botCount: more } },
+  change: { add: { arrivals: 1, bots: new Set([botId]) } },
   when: { equals: { isActive: true } },
 });
 
 /** Takes a bot from somebody. */
-export const doLoseBot = (realm: string, ownerId: number): Write => ({
+export const doLoseBot = (realm: string, ownerId: number, botId: number): Write => ({
   update: key('user', { realm, userId: ownerId }),
-  change: { add: { botCount: -1 } },
+  change: { take: { bots: new Set([botId]) } },
 });
 
 /** Tells everybody what has changed of an account. */

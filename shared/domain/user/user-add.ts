@@ -1,21 +1,12 @@
 import type { Change } from '../../log/commit.ts';
+import type { Write } from '../../table/write.ts';
 import type { Commit } from '../bulk.ts';
 import type { Caller } from '../caller.ts';
 import { roleGroupEvents } from '../group/role-groups.ts';
-import { type Role, roles } from '../group/system-group.ts';
-import { isFullMember, isOwner } from '../permission.ts';
-import { badRequest, refusal } from '../problems.ts';
-import { doJoin, entriesOfJoin, type Joining } from '../subscription/join.ts';
+import { isFullMember } from '../permission.ts';
+import { doJoin, entriesOfJoin, type Joining, type Newcomer } from '../subscription/join.ts';
 import type { CountedChannel } from '../subscription/subscription-object.ts';
 import { doCreateUser, type NewUser } from './user-create.ts';
-
-/** Decides on the role of a new account: only owners make owners. */
-export function checkNewRole({ standing }: Pick<Caller, 'standing'>, given: number): Role {
-  const role = Object.values(roles).find((known) => known === given);
-  if (role === undefined) throw badRequest(`'role' must be one of ${Object.values(roles).join(', ')}.`);
-  if (role === roles.owner && !isOwner(standing)) throw refusal('notOwner');
-  return role;
-}
 
 /** The channels that everybody is subscribed to who comes new. */
 export const defaultChannels = (channels: readonly CountedChannel[]): CountedChannel[] =>
@@ -26,7 +17,7 @@ const MOST_CHANNELS = 18;
 
 /**
  * Adds a person to the organization and subscribes them to the default channels, in one transaction with the account
- * unless they are very many. Returns the id.
+ * unless they are very many. `ground` is what else must still hold then. Returns the id.
  */
 export async function addUser(
   { realmId, realm }: Pick<Caller, 'realmId' | 'realm'>,
@@ -34,32 +25,33 @@ export async function addUser(
   user: NewUser,
   keyDigest: string,
   defaults: readonly CountedChannel[],
+  ground: readonly Write[] = [],
 ): Promise<number> {
   const isFull = isFullMember(user, realm.settings.waiting_period_threshold, Date.parse(user.dateJoined));
   const first = (numbers: readonly number[]): Change<number> => {
     const userId = numbers[0] ?? 0;
     const created = doCreateUser(realmId, userId, user, keyDigest);
     const before = [...created.entries, ...roleGroupEvents(userId, user.role, isFull)];
-    const joinings = joiningsOf(userId, defaults.slice(0, MOST_CHANNELS));
+    const joinings = joiningsOf({ userId, isNewAccount: true }, defaults.slice(0, MOST_CHANNELS));
     const joined =
       joinings.length === 0 ? undefined : doJoin(realmId, joinings, (i) => numbers[before.length + i] ?? 0);
     return {
-      writes: [...created.writes, ...(joined?.writes ?? [])],
+      writes: [...created.writes, ...(joined?.writes ?? []), ...ground],
       entries: [...before, ...(joined?.entries ?? [])],
       result: userId,
     };
   };
   const userId = await commit(first([]).entries.length, first);
   for (let start = MOST_CHANNELS; start < defaults.length; start += MOST_CHANNELS) {
-    const joinings = joiningsOf(userId, defaults.slice(start, start + MOST_CHANNELS));
+    const joinings = joiningsOf({ userId }, defaults.slice(start, start + MOST_CHANNELS));
     await commit(entriesOfJoin(joinings), (numbers) => doJoin(realmId, joinings, (i) => numbers[i] ?? 0));
   }
   return userId;
 }
 
 /** The subscriptions of somebody who has just come. Their clients know of no channel so far, nor need to be told. */
-const joiningsOf = (userId: number, channels: readonly CountedChannel[]): Joining[] =>
-  channels.map((target) => ({
-    target,
-    newcomers: [{ userId, settings: {}, isNewToThem: false, isAnother: false }],
-  }));
+const joiningsOf = (
+  who: Pick<Newcomer, 'userId' | 'isNewAccount'>,
+  channels: readonly CountedChannel[],
+): Joining[] =>
+  channels.map((target) => ({ target, newcomers: [{ ...who, settings: {}, isNewToThem: false }] }));

@@ -45,7 +45,7 @@ export function doCreateUser(
     nameWrite(realm, given.fullName, userId, bot?.namesakes),
   ];
   if (given.ownerId !== undefined) writes.push(ownBot(realm, given.ownerId, { userId, ...bot?.set }));
-  if (isHumanOwner(user)) writes.push(countOwner(realm));
+  if (isHumanOwner(user)) writes.push(countOwner(realm, userId));
   return {
     writes,
     entries: [
@@ -55,7 +55,7 @@ export function doCreateUser(
         payload: {
           type: 'realm_user',
           op: 'add',
-          person: userObject(user, { clientGravatar: false, profileData: true }),
+          person: userObject(user, { clientGravatar: false, profile: () => ({}) }),
         },
         access: true,
       },

@@ -13,19 +13,25 @@ export const loadUsers = (table: Table, realm: string): Promise<User[]> =>
 /** Most users that are read one by one; for more, all are read. */
 const FEW = 100;
 
+/** The ids that may lead to somebody, each once; undefined where they are so many that all users are read instead. */
+export function fewIds(ids: readonly number[] | undefined): number[] | undefined {
+  const wanted = [...new Set(ids?.filter(isId))];
+  return ids === undefined || wanted.length > FEW ? undefined : wanted;
+}
+
 /** The users with these ids, as far as they exist, ascending; all users where no ids are given. One round trip. */
 export async function loadUsersById(
   table: Table,
   realm: string,
   ids: readonly number[] | undefined,
 ): Promise<User[]> {
-  if (ids === undefined) return loadUsers(table, realm);
-  const wanted = new Set(ids.filter(isId));
+  const few = fewIds(ids);
   const users =
-    wanted.size <= FEW
-      ? await table.getMany<User>([...wanted].map((userId) => key('user', { realm, userId })))
-      : (await loadUsers(table, realm)).filter(({ userId }) => wanted.has(userId));
-  return users.sort((a, b) => a.userId - b.userId);
+    few === undefined
+      ? await loadUsers(table, realm)
+      : await table.getMany<User>(few.map((userId) => key('user', { realm, userId })));
+  const wanted = ids && new Set(ids);
+  return users.filter(({ userId }) => wanted?.has(userId) ?? true).sort((a, b) => a.userId - b.userId);
 }
 
 /** How a path names a user: digits are an id, anything else is an email address. */
@@ -42,6 +48,22 @@ export function userIdOf(name: string, known: Known): number | undefined {
   if (isNumeral(name)) return isId(Number(name)) ? Number(name) : undefined;
   const pointer = addressPointer(name);
   return pointer && known.follow<Account>(pointer)?.userId;
+}
+
+/** The same for a request that rests on more of the user, who is read with the look-up where an id is given. */
+export const targetPointers = (name: string): Pointer[] =>
+  isNumeral(name) ? (isId(Number(name)) ? [{ kind: 'user', id: Number(name) }] : []) : userPointers(name);
+
+/**
+ * The user that a name leads to, from the look-up of `targetPointers` or, where that gave an address, read after it;
+ * undefined where it leads nowhere.
+ */
+export async function loadTarget(table: Table, name: string, known: Known): Promise<User | undefined> {
+  if (isNumeral(name)) {
+    return isId(Number(name)) ? known.follow<User>({ kind: 'user', id: Number(name) }) : undefined;
+  }
+  const userId = userIdOf(name, known);
+  return userId === undefined ? undefined : table.get<User>(key('user', { realm: known.realm, userId }));
 }
 
 /** The answer to every name of a user that leads nowhere the caller may go. */

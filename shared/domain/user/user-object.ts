@@ -1,4 +1,5 @@
 import { roles } from '../group/system-group.ts';
+import type { TellProfile } from '../profile/profile-data.ts';
 import { avatarUrlOf, shortAvatarUrlOf } from './avatar.ts';
 import { isSystemBot, type User } from './user.ts';
 
@@ -6,8 +7,8 @@ import { isSystemBot, type User } from './user.ts';
 export interface UserTelling {
   /** They work out Gravatar's addresses themselves; yes if absent, as clients expect it. */
   readonly clientGravatar?: boolean;
-  /** Values of custom profile fields, which only people have. */
-  readonly profileData?: boolean;
+  /** Tells the values of custom profile fields, which only people have; they are left out if absent. */
+  readonly profile?: TellProfile | undefined;
 }
 
 /** To the minute, with the offset spelled out, as the reference writes it. */
@@ -33,6 +34,5 @@ export const userObject = (user: User, telling: UserTelling = {}) => ({
   avatar_url: (telling.clientGravatar ?? true) ? shortAvatarUrlOf(user) : avatarUrlOf(user),
   avatar_version: user.avatarVersion,
   timezone: user.timezone,
-  // There are no custom profile fields, so nobody has values of them.
-  ...(telling.profileData && !user.isBot && { profile_data: {} }),
+  ...(telling.profile && !user.isBot && { profile_data: telling.profile(user) }),
 });

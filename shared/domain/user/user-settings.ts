@@ -1,9 +1,13 @@
-/** Personal settings under their wire names. Only what differs from the defaults is stored. */
+/**
+ * Personal settings under their wire names. What a person has set is stored, but for their time zone: everybody is
+ * told that, so it stands with the user.
+ */
 export interface UserSettings {
   readonly automatically_follow_topics_policy: number;
   readonly automatically_unmute_topics_in_muted_streams_policy: number;
   readonly automatically_follow_topics_where_mentioned: boolean;
   readonly allow_private_data_export: boolean;
+  readonly presence_enabled: boolean;
   readonly send_read_receipts: boolean;
   readonly [setting: string]: unknown;
 }
@@ -23,7 +27,11 @@ export const defaultUserSettings: UserSettings = {
   email_address_visibility: 1,
   email_notifications_batching_period_seconds: 120,
   emojiset: 'google',
-  emojiset_choices: [{ key: 'google', text: 'Google' }],
+  emojiset_choices: [
+    { key: 'google', text: 'Google' },
+    { key: 'twitter', text: 'Twitter' },
+    { key: 'text', text: 'Plain text' },
+  ],
   enable_desktop_notifications: true,
   enable_digest_emails: false,
   enable_drafts_synchronization: true,
@@ -32,9 +40,12 @@ export const defaultUserSettings: UserSettings = {
   enable_followed_topic_email_notifications: true,
   enable_followed_topic_push_notifications: true,
   enable_followed_topic_wildcard_mentions_notify: true,
+  enable_login_emails: false,
+  enable_marketing_emails: false,
   enable_offline_email_notifications: false,
   enable_offline_push_notifications: true,
-  enable_online_push_notifications: true,
+  // Off, unlike in the reference: whoever is here is notified elsewhere too only if they want that.
+  enable_online_push_notifications: false,
   enable_sounds: true,
   enable_stream_audible_notifications: false,
   enable_stream_desktop_notifications: false,
@@ -51,6 +62,7 @@ export const defaultUserSettings: UserSettings = {
   presence_enabled: true,
   realm_name_in_email_notifications_policy: 1,
   receives_typing_notifications: true,
+  resolved_topic_notice_auto_read_policy: 'except_followed',
   send_private_typing_notifications: true,
   send_read_receipts: true,
   send_stream_typing_notifications: true,

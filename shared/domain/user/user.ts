@@ -12,9 +12,13 @@ export interface User {
   readonly botType?: 1 | 2;
   /** Owner of a bot. */
   readonly ownerId?: number;
-  /** How many bots they own, active or not; and a number that grows when one of them becomes active. */
-  readonly botCount?: number;
-  readonly botChanges?: number;
+  /** The ids of the bots that they own, active or not. */
+  readonly bots?: ReadonlySet<number>;
+  /**
+   * Grows with whatever comes to be theirs and goes to sleep with them: an active bot, a subscription of their own or
+   * of a bot. So a deactivation can be held to all of it.
+   */
+  readonly arrivals?: number;
   /** ISO 8601, when the account was made. */
   readonly dateJoined: string;
   readonly avatarUrl?: string;

@@ -1,0 +1,34 @@
+import { loadPresence, seconds } from '../../shared/domain/presence/presence.ts';
+import { presenceObject, singlePresenceObject } from '../../shared/domain/presence/presence-object.ts';
+import { badRequest } from '../../shared/domain/problems.ts';
+import type { User } from '../../shared/domain/user/user.ts';
+import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
+import { noSuchUser, userIdOf, userPointers } from '../../shared/domain/user/user-list.ts';
+import { getPresence } from '../../shared/endpoints/presence.ts';
+import { serve } from '../../shared/serve/serve.ts';
+import { key } from '../../shared/table/keys.ts';
+
+export const handler = serve(getPresence, {
+  pointers: (input) => userPointers(input.user),
+  load: async ({ input, known, outside: { table, now }, realm }) => {
+    const userId = userIdOf(input.user, known);
+    if (userId === undefined) return undefined;
+    const [user, { last }] = await Promise.all([
+      table.get<User>(key('user', { realm, userId })),
+      loadPresence(table, realm, userId, seconds(now())),
+    ]);
+    return { user, last };
+  },
+  run: async ({ input, caller, outside }, loaded) => {
+    const { user, last } = loaded ?? {};
+    if (!user?.isActive) throw noSuchUser();
+    const hidden = await hiddenUsers(outside, caller, [user]);
+    if (hidden.has(user.userId)) throw noSuchUser();
+    if (user.isBot) throw badRequest('Bots have no presence.');
+    if (last === undefined || caller.realm.settings.presence_disabled) {
+      throw badRequest(`Nothing is known of the presence of ${user.fullName}.`);
+    }
+    const now = seconds(outside.now());
+    return { presence: input.slim_presence ? presenceObject(last) : singlePresenceObject(last, now) };
+  },
+});

@@ -1,0 +1,21 @@
+import { loadPresences, seconds } from '../../shared/domain/presence/presence.ts';
+import { legacyPresences, shownPresences } from '../../shared/domain/presence/presence-object.ts';
+import { ofKnown } from '../../shared/domain/user/acquaintances.ts';
+import { loadUsersById } from '../../shared/domain/user/user-list.ts';
+import { listPresences } from '../../shared/endpoints/presence.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(listPresences, {
+  load: ({ outside, realm }) => loadPresences(outside.table, realm, undefined, seconds(outside.now())),
+  run: async ({ caller, outside, realm }, presences) => {
+    const ids = presences.map(({ userId }) => userId);
+    const [known, users] = await Promise.all([
+      ofKnown(outside, caller, presences),
+      loadUsersById(outside.table, realm, ids),
+    ]);
+    const now = seconds(outside.now());
+    const isOff = caller.realm.settings.presence_disabled;
+    const shown = shownPresences(isOff ? [] : known, users, undefined, now);
+    return { presences: legacyPresences(shown, users, now), server_timestamp: outside.now() / 1000 };
+  },
+});

@@ -1,0 +1,60 @@
+import { notePing } from '../../shared/domain/presence/ping.ts';
+import {
+  isLately,
+  loadPresence,
+  loadPresences,
+  seconds,
+  updateId,
+} from '../../shared/domain/presence/presence.ts';
+import {
+  legacyPresences,
+  shownPresences,
+  slimPresences,
+} from '../../shared/domain/presence/presence-object.ts';
+import { ofKnown } from '../../shared/domain/user/acquaintances.ts';
+import { loadUsersById } from '../../shared/domain/user/user-list.ts';
+import { settingsOf } from '../../shared/domain/user/user-settings.ts';
+import type { InputOf } from '../../shared/endpoints/endpoint.ts';
+import { updatePresence } from '../../shared/endpoints/presence.ts';
+import { serve } from '../../shared/serve/serve.ts';
+import { key } from '../../shared/table/keys.ts';
+
+/** Since when the client wants to be told; undefined for everything. */
+const sinceOf = ({ last_update_id: last = -1 }: InputOf<typeof updatePresence>): number | undefined =>
+  last === -1 ? undefined : last;
+
+export const handler = serve(updatePresence, {
+  load: async ({ input, outside: { table, now: clock }, realm, userId }) => {
+    const now = seconds(clock());
+    const [settings, own, others] = await Promise.all([
+      table.get(key('settings', { realm, userId })),
+      loadPresence(table, realm, userId, now),
+      input.ping_only ? [] : loadPresences(table, realm, sinceOf(input), now),
+    ]);
+    return { now, settings: settingsOf(settings), own, others };
+  },
+  run: async ({ input, caller, outside, realm, userId }, { now, settings, own, others }) => {
+    const { status, ping_only = false } = input;
+    const slim = input.last_update_id !== undefined || (input.slim_presence ?? false);
+    const isOff = caller.realm.settings.presence_disabled;
+    const ids = others.map((presence) => presence.userId);
+    const [mine, known, users] = await Promise.all([
+      isOff || !settings.presence_enabled
+        ? own.last
+        : notePing(outside.table, realm, userId, own, status, now),
+      ofKnown(outside, caller, others),
+      // Whoever was here lately was let in then; of the others, those are left out who were deactivated since.
+      ping_only || isLately(sinceOf(input), now)
+        ? undefined
+        : loadUsersById(outside.table, realm, [...ids, userId]),
+    ]);
+    if (ping_only) return {};
+    const all = [...known.filter((presence) => presence.userId !== userId), ...(mine ? [mine] : [])];
+    const shown = shownPresences(isOff ? [] : all, users, input.history_limit_days, now);
+    return {
+      presences: slim || users === undefined ? slimPresences(shown) : legacyPresences(shown, users, now),
+      presence_last_update_id: updateId(now),
+      server_timestamp: outside.now() / 1000,
+    };
+  },
+});

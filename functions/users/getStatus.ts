@@ -1,0 +1,28 @@
+import { isId } from '../../shared/domain/channel/channel-access.ts';
+import type { User } from '../../shared/domain/user/user.ts';
+import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
+import { noSuchUser } from '../../shared/domain/user/user-list.ts';
+import { loadStatus, statusObject } from '../../shared/domain/user/user-status.ts';
+import { getUserStatus } from '../../shared/endpoints/user-status.ts';
+import { serve } from '../../shared/serve/serve.ts';
+import { key } from '../../shared/table/keys.ts';
+
+export const handler = serve(getUserStatus, {
+  load: async ({ input, outside: { table }, realm }) => {
+    const { user: userId } = input;
+    if (!isId(userId)) return undefined;
+    const [user, status] = await Promise.all([
+      table.get<User>(key('user', { realm, userId })),
+      loadStatus(table, realm, userId),
+    ]);
+    return { user, status };
+  },
+  run: async ({ caller, outside }, loaded) => {
+    const { user, status } = loaded ?? {};
+    // A bot says nothing of itself.
+    if (!user?.isActive || user.isBot) throw noSuchUser();
+    const hidden = await hiddenUsers(outside, caller, [user]);
+    if (hidden.has(user.userId)) throw noSuchUser();
+    return { status: statusObject(status) };
+  },
+});

@@ -1,0 +1,115 @@
+import { key, partition } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+
+/**
+ * When somebody was last here, as stored; times are seconds since 1970.
+ *
+ * It stands in two kinds of items. A `pulse` is written with each ping that tells something new, among those of a
+ * slot of time: what happened lately is read at the cost of those who were here lately. The `presence` of a person
+ * is written with their first ping of a slot, and stays for a year. Neither has an event: clients ask again with
+ * each of their own pings.
+ */
+export interface Presence {
+  readonly userId: number;
+  /** When it was written: of two items, the newer one counts. */
+  readonly at: number;
+  /** When they last did something; absent where that is not known. */
+  readonly active?: number;
+  /** When a client of theirs was last connected. */
+  readonly idle: number;
+  /** They do not show their presence: no ping may change it until they want to. */
+  readonly hidden?: true;
+  /** When DynamoDB may delete it. */
+  readonly expires: number;
+}
+
+/** Length of a slot of time, seconds. */
+const SLOT = 300;
+
+/** How long a pulse and a presence are kept, seconds. */
+const KEPT = { pulse: 3_600, presence: 366 * 86_400 } as const;
+
+/** Since how long ago (seconds) it is read slot by slot what happened; what is older is read from the presences. */
+const LATELY = 3_000;
+
+/** Whether what was written since then is read at the cost of those who were here since. Both in seconds. */
+export const isLately = (since: number | undefined, now: number): since is number =>
+  since !== undefined && now - since <= LATELY;
+
+/** Milliseconds, as the rest of the service has them, in the seconds of presences. */
+export const seconds = (ms: number): number => Math.floor(ms / 1000);
+
+/**
+ * The update id of a reply: the time (seconds) up to which a client has been told everything. It is somewhat earlier
+ * than the reply, so that what is being written then, perhaps by another clock, is told with the next one.
+ */
+export const updateId = (now: number): number => now - OVERLAP;
+const OVERLAP = 10;
+
+export const slotOf = (now: number): number => Math.floor(now / SLOT);
+
+export const pulseKey = (realm: string, slot: number, userId: number) =>
+  key('pulse', { realm, slot, userId });
+export const presenceKey = (realm: string, userId: number) => key('presence', { realm, userId });
+
+/** The item of either kind, with the time until which it is kept. */
+export const kept = (kind: keyof typeof KEPT, presence: Omit<Presence, 'expires'>) => ({
+  ...presence,
+  expires: presence.at + KEPT[kind],
+});
+
+/** What is stored of one person. */
+export interface OwnPresence {
+  /** Their pulse in the slot of now. */
+  readonly pulse: Presence | undefined;
+  /** The newest there is of them. */
+  readonly last: Presence | undefined;
+}
+
+/** Reads what is stored of one person at `now` (seconds). One round trip. */
+export async function loadPresence(
+  table: Table,
+  realm: string,
+  userId: number,
+  now: number,
+): Promise<OwnPresence> {
+  const slot = slotOf(now);
+  const [pulse, previous, presence] = await Promise.all([
+    table.get<Presence>(pulseKey(realm, slot, userId)),
+    table.get<Presence>(pulseKey(realm, slot - 1, userId)),
+    table.get<Presence>(presenceKey(realm, userId)),
+  ]);
+  const last = [presence, previous, pulse].reduce(newer, undefined);
+  return { pulse, last };
+}
+
+const newer = (a: Presence | undefined, b: Presence | undefined): Presence | undefined =>
+  a === undefined || (b !== undefined && b.at >= a.at) ? b : a;
+
+/**
+ * The people of whom something was written after `since` (seconds), the newest of each. Since lately it costs what
+ * those who were here since then cost; since longer, or always (`undefined`), what everybody of a year costs. It may
+ * miss what was written a second ago. One round trip.
+ */
+export async function loadPresences(
+  table: Table,
+  realm: string,
+  since: number | undefined,
+  now: number,
+): Promise<Presence[]> {
+  const lately = isLately(since, now);
+  const first = lately ? slotOf(since) : slotOf(now) - 1;
+  const slots = Array.from({ length: Math.max(0, slotOf(now) - first + 1) }, (_, i) => first + i);
+  const lists = await Promise.all([
+    ...(lately ? [] : [list(table, partition('presence', { realm }))]),
+    ...slots.map((slot) => list(table, partition('pulse', { realm, slot }))),
+  ]);
+  const newest = new Map<number, Presence>();
+  for (const presence of lists.flat()) {
+    newest.set(presence.userId, newer(newest.get(presence.userId), presence) ?? presence);
+  }
+  return [...newest.values()].filter(({ at }) => at > (since ?? 0));
+}
+
+/** Half a consistent read's price: a client that misses somebody hears of them with its next ping. */
+const list = (table: Table, pk: string): Promise<Presence[]> => table.all<Presence>({ pk, eventually: true });

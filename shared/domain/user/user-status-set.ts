@@ -1,0 +1,71 @@
+import type { EventEntry } from '../../log/slot.ts';
+import { key } from '../../table/keys.ts';
+import { codePoints } from '../folding.ts';
+import type { Step } from '../in-order.ts';
+import type { Known } from '../pointer.ts';
+import { badRequest } from '../problems.ts';
+import { checkEmoji, type GivenEmoji, namedEmoji } from '../reaction/reaction-emoji.ts';
+import { type StatusFields, statusFields, statusObject, type UserStatus } from './user-status.ts';
+
+/** Longest text, in code points. */
+const LONGEST = 60;
+
+/** Seconds for which a status that was cleared is kept. */
+const CLEARED = 86_400;
+
+/** Decides on the fields that a request changes; the empty text clears one. */
+export function checkStatus(
+  given: GivenEmoji & { readonly status_text?: string },
+  known: Known,
+): StatusFields {
+  const text = given.status_text?.trim();
+  const { emoji_name: name } = given;
+  if (text !== undefined && codePoints(text) > LONGEST) {
+    throw badRequest(`'status_text' is too long (at most ${LONGEST}).`);
+  }
+  if (name === undefined && (given.emoji_code !== undefined || given.reaction_type !== undefined)) {
+    throw badRequest("'emoji_code' and 'reaction_type' need 'emoji_name'.");
+  }
+  if (text === undefined && name === undefined) throw badRequest("Send 'status_text' or 'emoji_name'.");
+  return { ...(text !== undefined && { status_text: text }), ...(name !== undefined && emojiFields(name)) };
+
+  function emojiFields(emoji_name: string): StatusFields {
+    if (emoji_name === '') return { emoji_name, emoji_code: '', reaction_type: 'unicode_emoji' };
+    const emoji = namedEmoji({ ...given, emoji_name }, known);
+    checkEmoji(emoji, known);
+    return { emoji_name, emoji_code: emoji.code, reaction_type: emoji.type };
+  }
+}
+
+/**
+ * Sets these fields of somebody's status, held to the one that was seen, and tells everybody which they are. `now`
+ * is in seconds. Undefined where that changes nothing.
+ */
+export function doSetStatus(
+  realm: string,
+  userId: number,
+  seen: UserStatus | undefined,
+  set: StatusFields,
+  now: number,
+): Step | undefined {
+  const before = statusObject(seen);
+  const after = statusObject({ ...before, ...set });
+  if (statusFields.every((field) => before[field] === after[field])) return undefined;
+  const event: EventEntry = {
+    kind: 'event',
+    hearers: { everyone: 'all' },
+    payload: { type: 'user_status', user_id: userId, ...set },
+  };
+  const isCleared = Object.keys(after).length === 0;
+  return {
+    writes: [
+      {
+        put: key('userStatus', { realm, userId }),
+        item: { userId, ...after, ...(isCleared && { expires: now + CLEARED }) },
+        when: seen === undefined ? { absent: true } : { equals: { changed: seen.changed } },
+        inOrder: true,
+      },
+    ],
+    entries: [event],
+  };
+}

@@ -1,0 +1,112 @@
+import { key } from '../../table/keys.ts';
+import type { Caller } from '../caller.ts';
+import { type Role, roles } from '../group/system-group.ts';
+import type { Step } from '../in-order.ts';
+import type { Outside } from '../outside.ts';
+import { isOwner } from '../permission.ts';
+import type { Known, Pointer } from '../pointer.ts';
+import { refusal } from '../problems.ts';
+import { checkBotName, loadNamesakes, type Namesakes } from './namesakes.ts';
+import { checkRoleChange, doChangeRole, loadRoleGround, type RoleGround } from './role-change.ts';
+import { isSystemBot, type User } from './user.ts';
+import { noSuchUser } from './user-list.ts';
+import { doRename } from './user-rename.ts';
+import { checkFullName } from './user-text.ts';
+
+/** What an administrator may want of an account. */
+export interface UserUpdateAsked {
+  readonly full_name?: string;
+  readonly role?: number;
+}
+
+/** What it is decided on. */
+export interface UserUpdateGround {
+  readonly target: User | undefined;
+  /** Read where a role is asked for. */
+  readonly role: RoleGround | undefined;
+  /** Who bears the name that is asked for. */
+  readonly namesakes: Namesakes | undefined;
+}
+
+/** What is decided; what stays as it was is absent. */
+export interface UserUpdate {
+  readonly target: User;
+  readonly fullName?: string;
+  readonly role?: Role;
+}
+
+/** The name that is asked for, as a pointer to look up; refuses what cannot be a name. */
+export const namePointers = ({ full_name: name }: UserUpdateAsked): Pointer[] =>
+  name === undefined ? [] : [{ kind: 'fullName', name: checkFullName(name) }];
+
+/** Reads the ground. One round trip. */
+export async function loadUserUpdate(
+  outside: Outside,
+  known: Known,
+  userId: number | undefined,
+  asked: UserUpdateAsked,
+): Promise<UserUpdateGround> {
+  if (userId === undefined) return { target: undefined, role: undefined, namesakes: undefined };
+  const { realm } = known;
+  const [name] = namePointers(asked);
+  const bearers = name && known.follow<{ users?: ReadonlySet<number> }>(name)?.users;
+  const [target, role, namesakes] = await Promise.all([
+    outside.table.get<User>(key('user', { realm, userId })),
+    asked.role === undefined ? undefined : loadRoleGround(outside, realm, userId),
+    name && loadNamesakes(outside.table, realm, bearers),
+  ]);
+  return { target, role, namesakes };
+}
+
+/** Decides on a new name and a new role, for an administrator. Only owners may change owners. */
+export function checkUserUpdate(
+  caller: Pick<Caller, 'standing'>,
+  { target, role: ground, namesakes }: UserUpdateGround,
+  asked: UserUpdateAsked,
+): UserUpdate {
+  if (target === undefined || isSystemBot(target)) throw noSuchUser();
+  if (target.role === roles.owner && !isOwner(caller.standing)) throw refusal('notOwner');
+  const fullName = asked.full_name === undefined ? target.fullName : checkFullName(asked.full_name);
+  const role =
+    asked.role === undefined ? target.role : checkRoleChange(caller, target, asked.role, ground?.owners);
+  if (target.isBot && target.isActive && fullName !== target.fullName && namesakes) {
+    checkBotName(fullName, namesakes);
+  }
+  return {
+    target,
+    ...(fullName !== target.fullName && { fullName }),
+    ...(role !== target.role && { role }),
+  };
+}
+
+/**
+ * Changes an account, held to what was seen of it, and tells everybody; `now` is in milliseconds. Undefined where
+ * nothing is different.
+ */
+export function doUpdateUser(
+  caller: Pick<Caller, 'realmId' | 'realm' | 'graph'>,
+  { target, fullName, role }: UserUpdate,
+  { role: ground, namesakes }: UserUpdateGround,
+  now: number,
+): Step | undefined {
+  const { userId, isActive } = target;
+  const parts = [
+    ...(role === undefined || ground === undefined ? [] : [doChangeRole(caller, target, role, ground, now)]),
+    ...(fullName === undefined
+      ? []
+      : [doRename(caller.realmId, target, fullName, target.isBot ? namesakes : undefined)]),
+  ];
+  if (parts.length === 0) return undefined;
+  return {
+    writes: [
+      {
+        update: key('user', { realm: caller.realmId, userId }),
+        change: { set: Object.assign({}, ...parts.map(({ set }) => set)) },
+        when: { equals: { isActive, role: target.role, fullName: target.fullName } },
+        inOrder: true,
+      },
+      ...parts.flatMap(({ writes }) => writes),
+    ],
+    entries: parts.flatMap(({ entries }) => entries),
+  };
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { handler as get } from '../../functions/presence/get.ts';
+import { handler as list } from '../../functions/presence/list.ts';
+import { key } from '../../shared/table/keys.ts';
+import type { Write } from '../../shared/table/write.ts';
+import { answer, out } from '../accounts.ts';
+import { newRealm, type TestRealm } from '../realm.ts';
+import { lastNumber } from '../stored.ts';
+import { all, here, minute, now } from './ping.ts';
+
+describe('what presence costs', () => {
+  it('a ping: 1 write unit, 2 in each five minutes, none if it is no news, and no number of the log', async () => {
+    const realm = await newRealm();
+    const container = realm.container();
+    const before = await lastNumber(realm);
+    const units: number[] = [];
+    for (let i = 0; i < 15; i++) {
+      container.meter.reset();
+      await here(container, realm.people.member, { last_update_id: -1 });
+      expect(container.meter.roundTrips).toBeLessThanOrEqual(i === 0 ? 3 : 2);
+      units.push(container.meter.writeUnits);
+      container.meter.reset();
+      await here(container, realm.people.member, { last_update_id: -1 });
+      expect(container.meter.writeUnits).toBe(0);
+      realm.pass(minute);
+    }
+    expect(Math.max(...units)).toBe(2);
+    expect(units.filter((count) => count === 2).length).toBeLessThanOrEqual(4);
+    expect(await lastNumber(realm)).toBe(before);
+  });
+
+  it('the same news for ten people of a year and for a thousand: those who were here lately', async () => {
+    const cost = async (size: number) => {
+      const realm = await newRealm();
+      const old = now(realm) - 30 * 86_400;
+      const crowd = Array.from({ length: size }, (_, i): Write => {
+        const userId = 500_000_000 + i;
+        const item = { userId, at: old, idle: old, active: old, expires: old + 366 * 86_400 };
+        return { put: key('presence', { realm: realm.realm, userId }), item };
+      });
+      for (let start = 0; start < size; start += 100) {
+        await realm.outside.table.transact(crowd.slice(start, start + 100), realm.outside.uuid());
+      }
+      const container = realm.container();
+      const { presence_last_update_id: last } = await all(container, realm.people.member);
+      container.meter.reset();
+      await all(container, realm.people.member, { last_update_id: last });
+      return { read: container.meter.readUnits, trips: container.meter.roundTrips };
+    };
+    const [few, many] = [await cost(10), await cost(1_000)];
+    expect(many).toEqual(few);
+    expect(few.trips).toBe(1);
+  });
+});
+
+describe('GET /realm/presence', () => {
+  it('tells bots too who was here, by address', async () => {
+    const realm = await newRealm();
+    const { member, bot } = realm.people;
+    await here(realm, member);
+    const { status, body } = await realm.call(list, bot);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      presences: { [member.email]: { aggregated: { status: 'active', client: 'website' } } },
+      server_timestamp: expect.any(Number),
+    });
+    expect(body).not.toHaveProperty('presence_last_update_id');
+  });
+
+  it('keeps its budget: 3 round trips cold, 2 warm', async () => {
+    const realm = await newRealm();
+    await here(realm, realm.people.member);
+    const container = realm.container();
+    await container.call(list, realm.people.admin);
+    expect(container.meter.roundTrips).toBe(3);
+    container.meter.reset();
+    await container.call(list, realm.people.admin);
+    expect(container.meter.roundTrips).toBe(2);
+  });
+});
+
+describe('GET /users/{id}/presence', () => {
+  const of = (realm: TestRealm, user: number | string, query: Record<string, unknown> = {}) =>
+    realm.call(get, realm.people.bot, undefined, { path: { user }, query });
+
+  it('tells when somebody was here, until they are offline', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    await here(realm, member);
+    const timestamp = expect.closeTo(now(realm), -1);
+    const active = { status: 'active', timestamp };
+    expect((await of(realm, member.userId)).body.presence).toEqual({ aggregated: active, website: active });
+    expect((await of(realm, 'MEMBER@example.com')).body.presence.website).toEqual(active);
+    expect((await of(realm, member.userId, { slim_presence: true })).body.presence).toEqual({
+      active_timestamp: timestamp,
+      idle_timestamp: timestamp,
+    });
+    realm.pass(4 * minute);
+    expect((await of(realm, member.userId)).body.presence.aggregated).toEqual({
+      status: 'offline',
+      timestamp,
+    });
+  });
+
+  it('refuses bots, those of whom nothing is known, and those who are not there', async () => {
+    const realm = await newRealm();
+    const { member, bot, owner, guest } = realm.people;
+    await here(realm, guest);
+    await out(realm, owner, guest);
+    for (const user of [bot.userId, member.userId, guest.userId, 0, 999_999, 'nobody@example.com']) {
+      expect(answer(await of(realm, user)), String(user)).toEqual([400, 'BAD_REQUEST']);
+    }
+  });
+
+  it('keeps its budget: 2 round trips cold, 1 warm', async () => {
+    const realm = await newRealm();
+    await here(realm, realm.people.member);
+    const container = realm.container();
+    await of(container, realm.people.member.userId);
+    expect(container.meter.roundTrips).toBe(2);
+    container.meter.reset();
+    await of(container, realm.people.member.userId);
+    expect(container.meter.roundTrips).toBe(1);
+  });
+});

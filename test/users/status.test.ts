@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { handler as getStatus } from '../../functions/users/getStatus.ts';
+import { handler as setStatus } from '../../functions/users/setStatus.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { key } from '../../shared/table/keys.ts';
+import { answer, out } from '../accounts.ts';
+import { givenClient } from '../events/queue.ts';
+import { givenEmoji, givenUser } from '../given.ts';
+import { lost, mishaps, unheard } from '../log/faults.ts';
+import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { lastNumber } from '../stored.ts';
+import { told } from '../subscriptions/subscription-state.ts';
+
+const set = (realm: TestRealm, as: Person, parameters: Record<string, unknown>) =>
+  realm.call(setStatus, as, parameters);
+
+const of = (realm: TestRealm, { userId }: Pick<Person, 'userId'>, by = realm.people.bot) =>
+  realm.call(getStatus, by, undefined, { path: { user: userId } });
+
+const said = async (realm: TestRealm, person: Person) => (await of(realm, person)).body.status;
+
+const registered = async (realm: TestRealm, person: Person) =>
+  (await givenClient(realm, person, { fetch_event_types: ['user_status'] })).state.user_status;
+
+const tools = { emoji_name: 'working_on_it', emoji_code: '1f6e0', reaction_type: 'unicode_emoji' };
+
+describe('POST /users/me/status', () => {
+  it('sets a text and an emoji, and tells everybody what changed', async () => {
+    const realm = await newRealm();
+    const { member, guest } = realm.people;
+    const client = await givenClient(realm, guest, { fetch_event_types: ['user_status'] });
+    const state = client.state.user_status;
+    expect(state).toEqual({});
+    const { status, body } = await set(realm, member, { status_text: '  on a train ' });
+    expect([status, body]).toEqual([200, { result: 'success', msg: '' }]);
+    await set(realm, member, { emoji_name: 'working_on_it' });
+    const events = await client.poll();
+    expect(events).toEqual([
+      { id: expect.any(Number), type: 'user_status', user_id: member.userId, status_text: 'on a train' },
+      { id: expect.any(Number), type: 'user_status', user_id: member.userId, ...tools },
+    ]);
+    const both = { status_text: 'on a train', ...tools };
+    expect(await registered(realm, guest)).toEqual({ [member.userId]: both });
+    expect(await said(realm, member)).toEqual(both);
+  });
+
+  it('clears either by the empty text, and both', async () => {
+    const realm = await newRealm();
+    const { member, guest } = realm.people;
+    await set(realm, member, { status_text: 'here', emoji_name: 'working_on_it' });
+    const client = await givenClient(realm, guest);
+    await set(realm, member, { emoji_name: '' });
+    expect(await said(realm, member)).toEqual({ status_text: 'here' });
+    await set(realm, member, { emoji_name: 'working_on_it', status_text: '' });
+    expect(await said(realm, member)).toEqual(tools);
+    await set(realm, member, { emoji_name: '' });
+    expect(await said(realm, member)).toEqual({});
+    expect(await registered(realm, guest)).toEqual({});
+    const cleared = { emoji_name: '', emoji_code: '', reaction_type: 'unicode_emoji' };
+    expect(await client.poll()).toMatchObject([cleared, { ...tools, status_text: '' }, cleared]);
+    await set(realm, member, { status_text: 'back' });
+    expect(await said(realm, member)).toEqual({ status_text: 'back' });
+  });
+
+  it('tells nothing of what stays as it is, and ignores what is not supported any more', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    await set(realm, member, { status_text: 'here' });
+    const before = await lastNumber(realm);
+    const { body } = await set(realm, member, { status_text: 'here', away: true });
+    expect(body).toMatchObject({ result: 'success', ignored_parameters_unsupported: ['away'] });
+    expect(await told(realm, before)).toEqual([]);
+  });
+
+  it('keeps an emoji of the organization visible that is deactivated later (specification 3, 4.9)', async () => {
+    const realm = await newRealm();
+    const { member, guest } = realm.people;
+    await givenEmoji(realm, 'party_cat');
+    const cat = { emoji_name: 'party_cat', emoji_code: '1', reaction_type: 'realm_emoji' };
+    expect((await set(realm, member, { emoji_name: 'party_cat' })).status).toBe(200);
+    const write = { delete: key('emojiName', { realm: realm.realm, name: 'party_cat' }) };
+    await realm.outside.table.transact([write], realm.outside.uuid());
+    expect(await said(realm, member)).toEqual(cat);
+    expect(await registered(realm, guest)).toEqual({ [member.userId]: cat });
+    expect(answer(await set(realm, guest, { emoji_name: 'party_cat' }))).toEqual([400, 'BAD_REQUEST']);
+    expect((await set(realm, member, { status_text: 'and a text' })).status).toBe(200);
+    expect(await said(realm, member)).toEqual({ ...cat, status_text: 'and a text' });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['a text of 61 characters', { status_text: '😀'.repeat(61) }],
+    ['an emoji that does not exist', { emoji_name: 'no_such_emoji' }],
+    ['a code that is not that of the name', { ...tools, emoji_code: '1f600' }],
+    ['a kind that is not that of the name', { ...tools, reaction_type: 'realm_emoji' }],
+    ['a kind that does not exist', { ...tools, reaction_type: 'sticker' }],
+    ['a code without a name', { status_text: 'x', emoji_code: '1f6e0' }],
+    ['a kind without a name', { reaction_type: 'unicode_emoji' }],
+    ['nothing at all', {}],
+  ])('refuses %s', async (_, parameters) => {
+    const realm = await newRealm();
+    expect(answer(await set(realm, realm.people.member, parameters))).toEqual([400, 'BAD_REQUEST']);
+    expect(await said(realm, realm.people.member)).toEqual({});
+  });
+
+  it('takes a text of 60 characters, however many bytes they are', async () => {
+    const realm = await newRealm();
+    expect((await set(realm, realm.people.guest, { status_text: '😀'.repeat(60) })).status).toBe(200);
+  });
+
+  it('is for people', async () => {
+    const realm = await newRealm();
+    expect(answer(await set(realm, realm.people.bot, { status_text: 'x' }))).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  it('leaves both of two changes at once: one of the text, one of the emoji', async () => {
+    for (let round = 0; round < 4; round++) {
+      const realm = await newRealm();
+      const { member } = realm.people;
+      await set(realm, member, { status_text: 'before' });
+      const replies = await Promise.all(
+        [{ status_text: '' }, { emoji_name: 'working_on_it' }].map((change) =>
+          set(realm.container(), member, change),
+        ),
+      );
+      expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+      expect(await said(realm, member)).toEqual(tools);
+      const stored = await realm.outside.table.get(
+        key('userStatus', { realm: realm.realm, userId: member.userId }),
+      );
+      expect(stored).not.toHaveProperty('expires');
+    }
+  });
+
+  it.each([
+    ['is lost', lost],
+    ['works unheard', unheard],
+  ])('happens once when the first try %s', async (_, mishap) => {
+    const realm = await newRealm();
+    const before = await lastNumber(realm);
+    const container = realm.container(mishaps({ transact: [mishap] }));
+    expect((await set(container, realm.people.member, { status_text: 'once' })).status).toBe(200);
+    expect(await told(realm, before)).toHaveLength(1);
+  });
+
+  it('keeps its budget: 3 round trips cold, 2 warm', async () => {
+    const realm = await newRealm();
+    const container = realm.container();
+    await set(container, realm.people.member, tools);
+    expect(container.meter.roundTrips).toBe(3);
+    container.meter.reset();
+    await set(container, realm.people.member, { ...tools, status_text: 'x' });
+    expect(container.meter.roundTrips).toBe(2);
+  });
+});
+
+describe('GET /users/{id}/status', () => {
+  it('refuses bots and those who are not there', async () => {
+    const realm = await newRealm();
+    const { bot, guest, owner } = realm.people;
+    await out(realm, owner, guest);
+    for (const userId of [bot.userId, guest.userId, 0, 999_999]) {
+      expect(answer(await of(realm, { userId })), String(userId)).toEqual([400, 'BAD_REQUEST']);
+    }
+    expect(await registered(realm, owner)).toEqual({});
+  });
+
+  it('hides strangers from guests who may not see everyone (wire facts 3.8)', async () => {
+    const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
+    const { guest, member } = realm.people;
+    const stranger = await givenUser(realm);
+    const client = await givenClient(realm, guest);
+    for (const person of [stranger, member]) await set(realm, person, { status_text: 'hidden?' });
+    expect(await client.poll()).toMatchObject([{ user_id: member.userId }]);
+    expect(Object.keys(await registered(realm, guest))).toEqual([`${member.userId}`]);
+    expect(answer(await of(realm, stranger, guest))).toEqual([400, 'BAD_REQUEST']);
+    expect((await of(realm, member, guest)).status).toBe(200);
+  });
+
+  it('keeps its budget: 2 round trips cold, 1 warm', async () => {
+    const realm = await newRealm();
+    const container = realm.container();
+    await of(container, realm.people.member);
+    expect(container.meter.roundTrips).toBe(2);
+    container.meter.reset();
+    await of(container, realm.people.member);
+    expect(container.meter.roundTrips).toBe(1);
+  });
+});
