@@ -8,10 +8,12 @@ import type { Endpoint } from '../shared/endpoints/endpoint.ts';
 import { workers as everyWorker, type Worker } from '../shared/endpoints/worker.ts';
 import { leanBundles } from './bundle-plugins.ts';
 import { markdownBundle } from './markdown-bundle.ts';
+import { type Machine, nativePackages, nativeVersion, placePackage, thisMachine } from './native-packages.ts';
+import { openApiBundle } from './openapi-bundle.ts';
 
 const projectRoot = resolve(import.meta.dirname, '..');
 
-/** One function, ready to be deployed: a folder that holds `index.mjs` and nothing else. */
+/** One function, ready to be deployed: a folder that holds `index.mjs` and the packages that cannot be part of it. */
 export interface Bundle {
   /** Absolute path of the folder. */
   readonly directory: string;
@@ -31,6 +33,8 @@ export interface BuildOptions {
   readonly sources?: string;
   /** Where the bundles go; its contents belong to the build. */
   readonly outdir?: string;
+  /** What the functions will run on; this machine unless said otherwise. */
+  readonly machine?: Machine;
 }
 
 export interface Build {
@@ -46,7 +50,11 @@ const sourceOf = (sources: string, id: string): string => {
 };
 
 /** Digest over everything that a bundle is made from. Dependencies count through the lock file. */
-const digestOfSources = async (ids: readonly string[], sources: string): Promise<string> => {
+const digestOfSources = async (
+  ids: readonly string[],
+  sources: string,
+  machine: Machine,
+): Promise<string> => {
   const folders = [sources, join(projectRoot, 'shared')];
   const files = await Promise.all(
     folders.map(async (folder) =>
@@ -60,8 +68,10 @@ const digestOfSources = async (ids: readonly string[], sources: string): Promise
     'infra/build.ts',
     'infra/bundle-plugins.ts',
     'infra/markdown-bundle.ts',
+    'infra/native-packages.ts',
+    'infra/openapi-bundle.ts',
   ].map((file) => join(projectRoot, file));
-  const hash = createHash('sha256').update(JSON.stringify(ids));
+  const hash = createHash('sha256').update(JSON.stringify([ids, machine]));
   for (const file of [...files.flat().sort(), ...recipe]) {
     hash.update(`\0${relative(projectRoot, file)}\0`).update(await readFile(file));
   }
@@ -84,7 +94,7 @@ const lastBuild = async (outdir: string, digest: string): Promise<BuildRecord | 
 
 /**
  * One call of esbuild for all functions: they share most of their modules, which are then read and parsed once.
- * Nothing is external, so that a function does not depend on the SDK that Lambda happens to carry.
+ * Nothing that can be bundled is external, so that a function does not depend on the SDK that Lambda happens to carry.
  */
 const bundle = async (ids: readonly string[], sources: string, outdir: string) =>
   esbuild({
@@ -93,6 +103,7 @@ const bundle = async (ids: readonly string[], sources: string, outdir: string) =
     outdir,
     outExtension: { '.js': '.mjs' },
     bundle: true,
+    external: [...nativePackages],
     minify: true,
     format: 'esm',
     platform: 'node',
@@ -104,7 +115,7 @@ const bundle = async (ids: readonly string[], sources: string, outdir: string) =
     sourcesContent: false,
     metafile: true,
     write: false,
-    plugins: [...leanBundles, markdownBundle()],
+    plugins: [...leanBundles, markdownBundle(), openApiBundle()],
     // A bundled CommonJS module may ask for a Node module, and an ESM bundle has no `require` of its own.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   });
@@ -129,7 +140,9 @@ const write = async (outdir: string, path: string, contents: string | Uint8Array
 /** Removes what an earlier build left of functions that are no longer declared. */
 const removeOthers = async (outdir: string, ids: readonly string[]): Promise<void> => {
   const folders = await readdir(outdir, { withFileTypes: true });
-  const stale = folders.filter((it) => it.isDirectory() && it.name !== 'maps' && !ids.includes(it.name));
+  const stale = folders.filter(
+    (it) => it.isDirectory() && !['maps', 'packages'].includes(it.name) && !ids.includes(it.name),
+  );
   await Promise.all(
     stale.flatMap(({ name }) => [
       rm(join(outdir, name), { recursive: true }),
@@ -150,6 +163,7 @@ export const buildFunctions = async ({
   workers = everyWorker,
   sources = join(projectRoot, 'functions'),
   outdir = join(projectRoot, 'dist'),
+  machine = thisMachine,
 }: BuildOptions = {}): Promise<Build> => {
   const ids = [...endpoints, ...workers].map(({ id }) => id);
   const missing = ids.map((id) => sourceOf(sources, id)).filter((file) => !existsSync(file));
@@ -162,7 +176,7 @@ export const buildFunctions = async ({
       Object.entries(bundles).map(([id, it]) => [id, { ...it, directory: join(outdir, id) }]),
     );
 
-  const digest = await digestOfSources(ids, sources);
+  const digest = await digestOfSources(ids, sources, machine);
   const last = await lastBuild(outdir, digest);
   if (last) return { bundles: withDirectories(last), unchanged: true };
 
@@ -173,6 +187,16 @@ export const buildFunctions = async ({
   await write(outdir, join(outdir, 'metafile.json'), JSON.stringify(metafile));
 
   const code = outputFiles.filter((file) => !file.path.endsWith('.map'));
+  const beside = new Map(
+    await Promise.all(
+      code.map(async ({ path }): Promise<[string, string]> => {
+        const output = metafile.outputs[relative(projectRoot, path)];
+        const names = nativePackages.filter((name) => output?.imports.some((it) => it.path === name));
+        for (const name of names) await placePackage(name, machine, dirname(path), join(outdir, 'packages'));
+        return [path, (await Promise.all(names.map(nativeVersion))).map((it) => `${machine} ${it}`).join()];
+      }),
+    ),
+  );
   const record: BuildRecord = {
     digest,
     bundles: Object.fromEntries(
@@ -180,7 +204,10 @@ export const buildFunctions = async ({
         relative(outdir, dirname(file.path)),
         {
           bytes: file.contents.length,
-          hash: createHash('sha256').update(file.contents).digest('hex'),
+          hash: createHash('sha256')
+            .update(file.contents)
+            .update(beside.get(file.path) ?? '')
+            .digest('hex'),
         },
       ]),
     ),

@@ -1,0 +1,60 @@
+import type { CustomEmoji, NamedEmoji } from '../../shared/domain/emoji/emoji.ts';
+import {
+  checkNewEmoji,
+  doAddEmoji,
+  EMOJI_EVENTS,
+  emojiNameOf,
+} from '../../shared/domain/emoji/emoji-change.ts';
+import { emojiKey, emojiPath, IMAGES, newEmojiFiles } from '../../shared/domain/emoji/emoji-file.ts';
+import type { Pointer } from '../../shared/domain/pointer.ts';
+import { addEmoji } from '../../shared/endpoints/emoji.ts';
+import { emojiImage } from '../../shared/images/emoji-image.ts';
+import { Stale } from '../../shared/log/commit.ts';
+import { s3Objects } from '../../shared/objects/objects.ts';
+import { FOR_EVER } from '../../shared/serve/reply.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+const pointer = (name: string): Pointer => ({ kind: 'emojiName', name: emojiNameOf(name) });
+
+/*
+ * The images are in their place before anybody is told of them. When the name is taken in that moment, they are
+ * removed again; when the process dies before the commit, they stay behind, a few kilobytes that nothing points to.
+ */
+export const handler = serve(
+  addEmoji,
+  {
+    pointers: ({ emoji_name }) => [pointer(emoji_name)],
+    ahead: EMOJI_EVENTS,
+    run: async ({ input, realm, userId, known, caller, outside, tools, file, commit }) => {
+      const name = emojiNameOf(input.emoji_name);
+      checkNewEmoji(caller, name, known.follow<NamedEmoji>(pointer(name)));
+      const { bytes, extension, still } = await emojiImage(file);
+      const files = newEmojiFiles(outside.randomBytes, extension);
+      const images: readonly (readonly [string, Uint8Array, string])[] = [
+        [emojiKey(realm, files.image), bytes, `image/${extension}`],
+        ...(still ? ([[emojiKey(realm, files.still), still, 'image/png']] as const) : []),
+      ];
+      await Promise.all(images.map((image) => tools.objects.put(IMAGES, ...image, FOR_EVER)));
+      try {
+        return await commit(EMOJI_EVENTS, ([emojiId = 0]) => {
+          const emoji: CustomEmoji = {
+            emojiId,
+            name,
+            authorId: userId,
+            sourceUrl: emojiPath(realm, files.image),
+            stillUrl: still ? emojiPath(realm, files.still) : null,
+            deactivated: false,
+          };
+          return doAddEmoji(realm, emoji);
+        });
+      } catch (error) {
+        // Only a commit that was refused for sure left nothing behind that needs the images.
+        if (error instanceof Stale) {
+          await Promise.allSettled(images.map(([key]) => tools.objects.remove(IMAGES, key)));
+        }
+        throw error;
+      }
+    },
+  },
+  { objects: s3Objects },
+);

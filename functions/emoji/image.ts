@@ -1,0 +1,16 @@
+import { IMAGES, keyOfAddress } from '../../shared/domain/emoji/emoji-file.ts';
+import { refusal } from '../../shared/domain/problems.ts';
+import { getEmojiImage } from '../../shared/endpoints/emoji.ts';
+import { s3Objects } from '../../shared/objects/objects.ts';
+import { serveFile } from '../../shared/serve/serve.ts';
+
+export const handler = serveFile(
+  getEmojiImage,
+  async ({ input, tools }) => {
+    const key = keyOfAddress(input.realm, input.file);
+    const image = key === undefined ? undefined : await tools.objects.get(IMAGES, key);
+    if (!image) throw refusal('noSuchFile');
+    return image;
+  },
+  { objects: s3Objects },
+);

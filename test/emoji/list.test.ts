@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { handler as deactivate } from '../../functions/emoji/deactivate.ts';
+import { handler as list } from '../../functions/emoji/list.ts';
+import { newRealm } from '../realm.ts';
+import { fetched, listed, upload } from './emoji.ts';
+
+describe('GET /realm/emoji (4.10)', () => {
+  test('lists nothing where nobody added any (4.10/parameters)', async () => {
+    const realm = await newRealm();
+    expect((await realm.call(list, realm.people.guest)).body).toEqual({
+      result: 'success',
+      msg: '',
+      emoji: {},
+    });
+  });
+
+  test('lists all emoji under their ids, deactivated ones too, to anyone in the organization (4.10/emoji, 2.8/id, 2.8/deactivated)', async () => {
+    const realm = await newRealm();
+    const other = await newRealm();
+    await upload(realm, realm.people.member, 'first');
+    await upload(realm, realm.people.admin, 'second');
+    await realm.call(deactivate, realm.people.member, {}, { path: { emoji_name: 'first' } });
+    const { emoji } = (await realm.call(list, realm.people.bot)).body;
+    const [one, two] = await listed(realm);
+    expect(emoji).toEqual({ [one?.id ?? '']: one, [two?.id ?? '']: two });
+    expect([one?.name, one?.deactivated, two?.name, two?.deactivated]).toEqual([
+      'first',
+      true,
+      'second',
+      false,
+    ]);
+    expect(await listed(other)).toEqual([]);
+    expect((await realm.call(list, undefined)).status).toBe(401);
+  });
+
+  test('needs one round trip in a warm container, two in a cold one (DESIGN 7)', async () => {
+    const realm = await newRealm();
+    const container = realm.container();
+    await container.call(list, realm.people.member);
+    expect(container.meter.roundTrips).toBe(2);
+    container.meter.reset();
+    await container.call(list, realm.people.member);
+    expect(container.meter.roundTrips).toBe(1);
+  });
+});
+
+describe('the images (2.8)', () => {
+  test.each([
+    ['a file that is not there', `${'0'.repeat(32)}.png`],
+    ['another kind of file', `${'0'.repeat(32)}.svg`],
+    ['a way out of the folder', '../../../secret.png'],
+  ])('answer 404 in the envelope for %s', async (_, file) => {
+    const realm = await newRealm();
+    const answer = await fetched(
+      realm,
+      `/user_avatars/${realm.realm}/emoji/images/${encodeURIComponent(file)}`,
+    );
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.bytes.toString())).toMatchObject({ result: 'error', code: 'BAD_REQUEST' });
+  });
+});

@@ -1,0 +1,39 @@
+import sharp from 'sharp';
+
+const colours = ['#d33', '#3d3', '#33d'] as const;
+
+const square = (colour: string, width: number, height: number) =>
+  sharp({ create: { width, height, channels: 4, background: colour } });
+
+/** An image of one colour. */
+export const picture = (
+  format: 'png' | 'jpeg' | 'gif' | 'webp',
+  width = 200,
+  height = 100,
+): Promise<Buffer> => square(colours[0], width, height).toFormat(format).toBuffer();
+
+/** An image whose frames are red, green and blue, a second each. */
+export async function movingPicture(format: 'gif' | 'webp', size = 80): Promise<Buffer> {
+  const frames = await Promise.all(colours.map((colour) => square(colour, size, size).png().toBuffer()));
+  const joined = sharp(frames, { join: { animated: true } });
+  return format === 'gif'
+    ? joined.gif({ delay: [1000, 1000, 1000] }).toBuffer()
+    : joined.webp({ delay: [1000, 1000, 1000], lossless: true }).toBuffer();
+}
+
+/** What is in an image, and the colour in the middle of each of its frames. */
+export async function seen(bytes: Uint8Array): Promise<{ kind: string; size: string; middles: string[] }> {
+  const { format, width, height, pages = 1 } = await sharp(bytes).metadata();
+  const middles = await Promise.all(
+    Array.from({ length: pages }, async (_, page) => {
+      const raw = await sharp(bytes, { page })
+        .extract({ left: 32, top: 32, width: 1, height: 1 })
+        .removeAlpha()
+        .raw()
+        .toBuffer();
+      const strongest = [...raw].indexOf(Math.max(...raw));
+      return ['red', 'green', 'blue'][strongest] ?? 'none';
+    }),
+  );
+  return { kind: String(format), size: `${width}x${height}`, middles };
+}
