@@ -1,0 +1,37 @@
+import { accessProvider, completionUrl } from '../../shared/domain/calls/call-provider.ts';
+import { takeCallState } from '../../shared/domain/calls/call-state.ts';
+import { exchangeCode } from '../../shared/domain/calls/call-talk.ts';
+import { storeToken } from '../../shared/domain/calls/call-token.ts';
+import { badRequest } from '../../shared/domain/problems.ts';
+import type { User } from '../../shared/domain/user/user.ts';
+import { completeCalls } from '../../shared/endpoints/calls.ts';
+import { awsSecrets } from '../../shared/secrets/secrets.ts';
+import { Page } from '../../shared/serve/reply.ts';
+import { serveAnyone } from '../../shared/serve/serve.ts';
+import { key } from '../../shared/table/keys.ts';
+import { kmsVault } from '../../shared/vault/vault.ts';
+
+/** Says that all is well, for browsers that do not let a page close itself. */
+const done = new Page(
+  `<!doctype html><meta charset="utf-8"><title>Video calls</title>` +
+    `<p>You can make video calls now, and close this window.</p><script>window.close()</script>`,
+);
+
+/*
+ * The state is used up before the code is exchanged: whoever sends the same again gets nowhere. A consent that is lost
+ * between the two is given once more.
+ */
+export const handler = serveAnyone(
+  completeCalls,
+  async ({ input, baseUrl, outside, tools }) => {
+    const provider = await accessProvider(outside.environment, tools.secrets, input.provider);
+    const { realm, userId } = await takeCallState(outside, tools.vault, input.state, provider.name);
+    if (input.code === undefined) throw badRequest('The consent was not given.');
+    const user = await outside.table.get<User>(key('user', { realm, userId }));
+    if (!user?.isActive) throw badRequest('The account of this consent is not active.');
+    const token = await exchangeCode(provider, completionUrl(baseUrl, provider), input.code, outside.now());
+    await storeToken(outside, tools.vault, { realm, userId, provider }, token);
+    return done;
+  },
+  { secrets: awsSecrets, vault: kmsVault },
+);

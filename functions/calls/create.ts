@@ -1,0 +1,29 @@
+import { createCall } from '../../shared/domain/calls/call-create.ts';
+import { accessProvider } from '../../shared/domain/calls/call-provider.ts';
+import { createCall as declaration } from '../../shared/endpoints/calls.ts';
+import { awsSecrets } from '../../shared/secrets/secrets.ts';
+import { serve } from '../../shared/serve/serve.ts';
+import { kmsVault } from '../../shared/vault/vault.ts';
+
+const LETTERS = 'abcdefghijkmnpqrstuvwxyz';
+
+export const handler = serve(
+  declaration,
+  {
+    run: async ({ input, realm, userId, caller, outside, tools }) => {
+      const provider = await accessProvider(outside.environment, tools.secrets, input.provider);
+      const holder = { realm, userId, provider };
+      const url = await createCall(
+        { outside, vault: tools.vault, holder },
+        {
+          title: caller.realm.name,
+          isVideoCall: input.is_video_call ?? true,
+          now: outside.now(),
+          password: Array.from(outside.randomBytes(5), (byte) => LETTERS[byte % LETTERS.length]).join(''),
+        },
+      );
+      return { url };
+    },
+  },
+  { secrets: awsSecrets, vault: kmsVault },
+);
