@@ -78,10 +78,10 @@ export function s3Objects(environment: Environment): Objects {
   };
 
   return {
-    async put(bucket, key, bytes, contentType) {
+    async put(bucket, key, bytes, contentType, cacheControl) {
       const answer = await request('PUT', bucket, key, {
         body: new Uint8Array(bytes),
-        headers: { 'content-type': contentType },
+        headers: { 'content-type': contentType, ...(cacheControl && { 'cache-control': cacheControl }) },
       });
       await answer.body?.cancel();
       if (!answer.ok) throw new Error(`The bucket of ${bucket} does not exist`);

@@ -50,6 +50,18 @@ describe('objects in a bucket', () => {
     expect(new Uint8Array(await answer.arrayBuffer())).toEqual(bytes);
   });
 
+  test('tell a cache how long it may keep them, if that was said', async () => {
+    const objects = s3Objects(environment());
+    const told = async (key: string, cacheControl?: string) => {
+      await objects.put(bucket, key, bytes, 'image/png', cacheControl);
+      const answer = await fetch(await objects.link(bucket, key, 60, 'image.png'));
+      await answer.body?.cancel();
+      return answer.headers.get('cache-control');
+    };
+    expect(await told('realm/kept.png', 'public, max-age=60')).toBe('public, max-age=60');
+    expect(await told('realm/not-kept.png')).toBeNull();
+  });
+
   test('are not lost in silence: what S3 refuses is an error that names no key', async () => {
     const objects = s3Objects(environment(await answering(503)));
     const attempts = await Promise.allSettled([

@@ -1,0 +1,23 @@
+import { accessFinished, doDeleteExport } from '../../shared/domain/export/export-delete.ts';
+import { archiveKey, EXPORTS, loadExports } from '../../shared/domain/export/realm-export.ts';
+import { deleteExport } from '../../shared/endpoints/export.ts';
+import { s3Objects } from '../../shared/objects/objects.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+/*
+ * The archive goes before anybody is told that it is gone. Where the function ends between the two, the export still
+ * counts as there, and can be deleted once more.
+ */
+export const handler = serve(
+  deleteExport,
+  {
+    load: ({ realm, outside }) => loadExports(outside.table, realm),
+    ahead: 1,
+    run: async ({ input, realm, outside, tools, commit }, exports) => {
+      const one = accessFinished(exports, input.export_id);
+      await tools.objects.remove(EXPORTS, archiveKey(realm, one.token));
+      return commit(1, () => doDeleteExport(realm, one, outside.now()));
+    },
+  },
+  { objects: s3Objects },
+);

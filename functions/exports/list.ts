@@ -1,0 +1,15 @@
+import { exportObjects, loadExports } from '../../shared/domain/export/realm-export.ts';
+import { listExports } from '../../shared/endpoints/export.ts';
+import { s3Objects } from '../../shared/objects/objects.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(
+  listExports,
+  {
+    load: ({ realm, outside }) => loadExports(outside.table, realm),
+    run: async ({ realm, tools }, exports) => ({
+      exports: await exportObjects(tools.objects, realm, exports),
+    }),
+  },
+  { objects: s3Objects },
+);

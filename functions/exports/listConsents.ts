@@ -1,0 +1,8 @@
+import { loadConsents } from '../../shared/domain/export/export-consent.ts';
+import { listExportConsents } from '../../shared/endpoints/export.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(listExportConsents, {
+  load: ({ realm, outside }) => loadConsents(outside.table, realm),
+  run: (_, consents) => ({ export_consents: consents }),
+});

@@ -1,0 +1,92 @@
+import type { Revision } from '../../log/message.ts';
+import type { MessageSlot, Slot } from '../../log/slot.ts';
+import { padded, partition } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import { revisionObject } from '../message/message-object.ts';
+import type { Edit } from '../message/message-revision.ts';
+import { visibleHistory } from '../message/visible-history.ts';
+import { reactionsOf } from '../reaction/reaction.ts';
+import type { HistoryVisibility } from '../realm/realm.ts';
+import type { Scope } from './export-plan.ts';
+import type { Ground, Section } from './section.ts';
+
+/**
+ * Messages in the order of their ids, from the log itself, so that each is met once however it is moved about
+ * meanwhile. It ends where the room is full.
+ */
+export const messages: Section = async (ground, from, room) => {
+  const { table, realm, plan, scope } = ground;
+  const { items, more } = await table.page<Slot>({
+    pk: partition('slot', { realm }),
+    from: padded(from.id),
+    to: padded(plan.until),
+    limit: room.lines,
+  });
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const slot of items) {
+    if (slot.kind !== 'message' || !scope.message(slot)) continue;
+    const line = JSON.stringify(await exportedMessage(ground, slot));
+    lines.push(line);
+    bytes += line.length;
+    if (bytes >= room.bytes) return { lines, next: { id: slot.seq + 1, sub: 0 } };
+  }
+  const last = items.at(-1);
+  return { lines, next: more && last !== undefined ? { id: last.seq + 1, sub: 0 } : undefined };
+};
+
+async function exportedMessage({ table, realm, scope, historyVisibility }: Ground, message: MessageSlot) {
+  const { id, senderId, channelId, topic, people } = message;
+  const history = exportedHistory(message, scope, historyVisibility);
+  return {
+    id,
+    sender_id: senderId,
+    timestamp: message.timestamp,
+    client: message.client,
+    ...(channelId === undefined
+      ? { type: 'direct', user_ids: people }
+      : { type: 'channel', stream_id: channelId, topic: topic ?? '' }),
+    content: message.content,
+    rendered_content: message.rendered,
+    is_me_message: message.isMe,
+    reactions: reactionsOf(message).map(({ name, code, type, userId }) => ({
+      emoji_name: name,
+      emoji_code: code,
+      reaction_type: type,
+      user_id: userId,
+    })),
+    ...(message.edited !== undefined && { last_edit_timestamp: message.edited }),
+    ...(message.moved !== undefined && { last_moved_timestamp: message.moved }),
+    ...(history.length > 0 && { edit_history: await toldHistory(table, realm, id, history) }),
+  };
+}
+
+/**
+ * The changes of a message, newest first, back to where it came from a place that is not exported: what it was called
+ * and said there is not for those who get the archive.
+ */
+function exportedHistory(
+  message: MessageSlot,
+  scope: Scope,
+  visibility: HistoryVisibility,
+): readonly Revision[] {
+  const { id, history = [] } = message;
+  const hidden = history.findIndex(
+    ({ channel }) => channel !== undefined && !scope.message({ id, channelId: channel.from }),
+  );
+  return visibleHistory(hidden < 0 ? history : history.slice(0, hidden), visibility);
+}
+
+async function toldHistory(table: Table, realm: string, messageId: number, history: readonly Revision[]) {
+  const edits = history.some(({ content }) => content)
+    ? await table.all<Edit>({ pk: partition('edit', { realm, messageId }) })
+    : [];
+  const texts = new Map(edits.map((edit) => [edit.seq, edit]));
+  return history.map((revision) => {
+    const before = revision.content && texts.get(revision.seq);
+    return {
+      ...revisionObject(revision, { emptyTopicName: true }),
+      ...(before && { prev_content: before.content, prev_rendered_content: before.rendered }),
+    };
+  });
+}

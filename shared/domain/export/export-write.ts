@@ -1,0 +1,231 @@
+import type { Log } from '../../log/log.ts';
+import { key } from '../../table/keys.ts';
+import type { Objects, Outside, Queues, Upload, Uploads } from '../outside.ts';
+import { type Realm, withAllSettings } from '../realm/realm.ts';
+import { closingMember, type Manifest } from './archive.ts';
+import { Draft } from './draft.ts';
+import { type ExportPlan, makePlan, scopeOf } from './export-plan.ts';
+import { keepOfExport } from './export-state.ts';
+import {
+  after,
+  type Place,
+  type Progress,
+  recordSections,
+  type SectionName,
+  START,
+  sectionNames,
+} from './progress.ts';
+import { archiveKey, EXPORTS, type ExportJob, type RealmExport } from './realm-export.ts';
+import type { Ground, SectionPage } from './section.ts';
+import { sections } from './sections.ts';
+
+/** Smallest part of an upload but for its last one: a limit of S3. */
+const PART = 5 * 1024 * 1024;
+
+/**
+ * How long (ms) a page of the log has at least. Its partition gives 3,000 read units a second and a page takes at most
+ * 256, so people who are chatting keep two thirds of it.
+ */
+const PACE = 250;
+
+/** What the worker has besides the table. */
+export interface ExportTools {
+  readonly queues: Queues;
+  readonly objects: Objects;
+  readonly uploads: Uploads;
+}
+
+/** An export that is to be made, and what there is to make it with. */
+export interface ExportTask {
+  readonly outside: Outside;
+  readonly tools: ExportTools;
+  readonly job: ExportJob;
+}
+
+/** Objects that runs keep between them. Each run has its own, so that none writes over what another one goes by. */
+const keptKey = ({ realm, token }: ExportJob, claim: number, what: 'plan' | 'tail'): string =>
+  `${realm}/exports/${token}/${what}-${claim}`;
+
+/** All that may have been kept by so many runs. */
+export const keptKeys = (job: ExportJob, claims: number): string[] =>
+  Array.from({ length: claims }, (_, i) => [keptKey(job, i + 1, 'plan'), keptKey(job, i + 1, 'tail')]).flat();
+
+/** The upload that becomes the archive. */
+export const uploadOf = ({ realm, token }: ExportJob, { upload }: Pick<Progress, 'upload'>): Upload => ({
+  bucket: EXPORTS,
+  key: archiveKey(realm, token),
+  id: upload,
+});
+
+/** A run that has the export, and how far it is with it. */
+interface Run extends ExportTask {
+  readonly mine: RealmExport;
+  /** The name that all files of the archive stand under. */
+  readonly folder: string;
+  part: number;
+  progress: Progress;
+}
+
+/**
+ * Writes an archive from where it is until it is all there, or until a time (ms); tells which. What is written is
+ * noted whenever a part of the upload is full, and at the end of the time.
+ */
+export async function writeArchive(task: ExportTask, mine: RealmExport, ends: number): Promise<boolean> {
+  const { tools, job } = task;
+  const progress = mine.progress ?? (await begin(task, mine));
+  const folder = `organization-export-${mine.exportId}`;
+  const run: Run = { ...task, mine, folder, part: mine.part, progress };
+  if (progress.place.section !== 'done') {
+    const kept = progress.tail === undefined ? undefined : await readKept(tools, progress.tail);
+    const draft = new Draft(mine.requested, kept);
+    if (!(await writeSections(run, draft, await groundOf(run), ends))) return false;
+    await writeEnd(run, draft);
+  }
+  await tools.uploads.complete(uploadOf(job, progress), run.progress.parts);
+  return true;
+}
+
+/** Decides what is exported, and begins the upload. */
+async function begin(
+  { outside, tools: { objects, uploads }, job }: ExportTask,
+  { claim, type }: RealmExport,
+): Promise<Progress> {
+  const { table, now, wait } = outside;
+  const log: Log = { table, realm: job.realm, now, wait };
+  const made = await makePlan(log, type);
+  const plan = keptKey(job, claim, 'plan');
+  await objects.put(EXPORTS, plan, Buffer.from(JSON.stringify(made)), 'application/json');
+  const progress: Progress = {
+    place: { section: sectionNames[0], from: START, file: 0 },
+    until: made.until,
+    plan,
+    upload: await uploads.begin(EXPORTS, archiveKey(job.realm, job.token), 'application/gzip'),
+    parts: [],
+    bytes: 0,
+    counts: {},
+  };
+  await keepOfExport(outside, job, claim, { progress });
+  return progress;
+}
+
+/** What an earlier run has kept. It goes only when the export has ended, and then so has this run. */
+async function readKept({ objects }: ExportTools, at: string): Promise<Uint8Array> {
+  const found = await objects.get(EXPORTS, at);
+  if (found === undefined) throw new Error('what a run kept of an export is gone');
+  return found.bytes;
+}
+
+async function groundOf({ outside, tools, job: { realm }, mine, progress }: Run): Promise<Ground> {
+  const { table } = outside;
+  const [kept, stored] = await Promise.all([
+    readKept(tools, progress.plan),
+    table.get<Realm>(key('realm', { realm })),
+  ]);
+  if (stored === undefined) throw new Error('the organization is gone');
+  const plan: ExportPlan = JSON.parse(Buffer.from(kept).toString());
+  const { message_edit_history_visibility_policy: shown } = withAllSettings(stored).settings;
+  return {
+    table,
+    realm,
+    plan,
+    scope: scopeOf(plan),
+    objects: tools.objects,
+    historyVisibility: mine.type === 'full_without_consent' ? 'all' : shown,
+  };
+}
+
+/** Writes sections, page by page; false where the time was up before their end. A run does one page at least. */
+async function writeSections(run: Run, draft: Draft, ground: Ground, ends: number): Promise<boolean> {
+  const { now, wait } = run.outside;
+  for (;;) {
+    const { section, from, file } = run.progress.place;
+    if (section === 'end' || section === 'done') return true;
+    const started = now();
+    const page = await sections[section](ground, from, draft.room);
+    const isLate = now() >= ends;
+    const files = file + (await pack(run, draft, { section, file }, page, isLate));
+    advance(run, section, page, files);
+    if (draft.size >= PART) await sendPart(run, draft);
+    if (isLate && run.progress.place.section !== 'end') {
+      await keepTail(run, draft);
+      return false;
+    }
+    if (section === 'messages') await wait(Math.max(0, PACE - (now() - started)));
+  }
+}
+
+/**
+ * Puts a page into the draft. What is noted of the archive are finished files, so the one in the making is finished
+ * when a part of the upload is full or the run must end, as it is when it is full itself. Returns how many were.
+ */
+async function pack(
+  { folder }: Run,
+  draft: Draft,
+  { section, file }: Pick<Place, 'section' | 'file'>,
+  { files = [], lines = [], next }: SectionPage,
+  isLate: boolean,
+): Promise<number> {
+  for (const { name, bytes } of files) await draft.addFile({ name: `${folder}/${name}`, bytes });
+  draft.addLines(lines);
+  const isDue = next === undefined || draft.isFull || draft.size >= PART || isLate;
+  if (!isDue || !draft.isOpen) return 0;
+  await draft.closeFile(`${folder}/${section}/${String(file + 1).padStart(6, '0')}.jsonl`);
+  return 1;
+}
+
+/** Sets the place behind a page that is in the draft. */
+function advance(run: Run, section: SectionName, { lines = [], next }: SectionPage, file: number): void {
+  const { counts } = run.progress;
+  run.progress = {
+    ...run.progress,
+    place: next === undefined ? after(section) : { section, from: next, file },
+    counts: { ...counts, [section]: (counts[section] ?? 0) + lines.length },
+  };
+}
+
+/** Sends what is in the draft as the next part, and notes it. */
+async function sendPart(run: Run, draft: Draft): Promise<void> {
+  const { job, mine, outside, tools } = run;
+  const { tail: _, ...progress } = run.progress;
+  const bytes = draft.takeMembers();
+  const number = run.part++;
+  const mark = await tools.uploads.putPart(uploadOf(job, progress), number, bytes);
+  run.progress = {
+    ...progress,
+    parts: [...progress.parts, { number, mark }],
+    bytes: progress.bytes + bytes.byteLength,
+  };
+  await keepOfExport(outside, job, mine.claim, { progress: run.progress, part: run.part, tries: 0 });
+}
+
+/** Keeps what is too small for a part, and lets the next run begin. */
+async function keepTail(run: Run, draft: Draft): Promise<void> {
+  const { job, mine, outside, tools } = run;
+  const { tail: _, ...progress } = run.progress;
+  const bytes = draft.takeMembers();
+  const tail = keptKey(job, mine.claim, 'tail');
+  if (bytes.byteLength > 0) await tools.objects.put(EXPORTS, tail, bytes, 'application/gzip');
+  await keepOfExport(outside, job, mine.claim, {
+    progress: { ...progress, ...(bytes.byteLength > 0 && { tail }) },
+    tries: 0,
+    leased: 0,
+  });
+}
+
+/** Writes the account of what is in the archive, by which a reader knows that it is all there, and its end. */
+async function writeEnd(run: Run, draft: Draft): Promise<void> {
+  const { folder, mine, progress } = run;
+  const manifest: Manifest = {
+    format: 'parlance-export',
+    version: 1,
+    export_id: mine.exportId,
+    export_type: mine.type,
+    export_time: mine.requested / 1000,
+    counts: Object.fromEntries(recordSections.map((name) => [name, progress.counts[name] ?? 0])),
+  };
+  const bytes = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`);
+  await draft.addFile({ name: `${folder}/manifest.json`, bytes });
+  draft.addMember(await closingMember());
+  run.progress = { ...progress, place: { section: 'done', from: START, file: 0 } };
+  await sendPart(run, draft);
+}

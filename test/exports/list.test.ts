@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import { handler as deleteExport } from '../../functions/exports/delete.ts';
+import { handler as listConsents } from '../../functions/exports/listConsents.ts';
+import { handler as updateSettings } from '../../functions/settings/update.ts';
+import { endExport } from '../../shared/domain/export/export-state.ts';
+import { out } from '../accounts.ts';
+import { givenClient } from '../events/queue.ts';
+import { givenBot, givenSettings, givenUser } from '../given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
+import { justBefore } from '../workers/retention.ts';
+import { archiveOf, delivered, givenExport, listed, workerOf } from './exporting.ts';
+
+const refused = { status: 400, body: { result: 'error', code: 'BAD_REQUEST' } };
+const unauthorized = { status: 400, body: { code: 'UNAUTHORIZED_PRINCIPAL' } };
+
+const remove = (realm: TestRealm, as: Person, export_id: number): Promise<Reply> =>
+  realm.call(deleteExport, as, {}, { path: { export_id } });
+
+describe('GET /export/realm (wire facts 10)', () => {
+  test('tells what became of each export', async () => {
+    const realm = await newRealm();
+    const asked = realm.outside.now() / 1000;
+    const pending = await givenExport(realm, 'public');
+    const [done, gone] = [await givenExport(realm, 'public'), await givenExport(realm, 'full_with_consent')];
+    for (const job of [done, gone]) await delivered(workerOf(realm), job);
+    expect(await remove(realm, realm.people.admin, gone.id)).toMatchObject({ status: 200 });
+    const failed = await givenExport(realm, 'full_without_consent');
+    await endExport(realm.outside, failed, 0, 'failed');
+
+    const nothing = { deleted_timestamp: null, failed_timestamp: null, export_url: null, pending: false };
+    const base = { acting_user_id: realm.people.owner.userId, export_time: expect.any(Number) };
+    const exports = (await listed(realm, realm.people.admin)).reverse();
+    expect(exports).toEqual([
+      { ...base, ...nothing, id: pending.id, export_type: 'public', pending: true, progress: 0 },
+      {
+        ...base,
+        ...nothing,
+        id: done.id,
+        export_type: 'public',
+        export_url: expect.stringMatching(/^http/),
+        progress: 100,
+      },
+      {
+        ...base,
+        ...nothing,
+        id: gone.id,
+        export_type: 'full_with_consent',
+        deleted_timestamp: expect.any(Number),
+        progress: 100,
+      },
+      {
+        ...base,
+        ...nothing,
+        id: failed.id,
+        export_type: 'full_without_consent',
+        failed_timestamp: expect.any(Number),
+        progress: 0,
+      },
+    ]);
+    const times = [exports[0]?.export_time, exports[2]?.deleted_timestamp, exports[3]?.failed_timestamp];
+    for (const time of times as number[]) expect(Math.abs(time - asked)).toBeLessThan(60);
+  });
+
+  test('is for administrators, and takes two round trips at most', async () => {
+    const realm = await newRealm();
+    await givenExport(realm, 'public');
+    for (const person of [realm.people.moderator, realm.people.member]) {
+      await expect(listed(realm, person)).rejects.toThrow();
+    }
+    const container = realm.container();
+    for (let i = 0; i < 2; i++) {
+      container.meter.reset();
+      await listed(container, realm.people.admin);
+      expect(container.meter.roundTrips).toBeLessThanOrEqual(2);
+    }
+  });
+});
+
+describe('DELETE /export/realm/{export_id} (wire facts 10)', () => {
+  test('takes the archive away, once', async () => {
+    const realm = await newRealm();
+    const { admin, owner } = realm.people;
+    const job = await givenExport(realm, 'public');
+    await delivered(workerOf(realm), job);
+    const [one] = await listed(realm);
+    const replies = await Promise.all([remove(realm, admin, job.id), remove(realm, owner, job.id)]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(await archiveOf(realm, job)).toBeUndefined();
+    expect((await fetch(one?.export_url ?? '')).status).toBe(404);
+    expect(await listed(realm)).toMatchObject([{ id: job.id, export_url: null, pending: false }]);
+  });
+
+  test('refuses what has no archive, and says why in different words', async () => {
+    const realm = await newRealm();
+    const { admin } = realm.people;
+    const [pending, failed, gone] = [
+      await givenExport(realm, 'public'),
+      await givenExport(realm, 'public'),
+      await givenExport(realm, 'public'),
+    ];
+    await endExport(realm.outside, failed, 0, 'failed');
+    await delivered(workerOf(realm), gone);
+    await remove(realm, admin, gone.id);
+    const replies: Reply[] = [];
+    for (const id of [pending.id, failed.id, gone.id, 5]) replies.push(await remove(realm, admin, id));
+    for (const reply of replies) expect(reply).toMatchObject(refused);
+    expect(new Set(replies.map(({ body }) => body.msg)).size).toBe(4);
+    expect(await remove(realm, realm.people.moderator, pending.id)).toMatchObject(unauthorized);
+  });
+
+  test('says that an archive is deleted only when it is', async () => {
+    const realm = await newRealm();
+    const job = await givenExport(realm, 'public');
+    await delivered(workerOf(realm), job);
+    const dying = realm.container(
+      justBefore(async () => {
+        throw new Error('the function ended');
+      }),
+    );
+    expect(await remove(dying, realm.people.admin, job.id)).toMatchObject({ status: 500 });
+    expect(await listed(realm)).toMatchObject([{ export_url: expect.any(String) }]);
+    expect(await remove(realm, realm.people.admin, job.id)).toMatchObject({ status: 200 });
+    expect(await archiveOf(realm, job)).toBeUndefined();
+  });
+});
+
+describe('GET /export/realm/consents (wire facts 10)', () => {
+  test('tells of all people who are here whether they consent', async () => {
+    const realm = await newRealm();
+    const { owner, admin, member } = realm.people;
+    const [left, bot] = [await givenUser(realm), await givenBot(realm, member)];
+    for (const person of [left, bot]) await givenSettings(realm, person, { allow_private_data_export: true });
+    await out(realm, owner, left);
+    await realm.call(updateSettings, member, { allow_private_data_export: true });
+    const { body } = await realm.call(listConsents, admin);
+    const people = Object.entries(realm.people).filter(([name]) => name !== 'bot');
+    expect(body.export_consents).toEqual(
+      people
+        .map(([, { userId }]) => ({ user_id: userId, consented: userId === member.userId }))
+        .sort((a, b) => a.user_id - b.user_id),
+    );
+    expect(await realm.call(listConsents, member)).toMatchObject(unauthorized);
+    const container = realm.container();
+    await container.call(listConsents, admin);
+    container.meter.reset();
+    await container.call(listConsents, admin);
+    expect(container.meter.roundTrips).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('realm_export events (wire facts 10)', () => {
+  test('tell administrators all exports whenever one of them changes', async () => {
+    const realm = await newRealm();
+    const { admin, moderator } = realm.people;
+    const types = { event_types: ['realm_export', 'realm_export_consent'], fetch_event_types: [] };
+    const [client, other] = [
+      await givenClient(realm, admin, types),
+      await givenClient(realm, moderator, types),
+    ];
+    const job = await givenExport(realm, 'public');
+    const event = (one: object) => ({ type: 'realm_export', exports: [{ id: job.id, ...one }] });
+    expect(await client.poll()).toMatchObject([event({ pending: true, export_url: null })]);
+    await delivered(workerOf(realm), job);
+    const [finished] = await client.poll();
+    expect(finished).toMatchObject(event({ pending: false }));
+    expect((await fetch(finished.exports[0].export_url)).status).toBe(200);
+    await remove(realm, admin, job.id);
+    expect(await client.poll()).toMatchObject([event({ deleted_timestamp: expect.any(Number) })]);
+    const failing = await givenExport(realm, 'public');
+    await endExport(realm.outside, failing, 0, 'failed');
+    // What is told is how things are now, so both events tell the same.
+    const failed = { id: failing.id, pending: false, failed_timestamp: expect.any(Number) };
+    const events = await client.poll();
+    expect(events.length).toBe(2);
+    for (const { exports } of events) expect(exports).toMatchObject([{ id: job.id }, failed]);
+
+    await realm.call(updateSettings, moderator, { allow_private_data_export: true });
+    expect(await client.poll()).toMatchObject([
+      { type: 'realm_export_consent', user_id: moderator.userId, consented: true },
+    ]);
+    expect(await other.poll()).toEqual([]);
+  });
+});
