@@ -1,0 +1,13 @@
+import { loadDevices } from '../../shared/domain/push/device.ts';
+import { checkRoomForDevice, doRegisterDevice } from '../../shared/domain/push/device-registration.ts';
+import { registerDevice } from '../../shared/endpoints/push.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(registerDevice, {
+  load: ({ outside, realm, userId }) => loadDevices(outside.table, realm, userId),
+  ahead: 1,
+  run: ({ realm, userId, baseUrl, commit }, devices) => {
+    checkRoomForDevice(devices);
+    return commit(1, (numbers) => doRegisterDevice(realm, userId, baseUrl, numbers));
+  },
+});

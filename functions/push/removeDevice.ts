@@ -1,0 +1,21 @@
+import { accessDevice, isActiveDevice, loadDevice } from '../../shared/domain/push/device.ts';
+import { doRemoveDevice } from '../../shared/domain/push/device-registration.ts';
+import { tryToNudge } from '../../shared/domain/push/nudge.ts';
+import { removeDevice } from '../../shared/endpoints/push.ts';
+import { sqsQueues } from '../../shared/queue/queues.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(
+  removeDevice,
+  {
+    load: ({ input, outside, realm, userId }) => loadDevice(outside.table, realm, userId, input.device_id),
+    ahead: 1,
+    run: async ({ realm, userId, outside, commit, tools }, loaded) => {
+      const device = accessDevice(loaded);
+      await commit(1, () => doRemoveDevice(realm, device));
+      if (isActiveDevice(device)) await tryToNudge(outside, tools.queues, { realm, left: userId });
+      return {};
+    },
+  },
+  { queues: sqsQueues },
+);

@@ -1,0 +1,18 @@
+import { loadDevices } from '../../shared/domain/push/device.ts';
+import { accessTestDevices, sendTest } from '../../shared/domain/push/push-test.ts';
+import { testPush } from '../../shared/endpoints/push.ts';
+import { sqsQueues } from '../../shared/queue/queues.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(
+  testPush,
+  {
+    load: ({ outside, realm, userId }) => loadDevices(outside.table, realm, userId),
+    run: async ({ input, realm, userId, outside, tools }, loaded) => {
+      const devices = accessTestDevices(loaded, input.device_id);
+      await sendTest(outside, tools.queues, realm, userId, devices);
+      return {};
+    },
+  },
+  { queues: sqsQueues },
+);

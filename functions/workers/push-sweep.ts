@@ -1,0 +1,10 @@
+import { sweepPush } from '../../shared/domain/push/sweep.ts';
+import { pushSweep } from '../../shared/endpoints/push-worker.ts';
+import { sqsQueues } from '../../shared/queue/queues.ts';
+import { servesSchedule } from '../../shared/serve/worker.ts';
+
+export const handler = servesSchedule(
+  pushSweep,
+  (outside, _deadline, { queues }) => sweepPush(outside, queues),
+  { queues: sqsQueues },
+);

@@ -1,0 +1,50 @@
+import type { Outside, Queues } from '../outside.ts';
+import { refusal } from '../problems.ts';
+import { type ActiveDevice, type Device, isActiveDevice } from './device.ts';
+import { sendNudge } from './nudge.ts';
+import { jobKey, newJob, type PushJob } from './push-job.ts';
+import { hasRelay } from './push-settings.ts';
+import { carriedOut } from './push-world.ts';
+
+/** The devices that a test goes to: the one that was named, or all that can get it (wire facts 12.2). */
+export function accessTestDevices(devices: readonly Device[], deviceId: number | undefined): ActiveDevice[] {
+  const found = devices.filter(isActiveDevice);
+  const wanted = deviceId === undefined ? found : found.filter((device) => device.deviceId === deviceId);
+  if (wanted.length === 0) throw refusal('noPushDevice');
+  return wanted;
+}
+
+/** Between two looks for the verdict, ms: at first, and at most. */
+const SOON = 80;
+const LATER = 500;
+
+/**
+ * Has the worker send a test, and waits for what became of it, until the test is not worth sending any more: 20
+ * seconds, well within the gateway's 29. Refuses where it was not sent (specification 7).
+ *
+ * The worker sends it once, however often it is woken. Where its answer does not come in time, the test is called off:
+ * whoever heard that it failed must not get it later.
+ */
+export async function sendTest(
+  outside: Outside,
+  queues: Queues,
+  realm: string,
+  userId: number,
+  devices: readonly ActiveDevice[],
+): Promise<void> {
+  const { table, now, uuid, wait, environment } = outside;
+  if (!hasRelay(environment)) throw refusal('pushAdminNeeded');
+  const task = { kind: 'test', userId, devices: devices.map(({ deviceId }) => deviceId) } as const;
+  const job = newJob(task, `test-${uuid()}`, now());
+  const at = jobKey(realm, job.job);
+  await table.put(at, { ...job });
+  await sendNudge(queues, { realm, job: job.job });
+  for (let pause = SOON; now() < job.until; pause = Math.min(1.5 * pause, LATER)) {
+    await wait(pause);
+    const verdict = (await table.get<PushJob>(at))?.verdict;
+    if (verdict === 'sent') return;
+    if (verdict !== undefined) throw refusal(verdict);
+  }
+  await carriedOut(outside, [{ delete: at, when: { equals: { sending: undefined } } }]);
+  throw refusal('relayUnreachable');
+}

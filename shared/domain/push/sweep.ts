@@ -1,0 +1,45 @@
+import { isAnythingAfter } from '../../log/run.ts';
+import { key, partition } from '../../table/keys.ts';
+import type { Outside, Queues } from '../outside.ts';
+import { loadFollower } from './follower.ts';
+import { sendNudge } from './nudge.ts';
+import { loadJobs } from './push-job.ts';
+import { carriedOut } from './push-world.ts';
+
+/** An organization that has something to do with push notifications, as stored in the list of these. */
+interface Listed {
+  readonly realm: string;
+  /** Grows with whatever may come to be done there, so that taking it off the list can be held to what it saw. */
+  readonly version: number;
+}
+
+/** Organizations that are looked at at once. */
+const WIDTH = 16;
+
+/**
+ * Wakes the worker where something is left to do: a job, or something behind the follower's cursor. Where there is
+ * neither job nor follower any more, the organization is taken off the list.
+ */
+export async function sweepPush(outside: Outside, queues: Queues): Promise<void> {
+  const waiting = await outside.table.all<Listed>({ pk: partition('pushRealm', {}), eventually: true });
+  const failures: unknown[] = [];
+  const lane = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      await look(outside, queues, next).catch((error: unknown) => failures.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: WIDTH }, lane));
+  if (failures.length > 0) throw new AggregateError(failures, 'some organizations could not be swept');
+}
+
+async function look(outside: Outside, queues: Queues, { realm, version }: Listed): Promise<void> {
+  const { table, now, wait } = outside;
+  const [follower, jobs] = await Promise.all([loadFollower(table, realm), loadJobs(table, realm, 1)]);
+  if (follower === undefined && jobs.length === 0) {
+    await carriedOut(outside, [{ delete: key('pushRealm', { realm }), when: { equals: { version } } }]);
+    return;
+  }
+  const log = { table, realm, now, wait };
+  const isBehind = follower !== undefined && (await isAnythingAfter(log, follower.cursor));
+  if (isBehind || jobs.length > 0) await sendNudge(queues, { realm });
+}

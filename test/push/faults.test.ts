@@ -1,0 +1,311 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
+import { handler as worker } from '../../functions/workers/push.ts';
+import { partition } from '../../shared/table/keys.ts';
+import type { Send } from '../../shared/table/table.ts';
+import { sendTo } from '../events/queue.ts';
+import { fault, lost, type Mishap, mishaps, refusedWith, requestOf, unheard } from '../log/faults.ts';
+import type { Person } from '../realm.ts';
+import { queued, runQueue } from '../worker.ts';
+import {
+  activePhone,
+  elsewhere,
+  form,
+  newPhone,
+  nudged,
+  type Phone,
+  type PushRealm,
+  pushRealm,
+  registered,
+  relayAt,
+} from './phone.ts';
+import { type Answer, type FakeRelay, json, startRelay, taken } from './relay.ts';
+
+let relay: FakeRelay;
+let realm: PushRealm;
+let member: Person;
+let admin: Person;
+let phone: Phone;
+beforeEach(async () => {
+  relay = await startRelay();
+  realm = await pushRealm(relay);
+  ({ member, admin } = realm.people);
+  phone = await activePhone(realm, member);
+  relay.asked.length = 0;
+});
+afterEach(() => relay.stop());
+
+const MINUTE = 60_000;
+
+const body = (): string => JSON.stringify({ realm: realm.realm });
+const jobs = () => realm.outside.table.all({ pk: partition('pushJob', { realm: realm.realm }) });
+/** What the telephone was shown, in order. */
+const shown = () =>
+  relay
+    .sent()
+    .flat()
+    .map((request) => phone.read(request).content);
+/** What the operator was told. */
+const told = (of: PushRealm = realm) =>
+  of.reports.map(({ level, job, trouble, tried }) => [level, job, trouble, tried]);
+
+describe('the queue', () => {
+  test('delivers a message twice at once, in two batches, and again later: it is notified of once', async () => {
+    await sendTo(realm, admin, [member.userId], 'one');
+    await Promise.all([
+      runQueue(realm, worker, [queued(body()), queued(body())]),
+      runQueue(elsewhere(realm), worker, [queued(body())]),
+    ]);
+    realm.pass(5 * MINUTE);
+    await nudged(realm);
+    expect([shown(), await jobs()]).toEqual([['one'], []]);
+  });
+
+  test('delivers a batch with records that nobody can read: only these come again', async () => {
+    await sendTo(realm, admin, [member.userId], 'one');
+    const records = [queued('no JSON'), queued(body()), queued('{}'), queued('null')];
+    const { batchItemFailures } = await runQueue(realm, worker, records);
+    const bad = [records[0], records[2], records[3]].map((record) => record?.messageId);
+    expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(bad);
+    expect(shown()).toEqual(['one']);
+    expect(realm.reports.every(({ level, worker: of }) => level === 'ERROR' && of === 'push')).toBe(true);
+  });
+});
+
+describe('the relay', () => {
+  test.each<[string, Answer, string]>([
+    ['is broken', json(500, {}), 'broken'],
+    ['is busy', json(429, {}), 'broken'],
+  ])('%s: the notification comes later, once', async (_, answer, trouble) => {
+    await sendTo(realm, admin, [member.userId], 'one');
+    relay.behave(answer);
+    await nudged(realm);
+    expect(told()).toEqual([['ERROR', 'message', trouble, 'again later']]);
+    relay.behave();
+    relay.asked.length = 0;
+    await nudged(realm);
+    expect(shown()).toEqual([]);
+    realm.pass(MINUTE);
+    await nudged(realm);
+    expect([shown(), await jobs()]).toEqual([['one'], []]);
+  });
+
+  test('cannot be reached: the notification comes later', async () => {
+    const gone = await startRelay();
+    gone.stop();
+    const down = elsewhere(realm, undefined, {
+      environment: { ...realm.outside.environment, ...relayAt(gone.address) },
+    });
+    await sendTo(realm, admin, [member.userId], 'one');
+    await nudged(down);
+    expect(told(down)).toEqual([['ERROR', 'message', 'unreached', 'again later']]);
+    realm.pass(MINUTE);
+    await nudged(realm);
+    expect(shown()).toEqual(['one']);
+  });
+
+  test.each<[string, Answer, string]>([
+    ['breaks off, so that nobody knows what it did', (response) => void response.destroy(), 'unsure'],
+    ['does not know us', json(401, {}), 'misconfigured'],
+    ['does not let us in', json(403, {}), 'misconfigured'],
+    ['answers with HTML', (response) => void response.writeHead(200).end('<html>'), 'misconfigured'],
+  ])('%s: nothing is sent twice, and the operator is told', async (_, answer, trouble) => {
+    await sendTo(realm, admin, [member.userId], 'one');
+    relay.behave(answer);
+    await nudged(realm);
+    relay.behave();
+    realm.pass(5 * MINUTE);
+    await nudged(realm);
+    expect([shown(), await jobs(), told()]).toEqual([
+      ['one'],
+      [],
+      [['ERROR', 'message', trouble, 'no more']],
+    ]);
+  });
+
+  test('hangs: other messages do not wait for it', async () => {
+    await sendTo(realm, admin, [member.userId], 'one');
+    relay.behave(() => {});
+    const hanging = nudged(realm);
+    while (relay.asked.length === 0) await realm.outside.wait(10);
+    relay.behave();
+    await sendTo(realm, admin, [member.userId], 'two');
+    await nudged(elsewhere(realm));
+    expect(shown()).toEqual(['one', 'two']);
+    relay.stop();
+    await hanging;
+    expect(told()).toEqual([['ERROR', 'message', 'unsure', 'no more']]);
+  });
+
+  test('takes a removal at the second try, since that does no harm', async () => {
+    const id = await sendTo(realm, admin, [member.userId], 'one');
+    await nudged(realm);
+    await realm.call(updateFlags, member, { messages: [id], op: 'add', flag: 'read' });
+    relay.behave((response) => void response.destroy());
+    await nudged(realm);
+    relay.behave();
+    relay.asked.length = 0;
+    realm.pass(MINUTE);
+    await nudged(realm);
+    expect(
+      relay
+        .sent()
+        .flat()
+        .map((request) => phone.read(request).message_ids),
+    ).toEqual([[id]]);
+  });
+
+  test('calls a token dead: the notification reaches the others, and that one is dropped', async () => {
+    const other = await activePhone(realm, member, 'apns');
+    relay.behave(taken({ delete_token_ids: [phone.tokenId] }));
+    await sendTo(realm, admin, [member.userId], 'one');
+    await nudged(realm);
+    relay.behave();
+    relay.asked.length = 0;
+    await sendTo(realm, admin, [member.userId], 'two');
+    await nudged(realm);
+    expect(
+      relay
+        .sent()
+        .flat()
+        .map((request) => other.read(request).content),
+    ).toEqual(['two']);
+  });
+});
+
+describe('two runs at once', () => {
+  test('of which one is stalled before it moves the cursor: it leaves to the other what that did', async () => {
+    await sendTo(realm, admin, [member.userId], 'one');
+    let isFirst = true;
+    const stalled = elsewhere(realm, (send) => async (command) => {
+      if (requestOf(command) === 'transact' && isFirst) {
+        isFirst = false;
+        await runQueue(elsewhere(realm), worker, [queued(body())]);
+      }
+      return send(command);
+    });
+    await nudged(stalled);
+    expect([shown(), await jobs()]).toEqual([['one'], []]);
+  });
+});
+
+describe('somebody who reads a message while they are being notified of it', () => {
+  /** Reads it just before the given update of the run: the lease, that they are notified, that it is being sent. */
+  const readBefore = (turn: number, id: number): PushRealm => {
+    let seen = 0;
+    return elsewhere(realm, (send) => async (command) => {
+      if (requestOf(command) === 'update' && seen++ === turn) {
+        await realm.call(updateFlags, member, { messages: [id], op: 'add', flag: 'read' });
+        await runQueue(elsewhere(realm), worker, [queued(body())]);
+      }
+      return send(command);
+    });
+  };
+
+  test('is not, where that is known in time', async () => {
+    const id = await sendTo(realm, admin, [member.userId], 'one');
+    await nudged(readBefore(1, id));
+    await nudged(realm);
+    expect(relay.sent()).toEqual([]);
+  });
+
+  test('has it taken away again, where it is not, and never before it came', async () => {
+    const id = await sendTo(realm, admin, [member.userId], 'one');
+    const late = readBefore(2, id);
+    await nudged(late);
+    realm.pass(3_000);
+    await nudged(realm);
+    const types = relay
+      .sent()
+      .flat()
+      .map((request) => phone.read(request).type);
+    expect(types).toEqual(['message', 'remove']);
+  });
+});
+
+describe('a run that dies', () => {
+  /** Dies at the given write of its kind and at everything after it. */
+  const dyingAt =
+    (kind: 'transact' | 'update', turn: number) =>
+    (send: Send): Send => {
+      let seen = 0;
+      let dead = false;
+      return async (command) => {
+        if (requestOf(command) === kind && seen++ === turn) dead = true;
+        if (dead) throw new Error('dead');
+        return send(command);
+      };
+    };
+
+  test('before it moved the cursor leaves everything to the next one', async () => {
+    await sendTo(realm, admin, [member.userId], 'one');
+    await nudged(elsewhere(realm, dyingAt('transact', 0)));
+    expect(shown()).toEqual([]);
+    await nudged(realm);
+    expect(shown()).toEqual(['one']);
+  });
+
+  test('between that and the request: the job is done by the next one, when its lease is over', async () => {
+    await sendTo(realm, admin, [member.userId], 'one');
+    // Updates: the lease, that they are notified, that it is being sent.
+    await nudged(elsewhere(realm, dyingAt('update', 2)));
+    await nudged(realm);
+    expect(shown()).toEqual([]);
+    realm.pass(2 * MINUTE);
+    await nudged(realm);
+    expect([shown(), await jobs()]).toEqual([['one'], []]);
+  });
+
+  test('after the request: nothing is sent twice, and the operator is told', async () => {
+    await sendTo(realm, admin, [member.userId], 'one');
+    // Transactions: the cursor, the end of the job.
+    await nudged(elsewhere(realm, dyingAt('transact', 1)));
+    realm.pass(2 * MINUTE);
+    await nudged(realm);
+    expect([shown(), await jobs(), told()]).toEqual([
+      ['one'],
+      [],
+      [['ERROR', 'message', 'unsure', 'no more']],
+    ]);
+  });
+
+  test('after the relay took a token: it is asked again, which is no harm', async () => {
+    const other = await newPhone(realm, member);
+    await registered(realm, member, form(other));
+    await nudged(elsewhere(realm, dyingAt('transact', 0)));
+    realm.pass(2 * MINUTE);
+    await nudged(realm);
+    await sendTo(realm, admin, [member.userId], 'one');
+    relay.asked.length = 0;
+    await nudged(realm);
+    expect(relay.sent().flat()).toHaveLength(2);
+  });
+});
+
+describe('throttling and lost replies of DynamoDB, at each call in turn', () => {
+  const throttled = refusedWith(() => fault('ProvisionedThroughputExceededException'));
+
+  test.each<[string, Mishap]>([
+    ['throttled', throttled],
+    ['lost', lost],
+    ['unheard', unheard],
+  ])('%s: each message is notified of exactly once in the end', async (_, mishap) => {
+    const kinds = ['get', 'query', 'update', 'transact', 'put'] as const;
+    const most = { get: 7, query: 7, update: 5, transact: 3, put: 0 };
+    const expected: string[] = [];
+    for (const kind of kinds) {
+      for (let turn = 0; turn < most[kind]; turn++) {
+        const content = `${kind} ${turn}`;
+        expected.push(content);
+        await sendTo(realm, admin, [member.userId], content);
+        const plan = { [kind]: [...Array(turn).fill(undefined), mishap] };
+        await nudged(elsewhere(realm, mishaps(plan)));
+        await nudged(realm);
+        realm.pass(2 * MINUTE);
+        await nudged(realm);
+      }
+    }
+    expect(shown()).toEqual(expected);
+    expect(await jobs()).toEqual([]);
+  });
+});

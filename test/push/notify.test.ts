@@ -1,0 +1,329 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { handler as deleteMessage } from '../../functions/messages/delete.ts';
+import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
+import { handler as deactivate } from '../../functions/users/deactivate.ts';
+import { handler as sweep } from '../../functions/workers/push-sweep.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { key } from '../../shared/table/keys.ts';
+import { sendTo } from '../events/queue.ts';
+import {
+  givenBot,
+  givenChannel,
+  givenGroup,
+  givenMutedChannel,
+  givenRealmSettings,
+  givenSettings,
+  givenUser,
+  givenUserTopic,
+} from '../given.ts';
+import { here } from '../presence/ping.ts';
+import { newRealm, type Person } from '../realm.ts';
+import { runSchedule } from '../worker.ts';
+import { activePhone, elsewhere, nudged, type Phone, type PushRealm, pushRealm, worked } from './phone.ts';
+import { type FakeRelay, startRelay } from './relay.ts';
+
+let relay: FakeRelay;
+let realm: PushRealm;
+let member: Person;
+let admin: Person;
+let phone: Phone;
+beforeEach(async () => {
+  relay = await startRelay();
+  realm = await pushRealm(relay);
+  ({ member, admin } = realm.people);
+  phone = await activePhone(realm, member);
+});
+afterEach(() => relay.stop());
+
+/** What reached the telephone since the last look, as it reads it. */
+async function shown(at = phone) {
+  await worked(realm);
+  const requests = relay.sent().flat();
+  relay.asked.length = 0;
+  return requests.filter(({ token_id }) => token_id === at.tokenId).map((request) => at.read(request));
+}
+
+const contentsAt = async (at = phone): Promise<string[]> => (await shown(at)).map(({ content }) => content);
+
+describe('a message notifies of', () => {
+  test('a direct one, on all telephones of all who get it, in one request (wire facts 12.4)', async () => {
+    const apple = await activePhone(realm, member, 'apns');
+    const others = await activePhone(realm, realm.people.moderator);
+    const senders = await activePhone(realm, admin);
+    relay.asked.length = 0;
+    const id = await sendTo(
+      realm,
+      admin,
+      [member.userId, realm.people.moderator.userId],
+      '**Lunch** &amp; more?',
+    );
+    await worked(realm);
+    expect(relay.asked).toHaveLength(1);
+    const [requests = []] = relay.sent();
+    const of = ({ tokenId }: Phone) => requests.find(({ token_id }) => token_id === tokenId);
+    expect(requests).toHaveLength(3);
+    expect(apple.read(of(apple))).toEqual(phone.read(of(phone)));
+    expect(of(senders)).toBeUndefined();
+    expect(phone.read(of(phone))).toEqual({
+      type: 'message',
+      realm_url: `http://${realm.host}`,
+      realm_name: 'Test',
+      user_id: member.userId,
+      message_id: id,
+      time: expect.any(Number),
+      sender_id: admin.userId,
+      sender_full_name: expect.any(String),
+      sender_avatar_url: expect.stringMatching(/^https:/),
+      recipient_type: 'direct',
+      recipient_user_ids: [admin, realm.people.moderator, member]
+        .map(({ userId }) => userId)
+        .sort((a, b) => a - b),
+      content: 'Lunch & more?',
+    });
+    expect(others.read(of(others)).user_id).toBe(realm.people.moderator.userId);
+  });
+
+  test('a mention by name, but not of anything else in a channel', async () => {
+    const { general } = realm.channels;
+    await sendTo(realm, admin, general, 'Hello all');
+    const id = await sendTo(realm, admin, general, `Hello @**${await nameOf(member)}**`);
+    expect(await shown()).toMatchObject([
+      {
+        message_id: id,
+        recipient_type: 'channel',
+        channel_id: general,
+        channel_name: 'general',
+        topic: 'hi',
+        content: `Hello @${await nameOf(member)}`,
+      },
+    ]);
+  });
+
+  test('a mention of a group, whose name it tells, and of the group of a role', async () => {
+    const group = await givenGroup(realm, { members: [member] });
+    await sendTo(realm, admin, realm.channels.general, `@*${group.name}*`);
+    expect(await shown()).toMatchObject([
+      { mentioned_user_group_id: group.groupId, mentioned_user_group_name: group.name },
+    ]);
+    const other = await givenGroup(realm, { members: [admin] });
+    await sendTo(realm, admin, realm.channels.general, `@*${other.name}*`);
+    expect(await shown()).toEqual([]);
+  });
+
+  test('a topic that they follow, by the setting for that', async () => {
+    const { general } = realm.channels;
+    await givenUserTopic(realm, member, general, 'hi', 3);
+    await sendTo(realm, admin, general, 'one');
+    await sendTo(realm, admin, general, 'elsewhere', { topic: 'ho' });
+    expect(await contentsAt()).toEqual(['one']);
+    await givenSettings(realm, member, { enable_followed_topic_push_notifications: false });
+    await sendTo(realm, admin, general, 'two');
+    expect(await contentsAt()).toEqual([]);
+  });
+
+  test('mentions of everybody in the channel or topic, unless that is muted or not wanted', async () => {
+    const { general } = realm.channels;
+    await sendTo(realm, admin, general, '@**all** one');
+    expect(await contentsAt()).toEqual(['@all one']);
+    await sendTo(realm, admin, general, '@**topic** two');
+    expect(await contentsAt()).toEqual([]);
+    await sendTo(realm, member, general, 'I am here');
+    await sendTo(realm, admin, general, '@**topic** three');
+    expect(await contentsAt()).toEqual(['@topic three']);
+    await givenUserTopic(realm, member, general, 'hi', 1);
+    await sendTo(realm, admin, general, '@**all** four');
+    expect(await contentsAt()).toEqual([]);
+    await givenSettings(realm, member, { wildcard_mentions_notify: false });
+    await sendTo(realm, admin, general, '@**all** five', { topic: 'other' });
+    expect(await contentsAt()).toEqual([]);
+    await givenUserTopic(realm, member, general, 'other', 3);
+    await sendTo(realm, admin, general, '@**all** six', { topic: 'other' });
+    expect(await contentsAt()).toEqual(['@all six']);
+  });
+
+  test('a mention by name even where the channel or topic is muted; a wildcard there only in a topic of one’s own', async () => {
+    const { channelId } = await givenChannel(realm, {}, [admin, member]);
+    await givenMutedChannel(realm, member, channelId);
+    await givenSettings(realm, member, alone);
+    await sendTo(realm, admin, channelId, `@**${await nameOf(member)}** one`);
+    await sendTo(realm, admin, channelId, '@**all** two');
+    await givenUserTopic(realm, member, channelId, 'mine', 2);
+    await sendTo(realm, admin, channelId, '@**all** three', { topic: 'mine' });
+    expect(await contentsAt()).toEqual([`@${await nameOf(member)} one`, '@all three']);
+  });
+
+  test('nothing where they do not want it: the setting for direct messages and mentions', async () => {
+    await givenSettings(realm, member, { ...alone, enable_offline_push_notifications: false });
+    await sendTo(realm, admin, [member.userId], 'one');
+    await sendTo(realm, admin, realm.channels.general, `@**${await nameOf(member)}** two`);
+    expect(await shown()).toEqual([]);
+  });
+
+  test('nothing that does not come to them: a channel without them, though they are mentioned', async () => {
+    const { channelId } = await givenChannel(realm, {}, [admin]);
+    await sendTo(realm, admin, channelId, `@**${await nameOf(member)}** one`);
+    expect(await shown()).toEqual([]);
+  });
+
+  test('their own messages never, and nobody by a bot’s telephone', async () => {
+    await sendTo(realm, member, [member.userId], 'a note');
+    const bot = await givenBot(realm, member);
+    await sendTo(realm, admin, [bot.userId], 'for the bot');
+    expect(await shown()).toEqual([]);
+  });
+
+  test('nothing while they are here, unless they want that', async () => {
+    await here(realm, member);
+    await sendTo(realm, admin, [member.userId], 'one');
+    expect(await contentsAt()).toEqual([]);
+    await givenSettings(realm, member, { enable_online_push_notifications: true });
+    await sendTo(realm, admin, [member.userId], 'two');
+    expect(await contentsAt()).toEqual(['two']);
+    await givenSettings(realm, member, {});
+    realm.pass(210_000);
+    await here(realm, member, { status: 'idle' });
+    await sendTo(realm, admin, [member.userId], 'three');
+    expect(await contentsAt()).toEqual(['three']);
+  });
+
+  test('nothing that they have read already, that was deleted, or that is long past', async () => {
+    const id = await sendTo(realm, admin, [member.userId], 'one');
+    await realm.call(updateFlags, member, { messages: [id], op: 'add', flag: 'read' });
+    const gone = await sendTo(realm, admin, [member.userId], 'two');
+    await realm.call(deleteMessage, admin, {}, { path: { message_id: gone } });
+    expect(await shown()).toEqual([]);
+    await sendTo(realm, admin, [member.userId], 'three');
+    realm.pass(31 * 60_000);
+    expect(await shown()).toEqual([]);
+  });
+
+  test('nothing to a deactivated account', async () => {
+    await sendTo(realm, admin, [member.userId], 'one');
+    await realm.call(deactivate, realm.people.owner, {}, { path: { user: member.userId } });
+    expect(await shown()).toEqual([]);
+  });
+
+  test('the sender only to those who may know of them', async () => {
+    await givenRealmSettings(realm, { can_access_all_users_group: systemGroups.members.id });
+    const stranger = await givenUser(realm);
+    const { guest } = realm.people;
+    const guests = await activePhone(realm, guest);
+    const { channelId } = await givenChannel(realm, {}, [guest]);
+    await givenUserTopic(realm, guest, channelId, 'hi', 3);
+    relay.asked.length = 0;
+    await sendTo(realm, stranger, channelId, 'psst');
+    expect(await shown(guests)).toMatchObject([{ sender_full_name: 'Unknown user', content: 'psst' }]);
+  });
+
+  test('at most 200 characters of it, and nothing of what is hidden', async () => {
+    await sendTo(realm, admin, [member.userId], 'x'.repeat(201));
+    await sendTo(
+      realm,
+      admin,
+      [member.userId],
+      'See:\n\n```spoiler The end\n**He** did it\n\n> and she\n```\n\n* one\n* `<b>` 🍰',
+    );
+    expect(await contentsAt()).toEqual([`${'x'.repeat(200)}…`, 'See:\nThe end\n(…)\none\n<b> :cake:']);
+  });
+});
+
+describe('when somebody has read what they were notified of', () => {
+  const read = (messages: readonly number[]) =>
+    realm.call(updateFlags, member, { messages, op: 'add', flag: 'read' });
+
+  test('it is taken away from all their telephones, silently, and once (wire facts 12.3, 12.4)', async () => {
+    const apple = await activePhone(realm, member, 'apns');
+    const [one, two, three] = [
+      await sendTo(realm, admin, [member.userId], 'one'),
+      await sendTo(realm, admin, [member.userId], 'two'),
+      await sendTo(realm, admin, realm.channels.general, 'three'),
+    ];
+    await shown();
+    await read([one, three]);
+    await read([two]);
+    await worked(realm);
+    const requests = relay.sent().flat();
+    const notices = requests.filter(({ token_id }) => token_id === phone.tokenId);
+    expect(notices.flatMap((request) => phone.read(request).message_ids)).toEqual([one, two]);
+    expect(phone.read(notices[0])).toMatchObject({ type: 'remove', user_id: member.userId });
+    expect(notices[0]).toMatchObject({ fcm_priority: 'normal' });
+    expect(requests.find(({ token_id }) => token_id === apple.tokenId)).toMatchObject({
+      http_headers: { apns_priority: 5, apns_push_type: 'background' },
+      payload: { aps: { 'content-available': 1 } },
+    });
+    relay.asked.length = 0;
+    await realm.call(updateFlags, member, { messages: [one], op: 'remove', flag: 'read' });
+    await read([one]);
+    expect(await shown()).toEqual([]);
+  });
+
+  test('nothing is sent for what nobody was notified of', async () => {
+    const id = await sendTo(realm, admin, realm.channels.general, 'three');
+    await read([id]);
+    expect(await shown()).toEqual([]);
+  });
+});
+
+describe('what it costs', () => {
+  test('a send nothing where nobody has a device: no request of the queue, no round trip, no write unit', async () => {
+    const [bare, full] = [await newRealm(), realm];
+    const costs = [];
+    for (const at of [bare, full]) {
+      const container = at === full ? elsewhere(full) : at.container();
+      const { admin: sender, member: other } = at.people;
+      await sendTo(container, sender, [other.userId], 'warm');
+      container.meter.reset();
+      await sendTo(container, sender, [other.userId], 'one');
+      costs.push([container.meter.roundTrips, container.meter.writeUnits]);
+      expect(container.reports).toEqual([]);
+    }
+    expect(costs[0]).toEqual(costs[1]);
+    // Where somebody has one, the worker was woken; elsewhere there is not even a queue.
+    expect((await realm.work.receive()).length).toBeGreaterThan(0);
+  });
+
+  test('a send no longer than a second where the queue does not answer; the sweep makes up for it', async () => {
+    const cut = elsewhere(realm, undefined, {
+      environment: { ...realm.outside.environment, AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9' },
+    });
+    await sendTo(cut, admin, [member.userId], 'one');
+    expect(await contentsAt()).toEqual([]);
+    await runSchedule(realm.container(), sweep);
+    expect(await contentsAt()).toEqual(['one']);
+  });
+
+  test('the sweep forgets organizations in which there is nothing to do any more', async () => {
+    const at = key('pushRealm', { realm: realm.realm });
+    await runSchedule(realm.container(), sweep);
+    expect(await realm.outside.table.get(at)).toBeDefined();
+    await realm.outside.table.transact(
+      [{ delete: key('pushFollower', { realm: realm.realm }) }],
+      realm.outside.uuid(),
+    );
+    await runSchedule(realm.container(), sweep);
+    expect(await realm.outside.table.get(at)).toBeUndefined();
+  });
+
+  test('following the log from far behind is done in steps, and nothing is notified of twice', async () => {
+    const { general } = realm.channels;
+    const ids: number[] = [];
+    for (let i = 0; i < 30; i++)
+      ids.push(await sendTo(realm, admin, i % 3 === 0 ? [member.userId] : general, `${i}`));
+    await Promise.all([nudged(realm), nudged(elsewhere(realm)), nudged(elsewhere(realm))]);
+    const notices = await shown();
+    expect(notices.map(({ message_id }) => message_id).sort((a, b) => a - b)).toEqual(
+      ids.filter((_, i) => i % 3 === 0),
+    );
+  });
+});
+
+/** The settings of somebody who does not begin to follow topics by themselves. */
+const alone = { automatically_follow_topics_where_mentioned: false };
+
+/** How somebody is mentioned. */
+const nameOf = async ({ userId }: Person): Promise<string> => {
+  const user = await realm.outside.table.get<{ fullName: string }>(
+    key('user', { realm: realm.realm, userId }),
+  );
+  return user?.fullName ?? '';
+};
