@@ -1,0 +1,62 @@
+import * as z from 'zod/mini';
+import { type ErrorCode, problems } from '../domain/problems.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+
+/** Codes that the gateway answers with by itself, before any endpoint is asked. */
+export const gatewayCodes = ['RATE_LIMIT_HIT', 'INTERNAL_SERVER_ERROR'] as const;
+
+/** A code of the wire, whoever answers with it. */
+export type Code = ErrorCode | (typeof gatewayCodes)[number];
+
+/** What an error of this code carries besides `result`, `msg` and `code` (specification 7, wire facts 1.3). */
+const fields: Partial<Record<Code, Readonly<Record<string, z.ZodMiniType>>>> = {
+  BAD_REQUEST: { parameters: z.optional(z.string()) },
+  REQUEST_VARIABLE_MISSING: { var_name: z.string() },
+  REQUEST_CONFUSING_VAR: { var_name1: z.string(), var_name2: z.string() },
+  REQUEST_VARIABLE_INVALID: { var_name: z.string(), bad_value: z.string() },
+  STREAM_DOES_NOT_EXIST: { stream: z.optional(z.string()), stream_id: z.optional(z.int()) },
+  SYSTEM_GROUP_REQUIRED: { setting_name: z.string() },
+  CANNOT_DEACTIVATE_GROUP_IN_USE: { objections: z.array(z.looseObject({ type: z.string() })) },
+  MOVE_MESSAGES_TIME_LIMIT_EXCEEDED: {
+    first_message_id_allowed_to_move: z.int(),
+    total_messages_in_topic: z.int(),
+    total_messages_allowed_to_move: z.int(),
+  },
+  BAD_NARROW: { desc: z.string() },
+  BAD_EVENT_QUEUE_ID: { queue_id: z.string() },
+  RATE_LIMIT_HIT: { 'retry-after': z.int() },
+};
+
+/** The fields of an error besides the envelope, and none but these. */
+export const errorFields = (code: Code): z.ZodMiniType => z.strictObject(fields[code] ?? {});
+
+/** The whole error as clients get it. */
+export const errorShape = (code: Code): z.ZodMiniType =>
+  z.object({ result: z.literal('error'), msg: z.string(), code: z.literal(code), ...fields[code] });
+
+/** Codes that every endpoint can answer with, whatever its own rules. */
+const everywhere: readonly ErrorCode[] = [
+  'BAD_REQUEST',
+  'REQUEST_VARIABLE_MISSING',
+  'REQUEST_CONFUSING_VAR',
+  'UNAUTHORIZED',
+  'NONEXISTENT_SUBDOMAIN',
+];
+
+/** Every code that an endpoint can answer with: those of its own rules, and those that follow from who may call. */
+export const codesOf = ({ errors, who }: Pick<Endpoint, 'errors' | 'who'>): readonly ErrorCode[] => [
+  ...new Set([
+    ...everywhere.filter((code) => who !== 'anyone' || code !== 'UNAUTHORIZED'),
+    ...(who === 'administrator' || who === 'owner' ? (['UNAUTHORIZED_PRINCIPAL'] as const) : []),
+    ...errors,
+  ]),
+];
+
+/** The statuses with which a code may come. */
+export const statusesOf = (code: string): readonly number[] => [
+  ...new Set(
+    Object.values(problems)
+      .filter((problem) => problem.code === code)
+      .map(({ status }) => status),
+  ),
+];

@@ -1,0 +1,318 @@
+import * as z from 'zod/mini';
+import { groupSettingSchema } from '../domain/group/group-setting.ts';
+import { channelFields, subscriptionFields } from '../endpoints/channel-fields.ts';
+import { messageFields } from '../endpoints/message-fields.ts';
+import { userFields } from '../endpoints/user-fields.ts';
+import { userGroupFields } from '../endpoints/user-group-fields.ts';
+
+type Fields = Readonly<Record<string, z.ZodMiniType>>;
+
+/** The events of a type without operations. */
+const event = <T extends string>(type: T, fields: Fields = {}): Readonly<Record<string, z.ZodMiniType>> => ({
+  [type]: z.object({ id: z.int(), type: z.literal(type), ...fields }),
+});
+
+/** The events of a type, by operation. */
+const events = (
+  type: string,
+  operations: Readonly<Record<string, Fields>>,
+): Readonly<Record<string, z.ZodMiniType>> =>
+  Object.fromEntries(
+    Object.entries(operations).map(([op, fields]) => [
+      `${type}/${op}`,
+      z.object({ id: z.int(), type: z.literal(type), op: z.literal(op), ...fields }),
+    ]),
+  );
+
+const ids = z.array(z.int());
+const scalar = z.union([z.boolean(), z.int(), z.string(), z.null()]);
+
+/** Flags are told beside the message, which is the same for everybody who can read it. */
+const { flags, ...messageWithoutFlags } = messageFields;
+
+const reaction: Fields = {
+  user_id: z.int(),
+  user: z.object({ user_id: z.int(), email: z.string(), full_name: z.string() }),
+  message_id: z.int(),
+  emoji_name: z.string(),
+  emoji_code: z.string(),
+  reaction_type: z.string(),
+};
+
+const marked: Fields = {
+  operation: z.enum(['add', 'remove']),
+  flag: z.string(),
+  messages: ids,
+  all: z.boolean(),
+};
+
+/** What a client needs to count a message as unread again. */
+const unread = z.union([
+  z.object({
+    type: z.literal('stream'),
+    stream_id: z.int(),
+    topic: z.string(),
+    mentioned: z.optional(z.boolean()),
+  }),
+  z.object({ type: z.literal('private'), user_ids: ids, mentioned: z.optional(z.boolean()) }),
+]);
+
+const messageEvents = {
+  ...event('message', {
+    flags,
+    message: z.object(messageWithoutFlags),
+    local_message_id: z.optional(z.string()),
+  }),
+  ...event('update_message', {
+    user_id: z.int(),
+    edit_timestamp: z.int(),
+    message_id: z.int(),
+    message_ids: ids,
+    rendering_only: z.boolean(),
+    flags,
+    stream_id: z.optional(z.int()),
+    stream_name: z.optional(z.string()),
+    orig_content: z.optional(z.string()),
+    orig_rendered_content: z.optional(z.string()),
+    content: z.optional(z.string()),
+    rendered_content: z.optional(z.string()),
+    is_me_message: z.optional(z.boolean()),
+    propagate_mode: z.optional(z.enum(['change_one', 'change_later', 'change_all'])),
+    orig_subject: z.optional(z.string()),
+    subject: z.optional(z.string()),
+    topic_links: z.optional(messageFields.topic_links),
+    new_stream_id: z.optional(z.int()),
+  }),
+  ...event('delete_message', {
+    message_type: z.enum(['stream', 'private']),
+    message_id: z.optional(z.int()),
+    message_ids: z.optional(ids),
+    stream_id: z.optional(z.int()),
+    topic: z.optional(z.string()),
+  }),
+  ...events('reaction', { add: reaction, remove: reaction }),
+  ...events('update_message_flags', {
+    add: marked,
+    remove: { ...marked, message_details: z.optional(z.record(z.string(), unread)) },
+  }),
+  ...event('user_topic', {
+    stream_id: z.int(),
+    topic_name: z.string(),
+    last_updated: z.int(),
+    visibility_policy: z.int(),
+  }),
+};
+
+const channelEvents = {
+  ...events('stream', {
+    create: { streams: z.array(z.object({ ...channelFields, subscribers: z.optional(ids) })) },
+    update: {
+      stream_id: z.int(),
+      name: z.string(),
+      property: z.string(),
+      value: z.union([scalar, groupSettingSchema]),
+      history_public_to_subscribers: z.optional(z.boolean()),
+      is_web_public: z.optional(z.boolean()),
+      rendered_description: z.optional(z.string()),
+    },
+    delete: { stream_ids: ids, streams: z.array(z.object({ stream_id: z.int() })) },
+  }),
+  ...events('subscription', {
+    add: {
+      subscriptions: z.array(
+        z.object({ ...channelFields, ...subscriptionFields, subscribers: z.optional(ids) }),
+      ),
+    },
+    remove: { subscriptions: z.array(z.object({ stream_id: z.int(), name: z.string() })) },
+    update: { stream_id: z.int(), property: z.string(), value: scalar },
+    peer_add: { stream_ids: ids, user_ids: ids },
+    peer_remove: { stream_ids: ids, user_ids: ids },
+  }),
+  ...event('default_streams', { default_streams: ids }),
+  ...events('channel_folder', {
+    add: {
+      channel_folder: z.object({
+        id: z.int(),
+        name: z.string(),
+        description: z.string(),
+        rendered_description: z.string(),
+        date_created: z.int(),
+        creator_id: z.nullable(z.int()),
+        is_archived: z.boolean(),
+        order: z.int(),
+      }),
+    },
+    update: {
+      channel_folder_id: z.int(),
+      data: z.object({
+        name: z.optional(z.string()),
+        description: z.optional(z.string()),
+        rendered_description: z.optional(z.string()),
+        is_archived: z.optional(z.boolean()),
+      }),
+    },
+    reorder: { order: ids },
+  }),
+};
+
+const members: Fields = { group_id: z.int(), user_ids: ids };
+const subgroups: Fields = { group_id: z.int(), direct_subgroup_ids: ids };
+
+const groupEvents = events('user_group', {
+  add: { group: z.object(userGroupFields) },
+  update: {
+    group_id: z.int(),
+    data: z.object({
+      name: z.optional(z.string()),
+      description: z.optional(z.string()),
+      deactivated: z.optional(z.boolean()),
+      can_add_members_group: z.optional(groupSettingSchema),
+      can_join_group: z.optional(groupSettingSchema),
+      can_leave_group: z.optional(groupSettingSchema),
+      can_manage_group: z.optional(groupSettingSchema),
+      can_mention_group: z.optional(groupSettingSchema),
+      can_remove_members_group: z.optional(groupSettingSchema),
+    }),
+  },
+  add_members: members,
+  remove_members: members,
+  add_subgroups: subgroups,
+  remove_subgroups: subgroups,
+  remove: { group_id: z.int() },
+});
+
+const peopleEvents = {
+  ...events('realm_user', {
+    add: { person: z.object(userFields) },
+    update: {
+      person: z.object({
+        user_id: z.int(),
+        email: z.optional(z.string()),
+        full_name: z.optional(z.string()),
+        role: z.optional(z.int()),
+        is_active: z.optional(z.boolean()),
+        timezone: z.optional(z.string()),
+        bot_owner_id: z.optional(z.int()),
+        custom_profile_field: z.optional(
+          z.object({
+            id: z.int(),
+            value: z.nullable(z.string()),
+            rendered_value: z.optional(z.string()),
+          }),
+        ),
+      }),
+    },
+  }),
+  ...events('realm_bot', {
+    add: {
+      bot: z.object({
+        user_id: z.int(),
+        default_sending_stream: z.nullable(z.string()),
+        default_events_register_stream: z.nullable(z.string()),
+        default_all_public_streams: z.boolean(),
+        services: z.array(z.unknown()),
+      }),
+    },
+  }),
+  ...event('user_status', {
+    user_id: z.int(),
+    status_text: z.optional(z.string()),
+    emoji_name: z.optional(z.string()),
+    emoji_code: z.optional(z.string()),
+    reaction_type: z.optional(z.string()),
+  }),
+  ...events('user_settings', {
+    update: { property: z.string(), value: scalar, language_name: z.optional(z.string()) },
+  }),
+  ...event('has_zoom_token', { value: z.boolean() }),
+  ...event('has_webex_token', { value: z.boolean() }),
+  ...events('device', {
+    add: { device_id: z.int() },
+    remove: { device_id: z.int() },
+    update: {
+      device_id: z.int(),
+      push_key_id: z.optional(z.nullable(z.int())),
+      push_token_id: z.optional(z.nullable(z.string())),
+      pending_push_token_id: z.optional(z.nullable(z.string())),
+      push_token_last_updated_timestamp: z.optional(z.nullable(z.int())),
+      push_registration_error_code: z.optional(z.nullable(z.string())),
+    },
+  }),
+};
+
+/** A custom emoji as events tell it. */
+const emoji = z.object({
+  id: z.string(),
+  name: z.string(),
+  source_url: z.string(),
+  still_url: z.nullable(z.string()),
+  deactivated: z.boolean(),
+  author_id: z.nullable(z.int()),
+});
+const domain = z.object({ domain: z.string(), allow_subdomains: z.boolean() });
+
+const organizationEvents = {
+  ...events('realm', {
+    update: { property: z.string(), value: z.union([scalar, groupSettingSchema]) },
+    update_dict: {
+      property: z.literal('default'),
+      data: z.record(z.string(), z.union([scalar, groupSettingSchema])),
+    },
+  }),
+  ...events('realm_domains', {
+    add: { realm_domain: domain },
+    change: { realm_domain: domain },
+    remove: { domain: z.string() },
+  }),
+  ...events('realm_emoji', {
+    update: { realm_emoji: z.record(z.string(), emoji) },
+    add: { emoji },
+    update_one: { emoji_id: z.string(), data: z.object({ deactivated: z.boolean() }) },
+  }),
+  ...event('custom_profile_fields', {
+    fields: z.array(
+      z.object({
+        id: z.int(),
+        name: z.string(),
+        type: z.int(),
+        hint: z.string(),
+        field_data: z.string(),
+        order: z.int(),
+        required: z.boolean(),
+        editable_by_user: z.boolean(),
+        display_in_profile_summary: z.optional(z.literal(true)),
+        use_for_user_matching: z.optional(z.literal(true)),
+      }),
+    ),
+  }),
+  ...event('realm_export', {
+    exports: z.array(
+      z.object({
+        id: z.int(),
+        acting_user_id: z.int(),
+        export_type: z.string(),
+        export_time: z.number(),
+        export_url: z.nullable(z.string()),
+        pending: z.boolean(),
+        progress: z.int(),
+        failed_timestamp: z.nullable(z.number()),
+        deleted_timestamp: z.nullable(z.number()),
+      }),
+    ),
+  }),
+  ...event('realm_export_consent', { user_id: z.int(), consented: z.boolean() }),
+};
+
+/** Every kind of event that a client can get, by type and operation (wire facts 14.3). */
+export const eventShapes: Readonly<Record<string, z.ZodMiniType>> = {
+  ...messageEvents,
+  ...channelEvents,
+  ...groupEvents,
+  ...peopleEvents,
+  ...organizationEvents,
+  ...event('heartbeat'),
+};
+
+/** The kind of an event, as `eventShapes` names it. */
+export const eventKind = ({ type, op }: { readonly type: string; readonly op?: unknown }): string =>
+  typeof op === 'string' ? `${type}/${op}` : type;

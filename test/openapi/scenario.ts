@@ -1,0 +1,175 @@
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { picture } from '../emoji/pictures.ts';
+import type { TestRealm } from '../realm.ts';
+import type { Recorder } from './recorder.ts';
+
+/** An afternoon in an organization, in which every endpoint is asked for something at least once. */
+export async function playThrough(realm: TestRealm, recorder: Recorder): Promise<void> {
+  await talk(realm, recorder);
+  await arrange(realm, recorder);
+  await gather(realm, recorder);
+  await govern(realm, recorder);
+  await carry(realm, recorder);
+}
+
+/** Messages, and hearing of them. */
+async function talk({ people, channels }: TestRealm, recorder: Recorder): Promise<void> {
+  const { member, admin } = people;
+  const stream_id = channels.general;
+  await recorder.ask('server.getSettings', undefined);
+  const { queue_id, last_event_id } = await recorder.ask('events.register', member, {
+    event_types: ['message', 'reaction'],
+    fetch_event_types: ['message'],
+    apply_markdown: true,
+  });
+  const { id: message_id } = await recorder.ask('messages.send', member, {
+    type: 'channel',
+    to: 'general',
+    topic: 'lunch',
+    content: 'Who comes *along*?',
+  });
+  await recorder.ask('reactions.add', admin, { message_id, emoji_name: 'tada' });
+  await recorder.ask('events.get', member, { queue_id, last_event_id, dont_block: true });
+  await recorder.ask('events.delete', member, { queue_id });
+  await recorder.ask('messages.list', member, {
+    anchor: 'newest',
+    num_before: 10,
+    num_after: 0,
+    narrow: [
+      { operator: 'channel', operand: 'general' },
+      { operator: 'topic', operand: 'lunch' },
+    ],
+  });
+  await recorder.ask('messages.get', member, { message_id });
+  await recorder.ask('messages.updateFlags', member, { messages: [message_id], op: 'add', flag: 'starred' });
+  await recorder.ask('messages.update', member, { message_id, content: 'Who comes along at **noon**?' });
+  await recorder.ask('messages.getHistory', member, { message_id });
+  await recorder.ask('reactions.remove', admin, { message_id, emoji_name: 'tada' });
+  await recorder.ask('topics.list', member, { stream_id });
+  await recorder.ask('topics.setVisibility', member, { stream_id, topic: 'lunch', visibility_policy: 3 });
+  await recorder.ask('messages.delete', people.owner, { message_id });
+}
+
+/** Channels, subscriptions and folders. */
+async function arrange({ people, channels }: TestRealm, recorder: Recorder): Promise<void> {
+  const { owner, admin, member } = people;
+  const stream_id = channels.general;
+  await recorder.ask('subscriptions.add', member, {
+    subscriptions: [{ name: 'design', description: 'How it looks' }],
+    principals: [member.userId, admin.userId],
+  });
+  const { stream_id: design } = await recorder.ask('channels.getId', member, { stream: 'design' });
+  await recorder.ask('subscriptions.list', member, { include_subscribers: true });
+  const subscription_data = [{ stream_id: design, property: 'color', value: '#76ce90' }];
+  await recorder.ask('subscriptions.setProperties', member, { subscription_data });
+  await recorder.ask('channels.list', member);
+  await recorder.ask('channels.get', member, { stream_id });
+  await recorder.ask('channels.listMembers', member, { stream_id });
+  await recorder.ask('channels.getEmailAddress', member, { stream_id });
+  const { channel_folder_id } = await recorder.ask('channelFolders.create', owner, {
+    name: 'Product',
+    description: 'What we *make*',
+  });
+  await recorder.ask('channels.update', owner, {
+    stream_id: design,
+    description: 'How it looks and feels',
+    folder_id: channel_folder_id,
+    can_send_message_group: { new: { direct_members: [member.userId], direct_subgroups: [] } },
+  });
+  await recorder.ask('channelFolders.list', member);
+  await recorder.ask('channelFolders.update', owner, { channel_folder_id, name: 'Our product' });
+  await recorder.ask('channelFolders.reorder', owner, { order: [channel_folder_id] });
+  await recorder.ask('channels.addDefault', owner, { stream_id: design });
+  await recorder.ask('channels.removeDefault', owner, { stream_id: design });
+  await recorder.ask('subscriptions.remove', member, { subscriptions: ['design'] });
+  await recorder.ask('channels.archive', owner, { stream_id: design });
+}
+
+/** People, bots and groups. */
+async function gather({ people }: TestRealm, recorder: Recorder): Promise<void> {
+  const { owner, admin, member } = people;
+  await recorder.ask('users.getOwn', member);
+  await recorder.ask('users.list', member, { user_ids: [member.userId, admin.userId] });
+  const { user_id } = await recorder.ask('users.create', admin, {
+    email: 'ada@example.com',
+    full_name: 'Ada Adams',
+  });
+  await recorder.ask('users.get', member, { user: 'ada@example.com' });
+  await recorder.ask('users.update', owner, { user: user_id, role: 300 });
+  await recorder.ask('users.setStatus', member, { status_text: 'at lunch', emoji_name: 'pizza' });
+  await recorder.ask('users.getStatus', admin, { user: member.userId });
+  await recorder.ask('presence.update', member, { status: 'active', slim_presence: true });
+  await recorder.ask('presence.get', admin, { user: member.userId });
+  await recorder.ask('presence.list', admin);
+  await recorder.ask('settings.update', member, { color_scheme: 2, enter_sends: true });
+  const { user_id: bot_id } = await recorder.ask('bots.create', member, {
+    full_name: 'Weather Bot',
+    short_name: 'weather',
+  });
+  await recorder.ask('bots.list', member);
+  await recorder.ask('bots.regenerateKey', member, { bot_id });
+  await recorder.ask('bots.deactivate', member, { bot_id });
+  const { group_id: user_group_id } = await recorder.ask('userGroups.create', owner, {
+    name: 'cooks',
+    description: 'Who cook on Fridays',
+    members: [member.userId],
+  });
+  const { group_id: helpers } = await recorder.ask('userGroups.create', owner, {
+    name: 'helpers',
+    description: '',
+    members: [],
+  });
+  await recorder.ask('userGroups.updateMembers', owner, { user_group_id, add: [admin.userId] });
+  await recorder.ask('userGroups.updateSubgroups', owner, { user_group_id, add: [helpers] });
+  await recorder.ask('userGroups.update', owner, {
+    user_group_id,
+    name: 'chefs',
+    can_mention_group: { new: systemGroups.members.id, old: systemGroups.everyone.id },
+  });
+  await recorder.ask('userGroups.list', member);
+  await recorder.ask('userGroups.listMembers', member, { user_group_id });
+  await recorder.ask('userGroups.isMember', member, { user_group_id, user_id: member.userId });
+  await recorder.ask('userGroups.listSubgroups', member, { user_group_id });
+  await recorder.ask('userGroups.deactivate', owner, { user_group_id });
+  await recorder.ask('users.deactivate', admin, { user: user_id });
+  await recorder.ask('users.reactivate', admin, { user: user_id });
+}
+
+/** The organization: its settings, profile fields, domains and emoji. */
+async function govern({ people }: TestRealm, recorder: Recorder): Promise<void> {
+  const { owner, member } = people;
+  await recorder.ask('realm.update', owner, {
+    description: 'Those who *make* it',
+    message_content_edit_limit_seconds: '3600',
+    send_channel_events_messages: true,
+  });
+  const { id: field_id } = await recorder.ask('profileFields.create', owner, {
+    field_type: 1,
+    name: 'Languages',
+    hint: 'Which ones do you speak?',
+  });
+  await recorder.ask('profileFields.list', member);
+  await recorder.ask('profileFields.update', owner, { field_id, display_in_profile_summary: true });
+  await recorder.ask('profileFields.reorder', owner, { order: [field_id] });
+  await recorder.ask('users.updateProfileData', member, { data: [{ id: field_id, value: 'Latin' }] });
+  await recorder.ask('users.removeProfileData', member, { data: [field_id] });
+  await recorder.ask('profileFields.delete', owner, { field_id });
+  await recorder.ask('domains.add', owner, { domain: 'example.org', allow_subdomains: false });
+  await recorder.ask('domains.list', member);
+  await recorder.ask('domains.update', owner, { domain: 'example.org', allow_subdomains: true });
+  await recorder.ask('domains.remove', owner, { domain: 'example.org' });
+  await recorder.ask('emoji.add', owner, { emoji_name: 'party' }, [await picture('png', 20, 20)]);
+  await recorder.ask('emoji.list', member);
+  await recorder.ask('emoji.deactivate', owner, { emoji_name: 'party' });
+}
+
+/** What leaves the organization: exports and notifications. The last thing is a key that is replaced. */
+async function carry({ people }: TestRealm, recorder: Recorder): Promise<void> {
+  const { owner, member } = people;
+  await recorder.ask('exports.create', owner, { export_type: 'public' });
+  await recorder.ask('exports.list', owner);
+  await recorder.ask('exports.listConsents', owner);
+  const { device_id } = await recorder.ask('push.registerDevice', member);
+  await recorder.ask('push.removeDevice', member, { device_id });
+  await recorder.ask('users.regenerateKey', member);
+}
