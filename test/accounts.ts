@@ -1,6 +1,7 @@
 import { handler as deactivate } from '../functions/users/deactivate.ts';
 import { handler as getOwn } from '../functions/users/getOwn.ts';
 import { handler as reactivate } from '../functions/users/reactivate.ts';
+import { handler as update } from '../functions/users/update.ts';
 import { key } from '../shared/table/keys.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 
@@ -18,6 +19,14 @@ export const out = (realm: TestRealm, as: Person, { userId }: Pick<Person, 'user
 /** Reactivates somebody. */
 export const back = (realm: TestRealm, as: Person, { userId }: Pick<Person, 'userId'>): Promise<Reply> =>
   realm.call(reactivate, as, {}, { path: { user: userId } });
+
+/** Changes an account, as an administrator does. */
+export const change = (
+  realm: TestRealm,
+  as: Person,
+  { userId }: Pick<Person, 'userId'>,
+  parameters: Record<string, unknown>,
+): Promise<Reply> => realm.call(update, as, parameters, { path: { user: userId } });
 
 /** Whether the key of this account is good. */
 export const mayCall = async (realm: TestRealm, person: Person): Promise<boolean> =>

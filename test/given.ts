@@ -32,7 +32,7 @@ let made = 0;
 const fresh = (kind: string): string => `${kind}${++made}`;
 
 /** Writes without an event, in as many transactions as they need. */
-async function put({ outside }: TestRealm, writes: readonly Write[]): Promise<void> {
+export async function put({ outside }: TestRealm, writes: readonly Write[]): Promise<void> {
   for (let start = 0; start < writes.length; start += 100) {
     const outcome = await outside.table.transact(writes.slice(start, start + 100), outside.uuid());
     if (outcome.state !== 'done') throw new Error(`what is given was not written: ${outcome.state}`);
@@ -54,7 +54,7 @@ export async function givenUser(realm: TestRealm, given: Partial<NewUser> = {}):
   const apiKey = newApiKey(realm.outside);
   const { userId } = await commit(realm.log, 1, ([id]) => {
     const { writes, ...change } = doCreateUser(realm.realm, id as number, user, digestOf(apiKey));
-    const owned = user.ownerId === undefined ? [] : [doHaveBot(realm.realm, user.ownerId, 1)];
+    const owned = user.ownerId === undefined ? [] : [doHaveBot(realm.realm, user.ownerId, id as number)];
     return { ...change, writes: [...writes, ...owned] };
   });
   return { email: user.email, apiKey, userId };
@@ -219,8 +219,8 @@ export async function givenGroup(realm: TestRealm, given: GivenGroup = {}): Prom
   const { groupId } = group;
   for (const { userId } of given.members ?? []) {
     await put(realm, [
-      { put: key('membership', { ...at, userId, groupId }), item: { groupId } },
-      { put: key('member', { ...at, groupId, userId }), item: { userId } },
+      { put: key('membership', { ...at, userId, groupId }), item: { userId, groupId } },
+      { put: key('member', { ...at, groupId, userId }), item: { userId, groupId } },
     ]);
   }
   if (given.subgroups) {
@@ -260,6 +260,7 @@ export async function givenUserTopic(
   const item: UserTopic = { channelId, topic, policy, updated: 1 };
   const at = { realm: realm.realm, userId, channelId, topic: folded(topic) };
   await realm.outside.table.put(key('userTopic', at), { ...item });
+  if (policy !== 0) await realm.outside.table.put(key('topicPolicy', at), { userId, policy });
 }
 
 /** An active custom emoji. */

@@ -1,11 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Endpoint, TableAction } from '../shared/endpoints/endpoint.ts';
+import type { Needs, TableAction } from '../shared/endpoints/endpoint.ts';
 
-/** What a call of an endpoint asks of the table, in the words of its policy. */
+/** An endpoint or a worker: whatever has a policy of its own. */
+interface Declared {
+  readonly id: string;
+  readonly needs: Needs;
+}
+
+/** What a call of a function asks of the table, in the words of its policy. */
 interface Using {
-  readonly endpoint: Endpoint;
   readonly used: Set<TableAction>;
 }
 
@@ -43,21 +48,20 @@ export function noteCommand(command: object): void {
   if (call) for (const action of actionsOf(command)) call.used.add(action);
 }
 
-/** Where a run of all tests collects what endpoints used; `test/run.ts` compares it with what they may. */
+/** Where a run of all tests collects what functions used; `test/run.ts` compares it with what they may. */
 export const GRANTS_FOLDER = 'PARLANCE_GRANTS';
 const told = new Set<string>();
 
 /**
- * Runs a call of an endpoint and holds it to its policy: an action that is not among its needs fails the test, as
+ * Runs a call of a function and holds it to its policy: an action that is not among its needs fails the test, as
  * it would be refused on AWS. What was used is kept for the search for grants that nobody needs.
  */
-export async function holdingToGrants<T>(endpoint: Endpoint, call: () => Promise<T>): Promise<T> {
-  const using: Using = { endpoint, used: new Set() };
+export async function holdingToGrants<T>({ id, needs }: Declared, call: () => Promise<T>): Promise<T> {
+  const using: Using = { used: new Set() };
   const result = await calls.run(using, call);
   for (const action of using.used) {
-    if (!endpoint.needs.table.includes(action))
-      throw new Error(`${endpoint.id} uses ${action}, which is not among its needs`);
-    const line = `${endpoint.id} ${action}\n`;
+    if (!needs.table.includes(action)) throw new Error(`${id} uses ${action}, which is not among its needs`);
+    const line = `${id} ${action}\n`;
     const folder = process.env[GRANTS_FOLDER];
     if (folder === undefined || told.has(line)) continue;
     told.add(line);

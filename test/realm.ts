@@ -8,6 +8,7 @@ import { type DemoName, planDemo } from '../shared/domain/realm/demo.ts';
 import type { RealmSettings } from '../shared/domain/realm/realm.ts';
 import { endpoints } from '../shared/endpoints/all.ts';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
+import { operatorSettingNames } from '../shared/endpoints/operator-setting.ts';
 import { workers } from '../shared/endpoints/worker.ts';
 import type { Log } from '../shared/log/log.ts';
 import type { Served } from '../shared/serve/serve.ts';
@@ -55,6 +56,8 @@ export interface TestRealm {
   readonly meter: Meter;
   /** Lines that were reported to the operator. */
   readonly reports: Record<string, unknown>[];
+  /** What was counted for the operator. */
+  readonly counts: Record<string, unknown>[];
   /** Moves the clock of this realm on by some milliseconds. */
   readonly pass: (ms: number) => void;
   /** Calls an endpoint as somebody (or nobody) with parameters as a client would send them. */
@@ -75,6 +78,8 @@ export interface CallOptions {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Parameters;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Files to upload: the parameters then travel in a multipart body too. */
+  readonly files?: readonly Uint8Array[];
 }
 
 /** Makes an organization. Settings are those of a new one, but for what is given. */
@@ -107,7 +112,7 @@ export async function newRealm(settings: Partial<RealmSettings> = {}): Promise<T
   return realm(first);
 }
 
-type Container = Pick<TestRealm, 'outside' | 'meter' | 'reports'>;
+type Container = Pick<TestRealm, 'outside' | 'meter' | 'reports' | 'counts'>;
 
 function makeContainer(
   host: string,
@@ -117,6 +122,7 @@ function makeContainer(
 ): Container {
   const meter = new Meter();
   const reports: Record<string, unknown>[] = [];
+  const counts: Record<string, unknown>[] = [];
   const outside: Outside = {
     table: new Table(TABLE, meter.around(faults(store()))),
     memory: new Memory(),
@@ -126,9 +132,10 @@ function makeContainer(
     randomBytes,
     environment: { TABLE_NAME: TABLE, ...environmentOf(host, everything), ...added },
     report: (line) => void reports.push(line),
+    count: (metric, kind, details) => void counts.push({ metric, kind, ...details }),
     ...given,
   };
-  return { outside, meter, reports };
+  return { outside, meter, reports, counts };
 }
 
 /** What every function together needs. */
@@ -142,6 +149,7 @@ export function environmentOf(host: string, needs: readonly Needs[]): Record<str
   const stores = inject('sqsS3');
   const queues = needs.flatMap(({ queues = [] }) => queues);
   const buckets = needs.flatMap(({ buckets = {} }) => Object.keys(buckets));
+  const secrets = needs.flatMap(({ secrets = [] }) => secrets);
   return {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'test',
@@ -149,8 +157,17 @@ export function environmentOf(host: string, needs: readonly Needs[]): Record<str
     AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb'),
     AWS_ENDPOINT_URL_SQS: stores,
     AWS_ENDPOINT_URL_S3: stores,
+    AWS_ENDPOINT_URL_KMS: inject('kms'),
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: inject('secretsManager'),
+    KEY_ARN: 'arn:aws:kms:us-east-1:000000000000:key/TokenKey',
     ...Object.fromEntries(queues.map((name) => [variable('QUEUE', name), queueUrl(host, name)])),
     ...Object.fromEntries(buckets.map((name) => [variable('BUCKET', name), bucketOf(name)])),
+    ...Object.fromEntries(
+      secrets.map((name) => [
+        variable('SECRET', name),
+        `arn:aws:secretsmanager:us-east-1:000000000000:secret:Parlance/${name}`,
+      ]),
+    ),
   };
 }
 
@@ -158,14 +175,23 @@ export function environmentOf(host: string, needs: readonly Needs[]): Record<str
 export const queueUrl = (host: string, name: string): string =>
   `${inject('sqsS3')}/000000000000/${host.replaceAll('.', '-')}-${name}`;
 
-/** The environment without the queues and buckets that a function did not declare. */
-function onlyDeclared(environment: Environment, { queues = [], buckets = {} }: Needs): Environment {
-  const declared = new Set([
+/** What a function finds in its environment only if it declared it. */
+const DECLARED = new RegExp(`^((QUEUE|BUCKET|SECRET)_.*|KEY_ARN|${operatorSettingNames.join('|')})$`);
+
+/** The environment without what a function did not declare. */
+export function onlyDeclared(
+  environment: Environment,
+  { queues = [], buckets = {}, secrets = [], key, settings = [] }: Needs,
+): Environment {
+  const declared = new Set<string>([
+    ...(key ? ['KEY_ARN'] : []),
+    ...settings,
+    ...secrets.map((name) => variable('SECRET', name)),
     ...queues.map((name) => variable('QUEUE', name)),
     ...Object.keys(buckets).map((name) => variable('BUCKET', name)),
   ]);
   return Object.fromEntries(
-    Object.entries(environment).filter(([name]) => !/^(QUEUE|BUCKET)_/.test(name) || declared.has(name)),
+    Object.entries(environment).filter(([name]) => !DECLARED.test(name) || declared.has(name)),
   );
 }
 
@@ -183,9 +209,10 @@ async function call(
   parameters: Parameters = {},
   options: CallOptions = {},
 ): Promise<Reply> {
+  const form = await formOf(encodedAll(parameters), options.files);
   const headers: Record<string, string> = {
     host,
-    'content-type': 'application/x-www-form-urlencoded',
+    'content-type': form.contentType,
     'user-agent': 'ParlanceTest/1.0',
     ...(as && { authorization: `Basic ${Buffer.from(`${as.email}:${as.apiKey}`).toString('base64')}` }),
     ...options.headers,
@@ -193,8 +220,8 @@ async function call(
   const query = options.query && encodedAll(options.query);
   const event = {
     headers,
-    body: new URLSearchParams(encodedAll(parameters)).toString(),
-    isBase64Encoded: false,
+    body: form.body,
+    isBase64Encoded: form.isBase64Encoded,
     pathParameters: options.path
       ? Object.fromEntries(
           Object.entries(options.path).map(([name, value]) => [name, encodeURIComponent(value)]),
@@ -213,9 +240,28 @@ async function call(
   const result = await holdingToGrants(handler.endpoint, () =>
     handler.with(declared)(event as unknown as Parameters0<Served>),
   );
-  const reply = { status: result.statusCode, headers: result.headers ?? {}, body: JSON.parse(result.body) };
+  const { statusCode: status, headers: answered = {} } = result;
+  if (handler.endpoint.serves !== undefined && status < 400)
+    return { status, headers: answered, body: result.body };
+  const reply = { status, headers: answered, body: JSON.parse(result.body) };
   checkReply(handler.endpoint, reply);
   return reply;
+}
+
+/** A body as the gateway hands it over. */
+async function formOf(fields: Readonly<Record<string, string>>, files: readonly Uint8Array[] | undefined) {
+  if (files === undefined) {
+    const contentType = 'application/x-www-form-urlencoded';
+    return { contentType, body: new URLSearchParams(fields).toString(), isBase64Encoded: false };
+  }
+  const data = new FormData();
+  for (const [name, value] of Object.entries(fields)) data.append(name, value);
+  files.forEach((file, i) => {
+    data.append(`file${i}`, new Blob([new Uint8Array(file)]), `file${i}`);
+  });
+  const multipart = new Response(data);
+  const body = Buffer.from(await multipart.arrayBuffer()).toString('base64');
+  return { contentType: multipart.headers.get('content-type') ?? '', body, isBase64Encoded: true };
 }
 
 type Parameters0<F extends (...args: never[]) => unknown> = F extends (

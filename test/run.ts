@@ -8,7 +8,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endpoints } from '../shared/endpoints/all.ts';
+import { workers } from '../shared/endpoints/worker.ts';
 import { GRANTS_FOLDER } from './grants.ts';
+import { failingRules, readLedger, summary, type TestReport } from './spec/ledger.ts';
+import { rules } from './spec/rules.ts';
 
 interface Count {
   readonly passed: number;
@@ -16,7 +19,7 @@ interface Count {
 }
 
 /** What vitest writes when it is asked for JSON, as far as it is read here. */
-interface Report {
+interface Report extends TestReport {
   readonly success: boolean;
   readonly numPassedTests: number;
   readonly numFailedTests: number;
@@ -61,12 +64,10 @@ async function tests(...filters: string[]): Promise<Count> {
   await rm(folder, { recursive: true });
   for (const grant of wide) console.log(`a grant that no test needs: ${grant}`);
   if (!report) return counted(false);
+  if (filters.length === 0) console.log(summary(await readLedger(), failingRules(rules, report)));
   const unseen = !passed && report.numFailedTests === 0 ? 1 : 0;
   return { passed: report.numPassedTests, failed: report.numFailedTests + unseen + wide.length };
 }
-
-/** Needed where a registration tidies read states that have grown old, which no call in a test has waited for. */
-const UNTESTED: ReadonlySet<string> = new Set(['events.register DeleteItem']);
 
 /** What policies allow on the table and nothing used in a whole run: too wide, or not tested. */
 async function wideGrants(folder: string): Promise<string[]> {
@@ -74,8 +75,10 @@ async function wideGrants(folder: string): Promise<string[]> {
     (await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')),
   );
   const used = new Set(files.join('').split('\n'));
-  const allowed = endpoints.flatMap(({ id, needs }) => needs.table.map((action) => `${id} ${action}`));
-  return allowed.filter((grant) => !used.has(grant) && !UNTESTED.has(grant));
+  const allowed = [...endpoints, ...workers].flatMap(({ id, needs }) =>
+    needs.table.map((action) => `${id} ${action}`),
+  );
+  return allowed.filter((grant) => !used.has(grant));
 }
 
 const folders = ['functions', 'shared', 'infra', 'test'];

@@ -7,6 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { TestProject } from 'vitest/node';
+import { createKeyService } from '../infra/local/key-service.ts';
+import { listenOnLoopback } from '../infra/local/loopback.ts';
+import { createSecretService } from '../infra/local/secret-service.ts';
 import { startSqsS3Store } from '../infra/local/sqs-s3-store.ts';
 import { endpoints } from '../shared/endpoints/all.ts';
 import { workers } from '../shared/endpoints/worker.ts';
@@ -18,11 +21,21 @@ declare module 'vitest' {
     dynamodb: string;
     /** Where SQS and S3 of this run answer. */
     sqsS3: string;
+    /** Where the key service and the secrets of this run answer. */
+    kms: string;
+    secretsManager: string;
   }
 }
 
 /** The one table of a test run; each test has a realm of its own in it. */
 export const TABLE = 'parlance-test';
+
+/** The secrets of the operator of a test run. */
+export const secrets: ReadonlyMap<string, string> = new Map(
+  [...endpoints, ...workers].flatMap(({ needs }) =>
+    (needs.secrets ?? []).map((name) => [name, `the ${name} of the tests`]),
+  ),
+);
 
 /** Every bucket that is declared, and one that belongs to nobody. */
 const bucketNames = new Set([
@@ -45,7 +58,7 @@ async function freePort(): Promise<number> {
 
 /**
  * Starts the real local stores before all tests: DynamoDB in memory (or `DYNAMODB_ENDPOINT`) with the table, SQS and S3
- * with the buckets.
+ * with the buckets, the key service and the secrets.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let endpoint = process.env.DYNAMODB_ENDPOINT;
@@ -76,8 +89,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const objects = await startSqsS3Store(folder, { region: 'us-east-1' });
   for (const name of bucketNames) objects.ensureBucket(bucketOf(name));
   project.provide('sqsS3', objects.endpoint.origin);
+  const keyService = createKeyService(join(folder, 'key'));
+  const secretService = createSecretService(secrets);
+  project.provide('kms', (await listenOnLoopback(keyService, 0)).origin);
+  project.provide('secretsManager', (await listenOnLoopback(secretService, 0)).origin);
   return async () => {
     store?.kill();
+    for (const service of [keyService, secretService]) service.close();
     await objects.stop();
     await rm(folder, { recursive: true });
   };

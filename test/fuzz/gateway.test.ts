@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DemoName } from '../../shared/domain/realm/demo.ts';
+import { type LocalService, startLocalService } from '../clients/local-service.ts';
+import { basic } from '../serve/raw.ts';
+import { type Answer, connection, exchange } from './wire.ts';
+
+/** How much of everything; `npm run fuzz` takes more. */
+const POLLS = Number(process.env.FUZZ_POLLS ?? 30);
+const MANGLED = Number(process.env.FUZZ_MANGLED ?? 200);
+/** A minute for whatever scale; polls end after 25 seconds. */
+const PATIENCE = 60_000 + POLLS * 200;
+
+let service: LocalService;
+let address: URL;
+let authorization: string;
+
+beforeAll(async () => {
+  service = await startLocalService();
+  address = new URL(service.address);
+  authorization = basic(await account('member'));
+}, 60_000);
+
+afterAll(() => service.end());
+
+/** The address and key of a demo account. */
+async function account(name: DemoName): Promise<{ email: string; apiKey: string }> {
+  const text = await readFile(service.zuliprc(name), 'utf8');
+  const [, email = ''] = /^email=(.*)$/m.exec(text) ?? [];
+  const [, apiKey = ''] = /^key=(.*)$/m.exec(text) ?? [];
+  return { email, apiKey };
+}
+
+/** A proper request, and what it comes to. */
+async function call(method: string, path: string, fields?: Record<string, string>) {
+  const answer = await fetch(new URL(`/api/v1${path}`, address), {
+    method,
+    headers: { authorization },
+    ...(fields && { body: new URLSearchParams(fields) }),
+  });
+  const body = (await answer.json()) as Record<string, unknown>;
+  return { status: answer.status, body };
+}
+
+/** The service still does what it is for, and at once. */
+async function expectWell(): Promise<void> {
+  const message = { type: 'stream', to: 'general', topic: 'well', content: 'all is well' };
+  expect(await call('POST', '/messages', message)).toMatchObject({ status: 200 });
+}
+
+/** An answer in the envelope that blames the client, or none where there was nothing to be answered. */
+function expectTurnedAway({ status, body }: Answer): void {
+  if (status === undefined) return;
+  expect(status).toBeLessThan(500);
+  if (status !== 200 && status !== 204 && body !== '') {
+    expect(JSON.parse(body)).toMatchObject({ result: 'error', code: expect.any(String) });
+  }
+}
+
+describe('bytes that are hardly a request', () => {
+  const head = (lines: readonly string[]) => `${lines.join('\r\n')}\r\n\r\n`;
+  const get = (...headers: string[]) => head(['GET /api/v1/users/me HTTP/1.1', 'Host: x', ...headers]);
+  const long = 'a'.repeat(10_000);
+
+  test.each([
+    ['two lengths', get('Content-Length: 1', 'Content-Length: 2')],
+    ['a negative length', get('Content-Length: -1')],
+    ['a length and chunks', `${get('Content-Length: 5', 'Transfer-Encoding: chunked')}0\r\n\r\nGET /x`],
+    ['chunks of no size', `${get('Transfer-Encoding: chunked')}zz\r\nabc\r\n`],
+    ['a chunk larger than all memory', `${get('Transfer-Encoding: chunked')}ffffffffffffffff\r\nabc`],
+    ['an unknown encoding', get('Transfer-Encoding: gzip, chunked')],
+    ['two hosts', get('Host: y')],
+    ['no host', head(['GET /api/v1/users/me HTTP/1.1'])],
+    ['a folded header', get('X-One: a', ' b')],
+    ['a control character in a header', get('X-One: a\u0001b')],
+    ['a NUL in a header', get('X-One: a\0b')],
+    ['bytes above ASCII in a header', get('X-One: \u00ff\u00fe')],
+    ['a header without a name', get(': a')],
+    ['two thousand headers', get(...Array.from({ length: 2_000 }, (_, i) => `X-${i}: ${i}`))],
+    ['two authorizations', get('Authorization: Basic YTpi', 'Authorization: Basic YTpj')],
+    ['a name that prototypes have', get('__proto__: a', 'constructor: b', 'toString: c')],
+    ['a long address', head([`GET /api/v1/users/${long} HTTP/1.1`, 'Host: x'])],
+    ['an address with dots', head(['GET /api/v1/../../etc/passwd HTTP/1.1', 'Host: x'])],
+    ['an address with encoded dots', head(['GET /api/v1/users/%2e%2e/%2e%2e HTTP/1.1', 'Host: x'])],
+    ['an empty part of the path', head(['GET /api/v1//users//me HTTP/1.1', 'Host: x'])],
+    ['an address without a slash', head(['GET api/v1/users/me HTTP/1.1', 'Host: x'])],
+    ['an authority to connect to', head(['CONNECT a.b:443 HTTP/1.1', 'Host: a.b:443'])],
+    ['TRACE', head(['TRACE /api/v1/users/me HTTP/1.1', 'Host: x'])],
+    ['an asterisk', head(['OPTIONS * HTTP/1.1', 'Host: x'])],
+    ['a method of its own', head(['BREW /api/v1/users/me HTTP/1.1', 'Host: x'])],
+    ['an upgrade', get('Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: eA==')],
+    ['the next version', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['the first version', 'GET /api/v1/users/me\r\n'],
+    ['a greeting of TLS', Buffer.from('160301020001000001fc0303', 'hex')],
+    ['an expectation', `${get('Content-Length: 3', 'Expect: something')}abc`],
+    ['nothing', ''],
+  ])('%s', async (_, bytes) => {
+    expectTurnedAway(await exchange(address, bytes));
+  });
+
+  test('requests with bytes changed at random', { timeout: PATIENCE }, async () => {
+    const whole = Buffer.from(
+      `POST /api/v1/messages?a=%41 HTTP/1.1\r\nHost: ${address.host}\r\nAuthorization: ${authorization}\r\n` +
+        'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 44\r\nConnection: close\r\n\r\n' +
+        'type=stream&to=general&topic=t&content=hello',
+    );
+    const change = fc.record({
+      at: fc.nat(whole.length - 1),
+      byte: fc.oneof(fc.nat(255), fc.constantFrom(0, 10, 13, 32, 37, 58, 255)),
+      kind: fc.constantFrom('replace', 'insert', 'cut'),
+    });
+    const property = fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
+      let bytes = whole;
+      for (const { at, byte, kind } of changes) {
+        const place = Math.min(at, bytes.length);
+        const rest = bytes.subarray(kind === 'insert' ? place : place + 1);
+        const middle = kind === 'cut' ? [] : [Buffer.from([byte])];
+        bytes = Buffer.concat([bytes.subarray(0, place), ...middle, rest]);
+      }
+      expectTurnedAway(await exchange(address, bytes));
+    });
+    await fc.assert(property, { numRuns: MANGLED });
+    await expectWell();
+  });
+});
+
+describe('bodies', () => {
+  test('of 10 MB and a byte, several at once, are refused', async () => {
+    const bodies = Array.from({ length: 4 }, async () => {
+      const answer = await fetch(new URL('/api/v1/messages', address), {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
+        body: Buffer.alloc(10 * 1024 * 1024 + 1, 'a'),
+      });
+      return [answer.status, await answer.json()];
+    });
+    for (const answer of await Promise.all(bodies)) {
+      expect(answer).toEqual([413, expect.objectContaining({ result: 'error', code: expect.any(String) })]);
+    }
+    await expectWell();
+  });
+
+  test('that are cut short by a hundred clients at once keep nobody else waiting', async () => {
+    const half = `POST /api/v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n${'a'.repeat(500_000)}`;
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => connection(address)));
+    for (const socket of sockets) socket.write(half);
+    await wait(50);
+    for (const socket of sockets) socket.destroy();
+    await expectWell();
+  });
+});
+
+test('clients that send a byte now and then keep nobody else waiting', async () => {
+  const sockets = await Promise.all(Array.from({ length: 200 }, () => connection(address)));
+  const request = `GET /api/v1/users/me HTTP/1.1\r\nHost: x\r\nX-Slow: ${'a'.repeat(1_000)}`;
+  for (let place = 0; place < 20; place++) {
+    for (const socket of sockets) socket.write(request.charAt(place));
+    await wait(10);
+  }
+  await expectWell();
+  for (const socket of sockets) socket.destroy();
+});
+
+describe('clients that wait for events', () => {
+  test(`${POLLS} of them at once all wake at one message`, { timeout: PATIENCE }, async () => {
+    const registered = await inTurns(POLLS, () => call('POST', '/register', { event_types: '["message"]' }));
+    const polls = registered.map(({ body }) =>
+      call('GET', `/events?queue_id=${body.queue_id}&last_event_id=${body.last_event_id}`),
+    );
+    // All of them wait by now, or will read what has been written meanwhile.
+    await wait(500);
+    await expectWell();
+    for (const { status, body } of await Promise.all(polls)) {
+      expect(status).toBe(200);
+      const [first] = body.events as { type: string; message?: { content: string } }[];
+      expect(first).toMatchObject({ type: 'message', message: { content: 'all is well' } });
+    }
+    await expectWell();
+  });
+});
+
+/** Does it so often, twenty at a time. */
+async function inTurns<T>(times: number, once: () => Promise<T>): Promise<T[]> {
+  const done: T[] = [];
+  while (done.length < times) {
+    const some = Array.from({ length: Math.min(20, times - done.length) }, once);
+    done.push(...(await Promise.all(some)));
+  }
+  return done;
+}

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { hostileText as hostileMarkdown } from '../markdown/hostile-text.ts';
+import { type Draft, pick } from './draft.ts';
+import { channelName, listOf, name, narrow, oneMessage, topic, userId } from './plausible.ts';
+
+type Fields = (readonly [string, Draft])[];
+
+/** Fields whose values must fit together for a request to get anywhere; some of them may be left out. */
+const together = (
+  needed: Readonly<Record<string, fc.Arbitrary<Draft>>>,
+  others: Readonly<Record<string, fc.Arbitrary<Draft>>> = {},
+): fc.Arbitrary<Fields> =>
+  fc
+    .record({ ...needed, ...others }, { requiredKeys: Object.keys(needed) })
+    .map((fields): Fields => Object.entries(fields));
+
+const word = (...words: readonly Draft[]): fc.Arbitrary<Draft> => fc.constantFrom(...words);
+const content = fc.oneof(
+  hostileMarkdown,
+  name,
+  word('@**all** hello', '@**Max Member** :tada:', '/me waves'),
+);
+const oneOf = (arbitrary: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> =>
+  fc.array(arbitrary, { minLength: 1, maxLength: 2 });
+const echo = { queue_id: pick('queueId'), local_id: fc.nat(5).map(String) };
+
+const emoji: readonly Fields[] = [
+  [['emoji_name', 'smile']],
+  [
+    ['emoji_name', 'tada'],
+    ['emoji_code', '1f389'],
+  ],
+  [
+    ['emoji_name', 'zulip'],
+    ['reaction_type', 'zulip_extra_emoji'],
+  ],
+];
+const reaction = fc
+  .tuple(oneMessage, fc.oneof(fc.constantFrom(...emoji), together({ emoji_name: pick('emojiName') })))
+  .map(([message, fields]): Fields => [['message_id', message], ...fields]);
+
+/** Whole requests to endpoints at which parameters that were chosen one by one would seldom succeed. */
+export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
+  'messages.send': fc.oneof(
+    together(
+      { type: word('channel', 'stream'), to: channelName, topic, content },
+      { read_by_sender: fc.boolean() },
+    ),
+    together({ type: word('channel'), to: pick('channelId'), topic, content, ...echo }),
+    together({ type: word('direct', 'private'), to: listOf(userId), content }),
+    together({ type: word('direct'), to: listOf(pick('email'), 2), content, ...echo }),
+  ),
+  'messages.update': fc.oneof(
+    together({ message_id: oneMessage, content }),
+    together(
+      { message_id: oneMessage, topic, propagate_mode: word('change_one', 'change_later', 'change_all') },
+      { send_notification_to_old_thread: fc.boolean(), send_notification_to_new_thread: fc.boolean() },
+    ),
+    together(
+      { message_id: oneMessage, stream_id: pick('channelId') },
+      { topic, propagate_mode: word('change_all') },
+    ),
+  ),
+  'messages.list': fc.oneof(
+    together(
+      { anchor: word('newest', 'oldest', 'first_unread'), num_before: fc.nat(20), num_after: fc.nat(20) },
+      { narrow, apply_markdown: fc.boolean() },
+    ),
+    together({ anchor: oneMessage, num_before: fc.nat(5), num_after: fc.nat(5) }, { narrow }),
+    together({ message_ids: listOf(oneMessage) }),
+  ),
+  'messages.updateFlags': together({
+    messages: listOf(oneMessage),
+    op: word('add', 'remove'),
+    flag: word('read', 'starred'),
+  }),
+  'reactions.add': reaction,
+  'reactions.remove': reaction,
+  'events.get': together(
+    { queue_id: pick('queueId'), dont_block: fc.constant(true) },
+    { last_event_id: oneMessage },
+  ),
+  'bots.create': together({ full_name: name, short_name: fc.nat(60).map((n) => `bot${n}`) }),
+  'users.create': together({
+    email: fc.nat(60).map((n) => `new${n}@example.com`),
+    full_name: name,
+  }),
+  'userGroups.create': together({ name, description: name, members: listOf(userId) }),
+  'userGroups.updateMembers': fc.oneof(
+    together(
+      { user_group_id: pick('groupId'), add: oneOf(userId) },
+      { add_subgroups: oneOf(pick('groupId')) },
+    ),
+    together({ user_group_id: pick('groupId'), delete: oneOf(userId) }),
+  ),
+  'userGroups.updateSubgroups': fc.oneof(
+    together({ user_group_id: pick('groupId'), add: oneOf(pick('groupId')) }),
+    together({ user_group_id: pick('groupId'), delete: oneOf(pick('groupId')) }),
+  ),
+  'calls.complete': together({ provider: word('zoom', 'webex'), state: name, code: name }),
+};

@@ -1,0 +1,28 @@
+/**
+ * `npm run fuzz -- --calls 20000 --seed 1`: as many requests to every endpoint as asked for, against the real handlers
+ * and a real store. Without a seed it takes one, which it prints; with it, the same requests come again.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: { calls: { type: 'string', default: '20000' }, seed: { type: 'string' } },
+});
+for (const [name, value] of Object.entries(values)) {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new Error(`--${name} must be a number from 1 on, not '${value}'.`);
+}
+const project = join(import.meta.dirname, '../..');
+const vitest = join(project, 'node_modules/vitest/vitest.mjs');
+const child = spawn(
+  process.execPath,
+  [vitest, 'run', 'test/fuzz/abuse.test.ts', '--disable-console-intercept'],
+  {
+    cwd: project,
+    stdio: 'inherit',
+    env: { ...process.env, FUZZ_CALLS: values.calls, ...(values.seed && { FUZZ_SEED: values.seed }) },
+  },
+);
+const [code] = await once(child, 'exit');
+process.exitCode = code ?? 1;

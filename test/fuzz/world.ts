@@ -1,0 +1,203 @@
+import { handler as createBot } from '../../functions/bots/create.ts';
+import { handler as createFolder } from '../../functions/channelFolders/create.ts';
+import { handler as addDomain } from '../../functions/domains/add.ts';
+import { handler as addEmoji } from '../../functions/emoji/add.ts';
+import { handler as register } from '../../functions/events/register.ts';
+import { handler as send } from '../../functions/messages/send.ts';
+import { handler as createField } from '../../functions/profileFields/create.ts';
+import { handler as createGroup } from '../../functions/userGroups/create.ts';
+import type { Channel } from '../../shared/domain/channel/channel.ts';
+import type { Folder } from '../../shared/domain/channel/folder.ts';
+import type { CustomEmoji } from '../../shared/domain/emoji/emoji.ts';
+import type { Group } from '../../shared/domain/group/group.ts';
+import { type Role, roles } from '../../shared/domain/group/system-group.ts';
+import { loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
+import type { User } from '../../shared/domain/user/user.ts';
+import { endpoints } from '../../shared/endpoints/all.ts';
+import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts';
+import { workers } from '../../shared/endpoints/worker.ts';
+import type { Slot } from '../../shared/log/slot.ts';
+import { indexes, partition } from '../../shared/table/keys.ts';
+import { picture } from '../emoji/pictures.ts';
+import { givenUser } from '../given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
+import { workOf } from '../work.ts';
+import type { PoolName, Pools } from './draft.ts';
+import { type Hidden, hide, newMark, type Secret } from './secrets.ts';
+
+/** Somebody who calls, in one of the organizations. */
+export interface Actor {
+  readonly side: Side;
+  person: Person;
+  /** What they are again and again, whatever others make of them meanwhile. */
+  readonly role: Role;
+  readonly isBot: boolean;
+}
+
+/** One of two organizations that are being abused at the same time. */
+export interface Side {
+  readonly realm: TestRealm;
+  readonly hidden: Hidden;
+  /** Stands in names of this organization, which requests of the other one use too. */
+  readonly label: string;
+  /** Keys of everybody who has one, by user. */
+  readonly keys: Map<number, string>;
+  /** Queues that were registered, newest last. */
+  readonly queues: string[];
+  /** Devices that were registered. */
+  readonly devices: number[];
+  pools: Pools;
+}
+
+export interface World {
+  readonly sides: readonly [Side, Side];
+  /** Most of them belong to the first organization. */
+  readonly actors: readonly Actor[];
+  /** What no reply may tell; new keys come to it. */
+  readonly secrets: Secret[];
+  readonly picture: Uint8Array;
+}
+
+/** Two organizations with some content, and people who call. */
+export async function newWorld(): Promise<World> {
+  const [first, second] = [await newSide(), await newSide()];
+  const actors = [...actorsOf(first), ...actorsOf(first), ...actorsOf(second).slice(0, 2)];
+  const secrets = [...first.hidden.secrets, ...second.hidden.secrets];
+  return { sides: [first, second], actors, secrets, picture: await picture('png', 20, 20) };
+}
+
+const callers = [
+  ['member', roles.member],
+  ['owner', roles.owner],
+  ['admin', roles.administrator],
+  ['moderator', roles.moderator],
+  ['guest', roles.guest],
+  ['bot', roles.member],
+] as const;
+
+const actorsOf = (side: Side): Actor[] =>
+  callers.map(([name, role]) => ({ side, person: side.realm.people[name], role, isBot: name === 'bot' }));
+
+/** Other people's services are set up, but nobody answers there. */
+const services = Object.fromEntries(
+  operatorSettingNames
+    .filter((name) => /_(URL|ID)$/.test(name))
+    .map((name) => [name, name.endsWith('_URL') ? 'http://127.0.0.1:9' : 'abuse']),
+);
+
+/** A wait takes the clock on and no time, so that a poll that finds nothing ends at once. */
+async function newSide(): Promise<Side> {
+  const made = await newRealm();
+  const wait = async (ms: number) => {
+    made.pass(ms);
+    await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 2)));
+  };
+  const realm = made.container(undefined, { wait, environment: services });
+  const queues = [...endpoints, ...workers].flatMap(({ needs }) => needs.queues ?? []);
+  for (const name of new Set(queues)) await workOf(realm, name);
+  const label = newMark();
+  const hidden = await hide(realm, realm.people.moderator);
+  const somebody = await fill(realm, label, hidden.inside);
+  const known = [...Object.values(realm.people), ...hidden.hermits, somebody];
+  const keys = new Map(known.map(({ userId, apiKey }) => [userId, apiKey]));
+  const side: Side = { realm, hidden, label, keys, queues: [], devices: [], pools: {} as Pools };
+  const { body } = await realm.call(register, realm.people.member, {});
+  side.queues.push(body.queue_id);
+  await refresh(side);
+  return side;
+}
+
+/** Something of each kind: with the label in its name, and with the mark where it says more than that. */
+async function fill(realm: TestRealm, label: string, mark: string): Promise<Person> {
+  const { owner, member } = realm.people;
+  const done = async (reply: Promise<Reply>): Promise<void> => {
+    const { status, body } = await reply;
+    if (status !== 200) throw new Error(`the world was not made: ${body.msg}`);
+  };
+  const somebody = await givenUser(realm, {
+    fullName: `Somebody of ${label}`,
+    email: `${label}@example.com`,
+  });
+  await done(realm.call(createGroup, owner, { name: `group ${label}`, description: '', members: [] }));
+  await done(realm.call(createGroup, owner, { name: 'others', description: mark, members: [member.userId] }));
+  await done(realm.call(createFolder, owner, { name: `folder ${label}`, description: mark }));
+  await done(realm.call(addDomain, owner, { domain: `${label}.example.com`, allow_subdomains: true }));
+  await done(realm.call(createField, owner, { name: 'languages', hint: mark, field_type: 1 }));
+  await done(realm.call(createField, owner, { name: 'mentor', field_type: 6 }));
+  await done(realm.call(createBot, member, { full_name: `Bot of ${label}`, short_name: label }));
+  const files = [await picture('png', 20, 20)];
+  await done(realm.call(addEmoji, owner, {}, { path: { emoji_name: label }, files }));
+  for (let i = 0; i < 12; i++) {
+    const to = i % 2 === 0 ? 'general' : 'random';
+    const content = `${i} ${mark} @**Max Member** :tada:`;
+    await done(
+      realm.call(send, i % 3 === 0 ? owner : member, { type: 'channel', to, topic: `t${i % 4}`, content }),
+    );
+  }
+  return somebody;
+}
+
+/** Looks into the table for what there is now. Newest first, and of what is much only that. */
+export async function refresh(side: Side): Promise<void> {
+  const { realm, hidden, queues, devices } = side;
+  const { table } = realm.outside;
+  const all = <T>(
+    name: 'user' | 'channel' | 'group' | 'folder' | 'emoji' | 'slot',
+    limit = 60,
+  ): Promise<T[]> => table.all<T>({ pk: partition(name, { realm: realm.realm }), descending: true, limit });
+  const [users, channels, groups, folders, emoji, here, slots, fields] = await Promise.all([
+    all<User>('user', 1_000),
+    all<Channel>('channel'),
+    all<Group>('group'),
+    all<Folder | object>('folder'),
+    all<CustomEmoji>('emoji'),
+    Promise.all(Object.values(realm.channels).map((channelId) => messagesOf(realm, channelId))),
+    all<Slot>('slot', 80),
+    loadProfileFields(table, realm.realm),
+  ]);
+  const messages: Entry[] = [...here.flat(), ...slots.filter((slot) => slot.kind === 'message')];
+  // What is hidden stays so only as long as nobody happens to write it elsewhere.
+  const topics = messages.flatMap(({ topic, channelId = 0 }) =>
+    topic === undefined || hidden.channelIds.includes(channelId) ? [] : topic,
+  );
+  const people = Object.values(realm.people);
+  const familiar = users.filter(({ userId }) => people.some((person) => person.userId === userId));
+  const some = [...familiar, ...familiar, ...users.slice(0, 10), ...users.slice(-10)];
+  const pools: Record<PoolName, (string | number)[]> = {
+    userId: [...some.map(({ userId }) => userId), ...hidden.hermits.map(({ userId }) => userId)],
+    botId: users.filter(({ isBot }) => isBot).map(({ userId }) => userId),
+    email: some.map(({ email }) => email),
+    fullName: some.map(({ fullName }) => fullName),
+    channelId: [
+      ...Object.values(realm.channels),
+      ...channels.slice(0, 15).map(({ channelId }) => channelId),
+      ...hidden.channelIds,
+    ],
+    channelName: ['general', 'random', ...channels.slice(0, 15).map(({ name }) => name), ...hidden.names],
+    topic: [...new Set(topics), ...hidden.topics, 't0'],
+    messageId: [...messages.map(({ sk }) => Number(sk)), ...hidden.messageIds],
+    groupId: groups.slice(0, 15).map(({ groupId }) => groupId),
+    groupName: groups.slice(0, 15).map(({ name }) => name),
+    folderId: folders.flatMap((folder) => ('folderId' in folder ? folder.folderId : [])),
+    fieldId: fields.fields.map(({ fieldId }) => fieldId),
+    emojiName: emoji.slice(0, 15).map(({ name }) => name),
+    emojiId: emoji.slice(0, 15).map(({ emojiId }) => `${emojiId}`),
+    queueId: queues.slice(-20),
+    deviceId: devices.slice(-5),
+    domain: [`${side.label}.example.com`, 'example.com'],
+    file: emoji.slice(0, 5).map(({ sourceUrl }) => sourceUrl.split('/').at(-1) ?? ''),
+  };
+  side.pools = pools;
+}
+
+/** What of a message is in the index: its number is its sort key. */
+type Entry = Pick<Slot, 'sk'> & { readonly topic?: string; readonly channelId?: number };
+
+/** The newest messages of a channel. */
+const messagesOf = ({ realm, outside }: TestRealm, channelId: number): Promise<Entry[]> =>
+  outside.table.all<Entry>({
+    index: indexes.channel,
+    pk: indexes.channel.key(realm, channelId),
+    descending: true,
+    limit: 25,
+  });

@@ -1,0 +1,52 @@
+import type { Section } from './rules.ts';
+
+/** Section 4 as far as it holds for every operation, and section 4.1: sending. */
+export const messages: readonly Section[] = [
+  {
+    section: '4',
+    rules: {
+      authenticated: ['every request says who is calling', '5/basic'],
+      json: 'every reply is JSON',
+      form: 'parameters are fields of a form',
+      'json-values': 'lists and objects travel as JSON text',
+      envelope: ['a success has the envelope beside the fields of its operation', '2.1/result', '2.1/msg'],
+    },
+  },
+  {
+    section: '4.1',
+    rules: {
+      type: 'is required, and one of four words',
+      direct: 'sends a direct message',
+      channel: 'sends a channel message',
+      stream: 'sends a channel message too',
+      private: 'is the old word for direct',
+      to: 'is required',
+      'to-name': 'a channel is named',
+      'to-id': 'or given by its number',
+      'to-ids': 'people are given by their numbers',
+      'to-emails': 'or by their addresses',
+      'to-sender': 'who sends may be listed, which means nothing',
+      'to-self': 'unless nobody else is: then it is a note to oneself',
+      content: 'is required',
+      'content-length': 'has a limit, which registration tells',
+      topic: 'is required for channel messages',
+      'topic-direct': 'and means nothing for direct ones',
+      'topic-length': 'has a limit, which registration tells',
+      'topic-placeholder': '(no topic) and the display name of the empty topic are the empty topic',
+      'topic-empty': 'none of these will do where a topic needs a name',
+      subject: 'is the old name of topic',
+      queue_id: 'needs a local_id beside it',
+      local_id: 'needs a queue_id beside it',
+      read_by_sender: 'says whether the sender has read the message',
+      'read_by_sender-absent': 'without it the name of the client decides',
+      id: 'of the message is the reply',
+      automatic_new_visibility_policy: 'is told when sending changed it by itself, and only then',
+      echo: 'rule 1: the queue that was named hears the message with its local id, unchanged',
+      user_topic: 'rule 2: an automatic change of policy is told as an event too',
+      'unknown-channel': 'rule 3: has its code and names the channel',
+      'unknown-recipient': 'rule 3: is a bad request that says which',
+      'channel-wildcard': 'rule 3: to a large channel is for those whom the organization lets',
+      'topic-wildcard': 'rule 3: the same for a topic with many participants',
+    },
+  },
+];

@@ -1,0 +1,123 @@
+import type { Section } from './rules.ts';
+
+/** Sections 4.4 to 4.12 of the specification. */
+export const organization: readonly Section[] = [
+  {
+    section: '4.4',
+    rules: {
+      administrators: 'create profile fields',
+      name: 'is shown, and can be left out',
+      hint: 'helps, and can be left out',
+      field_type: 'is required, and 1 to 8',
+      'field_data-dropdown': 'has choices by their keys, each with a text and an order, both text',
+      'field_data-account': 'says which account it is',
+      display_in_profile_summary: 'is for two fields of an organization',
+      'summary-users': 'and for no list of users',
+      'summary-paragraph': 'but for paragraphs',
+      required: 'says whether administrators want a value',
+      'required-empty': 'and promises none',
+      editable_by_user: 'says whether people fill it in for themselves',
+      'editable-administrators': 'administrators do for anybody',
+      use_for_user_matching: 'is for short texts and external accounts',
+      'matching-told': 'and told only where it is so',
+      id: 'of the field is the reply',
+    },
+  },
+  {
+    section: '4.5',
+    rules: {
+      name: 'is required',
+      description: 'is required',
+      members: 'are required, by their numbers',
+      subgroups: 'can be given',
+      'subgroups-any': 'whatever else the creator may do',
+      can_add_members_group: 'may add members',
+      can_join_group: 'may join',
+      can_leave_group: 'may leave',
+      can_manage_group: 'may manage it',
+      'manage-refused': 'and is neither everyone nor the internet',
+      can_mention_group: 'may mention it',
+      'mention-refused': 'and is neither the owners nor the internet',
+      can_remove_members_group: 'may remove members',
+      group_id: 'is the reply',
+      'unknown-member': 'is a bad request that names the number',
+      bots: 'may create groups too',
+    },
+  },
+  {
+    section: '4.6',
+    rules: {
+      owners: 'change domains',
+      domain: 'the path says which',
+      allow_subdomains: 'is required, and true or false',
+      addresses: 'it decides which addresses new people may have',
+      reply: 'is the envelope only',
+    },
+  },
+  {
+    section: '4.7',
+    rules: {
+      stream_id: 'the path says which channel',
+      sender_id: 'may be the number of the caller',
+      'sender-gateway': 'or of the bot of the service, as without it',
+      'sender-bot': 'or of a bot of the caller, and of nobody else',
+      'sender-shown': 'they appear as the sender of mail that is sent there',
+      email: 'is the reply',
+      posting: 'is told to those who may post in the channel',
+      'invalid-channel': 'what does not exist and what is out of reach are one bad request',
+    },
+  },
+  {
+    section: '4.8',
+    rules: {
+      administrators: 'create exports',
+      default: 'is the public one',
+      public: 'has public data only',
+      full_with_consent: 'has the private data of those who consent too',
+      full_without_consent: 'has everything of everybody',
+      owner_full_content_access: 'is what the last one needs of the organization',
+      id: 'of the export is the reply',
+      'too-large': 'is a bad request that tells to ask for an export by hand',
+    },
+  },
+  {
+    section: '4.9',
+    rules: {
+      emoji_name: 'the path says which',
+      own: 'people deactivate what they added',
+      administrators: 'deactivate any',
+      reply: 'is the envelope only',
+      unknown: 'is a 404 with the code of a bad request',
+    },
+  },
+  {
+    section: '4.10',
+    rules: {
+      parameters: 'there are none',
+      emoji: 'the reply has all records by their ids',
+    },
+  },
+  {
+    section: '4.11',
+    rules: {
+      device_id: 'sends to that device only',
+      'all-devices': 'without it to all of the caller',
+      reply: 'is the envelope only',
+      NO_ACTIVE_PUSH_DEVICE: 'section 7: no device can get it',
+      ADMIN_ACTION_REQUIRED: 'section 7: the relay does not take this server or organization',
+      FAILED_TO_CONNECT_BOUNCER: 'section 7: the relay cannot be reached',
+      INTERNAL_SERVER_ERROR_ON_BOUNCER: 'section 7: the relay answers with a 5xx',
+    },
+  },
+  {
+    section: '4.12',
+    rules: {
+      provider: 'the path says whose calls',
+      parameters: 'none are needed',
+      configured: 'the server must know the provider',
+      token: 'and the caller have consented there',
+      has_provider_token: 'which registration tells, and an event',
+      url: 'of the meeting is the reply',
+    },
+  },
+];

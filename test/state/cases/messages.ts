@@ -1,0 +1,201 @@
+import { expect } from 'vitest';
+import { handler as remove } from '../../../functions/messages/delete.ts';
+import { handler as send } from '../../../functions/messages/send.ts';
+import { handler as update } from '../../../functions/messages/update.ts';
+import { handler as updateFlags } from '../../../functions/messages/updateFlags.ts';
+import { handler as react } from '../../../functions/reactions/add.ts';
+import { handler as unreact } from '../../../functions/reactions/remove.ts';
+import { handler as setVisibility } from '../../../functions/topics/setVisibility.ts';
+import { givenChannel } from '../../given.ts';
+import { sent } from '../../message.ts';
+import { THUMB } from '../../reactions/react.ts';
+import type { Person, TestRealm } from '../../realm.ts';
+import { type Case, done } from '../case.ts';
+import { follow } from '../follow.ts';
+import { settings } from './settings.ts';
+
+const change = (realm: TestRealm, as: Person, message_id: number, given: object) =>
+  done(realm, update, as, { ...given }, { path: { message_id } });
+
+export const messageCases: readonly Case[] = [
+  {
+    title: 'messages of all kinds are counted as unread, with their mentions',
+    calls: [send],
+    run: async (realm) => {
+      const { owner, admin, member, guest } = realm.people;
+      const { general, random } = realm.channels;
+      const { settle } = await follow(realm);
+      await sent(realm, owner, { to: general, topic: 'A' }, '@**Max Member** and @_**Gus Guest**');
+      await sent(realm, owner, { to: general, topic: 'a' }, '@**all**');
+      await sent(realm, admin, { to: random, topic: '' });
+      await settle();
+      await sent(realm, admin, { people: [member] });
+      await sent(realm, member, { people: [admin, guest] });
+      const self = await sent(realm, member, { people: [member] });
+      const heard = await settle();
+      const isSelf = (event: { readonly message?: { readonly id: number } }) => event.message?.id === self;
+      expect(heard.member?.filter(isSelf)).toHaveLength(1);
+      expect([...(heard.guest ?? []), ...(heard.admin ?? []), ...(heard.owner ?? [])].filter(isSelf)).toEqual(
+        [],
+      );
+    },
+  },
+  {
+    title: 'a message to a private channel is for its subscribers, and changes nothing for others',
+    calls: [send],
+    run: async (realm) => {
+      const { owner, member } = realm.people;
+      const { channelId } = await givenChannel(realm, { isPrivate: true }, [owner, member]);
+      const { settle } = await follow(realm);
+      await sent(realm, owner, { to: channelId });
+      const heard = await settle();
+      expect(heard.member).toHaveLength(1);
+      expect(heard.guest ?? []).toEqual([]);
+      expect(heard.admin ?? []).toEqual([]);
+    },
+  },
+  {
+    title: 'a topic that its sender follows by sending is told before the message (4.1)',
+    calls: [send],
+    run: async (realm) => {
+      const { member } = realm.people;
+      await settings(realm, member, { automatically_follow_topics_policy: 2 });
+      const { settle } = await follow(realm);
+      await sent(realm, member, { to: realm.channels.general, topic: 'Mine' });
+      const heard = await settle();
+      expect(heard.member?.slice(0, 2)).toMatchObject([
+        { type: 'user_topic', topic_name: 'Mine', visibility_policy: 3 },
+        { type: 'message' },
+      ]);
+    },
+  },
+  {
+    title: 'an edit takes a mention away and brings another',
+    calls: [update],
+    run: async (realm) => {
+      const { member } = realm.people;
+      const id = await sent(realm, member, { to: realm.channels.general }, '@**Adam Admin**');
+      const { settle } = await follow(realm);
+      await change(realm, member, id, { content: '@**Olive Owner**' });
+      await settle();
+      await change(realm, member, id, { content: '@**all**' });
+      await settle();
+    },
+  },
+  {
+    title: 'messages move to another topic, and their notices with them',
+    calls: [update],
+    run: async (realm) => {
+      const { member, admin } = realm.people;
+      const { general } = realm.channels;
+      const first = await sent(realm, member, { to: general, topic: 'here' });
+      await sent(realm, admin, { to: general, topic: 'here' }, '@**all**');
+      await done(realm, setVisibility, member, { stream_id: general, topic: 'here', visibility_policy: 3 });
+      const { settle } = await follow(realm);
+      await change(realm, admin, first, { topic: 'there', propagate_mode: 'change_all' });
+      await settle();
+      await change(realm, admin, first, { topic: '✔ there', propagate_mode: 'change_all' });
+      await settle();
+    },
+  },
+  {
+    title: 'messages move to another channel, out of sight of some and into sight of others',
+    calls: [update],
+    run: async (realm) => {
+      const { owner, member, admin } = realm.people;
+      const { general } = realm.channels;
+      const { channelId } = await givenChannel(realm, { isPrivate: true }, [owner, member]);
+      const ids = [
+        await sent(realm, member, { to: general, topic: 'here' }),
+        await sent(realm, admin, { to: general, topic: 'here' }),
+      ] as const;
+      const { settle } = await follow(realm);
+      const move = { stream_id: channelId, topic: 'there', propagate_mode: 'change_all' };
+      await change(realm, owner, ids[0], move);
+      const heard = await settle();
+      expect(heard.guest?.map(({ type }) => type)).toContain('delete_message');
+      expect(JSON.stringify(heard.guest)).not.toContain('there');
+      await change(realm, owner, ids[1], { stream_id: general, propagate_mode: 'change_one' });
+      await settle();
+    },
+  },
+  {
+    title: 'messages are deleted, the first of a channel and the newest of a conversation among them',
+    calls: [remove],
+    run: async (realm) => {
+      const { owner, member, admin } = realm.people;
+      const { general } = realm.channels;
+      const { settle } = await follow(realm);
+      const first = await sent(realm, member, { to: general, topic: 'here' }, '@**all**');
+      await sent(realm, member, { to: general, topic: 'here' });
+      await sent(realm, member, { people: [admin] });
+      const newest = await sent(realm, admin, { people: [member] });
+      await done(realm, updateFlags, admin, { op: 'add', flag: 'starred', messages: [first] });
+      await settle();
+      await done(realm, remove, owner, {}, { path: { message_id: first } });
+      await settle();
+      await done(realm, remove, admin, {}, { path: { message_id: newest } });
+      const heard = await settle();
+      expect(heard.owner ?? []).toEqual([]);
+    },
+  },
+  {
+    title: 'flags come and go, and only their owner hears of it',
+    calls: [updateFlags],
+    run: async (realm) => {
+      const { owner, member, guest } = realm.people;
+      const { general } = realm.channels;
+      const messages = [
+        await sent(realm, owner, { to: general, topic: 'here' }, '@**Max Member**'),
+        await sent(realm, owner, { to: general, topic: 'there' }),
+        await sent(realm, owner, { people: [member] }),
+        await sent(realm, owner, { people: [member, guest] }),
+        await sent(realm, member, { people: [member] }),
+      ];
+      const { settle } = await follow(realm);
+      for (const flag of ['read', 'starred']) {
+        for (const op of ['add', 'remove']) {
+          await done(realm, updateFlags, member, { op, flag, messages });
+          const { member: heard = [], ...others } = await settle();
+          expect(heard.length).toBeGreaterThan(0);
+          expect(Object.keys(others)).toEqual([]);
+        }
+      }
+    },
+  },
+  {
+    title: 'reactions stand with messages, of which the state tells none',
+    calls: [react, unreact],
+    run: async (realm) => {
+      const { member, admin } = realm.people;
+      const message_id = await sent(realm, member, { people: [admin] });
+      const { settle } = await follow(realm);
+      await done(realm, react, admin, THUMB, { path: { message_id } });
+      await done(realm, unreact, admin, THUMB, { path: { message_id } });
+      const heard = await settle();
+      expect(heard.member?.map(({ op }) => op)).toEqual(['add', 'remove']);
+      expect(heard.owner).toBeUndefined();
+    },
+  },
+  {
+    title: 'policies for topics silence what is unread',
+    calls: [setVisibility],
+    run: async (realm) => {
+      const { owner, member } = realm.people;
+      const { general } = realm.channels;
+      const { settle } = await follow(realm);
+      await sent(realm, owner, { to: general, topic: 'Loud' }, '@**all**');
+      await sent(realm, owner, { to: general, topic: '' });
+      await settle();
+      for (const [topic, visibility_policy] of [
+        ['loud', 1],
+        ['', 3],
+        ['LOUD', 0],
+        ['loud', 2],
+      ] as const) {
+        await done(realm, setVisibility, member, { stream_id: general, topic, visibility_policy });
+        expect(Object.keys(await settle())).toEqual(['member']);
+      }
+    },
+  },
+];

@@ -1,0 +1,196 @@
+import { expect } from 'vitest';
+import { handler as createBot } from '../../../functions/bots/create.ts';
+import { handler as deactivateBot } from '../../../functions/bots/deactivate.ts';
+import { handler as regenerateBotKey } from '../../../functions/bots/regenerateKey.ts';
+import { handler as ping } from '../../../functions/presence/update.ts';
+import { handler as updateSettings } from '../../../functions/settings/update.ts';
+import { handler as create } from '../../../functions/users/create.ts';
+import { handler as deactivate } from '../../../functions/users/deactivate.ts';
+import { handler as reactivate } from '../../../functions/users/reactivate.ts';
+import { handler as regenerateKey } from '../../../functions/users/regenerateKey.ts';
+import { handler as setStatus } from '../../../functions/users/setStatus.ts';
+import { handler as update } from '../../../functions/users/update.ts';
+import { roles, systemGroups } from '../../../shared/domain/group/system-group.ts';
+import { givenBot, givenChannel, givenGroup, givenSubscription, givenUser } from '../../given.ts';
+import { sent } from '../../message.ts';
+import type { TestRealm } from '../../realm.ts';
+import { type Case, done } from '../case.ts';
+import { follow } from '../follow.ts';
+import { settings } from './settings.ts';
+
+const at = ({ userId }: { readonly userId: number }) => ({ path: { user: userId } });
+
+/** Somebody in channels and groups, with a bot that is in a channel too. */
+async function givenBusyPerson(realm: TestRealm) {
+  const { owner } = realm.people;
+  const person = await givenUser(realm);
+  const bot = await givenBot(realm, person);
+  const closed = await givenChannel(realm, { isPrivate: true }, [person, owner]);
+  await givenSubscription(realm, person, realm.channels.general);
+  await givenSubscription(realm, bot, realm.channels.random);
+  const group = await givenGroup(realm, { members: [person, bot, owner] });
+  return { person, bot, closed, group };
+}
+
+export const peopleCases: readonly Case[] = [
+  {
+    title: 'accounts are created, of every role',
+    calls: [create],
+    run: async (realm) => {
+      const { owner } = realm.people;
+      const { settle } = await follow(realm);
+      for (const role of [roles.member, roles.guest, roles.owner]) {
+        const email = `new${role}@example.com`;
+        await done(realm, create, owner, { email, full_name: `New ${role}`, role });
+        await settle();
+      }
+    },
+  },
+  {
+    title: 'a guest who may not see everybody hears of those whom they come to know (wire facts 3.8)',
+    calls: [create],
+    settings: { can_access_all_users_group: systemGroups.members.id },
+    run: async (realm) => {
+      const { owner } = realm.people;
+      const { settle } = await follow(realm);
+      const given = { email: 'new@example.com', full_name: 'New' };
+      await done(realm, create, owner, { ...given, role: roles.member });
+      await settle();
+    },
+  },
+  {
+    title: 'an account is deactivated with its bot, and comes back',
+    calls: [deactivate, reactivate],
+    run: async (realm) => {
+      const { owner } = realm.people;
+      const { person, bot } = await givenBusyPerson(realm);
+      await done(realm, setStatus, person, { status_text: 'away' });
+      await sent(realm, person, { people: [owner] });
+      const { settle } = await follow(realm);
+      await done(realm, deactivate, owner, {}, at(person));
+      await settle();
+      await done(realm, reactivate, owner, {}, at(person));
+      await settle();
+      await done(realm, reactivate, owner, {}, at(bot));
+      await settle();
+    },
+  },
+  {
+    title: 'a bot comes back to another owner than it had',
+    calls: [reactivate],
+    run: async (realm) => {
+      const { admin, owner } = realm.people;
+      const { person, bot } = await givenBusyPerson(realm);
+      await done(realm, deactivate, owner, {}, at(person));
+      const { settle } = await follow(realm);
+      await done(realm, reactivate, admin, {}, at(bot));
+      await settle();
+    },
+  },
+  {
+    title: 'names are changed by administrators and by people themselves',
+    calls: [update, updateSettings],
+    run: async (realm) => {
+      const { admin, member, bot } = realm.people;
+      const { settle } = await follow(realm);
+      await done(realm, update, admin, { full_name: 'Maxine Member' }, at(member));
+      await done(realm, update, admin, { full_name: 'Lazy Bot' }, at(bot));
+      await settle();
+      await done(realm, updateSettings, member, { full_name: 'Max', timezone: 'Europe/Berlin' });
+      await settle();
+    },
+  },
+  ...[
+    [roles.member, roles.administrator],
+    [roles.member, roles.guest],
+    [roles.guest, roles.member],
+    [roles.administrator, roles.moderator],
+    [roles.owner, roles.member],
+  ].map(
+    ([before, after]): Case => ({
+      title: `a role changes from ${before} to ${after}, and with it what the person sees and may`,
+      calls: [update],
+      settings: { can_create_public_channel_group: systemGroups.administrators.id },
+      run: async (realm) => {
+        const { owner, admin } = realm.people;
+        const person = await givenUser(realm, { role: before as (typeof roles)['member'] });
+        await givenBot(realm, person);
+        await givenChannel(realm, {}, [owner]);
+        await givenChannel(realm, { isPrivate: true }, [owner, person]);
+        await givenChannel(realm, { isPrivate: true }, [admin]);
+        await givenSubscription(realm, person, realm.channels.general);
+        const { settle } = await follow(realm, [
+          [person, 'modern'],
+          [person, 'old'],
+        ]);
+        await done(realm, update, owner, { role: after }, at(person));
+        await settle();
+      },
+    }),
+  ),
+  {
+    title: 'personal settings are told to nobody else, but consents to administrators (wire facts 10)',
+    calls: [updateSettings],
+    run: async (realm) => {
+      const { member } = realm.people;
+      const { settle } = await follow(realm);
+      const given = { enter_sends: false, color_scheme: 2, default_language: 'de', web_home_view: 'recent' };
+      await settings(realm, member, given);
+      expect(Object.keys(await settle())).toEqual(['member']);
+      await settings(realm, member, { allow_private_data_export: true, twenty_four_hour_time: null });
+      const heard = await settle();
+      expect(heard.admin?.map(({ type }) => type)).toEqual(['realm_export_consent']);
+      expect(heard.guest).toBeUndefined();
+    },
+  },
+  {
+    title: 'statuses come, change and go',
+    calls: [setStatus],
+    run: async (realm) => {
+      const { member } = realm.people;
+      const { settle } = await follow(realm);
+      for (const given of [
+        { status_text: 'out', emoji_name: 'car' },
+        { status_text: 'back' },
+        { emoji_name: '' },
+        { status_text: '', emoji_name: 'house' },
+        { emoji_name: '' },
+      ]) {
+        await done(realm, setStatus, member, given);
+        await settle();
+      }
+    },
+  },
+  {
+    title: 'nobody hears of pings and new keys',
+    calls: [ping, regenerateKey, regenerateBotKey],
+    run: async (realm) => {
+      const { moderator, member, bot } = realm.people;
+      const { settle } = await follow(realm);
+      await done(realm, ping, member, { status: 'active' });
+      await done(realm, regenerateKey, moderator);
+      await done(realm, regenerateBotKey, member, {}, { path: { bot_id: bot.userId } });
+      expect(await settle()).toEqual({});
+    },
+  },
+  {
+    title: 'bots are created and deactivated',
+    calls: [createBot, deactivateBot],
+    run: async (realm) => {
+      const { member, owner, bot } = realm.people;
+      const closed = await givenChannel(realm, { isPrivate: true, name: 'Closed' }, [member]);
+      const { settle } = await follow(realm);
+      await done(realm, createBot, member, {
+        full_name: 'New Bot',
+        short_name: 'new',
+        default_sending_stream: 'general',
+        default_events_register_stream: closed.name,
+      });
+      await done(realm, createBot, owner, { full_name: 'Owned', short_name: 'owned' });
+      const heard = await settle();
+      expect(heard.guest?.map(({ type }) => type)).not.toContain('realm_bot');
+      await done(realm, deactivateBot, member, {}, { path: { bot_id: bot.userId } });
+      await settle();
+    },
+  },
+];

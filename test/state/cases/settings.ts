@@ -1,0 +1,7 @@
+import { handler as update } from '../../../functions/settings/update.ts';
+import type { Person, TestRealm } from '../../realm.ts';
+import { done } from '../case.ts';
+
+/** Changes somebody's own settings. */
+export const settings = (realm: TestRealm, as: Person, given: Readonly<Record<string, unknown>>) =>
+  done(realm, update, as, given);

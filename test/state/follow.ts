@@ -1,0 +1,149 @@
+import { setImmediate as tick } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { capabilityNames } from '../../shared/domain/event/event-queue.ts';
+import type { DemoName } from '../../shared/domain/realm/demo.ts';
+import { eventKind } from '../../shared/openapi/event-shapes.ts';
+import { type Client, type Event, givenClient } from '../events/queue.ts';
+import type { Person, TestRealm } from '../realm.ts';
+import { applyChannels } from './apply-channels.ts';
+import { applyMessages } from './apply-messages.ts';
+import { applyPeople } from './apply-people.ts';
+import { applyRealm } from './apply-realm.ts';
+import { type Applying, type Json, type Kind, type Known, knownFrom } from './known.ts';
+import { comparable, followed } from './shown.ts';
+
+/** What clients make of each event, by its name. */
+export const applying: Applying = {
+  ...applyChannels,
+  ...applyMessages,
+  ...applyPeople,
+  ...applyRealm,
+  heartbeat: () => {},
+};
+
+/** The kinds of events of which clients make something, which must be all that there are. */
+export const followedEvents: readonly string[] = Object.keys(applying);
+
+/** Everything that a client can say of itself. */
+const modern: Kind = {
+  parameters: {
+    client_capabilities: Object.fromEntries(capabilityNames.map((name) => [name, true])),
+    include_subscribers: true,
+    slim_presence: true,
+    client_gravatar: true,
+  },
+  archivedChannels: true,
+  deactivatedGroups: true,
+  emptyTopicName: true,
+  subscribers: true,
+};
+
+/** Nothing of it; who is subscribed matters to it, as to the terminal client. */
+const old: Kind = {
+  parameters: { client_capabilities: {}, include_subscribers: true },
+  archivedChannels: false,
+  deactivatedGroups: false,
+  emptyTopicName: false,
+  subscribers: true,
+};
+
+/** A program that wants neither subscribers nor to work out pictures. */
+const plain: Kind = {
+  ...old,
+  parameters: { client_capabilities: {}, client_gravatar: false },
+  subscribers: false,
+};
+
+export const kinds = { modern, old, plain } as const;
+
+type Viewer = readonly [who: DemoName | Person, kind: keyof typeof kinds];
+
+const usual: readonly Viewer[] = [
+  ['owner', 'modern'],
+  ['admin', 'plain'],
+  ['member', 'modern'],
+  ['guest', 'old'],
+];
+
+/** Somebody's client that follows the events. */
+interface Follower {
+  readonly name: string;
+  readonly person: Person;
+  readonly client: Client;
+  readonly known: Known;
+}
+
+/** Clients that follow what happens from now on. */
+export interface Following {
+  /**
+   * Lets each client catch up, checks that it knows what a new registration tells, and returns the events that they
+   * got, by whose client it is.
+   */
+  readonly settle: () => Promise<Readonly<Record<string, readonly Event[]>>>;
+}
+
+/** Registers the clients of an owner, an administrator, a member and a guest, and of others if wanted. */
+export async function follow(given: TestRealm, more: readonly Viewer[] = []): Promise<Following> {
+  // Time passes at once where one would wait for entries to settle: the store here has no lag.
+  const realm = given.container(undefined, {
+    wait: async (ms) => {
+      given.pass(ms);
+      await tick();
+    },
+  });
+  const followers = await Promise.all(
+    [...usual, ...more].map(async ([who, kind]): Promise<Follower> => {
+      const person = typeof who === 'string' ? realm.people[who] : who;
+      const client = await registered(realm, person, kinds[kind]);
+      const name = typeof who === 'string' ? who : 'other';
+      return { name, person, client, known: knownFrom(client.state, kinds[kind]) };
+    }),
+  );
+  return {
+    settle: async () => {
+      const heard = await Promise.all(followers.map((follower) => caughtUp(realm, follower)));
+      return Object.groupBy(heard.flat(), ({ name }) => name) as never;
+    },
+  };
+}
+
+const registered = (realm: TestRealm, person: Person, { parameters }: Kind): Promise<Client> =>
+  givenClient(realm, person, { fetch_event_types: null, ...parameters });
+
+async function caughtUp(realm: TestRealm, { name, person, client, known }: Follower) {
+  const all: Event[] = [];
+  for (;;) {
+    const events = await client.poll();
+    if (events.length === 0) break;
+    for (const event of events) {
+      const apply = applying[eventKind(event)];
+      if (apply === undefined) throw new Error(`nobody knows the event ${JSON.stringify(event)}`);
+      apply(known, event);
+      all.push(event);
+    }
+  }
+  const { state } = await registered(realm, person, known.kind);
+  fetchStale(known, state);
+  expectSame(name, comparable(followed(known)), comparable(state), all);
+  return all.map((event) => ({ ...event, name }));
+}
+
+/** Fetches what cannot be worked out from events. */
+function fetchStale(known: Known, state: Json): void {
+  if (known.stale.has('realm_bots')) known.state.realm_bots = state.realm_bots;
+  if (known.stale.has('unread_msgs')) {
+    known.unread.clear();
+    for (const [id, unread] of knownFrom(state, known.kind).unread) known.unread.set(id, unread);
+  }
+  known.stale.clear();
+}
+
+/** Tells the parts of the state that differ, and the events that led there. */
+function expectSame(name: string, followed: Json, told: Json, events: readonly Event[]): void {
+  const parts = [...new Set([...Object.keys(followed), ...Object.keys(told)])].filter(
+    (part) => JSON.stringify(followed[part]) !== JSON.stringify(told[part]),
+  );
+  const only = (state: Json): Json => Object.fromEntries(parts.map((part) => [part, state[part]]));
+  const said = events.map((event) => JSON.stringify(event).slice(0, 300)).join('\n');
+  expect(only(followed), `what a client of the ${name} made of\n${said}`).toEqual(only(told));
+}

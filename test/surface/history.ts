@@ -1,0 +1,108 @@
+import { expect } from 'vitest';
+import type { Event } from '../events/queue.ts';
+import type { Person, TestRealm } from '../realm.ts';
+import { lastNumber } from '../stored.ts';
+import type { Known } from './known.ts';
+import { isSubscribed, mayKnow } from './sight.ts';
+
+/** What an organization was like after a step. */
+interface Moment {
+  /** The last number of the log that was handed out by then. */
+  readonly upTo: number;
+  readonly known: Known;
+}
+
+/** All that an organization has been like, so that events can be held to it. */
+export class History {
+  readonly #moments: Moment[] = [];
+
+  /** Notes what it is like now. */
+  async note(realm: TestRealm, known: Known): Promise<void> {
+    this.#moments.push({ upTo: await lastNumber(realm), known });
+  }
+
+  get now(): Known {
+    return (this.#moments.at(-1) as Moment).known;
+  }
+
+  /** Whether the last step took no number of the log. */
+  get isQuiet(): boolean {
+    return this.#moments.at(-1)?.upTo === this.#moments.at(-2)?.upTo;
+  }
+
+  /** What it was like just before and just after the step that told the event. */
+  #around(id: number): readonly Known[] {
+    const after = this.#moments.findIndex(({ upTo }) => id <= upTo);
+    return this.#moments.slice(Math.max(after - 1, 0), after + 1).map(({ known }) => known);
+  }
+
+  /**
+   * Holds an event to what its listener might see when it was told, and may see now that they read it. That they
+   * themselves came or left is theirs to know; so is what they are to forget, if they ever could know of it.
+   */
+  expectAllowed(event: Event, { userId, email }: Person): void {
+    const what = `${email} hears ${JSON.stringify(event)}`;
+    const then = this.#around(event.id);
+    const sees = (known: Known, id: number): boolean => mayKnow(known, userId, id);
+    for (const id of forgottenIn(event)) {
+      expect(
+        this.#moments.some(({ known }) => sees(known, id)),
+        `${what}: never seen`,
+      ).toBe(true);
+    }
+    for (const id of ownIn(event)) {
+      expect(
+        then.some((known) => isSubscribed(known, userId, id)),
+        `${what}: never theirs`,
+      ).toBe(true);
+    }
+    for (const id of toldIn(event)) {
+      expect(
+        then.some((known) => sees(known, id)),
+        `${what}: hidden then`,
+      ).toBe(true);
+    }
+    for (const id of seenIn(event)) expect(sees(this.now, id), `${what}: hidden now`).toBe(true);
+    const text = JSON.stringify(event);
+    for (const name of this.#neverSeen(userId)) expect(text, what).not.toContain(`"${name}"`);
+  }
+
+  /** The names of channels that this person could never know of, as far as no other channel has borne them. */
+  #neverSeen(userId: number): readonly string[] {
+    const [seen, hidden] = [new Set<string>(), new Set<string>()];
+    for (const { known } of this.#moments) {
+      for (const { channelId, name } of known.channels) {
+        (mayKnow(known, userId, channelId) ? seen : hidden).add(name);
+      }
+    }
+    return [...hidden].filter((name) => !seen.has(name));
+  }
+}
+
+type Ids = readonly number[];
+const idsOf = (channels: readonly { readonly stream_id: number }[]): Ids =>
+  channels.map(({ stream_id }) => stream_id);
+
+const forgottenIn = ({ type, op, stream_ids }: Event): Ids =>
+  type === 'stream' && op === 'delete' ? stream_ids : [];
+
+/** Channels to which the listener themselves came, or which they left. */
+const ownIn = ({ type, op, subscriptions }: Event): Ids =>
+  type === 'subscription' && (op === 'add' || op === 'remove') ? idsOf(subscriptions) : [];
+
+/** Channels of which it tells what somebody did just then. */
+function toldIn(event: Event): Ids {
+  if (event.type === 'message') return event.message.stream_id === undefined ? [] : [event.message.stream_id];
+  return event.type === 'stream' && event.op === 'update' ? [event.stream_id] : [];
+}
+
+/** Channels of which it tells what they are like, or who is in them. */
+function seenIn(event: Event): Ids {
+  const { type, op, streams, stream_ids, subscriptions } = event;
+  if (type === 'stream' && op === 'create') return idsOf(streams);
+  if (type === 'subscription' && op?.startsWith('peer_')) return stream_ids;
+  if (type === 'subscription' && op === 'add') return idsOf(subscriptions.filter(hasPeers));
+  return toldIn(event);
+}
+
+const hasPeers = ({ subscribers }: { readonly subscribers?: Ids }): boolean => (subscribers?.length ?? 0) > 0;
