@@ -1,11 +1,12 @@
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as Lambda, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Architecture, type CfnFunction, Code, Function as Lambda, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { AssetHashType, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
+import { accept } from './accepted.ts';
 import type { Bundle } from './build.ts';
-import { environment, grants, type Resources } from './resources.ts';
+import { environment, grants, type Resources, wideGrants } from './resources.ts';
 
 /** What every declaration says of its function, be it an endpoint or a worker. */
 export interface Declaration {
@@ -22,6 +23,8 @@ export interface DeclaredFunctionProps {
   readonly declaration: Declaration;
   readonly bundle: Bundle;
   readonly resources: Resources;
+  /** How many of it may run at once. They are kept for it, and all others have the rest of the account. */
+  readonly concurrency?: number | undefined;
   /** Grants that follow from what triggers the function, besides those of its needs. */
   readonly triggerGrants?: readonly PolicyStatement[];
 }
@@ -35,12 +38,12 @@ export class DeclaredFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: DeclaredFunctionProps) {
     super(scope, id);
-    const { declaration, bundle, resources, triggerGrants = [] } = props;
+    const { declaration, bundle, resources, concurrency, triggerGrants = [] } = props;
     const name = `${Stack.of(this).stackName}-${declaration.id.replace('.', '-')}`;
 
     const logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${name}`,
-      retention: RetentionDays.ONE_MONTH,
+      retention: resources.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const ownLogs = new PolicyStatement({
@@ -48,11 +51,16 @@ export class DeclaredFunction extends Construct {
       actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
       resources: [logGroup.logGroupArn],
     });
+    const traces = new PolicyStatement({
+      sid: 'Traces',
+      actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
+      resources: ['*'],
+    });
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: {
         needs: new PolicyDocument({
-          statements: [...grants(declaration.needs, resources), ...triggerGrants, ownLogs],
+          statements: [...grants(declaration.needs, resources), ...triggerGrants, ownLogs, traces],
         }),
       },
     });
@@ -68,7 +76,16 @@ export class DeclaredFunction extends Construct {
       logGroup,
       timeout: Duration.seconds(declaration.timeout),
       memorySize: declaration.memory,
+      ...(concurrency !== undefined && { reservedConcurrentExecutions: concurrency }),
       environment: environment(declaration.needs, resources),
+    });
+    // The CDK's own way to say this adds a policy for itself to each role.
+    (this.lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
+    const unnamed = 'Traces of X-Ray belong to no resource that could be named.';
+    accept(role, {
+      'AwsSolutions-IAM5[Resource::*]': unnamed,
+      'Serverless-LambdaStarPermissions': unnamed,
+      ...wideGrants(declaration.needs, resources),
     });
   }
 }

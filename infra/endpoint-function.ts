@@ -1,28 +1,39 @@
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
+import { accept } from './accepted.ts';
 import type { Bundle } from './build.ts';
 import { DeclaredFunction } from './declared-function.ts';
 import type { Resources } from './resources.ts';
 
 /** Several times what the slowest ordinary request takes, cold start included. */
-const defaultTimeout = 10;
+export const defaultTimeout = 10;
 
 /** Below half a gigabyte Lambda's share of a processor makes cold starts slow. */
-const defaultMemory = 512;
+export const defaultMemory = 512;
 
 export interface EndpointFunctionProps {
   readonly endpoint: Endpoint;
   readonly bundle: Bundle;
   readonly resources: Resources;
+  /** How many of it may run at once; without this, what the account has left. */
+  readonly concurrency: number | undefined;
 }
 
 /** The Lambda behind one endpoint. The gateway's route and its permission are the `RestApi`'s business. */
 export class EndpointFunction extends DeclaredFunction {
   readonly endpoint: Endpoint;
 
-  constructor(scope: Construct, id: string, { endpoint, bundle, resources }: EndpointFunctionProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { endpoint, bundle, resources, concurrency }: EndpointFunctionProps,
+  ) {
     const { timeout = defaultTimeout, memory = defaultMemory } = endpoint;
-    super(scope, id, { declaration: { ...endpoint, timeout, memory }, bundle, resources });
+    super(scope, id, { declaration: { ...endpoint, timeout, memory }, bundle, resources, concurrency });
     this.endpoint = endpoint;
+    accept(this.lambda, {
+      'Serverless-LambdaDLQ':
+        'The gateway waits for its answer: what fails is told to the client, who tries again.',
+    });
   }
 }

@@ -114,8 +114,9 @@ export const gatewayBody = (
     openapi: '3.0.1',
     info: { title: name, version: '1' },
     paths,
-    // Uploads are bytes; everything else that clients send is text.
-    'x-amazon-apigateway-binary-media-types': ['multipart/form-data'],
+    // Uploads are bytes, and so are compressed replies. The gateway goes by the first type that a client accepts,
+    // which for most is any, and so is the one that has to stand here. Functions tell text from bytes themselves.
+    'x-amazon-apigateway-binary-media-types': ['*/*'],
     'x-amazon-apigateway-gateway-responses': gatewayResponses,
   };
 };

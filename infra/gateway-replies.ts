@@ -44,10 +44,15 @@ const noSuchRoute = gatewayResponse(404, 'BAD_REQUEST', 'There is no such addres
 /** Seconds after which a throttled caller may try again: the gateway's bucket fills up every second. */
 const retryAfter = 1;
 
-const tooMany = gatewayResponse(429, 'RATE_LIMIT_HIT', 'Too many requests; wait a moment and try again.', {
-  fields: { 'retry-after': retryAfter },
-  headers: { 'Retry-After': retryAfter },
-});
+/** The body of a refusal because of too many requests (wire facts 1.3), for whatever stands before the functions. */
+export const rateLimited = (seconds: number): string =>
+  envelope('RATE_LIMIT_HIT', 'Too many requests; wait a moment and try again.', { 'retry-after': seconds });
+
+const tooMany: GatewayResponse = {
+  statusCode: 429,
+  responseTemplates: { [json]: rateLimited(retryAfter) },
+  responseParameters: { 'gatewayresponse.header.Retry-After': literal(retryAfter) },
+};
 
 const fault = (statusCode?: number) =>
   gatewayResponse(statusCode, 'INTERNAL_SERVER_ERROR', 'Something went wrong on the server.');
@@ -69,6 +74,7 @@ export const gatewayResponses: Readonly<Record<string, GatewayResponse>> = {
   UNSUPPORTED_MEDIA_TYPE: gatewayResponse(415, 'BAD_REQUEST', 'The content type is not supported here.'),
   THROTTLED: tooMany,
   QUOTA_EXCEEDED: tooMany,
+  WAF_FILTERED: tooMany,
   INTEGRATION_FAILURE: fault(502),
   INTEGRATION_TIMEOUT: fault(504),
 };

@@ -1,16 +1,30 @@
 import { Key } from 'aws-cdk-lib/aws-kms';
+import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { IMAGES } from '../shared/domain/emoji/emoji-file.ts';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
+import { getEvents } from '../shared/endpoints/events.ts';
+import { MAIL } from '../shared/endpoints/incoming-mail.ts';
 import type { QueueWorker, ScheduledWorker, Worker } from '../shared/endpoints/worker.ts';
+import { accept } from './accepted.ts';
+import { AccessLogs } from './access-logs.ts';
+import { Alarms } from './alarms.ts';
 import type { Bundles } from './build.ts';
 import { ChatTable } from './chat-table.ts';
+import { type Deployment, deploymentOf } from './deployment-settings.ts';
+import { Distribution } from './distribution.ts';
 import { EndpointFunction } from './endpoint-function.ts';
+import { MailIntake } from './mail-intake.ts';
 import { operatorSettingsOf } from './operator-settings.ts';
+import { Overview } from './overview.ts';
 import { PrivateBucket } from './private-bucket.ts';
 import type { Resources } from './resources.ts';
 import { RestApi } from './rest-api.ts';
+import { Tracing } from './tracing.ts';
+import type { Watched } from './watched.ts';
+import { WebAcl } from './web-acl.ts';
 import { WorkQueue } from './work-queue.ts';
 import { QueueWorkerFunction, ScheduledWorkerFunction } from './worker-function.ts';
 
@@ -33,8 +47,11 @@ const oneForEach = <T>(names: Iterable<string>, make: (name: string) => T): Read
 
 /** The whole service: what functions need, the functions, and the gateway before them. */
 export class ParlanceStack extends Stack {
-  constructor(scope: Construct, id: string, { endpoints, workers, bundles }: ParlanceStackProps) {
+  constructor(scope: Construct, id: string, { endpoints, workers: all, bundles }: ParlanceStackProps) {
     super(scope, id, { description: 'Parlance: a team chat service with no servers to run.' });
+    const settings = operatorSettingsOf(this.node);
+    const deployment = deploymentOf(this.node);
+    const workers = all.filter(({ onlyWith }) => onlyWith === undefined || settings.has(onlyWith));
     const needs = [...endpoints, ...workers].map((declaration) => declaration.needs);
     const bucketNames = needs.flatMap(({ buckets = {} }) => Object.keys(buckets));
     const secretNames = needs.flatMap(({ secrets = [] }) => secrets);
@@ -45,10 +62,11 @@ export class ParlanceStack extends Stack {
     const resources: Resources = {
       table: new ChatTable(this, 'Table'),
       queues: new Map(sources.map(({ worker, work }) => [worker.queue.name, work.queue])),
-      buckets: oneForEach(bucketNames, (name) => new PrivateBucket(this, `${constructId(name)}Bucket`)),
+      buckets: this.buckets(bucketNames, deployment.logRetentionDays),
       secrets: oneForEach(secretNames, (name) => this.secret(name)),
       key: needs.some(({ key }) => key) ? this.key() : undefined,
-      settings: operatorSettingsOf(this.node),
+      settings,
+      logRetentionDays: deployment.logRetentionDays,
     };
 
     const made = (declaration: { readonly id: string }) => {
@@ -56,24 +74,108 @@ export class ParlanceStack extends Stack {
       if (!bundle) throw new Error(`${declaration.id} has not been built.`);
       return { bundle, resources };
     };
+    const lambdas = new Map<string, Lambda>();
     for (const { worker, work } of sources) {
-      new QueueWorkerFunction(this, constructId(worker.id), { worker, queue: work.queue, ...made(worker) });
+      const props = { worker, queue: work.queue, ...made(worker) };
+      lambdas.set(worker.id, new QueueWorkerFunction(this, constructId(worker.id), props).lambda);
     }
-    for (const worker of workers.filter(isScheduledWorker)) {
-      new ScheduledWorkerFunction(this, constructId(worker.id), { worker, ...made(worker) });
+    const scheduled = workers.filter(isScheduledWorker).map((worker) => {
+      const { lambda } = new ScheduledWorkerFunction(this, constructId(worker.id), {
+        worker,
+        ...made(worker),
+      });
+      return { says: worker.says, lambda };
+    });
+    const functions = endpoints.map((endpoint) => {
+      // Clients wait for events day and night: what they take must leave enough for those who send.
+      const concurrency = endpoint.id === getEvents.id ? deployment.pollConcurrency : undefined;
+      const props = { endpoint, concurrency, ...made(endpoint) };
+      return new EndpointFunction(this, constructId(endpoint.id), props);
+    });
+    for (const { endpoint, lambda } of functions) lambdas.set(endpoint.id, lambda);
+
+    const api = new RestApi(this, 'Api', functions, deployment.requestsPerSecond);
+    const acl = this.webAcl(api, deployment);
+    const distribution = new Distribution(this, 'Distribution', {
+      api,
+      images: resources.buckets.get(IMAGES),
+      proof: acl?.proof,
+      ...deployment,
+    });
+    this.takeMail(resources);
+    this.watch(deployment, {
+      table: resources.table,
+      api,
+      lambdas,
+      work: sources.map(({ worker, work }) => ({
+        name: constructId(worker.queue.name),
+        says: worker.says,
+        queue: work.queue,
+        deadLetters: work.deadLetters,
+      })),
+      scheduled,
+      pollConcurrency: deployment.pollConcurrency,
+      webAcl: acl?.metricName,
+    });
+    this.tell(api, distribution, resources);
+  }
+
+  /** The web ACL before the API, if the operator limits rates. */
+  private webAcl(api: RestApi, { rateLimits }: Deployment): WebAcl | undefined {
+    if (rateLimits === undefined) {
+      accept(api, {
+        'AwsSolutions-APIG3':
+          'A web ACL costs money while nobody talks, so it is there when rates are limited.',
+      });
+      return undefined;
     }
-    const functions = endpoints.map(
-      (endpoint) => new EndpointFunction(this, constructId(endpoint.id), { endpoint, ...made(endpoint) }),
-    );
-    new RestApi(this, 'Api', functions);
+    const acl = new WebAcl(this, 'WebAcl', rateLimits);
+    acl.protect(api.stage);
+    return acl;
+  }
+
+  /** Traces, alarms and the page that shows them. */
+  private watch({ alarmEmail }: Deployment, watched: Watched): void {
+    new Tracing(this, 'Tracing', watched.api);
+    const { all } = new Alarms(this, 'Alarms', watched, alarmEmail);
+    new Overview(this, 'Overview', watched, all);
+  }
+
+  /** What the operator has to know, and what `npm run org` looks up. */
+  private tell(api: RestApi, { url, host }: Distribution, { table }: Resources): void {
+    const outputs: Readonly<Record<string, readonly [value: string, description: string]>> = {
+      BaseUrl: [url, 'Where clients find the service.'],
+      ApiUrl: [`https://${api.host}/${api.stage.stageName}`, 'The same past CloudFront, without images.'],
+      DistributionHost: [host, 'What a domain of your own must lead to (CNAME or alias).'],
+      TableName: [table.tableName, 'The one table.'],
+    };
+    for (const [name, [value, description]] of Object.entries(outputs)) {
+      new CfnOutput(this, name, { value, description });
+    }
+  }
+
+  /** Lets mail in, where the operator named a domain and a worker waits for it. */
+  private takeMail({ settings, buckets, queues }: Resources): void {
+    const [domain, bucket, queue] = [settings.get('MAIL_DOMAIN'), buckets.get(MAIL), queues.get(MAIL)];
+    if (domain && bucket && queue) new MailIntake(this, 'MailIntake', { domain, bucket, queue });
+  }
+
+  private buckets(names: readonly string[], logRetentionDays: number): ReadonlyMap<string, PrivateBucket> {
+    if (names.length === 0) return new Map();
+    const accessLogs = new AccessLogs(this, 'AccessLogs', logRetentionDays);
+    return oneForEach(names, (name) => new PrivateBucket(this, `${constructId(name)}Bucket`, accessLogs));
   }
 
   /** A secret without a value: the operator sets it, and until then what needs it is not configured. */
   private secret(name: string): CfnSecret {
-    return new CfnSecret(this, `${constructId(name)}Secret`, {
+    const secret = new CfnSecret(this, `${constructId(name)}Secret`, {
       name: `${this.stackName}/${name}`,
       description: `Parlance: ${name}`,
     });
+    accept(secret, {
+      'AwsSolutions-SMG4': 'Another service gave it to the operator, and only there it can be given anew.',
+    });
+    return secret;
   }
 
   /** The key that seals what other services trust us with. What it sealed is lost with it, so it stays. */

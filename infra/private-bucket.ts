@@ -1,16 +1,28 @@
-import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
-import { RemovalPolicy } from 'aws-cdk-lib/core';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type IBucket,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import type { AccessLogs } from './access-logs.ts';
 
 /** A bucket that only functions can reach, over TLS only. It outlives the stack, as what it holds is people's data. */
 export class PrivateBucket extends Bucket {
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, accessLogs: AccessLogs) {
     super(scope, id, {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
+      // The CDK's own class is not quite its interface where `undefined` is told from absent.
+      serverAccessLogsBucket: accessLogs as IBucket,
+      serverAccessLogsPrefix: `${id}/`,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       removalPolicy: RemovalPolicy.RETAIN,
+      // Parts of an upload that nobody ended are paid for and seen by nobody.
+      lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(7) }],
     });
   }
 }

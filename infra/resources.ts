@@ -1,7 +1,9 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
+import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Stack } from 'aws-cdk-lib/core';
 import { variable } from '../shared/domain/environment.ts';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
 import type { ChatTable } from './chat-table.ts';
@@ -17,6 +19,8 @@ export interface Resources {
   readonly key: Key | undefined;
   /** What the operator set, by the names of the variables. */
   readonly settings: ReadonlyMap<string, string>;
+  /** For how long what it logs is kept. */
+  readonly logRetentionDays: number;
 }
 
 const named = <T>(kind: string, all: ReadonlyMap<string, T>, name: string): T => {
@@ -65,6 +69,19 @@ export const grants = (needs: Needs, resources: Resources): PolicyStatement[] =>
   }
   return statements;
 };
+
+/** Why some of these grants end in a wildcard, for cdk-nag, which knows buckets by the names of the template. */
+export const wideGrants = (needs: Needs, { buckets }: Resources): Record<string, string> =>
+  Object.fromEntries(
+    Object.keys(needs.buckets ?? {}).map((name) => {
+      const bucket = named('bucket', buckets, name);
+      const logicalId = Stack.of(bucket).getLogicalId(bucket.node.defaultChild as CfnBucket);
+      return [
+        `AwsSolutions-IAM5[Resource::<${logicalId}.Arn>/*]`,
+        'The objects of a bucket have no other common name; what may be done with them is said one by one.',
+      ];
+    }),
+  );
 
 /** The environment by which a function finds what it needs, under the same names. */
 export const environment = (needs: Needs, resources: Resources): Record<string, string> => {

@@ -1,10 +1,13 @@
-import { ApiDefinition, EndpointType, SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
+import { ApiDefinition, EndpointType, SpecRestApi, type Stage } from 'aws-cdk-lib/aws-apigateway';
+import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { type CfnOutput, Fn } from 'aws-cdk-lib/core';
+import { Fn, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
+import { accept } from './accepted.ts';
 import type { EndpointFunction } from './endpoint-function.ts';
 import { gatewayBody } from './gateway-body.ts';
+import { throttles } from './throttles.ts';
 
 /** The address by which the gateway calls a function. */
 const invocationUri = ({ lambda }: EndpointFunction): string =>
@@ -26,8 +29,22 @@ const asPattern = (path: string): string => path.replaceAll(/\{[^}]+\}/g, '*');
  * its function from that very method and path.
  */
 export class RestApi extends Construct {
-  constructor(scope: Construct, id: string, functions: readonly EndpointFunction[]) {
+  /** The host at which API Gateway answers. */
+  readonly host: string;
+  /** What API Gateway calls it, in metrics and traces too. */
+  readonly name: string;
+  /** The one stage, with whose name paths begin there. */
+  readonly stage: Stage;
+  readonly stageName = 'prod';
+
+  constructor(
+    scope: Construct,
+    id: string,
+    functions: readonly EndpointFunction[],
+    requestsPerSecond: number,
+  ) {
     super(scope, id);
+    this.name = Stack.of(this).stackName;
     const functionOf = new Map<Endpoint, EndpointFunction>(functions.map((it) => [it.endpoint, it]));
     const uriOf = (endpoint: Endpoint): string => {
       const target = functionOf.get(endpoint);
@@ -36,11 +53,16 @@ export class RestApi extends Construct {
     };
 
     const api = new SpecRestApi(this, 'Gateway', {
-      apiDefinition: ApiDefinition.fromInline(gatewayBody('Parlance', [...functionOf.keys()], uriOf)),
+      restApiName: this.name,
+      apiDefinition: ApiDefinition.fromInline(gatewayBody(this.name, [...functionOf.keys()], uriOf)),
       endpointTypes: [EndpointType.REGIONAL],
       // A role for the whole account, which a stack must not set for its neighbours.
       cloudWatchRole: false,
-      deployOptions: { stageName: 'prod' },
+      deployOptions: {
+        stageName: this.stageName,
+        tracingEnabled: true,
+        ...throttles([...functionOf.keys()], requestsPerSecond),
+      },
     });
     for (const { endpoint, lambda } of functions) {
       lambda.addPermission('Route', {
@@ -52,6 +74,32 @@ export class RestApi extends Construct {
         ),
       });
     }
-    (api.node.findChild('Endpoint') as CfnOutput).overrideLogicalId('BaseUrl');
+    // The stack tells the address in outputs of its own.
+    api.node.tryRemoveChild('Endpoint');
+    const { region, urlSuffix } = Stack.of(this);
+    this.host = `${api.restApiId}.execute-api.${region}.${urlSuffix}`;
+    this.stage = api.deploymentStage;
+
+    const unlogged =
+      'The gateway logs through a role of the whole account, which a stack must not set for its neighbours. What is refused or fails is logged by the functions.';
+    accept(this, {
+      'AwsSolutions-APIG1': unlogged,
+      'AwsSolutions-APIG6': unlogged,
+      'Serverless-APIGWAccessLogging': unlogged,
+      'AwsSolutions-APIG2':
+        'Functions check every parameter, and refuse in words that the gateway has not: with the name of the first that is wrong.',
+    });
+  }
+
+  /** A metric of the stage. */
+  metric(metricName: string, options: MetricOptions): Metric {
+    const dimensionsMap = { ApiName: this.name, Stage: this.stageName };
+    return new Metric({
+      namespace: 'AWS/ApiGateway',
+      metricName,
+      dimensionsMap,
+      statistic: 'Sum',
+      ...options,
+    });
   }
 }

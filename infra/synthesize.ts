@@ -15,6 +15,8 @@ export const stackName = 'Parlance';
 const context = {
   'aws:cdk:enable-asset-metadata': true,
   'aws:cdk:enable-path-metadata': false,
+  // Access logs come in by the leave of the bucket's policy; its owner owns all that is in it.
+  '@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy': true,
 };
 
 export interface SynthesizeOptions extends Partial<Pick<ParlanceStackProps, 'endpoints' | 'workers'>> {
@@ -27,7 +29,11 @@ export interface SynthesizeOptions extends Partial<Pick<ParlanceStackProps, 'end
 }
 
 /** Writes the cloud assembly (template, copied bundles, manifest) of the stack, in this process. */
-export const synthesize = (bundles: Bundles, options: SynthesizeOptions = {}): CloudAssembly => {
+export const synthesize = (bundles: Bundles, options: SynthesizeOptions = {}): CloudAssembly =>
+  makeApp(bundles, options).synth();
+
+/** The CDK app with the one stack in it. */
+export const makeApp = (bundles: Bundles, options: SynthesizeOptions = {}): App => {
   const { outdir, validate = false, context: given = {}, ...declarations } = options;
   const app = new App({
     ...(outdir === undefined ? {} : { outdir }),
@@ -38,5 +44,5 @@ export const synthesize = (bundles: Bundles, options: SynthesizeOptions = {}): C
     postCliContext: { ...context, ...given },
   });
   new ParlanceStack(app, stackName, { endpoints, workers, ...declarations, bundles });
-  return app.synth();
+  return app;
 };

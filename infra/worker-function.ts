@@ -6,6 +6,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { QueueWorker, ScheduledWorker } from '../shared/endpoints/worker.ts';
+import { accept } from './accepted.ts';
 import type { Bundle } from './build.ts';
 import { DeclaredFunction } from './declared-function.ts';
 import type { Resources } from './resources.ts';
@@ -38,12 +39,16 @@ export class QueueWorkerFunction extends DeclaredFunction {
       resources,
       triggerGrants: [receiveFrom(queue.queueArn)],
     });
-    new EventSourceMapping(this, 'Trigger', {
+    const trigger = new EventSourceMapping(this, 'Trigger', {
       target: this.lambda,
       eventSourceArn: queue.queueArn,
       batchSize: worker.queue.batchSize,
       reportBatchItemFailures: true,
     });
+    const redriven =
+      'What fails goes back to its queue, and after some tries from there to the dead letters.';
+    accept(this.lambda, { 'Serverless-LambdaDLQ': redriven });
+    accept(trigger, { 'Serverless-LambdaEventSourceMappingDestination': redriven });
   }
 }
 
@@ -52,10 +57,13 @@ export class ScheduledWorkerFunction extends DeclaredFunction {
   constructor(scope: Construct, id: string, props: WorkerFunctionProps<ScheduledWorker>) {
     const { worker, bundle, resources } = props;
     super(scope, id, { declaration: worker, bundle, resources });
-    new Rule(this, 'Schedule', {
+    const rule = new Rule(this, 'Schedule', {
       description: worker.says,
       schedule: Schedule.rate(Duration.minutes(worker.schedule.everyMinutes)),
       targets: [new LambdaFunction(this.lambda)],
     });
+    const repeated = 'A run that is lost has nothing of its own: the next one does what it would have done.';
+    accept(this.lambda, { 'Serverless-LambdaDLQ': repeated });
+    accept(rule, { 'Serverless-EventBusDLQ': repeated });
   }
 }

@@ -5,6 +5,7 @@ import {
   operatorSettingNames,
   operatorSettings,
 } from '../../shared/endpoints/operator-setting.ts';
+import type { SmtpPort } from './mail-listener.ts';
 import { StartProblem } from './start-problem.ts';
 
 export interface Configuration {
@@ -14,6 +15,8 @@ export interface Configuration {
   readonly dataDirectory: string;
   /** A DynamoDB to use instead of the one among the packages. */
   readonly dynamodbEndpoint: URL | undefined;
+  /** Where mail for channels is left; undefined where none is taken. */
+  readonly smtp: SmtpPort | undefined;
   /** How many functions may run at once. */
   readonly concurrency: number;
   /** What the operator set, as values of CDK context. */
@@ -28,6 +31,12 @@ const secretVariables = ['PUSH_RELAY_ORG_KEY', 'ZOOM_CLIENT_SECRET', 'WEBEX_CLIE
 /** About what a warm copy of a function takes in memory, in bytes (measured: 20 MB and the function's own data). */
 const memoryOfFunction = 24 * 1024 * 1024;
 
+/** Where mail is left unless somebody says otherwise. Another service of this machine may have the port. */
+const usualSmtpPort = 9925;
+
+/** The domain of channels' addresses, which leads nowhere but here. */
+const localMailDomain = 'parlance.localhost';
+
 /** How many functions an AWS account may run at once unless it asked for more. */
 const accountConcurrency = 1000;
 
@@ -39,7 +48,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws StartProblem naming the first variable that is not usable and what it has to be.
  */
 export function readConfiguration(environment: Environment): Configuration {
+  const smtp = readSmtpPort(environment);
+  const settings = Object.fromEntries(operatorSettingNames.flatMap((name) => readSetting(environment, name)));
+  const mailDomain = smtp && (settings[operatorSettings.MAIL_DOMAIN.context] ?? localMailDomain);
   return {
+    smtp,
     port: readNumber(environment, 'PORT', { from: 0, to: 65_535, otherwise: 9991 }),
     dataDirectory: readDirectory(environment.DATA_DIR ?? '.local'),
     dynamodbEndpoint: readAddress(environment, 'DYNAMODB_ENDPOINT'),
@@ -48,7 +61,7 @@ export function readConfiguration(environment: Environment): Configuration {
       to: 10_000,
       otherwise: defaultConcurrency(process.availableMemory()),
     }),
-    context: Object.fromEntries(operatorSettingNames.flatMap((name) => readSetting(environment, name))),
+    context: { ...settings, [operatorSettings.MAIL_DOMAIN.context]: mailDomain ?? '' },
     secrets: new Map(
       secretVariables.flatMap((name) => {
         const value = environment[name]?.trim();
@@ -56,6 +69,12 @@ export function readConfiguration(environment: Environment): Configuration {
       }),
     ),
   };
+}
+
+/** The port for mail that `SMTP_PORT` names; 0 takes no mail. */
+function readSmtpPort(environment: Environment): SmtpPort | undefined {
+  const port = readNumber(environment, 'SMTP_PORT', { from: 0, to: 65_535, otherwise: usualSmtpPort });
+  return port === 0 ? undefined : { port, isFixed: Boolean(environment.SMTP_PORT?.trim()) };
 }
 
 /** A setting of the operator under its name in CDK context, if it is set. */

@@ -52,6 +52,8 @@ export class Gateway {
     // A request without a host is answered like any other bad one, and not by Node in its own words.
     this.server = createServer({ requestTimeout, headersTimeout: requestTimeout, requireHostHeader: false });
     this.server.on('request', (incoming, outgoing) => void this.#serve(incoming, outgoing));
+    // Whatever a client expects besides, it gets an answer; Node would refuse it in its own words.
+    this.server.on('checkExpectation', (incoming, outgoing) => void this.#serve(incoming, outgoing));
     this.server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#turnAway(error, socket));
   }
 

@@ -24,7 +24,9 @@ export function createKeyService(file: string): JsonService {
     Decrypt: ({ KeyId, CiphertextBlob, EncryptionContext }) => {
       const blob = Buffer.from(String(CiphertextBlob), 'base64');
       try {
-        const opened = createDecipheriv('aes-256-gcm', secret, blob.subarray(0, NONCE))
+        const opened = createDecipheriv('aes-256-gcm', secret, blob.subarray(0, NONCE), {
+          authTagLength: TAG,
+        })
           .setAAD(bound(KeyId, EncryptionContext))
           .setAuthTag(blob.subarray(-TAG));
         const plaintext = Buffer.concat([opened.update(blob.subarray(NONCE, -TAG)), opened.final()]);

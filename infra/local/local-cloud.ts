@@ -13,6 +13,7 @@ import { IamDoor } from './iam-door.ts';
 import type { InvocationResult } from './invocation.ts';
 import { createKeyService } from './key-service.ts';
 import { listenOnLoopback } from './loopback.ts';
+import { MailListener, type SmtpPort } from './mail-listener.ts';
 import { QueuePoller } from './queue-poller.ts';
 import { Scheduler } from './scheduler.ts';
 import { createSecretService } from './secret-service.ts';
@@ -29,6 +30,8 @@ export interface LocalCloudOptions {
   readonly dynamodb: URL;
   /** Where clients find the service; 0 for any free port. */
   readonly port: number;
+  /** Where programs of this machine leave mail, if the template takes any; absent where none is taken. */
+  readonly smtp?: SmtpPort | undefined;
   /** How many functions may run at once. */
   readonly concurrency: number;
   /** The values of secrets, by the last part of their names. */
@@ -53,6 +56,8 @@ export interface LocalCloud {
   /** The address that clients use. */
   readonly address: URL;
   readonly service: Service;
+  /** The port at which mail is left, if any is taken. */
+  readonly smtpPort: number | undefined;
   /** Knows what each function has really done with its permissions. */
   readonly door: IamDoor;
   readonly place: Place;
@@ -174,8 +179,24 @@ async function start(
   });
   await Promise.all(pollers.map((poller) => poller.start()));
   scheduler.start();
+  const smtpPort = await listenForMail(service, options.smtp, store.endpoint, place, atEnd, onFault);
   const address = await listenOnLoopback(gateway.server, options.port);
-  return { address, service, door, place, stores, invoke };
+  return { address, service, smtpPort, door, place, stores, invoke };
+}
+
+/** Takes mail in the place of SES, if the template has a way for it. */
+async function listenForMail(
+  { mailRoutes: routes, queues }: Service,
+  smtp: SmtpPort | undefined,
+  store: URL,
+  { region }: Place,
+  atEnd: (end: () => unknown) => void,
+  onFault: (error: unknown) => void,
+): Promise<number | undefined> {
+  if (smtp === undefined || routes.length === 0) return undefined;
+  const listener = new MailListener({ routes, queues, store, region, onFault });
+  atEnd(() => listener.stop());
+  return listener.start(smtp);
 }
 
 /** Makes the tables, and removes what has expired in them from time to time. */

@@ -1,14 +1,16 @@
 /** `npm start`: the whole service on this machine, from the synthesized template. */
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { operatorSettings } from '../../shared/endpoints/operator-setting.ts';
 import { assemble } from './assembly.ts';
-import { readConfiguration } from './configuration.ts';
+import { type Configuration, readConfiguration } from './configuration.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { type Demo, ensureDemo } from './demo-organization.ts';
 import { startDynamoStore } from './dynamo-store.ts';
 import { startLocalCloud } from './local-cloud.ts';
 import { checkPort } from './loopback.ts';
 import { Progress } from './progress.ts';
+import { type PushRelay, startPushRelay } from './push-relay.ts';
 import { StartProblem } from './start-problem.ts';
 
 /** A terminal and npm both pass on one press of Ctrl-C; within these milliseconds it counts once. */
@@ -37,12 +39,15 @@ async function main(): Promise<void> {
   started.push(() => directory.release());
   // After the folder, since whoever had that until now has let go of its port first.
   await checkPort(configuration.port);
+  if (configuration.smtp?.isFixed) await checkPort(configuration.smtp.port, 'SMTP_PORT');
   const inside = (name: string) => join(directory.path, name);
 
+  // Its address is part of the template.
+  const relay = await relayInPlace(configuration);
   const [template, dynamodb] = await Promise.all([
     progress.step(
       'Building the functions and the template',
-      assemble(inside('assembly'), configuration.context),
+      assemble(inside('assembly'), { ...configuration.context, ...relay?.context }),
     ),
     progress.step(
       'Starting DynamoDB',
@@ -60,8 +65,9 @@ async function main(): Promise<void> {
       dataDirectory: directory.path,
       dynamodb: dynamodb.endpoint,
       port: configuration.port,
+      smtp: configuration.smtp,
       concurrency: configuration.concurrency,
-      secrets: configuration.secrets,
+      secrets: new Map([...configuration.secrets, ...(relay?.secrets ?? [])]),
       showLogs: logs,
       report: (line) => progress.say(line),
     }),
@@ -80,7 +86,18 @@ async function main(): Promise<void> {
     },
   });
   if (demo.created) progress.say('Made the demo organization');
+  if (cloud.smtpPort !== undefined) {
+    progress.say(`Taking mail for channels at 127.0.0.1:${cloud.smtpPort} (SMTP)`);
+  }
   progress.say(readyLine(cloud.address, demo));
+}
+
+/** A relay of our own for push notifications, where the operator set up no other. */
+async function relayInPlace({ context }: Configuration): Promise<PushRelay | undefined> {
+  if (context[operatorSettings.PUSH_RELAY_URL.context]) return undefined;
+  const relay = await startPushRelay((line) => progress.say(line));
+  started.push(() => relay.stop());
+  return relay;
 }
 
 function readArguments(): { readonly logs: boolean } {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { type Statement, wildcard } from './iam.ts';
 import { type RestApi, readRestApi } from './template-api.ts';
+import { type MailRoute, readMailRoutes } from './template-mail.ts';
 import { type Role, readRoles } from './template-roles.ts';
 import { type CloudFormationTemplate, type Place, TemplateValues } from './template-values.ts';
 
@@ -72,6 +73,8 @@ export interface Service {
   readonly tables: readonly Table[];
   readonly queues: readonly Queue[];
   readonly buckets: readonly string[];
+  /** How mail comes in; none where the operator takes no mail. */
+  readonly mailRoutes: readonly MailRoute[];
   readonly eventSources: readonly EventSource[];
   readonly schedules: readonly Schedule[];
   readonly permissions: readonly InvokePermission[];
@@ -84,6 +87,10 @@ export interface Service {
 const needless = [
   'AWS::ApiGateway::Deployment',
   'AWS::CDK::Metadata',
+  'AWS::CloudFront::Distribution',
+  'AWS::CloudFront::Function',
+  'AWS::CloudFront::OriginAccessControl',
+  'AWS::CloudFront::ResponseHeadersPolicy',
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::Dashboard',
   'AWS::IAM::Role',
@@ -91,8 +98,15 @@ const needless = [
   'AWS::Logs::LogGroup',
   'AWS::Logs::MetricFilter',
   'AWS::S3::BucketPolicy',
+  'AWS::SES::ReceiptRuleSet',
+  'AWS::SNS::Subscription',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
   'AWS::SQS::QueuePolicy',
   'AWS::SecretsManager::Secret',
+  'AWS::WAFv2::WebACL',
+  'AWS::WAFv2::WebACLAssociation',
+  'AWS::XRay::SamplingRule',
 ];
 
 /** A resource whose properties are worked out. */
@@ -140,11 +154,16 @@ export function readTemplate(template: CloudFormationTemplate, assembly: string,
     values,
     each('AWS::IAM::Policy', ({ properties }) => properties),
   );
+  const buckets = each('AWS::S3::Bucket', ({ attribute, properties }) => ({
+    name: attribute('ref'),
+    properties,
+  }));
   const service = {
     functions: each('AWS::Lambda::Function', (it) => readFunction(it, roles, assembly)),
     tables: each('AWS::DynamoDB::Table', readTable),
     queues: each('AWS::SQS::Queue', readQueue),
-    buckets: each('AWS::S3::Bucket', ({ attribute }) => attribute('ref')),
+    buckets: buckets.map(({ name }) => name),
+    mailRoutes: each('AWS::SES::ReceiptRule', ({ properties }) => readMailRoutes(properties, buckets)).flat(),
     eventSources: each('AWS::Lambda::EventSourceMapping', readEventSource).flat(),
     schedules: each('AWS::Events::Rule', readRule).flat(),
     permissions: each('AWS::Lambda::Permission', readPermission),

@@ -47,6 +47,10 @@ describe('the routes', () => {
     ).toThrow('Two names for the variable below /users: {user_id} and {email}.');
   });
 
+  test('take and give bytes whatever their types are called, as compressed replies need it', () => {
+    expect(gatewayBody('x', [], () => '')['x-amazon-apigateway-binary-media-types']).toEqual(['*/*']);
+  });
+
   test('may have a word beside a variable, and one name at different levels', () => {
     const body = bodyOf(
       at('users.getOwn', 'GET', '/users/me'),

@@ -26,7 +26,8 @@ describe('what the operator sets by CDK context', () => {
 
   test.each([
     ['pushRelayUrl', 'push.example.com'],
-    ['emailGatewayPattern', 'channel@example.com'],
+    ['mailDomain', 'channel@example.com'],
+    ['mailDomain', 'localhost'],
     ['webPublicStreams', 'perhaps'],
     ['zoomClientId', 'two words'],
   ])('is not deployed when %s is "%s"', (name, value) => {

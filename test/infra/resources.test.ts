@@ -24,7 +24,7 @@ describe('the resources that declarations do not name', () => {
 
   test('buckets are private and outlive the stack', () => {
     const buckets = template.all('AWS::S3::Bucket');
-    expect([...buckets.keys()]).toEqual(['AvatarsBucket', 'ExportsBucket']);
+    expect([...buckets.keys()]).toEqual(['AccessLogs', 'ExportsBucket', 'ImagesBucket']);
     for (const bucket of buckets.values()) {
       expect(bucket.Properties).toMatchObject({
         PublicAccessBlockConfiguration: {
@@ -63,12 +63,6 @@ describe('the resources that declarations do not name', () => {
     expect(callers.map(({ Properties }) => textOf(Properties.SourceArn))).toEqual([
       `\${RetentionSchedule.Arn}`,
     ]);
-  });
-
-  test('the address of the service is an output', () => {
-    expect(textOf(template.outputs.BaseUrl?.Value ?? '')).toMatch(
-      /^https:\/\/\$\{ApiGateway\}\.execute-api\.\$\{AWS::Region\}\.\$\{AWS::URLSuffix\}\//,
-    );
   });
 
   test('an endpoint costs four resources: function, role, log group, permission', () => {

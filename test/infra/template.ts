@@ -14,6 +14,7 @@ export interface FunctionProperties {
   readonly FunctionName: string;
   readonly Timeout: number;
   readonly Role: Value;
+  readonly ReservedConcurrentExecutions?: number;
   readonly Environment?: { readonly Variables: Readonly<Record<string, Value>> };
 }
 

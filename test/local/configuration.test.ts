@@ -17,7 +17,8 @@ describe('the configuration', () => {
       dataDirectory: resolve('.local'),
       dynamodbEndpoint: undefined,
       concurrency: expect.any(Number),
-      context: {},
+      smtp: { port: 9925, isFixed: false },
+      context: { mailDomain: 'parlance.localhost' },
       secrets: new Map(),
     });
     expect(readConfiguration({ PORT: '', DYNAMODB_ENDPOINT: ' ' }).port).toBe(9991);
@@ -30,6 +31,9 @@ describe('the configuration', () => {
       DYNAMODB_ENDPOINT: 'http://localhost:8000',
       LOCAL_CONCURRENCY: '7',
       PUSH_RELAY_URL: 'https://push.example.com',
+      SMTP_PORT: '2525',
+      MAIL_DOMAIN: 'mail.example.com',
+      WEB_PUBLIC_STREAMS_ENABLED: 'false',
       ZOOM_CLIENT_SECRET: 's3cret',
     };
     expect(readConfiguration(given)).toEqual({
@@ -37,9 +41,20 @@ describe('the configuration', () => {
       dataDirectory: '/data',
       dynamodbEndpoint: new URL('http://localhost:8000'),
       concurrency: 7,
-      context: { pushRelayUrl: 'https://push.example.com' },
+      smtp: { port: 2525, isFixed: true },
+      context: {
+        pushRelayUrl: 'https://push.example.com',
+        mailDomain: 'mail.example.com',
+        webPublicStreams: 'false',
+      },
       secrets: new Map([['zoom-client-secret', 's3cret']]),
     });
+  });
+
+  test('takes no mail at the port 0', () => {
+    const { smtp, context } = readConfiguration({ SMTP_PORT: '0', MAIL_DOMAIN: 'mail.example.com' });
+    expect(smtp).toBeUndefined();
+    expect(context).toEqual({ mailDomain: '' });
   });
 
   test.each([
@@ -47,13 +62,14 @@ describe('the configuration', () => {
     ['PORT', '70000', 'PORT must be'],
     ['PORT', '-1', 'PORT must be'],
     ['PORT', '1e3', 'PORT must be'],
+    ['SMTP_PORT', 'smtp', 'SMTP_PORT must be a whole number from 0 to 65535, and not "smtp".'],
     ['LOCAL_CONCURRENCY', '1', 'LOCAL_CONCURRENCY must be a whole number from 2'],
     ['DATA_DIR', '  ', 'DATA_DIR must be the path of a folder.'],
     ['DYNAMODB_ENDPOINT', 'localhost:8000', 'DYNAMODB_ENDPOINT must be an address such as'],
     ['DYNAMODB_ENDPOINT', 'ftp://x', 'DYNAMODB_ENDPOINT must be'],
     ['DYNAMODB_ENDPOINT', 'http://x/path', 'DYNAMODB_ENDPOINT must be'],
     ['PUSH_RELAY_URL', 'push.example.com', 'PUSH_RELAY_URL (the relay for push notifications) cannot be'],
-    ['EMAIL_GATEWAY_PATTERN', 'mail@example.com', 'EMAIL_GATEWAY_PATTERN (mail addresses of channels'],
+    ['MAIL_DOMAIN', 'mail@example.com', 'MAIL_DOMAIN (the domain at which channels take mail'],
     ['WEB_PUBLIC_STREAMS_ENABLED', 'yes', 'WEB_PUBLIC_STREAMS_ENABLED ('],
   ])('%s=%s is one clear sentence', (name, value, sentence) => {
     const reading = () => readConfiguration({ [name]: value });

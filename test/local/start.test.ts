@@ -124,10 +124,11 @@ describe('npm start', () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
-    const other = await temporaryFolder();
+    const [other, third] = [await temporaryFolder(), await temporaryFolder()];
     const cases: [Run, RegExp][] = [
       [start(), /^Another npm start has DATA_DIR .*\n$/],
       [start({ DATA_DIR: other, PORT: String(port) }), /^Port \d+ is in use: .*\n$/],
+      [start({ DATA_DIR: third, SMTP_PORT: String(port) }), /^Port \d+ is in use: .* SMTP_PORT .*\n$/],
       [start({ DATA_DIR: '/proc/nothing' }), /^DATA_DIR \/proc\/nothing cannot be written \(\w+\): .*\n$/],
       [start({ PORT: 'many' }), /^PORT must be .*\n$/],
       [start({ DATA_DIR: other }, '--quickly'), /^npm start takes nothing but --logs: .*\n$/],

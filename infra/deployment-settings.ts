@@ -1,0 +1,132 @@
+import type { Node } from 'constructs';
+import type { RateLimits } from './web-acl.ts';
+
+/** Something about a deployment that its operator may want otherwise. No function knows of it. */
+interface DeploymentSetting {
+  /** What it is, for the table of `DEPLOY.md`. */
+  readonly says: string;
+  /** What it is when nobody sets it; without this it is then not there. */
+  readonly otherwise?: string;
+  /** What a usable value looks like. */
+  readonly matches: RegExp;
+}
+
+const HOST = String.raw`(\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])?`;
+const ORIGIN = String.raw`https?://[^\s,/*]+`;
+
+/** At least ten, which is the least that WAF counts to. */
+const COUNT = /^[1-9]\d{1,7}$/;
+
+/** The numbers of days that CloudWatch takes. */
+const retentions = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
+
+/** Every such setting, by the value of CDK context that gives it. */
+export const deploymentSettings = {
+  domain: {
+    says: 'hosts at which clients find the service, separated by commas; the first one is its address',
+    matches: new RegExp(`^${HOST}(,${HOST})*$`),
+  },
+  certificateArn: {
+    says: 'the certificate for these hosts, in ACM of us-east-1, as CloudFront wants it',
+    matches: /^arn:aws[\w-]*:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
+  },
+  corsOrigins: {
+    says: 'origins whose pages may call the API from a browser, separated by commas',
+    matches: new RegExp(`^${ORIGIN}(,${ORIGIN})*$`),
+  },
+  logRetentionDays: {
+    says: 'for how many days logs are kept (a number of days that CloudWatch knows)',
+    otherwise: '30',
+    matches: new RegExp(`^(${retentions.join('|')})$`),
+  },
+  requestsPerSecond: {
+    says: 'how many requests each method of the API lets through; what takes long gets a tenth of that',
+    otherwise: '500',
+    matches: COUNT,
+  },
+  pollConcurrency: {
+    says: 'how many clients may wait for events at once; `none` keeps no number of functions for them',
+    otherwise: '500',
+    matches: /^(none|[1-9]\d{0,4})$/,
+  },
+  alarmEmail: {
+    says: 'the address that is told of alarms, after a mail that asks whether it wants to be',
+    matches: /^[^\s@,]+@[^\s@,]+$/,
+  },
+  addressLimit: {
+    says: 'how many requests one address may make in five minutes; makes a web ACL (WAF)',
+    matches: COUNT,
+  },
+  credentialLimit: {
+    says: 'how many requests one account may make in five minutes; makes a web ACL (WAF)',
+    matches: COUNT,
+  },
+} as const satisfies Readonly<Record<string, DeploymentSetting>>;
+
+type Name = keyof typeof deploymentSettings;
+
+/** A setting with a default is always there. */
+type Values = {
+  readonly [N in Name]: (typeof deploymentSettings)[N] extends { readonly otherwise: string }
+    ? string
+    : string | undefined;
+};
+
+/** What the operator decided, ready for use. */
+export interface Deployment {
+  /** The hosts of the service and their certificate; without them CloudFront gives it a host. */
+  readonly domain:
+    | { readonly hosts: readonly [string, ...string[]]; readonly certificateArn: string }
+    | undefined;
+  readonly corsOrigins: readonly string[];
+  readonly logRetentionDays: number;
+  readonly requestsPerSecond: number;
+  readonly pollConcurrency: number | undefined;
+  readonly alarmEmail: string | undefined;
+  /** Only if something is limited there is a web ACL. */
+  readonly rateLimits: RateLimits | undefined;
+}
+
+/**
+ * Reads the settings from CDK context (`-c domain=chat.example.com`).
+ *
+ * @throws Error naming the first value that is not usable, so that it is not deployed.
+ */
+export function deploymentOf(node: Pick<Node, 'tryGetContext'>): Deployment {
+  const values = Object.fromEntries(
+    Object.entries<DeploymentSetting>(deploymentSettings).map(([name, { otherwise, matches }]) => {
+      const given: unknown = node.tryGetContext(name);
+      const value = given === undefined || given === '' ? otherwise : String(given);
+      if (value !== undefined && !matches.test(value)) {
+        throw new Error(`The context value ${name} cannot be "${value}".`);
+      }
+      return [name, value];
+    }),
+  ) as Values;
+  return {
+    domain: domainOf(values),
+    corsOrigins: values.corsOrigins?.split(',') ?? [],
+    logRetentionDays: Number(values.logRetentionDays),
+    requestsPerSecond: Number(values.requestsPerSecond),
+    pollConcurrency: values.pollConcurrency === 'none' ? undefined : Number(values.pollConcurrency),
+    alarmEmail: values.alarmEmail,
+    rateLimits: rateLimitsOf(values),
+  };
+}
+
+function rateLimitsOf({ addressLimit, credentialLimit }: Values): Deployment['rateLimits'] {
+  if (addressLimit === undefined && credentialLimit === undefined) return undefined;
+  const number = (value: string | undefined) => (value === undefined ? undefined : Number(value));
+  return { perAddress: number(addressLimit), perCredential: number(credentialLimit) };
+}
+
+function domainOf({ domain, certificateArn }: Values): Deployment['domain'] {
+  if (domain === undefined && certificateArn === undefined) return undefined;
+  if (domain === undefined || certificateArn === undefined) {
+    throw new Error('The context values domain and certificateArn need each other.');
+  }
+  const [first = '', ...others] = domain.split(',');
+  if (first.startsWith('*'))
+    throw new Error('The first host of the context value domain cannot be a wildcard.');
+  return { hosts: [first, ...others], certificateArn };
+}

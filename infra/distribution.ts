@@ -1,0 +1,186 @@
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import {
+  AllowedMethods,
+  type BehaviorOptions,
+  CachePolicy,
+  Distribution as CloudFront,
+  Function as EdgeFunction,
+  type ErrorResponse,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
+  HttpVersion,
+  OriginRequestPolicy,
+  ResponseHeadersPolicy,
+  S3OriginAccessControl,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { HttpOrigin, OriginGroup, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Duration, Stack } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { accept } from './accepted.ts';
+import type { Deployment } from './deployment-settings.ts';
+import type { PrivateBucket } from './private-bucket.ts';
+import type { RestApi } from './rest-api.ts';
+
+export interface DistributionProps extends Pick<Deployment, 'domain' | 'corsOrigins'> {
+  readonly api: RestApi;
+  /** Images that anyone may see; their keys are the paths of their addresses. */
+  readonly images: PrivateBucket | undefined;
+  /** What tells the API that a request came this way. */
+  readonly proof: Readonly<Record<string, string>> | undefined;
+}
+
+/** Seconds that CloudFront waits for the API, which itself gives up at 29. */
+const apiTimeout = 30;
+
+/**
+ * Runs for each request. The API has a host of its own, by which API Gateway finds it, so the one that the client
+ * used travels beside it; and so does the client's address. Whatever the client itself sent under these names is gone.
+ */
+const introduce = `function handler(event) {
+  var request = event.request;
+  request.headers['x-forwarded-host'] = { value: request.headers.host.value };
+  request.headers['x-viewer-address'] = { value: event.viewer.ip };
+  return request;
+}`;
+
+/** CloudFront would keep these answers for ten seconds, and tell them to whoever asks for the same path. */
+const errors: ErrorResponse[] = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((httpStatus) => ({
+  httpStatus,
+  ttl: Duration.seconds(0),
+}));
+
+/** Who came by TLS once never comes without it again. */
+const strictTransportSecurity = { accessControlMaxAge: Duration.days(365), override: true };
+
+/**
+ * CloudFront before the API and the images, so that both are at the organization's own address: images come from
+ * their bucket and stay at the edges, everything else goes to the API as it came and is never kept.
+ */
+export class Distribution extends Construct {
+  /** Where clients find the service, without a slash at the end. */
+  readonly url: string;
+  /** The host that the operator's own names must lead to. */
+  readonly host: string;
+
+  constructor(scope: Construct, id: string, { api, images, proof, domain, corsOrigins }: DistributionProps) {
+    super(scope, id);
+    const gateway = new HttpOrigin(api.host, {
+      originPath: `/${api.stage.stageName}`,
+      readTimeout: Duration.seconds(apiTimeout),
+      // The longest there is: a new connection costs two more round trips.
+      keepaliveTimeout: Duration.seconds(60),
+      ...(proof && { customHeaders: proof }),
+    });
+    const distribution = new CloudFront(this, 'CloudFront', {
+      comment: 'Parlance',
+      httpVersion: HttpVersion.HTTP2_AND_3,
+      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+      ...(domain && {
+        domainNames: [...domain.hosts],
+        certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
+      }),
+      defaultBehavior: {
+        origin: gateway,
+        allowedMethods: AllowedMethods.ALLOW_ALL,
+        cachePolicy: CachePolicy.CACHING_DISABLED,
+        // All headers, which is the only way to let credentials through; the API finds itself by its own host.
+        originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+        responseHeadersPolicy: this.apiHeaders(corsOrigins),
+        // A redirect would make a GET of a POST, and come after the credentials had travelled in clear.
+        viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+        compress: false,
+        functionAssociations: [
+          { function: this.introduction(), eventType: FunctionEventType.VIEWER_REQUEST },
+        ],
+      },
+      ...(images && { additionalBehaviors: { '/user_avatars/*': this.imageBehavior(images, gateway) } }),
+      errorResponses: errors,
+    });
+    accept(distribution, {
+      'AwsSolutions-CFR1': 'People are where they are; who may use the service is decided by keys.',
+      'AwsSolutions-CFR2':
+        'The web ACL, where there is one, stands before the API, so that going round CloudFront gains nothing.',
+      'AwsSolutions-CFR3':
+        'Its log would hold query strings, in which there are words that people search for and their addresses.',
+      ...(!domain && {
+        'AwsSolutions-CFR4':
+          'At the host that CloudFront gives, it takes old versions of TLS too; at a domain of your own 1.2 and newer.',
+      }),
+    });
+    this.host = distribution.distributionDomainName;
+    this.url = `https://${domain?.hosts[0] ?? this.host}`;
+  }
+
+  private introduction(): EdgeFunction {
+    return new EdgeFunction(this, 'Introduction', {
+      comment: 'Parlance: tells the API which host and which address a request came to and from.',
+      runtime: FunctionRuntime.JS_2_0,
+      code: FunctionCode.fromInline(introduce),
+    });
+  }
+
+  /**
+   * API Gateway gives the challenge of a 401 another name, and no function at the edge runs for the answers of 400 and
+   * above: so the challenge goes with every answer (RFC 9110, 11.6.1 allows that), of which clients mind it at a 401.
+   * Replies to pages of other origins are marked here too, errors of the gateway included.
+   */
+  private apiHeaders(corsOrigins: readonly string[]): ResponseHeadersPolicy {
+    return new ResponseHeadersPolicy(this, 'ApiHeaders', {
+      responseHeadersPolicyName: this.named('api'),
+      comment: 'Parlance: the API',
+      customHeadersBehavior: {
+        customHeaders: [{ header: 'WWW-Authenticate', value: 'Basic realm="zulip"', override: false }],
+      },
+      securityHeadersBehavior: { strictTransportSecurity },
+      ...(corsOrigins.length > 0 && {
+        corsBehavior: {
+          accessControlAllowOrigins: [...corsOrigins],
+          accessControlAllowMethods: ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],
+          accessControlAllowHeaders: ['Authorization', 'Content-Type'],
+          accessControlExposeHeaders: ['Retry-After'],
+          // Credentials are a header that the page sets itself; there are no cookies.
+          accessControlAllowCredentials: false,
+          accessControlMaxAge: Duration.hours(1),
+          originOverride: true,
+        },
+      }),
+    });
+  }
+
+  /** CloudFront's names are those of the whole account, in which a stack may stand in each region. */
+  private named(name: string): string {
+    const { stackName, region } = Stack.of(this);
+    return `${stackName}-${region}-${name}`;
+  }
+
+  /** An image that is not there is asked of the API, which says so in its own words. */
+  private imageBehavior(images: PrivateBucket, gateway: HttpOrigin): BehaviorOptions {
+    const originAccessControl = new S3OriginAccessControl(this, 'ImageAccess', {
+      originAccessControlName: this.named('images'),
+    });
+    return {
+      origin: new OriginGroup({
+        // The CDK's own class is not quite its interface where `undefined` is told from absent.
+        primaryOrigin: S3BucketOrigin.withOriginAccessControl(images as IBucket, { originAccessControl }),
+        fallbackOrigin: gateway,
+        fallbackStatusCodes: [403, 404],
+      }),
+      cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+      viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      responseHeadersPolicy: new ResponseHeadersPolicy(this, 'ImageHeaders', {
+        responseHeadersPolicyName: this.named('images'),
+        comment: 'Parlance: images',
+        securityHeadersBehavior: {
+          strictTransportSecurity,
+          // What people uploaded is shown as what it was taken for, or not at all.
+          contentTypeOptions: { override: true },
+          contentSecurityPolicy: { contentSecurityPolicy: "default-src 'none'; sandbox", override: true },
+        },
+      }),
+    };
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  type IWidget,
+  MathExpression,
+  Metric,
+  Row,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration, Stack } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { METRICS, type MetricName, metrics } from '../shared/domain/metric.ts';
+import { getEvents } from '../shared/endpoints/events.ts';
+import { sendMessage } from '../shared/endpoints/send-message.ts';
+import type { Watched } from './watched.ts';
+
+const period = Duration.minutes(5);
+const third = 8;
+
+/** One page that shows how the service is: what is wrong, who asks how much, how long it takes, what waits. */
+export class Overview extends Construct {
+  constructor(scope: Construct, id: string, watched: Watched, alarms: readonly Alarm[]) {
+    super(scope, id);
+    const { stackName, region } = Stack.of(this);
+    new Dashboard(this, 'Dashboard', {
+      dashboardName: stackName,
+      widgets: [
+        [new AlarmStatusWidget({ title: 'Alarms', width: 24, alarms: [...alarms] })],
+        ...widgets(watched, region).map((row) => [new Row(...row)]),
+      ],
+    });
+  }
+}
+
+const graph = (title: string, left: readonly IMetric[], right: readonly IMetric[] = []) =>
+  new GraphWidget({ title, width: third, left: [...left], right: [...right], period });
+
+/** One line for each kind of what functions count. */
+const counted = (name: MetricName): MathExpression =>
+  new MathExpression({
+    expression: `SEARCH('{${[METRICS, metrics[name]].filter(Boolean).join(',')}} MetricName="${name}"', 'Sum')`,
+    usingMetrics: {},
+    label: '',
+    period,
+  });
+
+function widgets({ table, api, lambdas, work, webAcl }: Watched, region: string): IWidget[][] {
+  const [poll, send] = [lambdas.get(getEvents.id), lambdas.get(sendMessage.id)];
+  const label = (text: string) => ({ label: text, period });
+  return [
+    [
+      graph('Requests', [api.metric('Count', { statistic: 'Sum', ...label('all') })]),
+      graph('Errors by code', [counted('Errors')]),
+      graph('Gateway errors', [
+        api.metric('4XXError', { statistic: 'Sum', ...label('4xx, throttled ones too') }),
+        api.metric('5XXError', { statistic: 'Sum', ...label('5xx') }),
+      ]),
+    ],
+    [
+      graph(
+        'Sending a message (ms)',
+        send
+          ? ['p50', 'p99'].map((statistic) => send.metricDuration({ statistic, ...label(statistic) }))
+          : [],
+      ),
+      graph(
+        'Clients that wait',
+        poll ? [poll.metric('ConcurrentExecutions', { statistic: 'Maximum', ...label('at once') })] : [],
+      ),
+      graph('Holes filled, work failed', [counted('HolesFilled'), counted('WorkFailures')]),
+    ],
+    [
+      graph(
+        'Units of the table',
+        ['ConsumedReadCapacityUnits', 'ConsumedWriteCapacityUnits'].map((name) =>
+          table.metric(name, { statistic: 'Sum', ...label(name) }),
+        ),
+        ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) =>
+          table.metric(name, { statistic: 'Sum', ...label(name) }),
+        ),
+      ),
+      graph(
+        'Work that waits (s), dead letters',
+        work.map(({ name, queue }) => queue.metricApproximateAgeOfOldestMessage(label(name))),
+        work.map(({ name, deadLetters }) =>
+          deadLetters.metricApproximateNumberOfMessagesVisible(label(`${name}, given up`)),
+        ),
+      ),
+      graph(
+        'Stopped by the web ACL',
+        webAcl === undefined
+          ? []
+          : [
+              new Metric({
+                namespace: 'AWS/WAFV2',
+                metricName: 'BlockedRequests',
+                dimensionsMap: { WebACL: webAcl, Region: region, Rule: 'ALL' },
+                statistic: 'Sum',
+              }),
+            ],
+      ),
+    ],
+  ];
+}

@@ -1,0 +1,40 @@
+import type { MethodDeploymentOptions } from 'aws-cdk-lib/aws-apigateway';
+import type { Endpoint } from '../shared/endpoints/endpoint.ts';
+import { getEvents } from '../shared/endpoints/events.ts';
+import { defaultMemory, defaultTimeout } from './endpoint-function.ts';
+
+/** The part of the ordinary rate that is let through to what takes long or much. */
+const heavyPart = 10;
+
+/** Requests that may come at once, in seconds of the rate. */
+const burstSeconds = 2;
+
+type Throttle = Required<Pick<MethodDeploymentOptions, 'throttlingRateLimit' | 'throttlingBurstLimit'>>;
+
+const throttle = (requestsPerSecond: number): Throttle => ({
+  throttlingRateLimit: requestsPerSecond,
+  throttlingBurstLimit: burstSeconds * requestsPerSecond,
+});
+
+/** An endpoint whose declaration asks for more time or memory than most; a poll only waits. */
+const isHeavy = ({ id, timeout = 0, memory = 0 }: Endpoint): boolean =>
+  id !== getEvents.id && (timeout > defaultTimeout || memory > defaultMemory);
+
+/**
+ * How many requests the gateway lets through to each method, all clients together: what is above gets a 429 in the
+ * envelope. It keeps a runaway client from using up the account's own limits, which all functions share.
+ */
+export const throttles = (
+  endpoints: readonly Endpoint[],
+  requestsPerSecond: number,
+): Throttle & { readonly methodOptions: Record<string, MethodDeploymentOptions> } => ({
+  ...throttle(requestsPerSecond),
+  methodOptions: Object.fromEntries(
+    endpoints
+      .filter(isHeavy)
+      .map(({ method, path }) => [
+        `${path}/${method}`,
+        throttle(Math.max(1, Math.floor(requestsPerSecond / heavyPart))),
+      ]),
+  ),
+});

@@ -1,0 +1,123 @@
+import type { Stage } from 'aws-cdk-lib/aws-apigateway';
+import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
+import { Fn, Stack } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { accept } from './accepted.ts';
+import { rateLimited } from './gateway-replies.ts';
+
+/** How many requests may come in five minutes, if that is limited at all. */
+export interface RateLimits {
+  readonly perAddress: number | undefined;
+  readonly perCredential: number | undefined;
+}
+
+/** By this header, which CloudFront adds, requests are known that came through it. */
+const proofHeader = 'x-parlance-proof';
+
+/** Under this header CloudFront's function tells the client's address. */
+const addressHeader = 'x-viewer-address';
+
+/** Seconds over which requests are counted, and after which a client that was stopped may try again. */
+const window = 300;
+const retryAfter = 60;
+
+const untransformed = [{ priority: 0, type: 'NONE' }];
+const refusal = 'rate-limited';
+
+/** Metrics are counts. Samples would show whole requests, with the credentials in them. */
+const visibility = (metricName: string) => ({
+  cloudWatchMetricsEnabled: true,
+  sampledRequestsEnabled: false,
+  metricName,
+});
+
+/**
+ * Limits how much one address and one credential may ask, before the gateway, so that going round CloudFront gains
+ * nothing. The address of who comes through CloudFront is in a header, which is believed only beside a proof: a
+ * secret that the stack makes, and that only CloudFront and this list know.
+ */
+export class WebAcl extends Construct {
+  /** What CloudFront has to add to its requests. */
+  readonly proof: Readonly<Record<string, string>>;
+  /** What CloudWatch calls it. */
+  readonly metricName: string;
+
+  constructor(scope: Construct, id: string, { perAddress, perCredential }: RateLimits) {
+    super(scope, id);
+    this.metricName = `${Stack.of(this).stackName}-WebAcl`;
+    const secret = new CfnSecret(this, 'Proof', {
+      description: 'Parlance: by this CloudFront is known to the web ACL.',
+      generateSecretString: { passwordLength: 32, excludePunctuation: true },
+    });
+    accept(secret, {
+      'AwsSolutions-SMG4':
+        'It is read when the stack is deployed, at both places at once; a new one would come to neither.',
+    });
+    const value = Fn.join('', ['{{resolve:secretsmanager:', secret.ref, ':SecretString}}']);
+    this.proof = { [proofHeader]: value };
+
+    const throughCloudFront: CfnWebACL.StatementProperty = {
+      byteMatchStatement: {
+        fieldToMatch: { singleHeader: { Name: proofHeader } },
+        positionalConstraint: 'EXACTLY',
+        searchString: value,
+        textTransformations: untransformed,
+      },
+    };
+    const limits: Readonly<Record<string, CfnWebACL.RateBasedStatementProperty>> = {
+      ...(perAddress !== undefined && {
+        AddressThroughCloudFront: {
+          limit: perAddress,
+          aggregateKeyType: 'FORWARDED_IP',
+          forwardedIpConfig: { headerName: addressHeader, fallbackBehavior: 'NO_MATCH' },
+          scopeDownStatement: throughCloudFront,
+        },
+        Address: {
+          limit: perAddress,
+          aggregateKeyType: 'IP',
+          scopeDownStatement: { notStatement: { statement: throughCloudFront } },
+        },
+      }),
+      ...(perCredential !== undefined && {
+        Credential: {
+          limit: perCredential,
+          aggregateKeyType: 'CUSTOM_KEYS',
+          // Requests without credentials are not counted by this one.
+          customKeys: [{ header: { name: 'authorization', textTransformations: untransformed } }],
+        },
+      }),
+    };
+    this.acl = new CfnWebACL(this, 'Acl', {
+      scope: 'REGIONAL',
+      description: 'Parlance: how much one address and one credential may ask',
+      defaultAction: { allow: {} },
+      customResponseBodies: {
+        [refusal]: { contentType: 'APPLICATION_JSON', content: rateLimited(retryAfter) },
+      },
+      rules: Object.entries(limits).map(([name, statement], priority) => ({
+        name,
+        priority,
+        statement: { rateBasedStatement: { ...statement, evaluationWindowSec: window } },
+        action: {
+          block: {
+            customResponse: {
+              responseCode: 429,
+              customResponseBodyKey: refusal,
+              responseHeaders: [{ name: 'Retry-After', value: String(retryAfter) }],
+            },
+          },
+        },
+        visibilityConfig: visibility(`${Stack.of(this).stackName}-${name}`),
+      })),
+      visibilityConfig: visibility(this.metricName),
+    });
+  }
+
+  private readonly acl: CfnWebACL;
+
+  /** Puts the list before the API. */
+  protect(stage: Stage): void {
+    new CfnWebACLAssociation(this, 'Api', { resourceArn: stage.stageArn, webAclArn: this.acl.attrArn });
+  }
+}

@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { metrics } from '../../shared/domain/metric.ts';
+import { endpoints } from '../../shared/endpoints/all.ts';
+import { workers } from '../../shared/endpoints/worker.ts';
+import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
+import { type Template, textOf, type Value } from './template.ts';
+
+const folder = await temporaryFolder();
+const root = resolve(import.meta.dirname, '../..');
+
+/** What the functions hold is nothing to alarms. */
+const bundle = {
+  directory: join(import.meta.dirname, 'fixtures/functions/messages'),
+  bytes: 1,
+  hash: 'none',
+};
+const bundles = Object.fromEntries([...endpoints, ...workers].map(({ id }) => [id, bundle]));
+const stackWith = (name: string, context: Readonly<Record<string, string>>): Template =>
+  synthesized(bundles, join(folder, name), { endpoints, workers }, { context });
+
+interface Alarm {
+  readonly AlarmName: string;
+  readonly AlarmDescription: string;
+  readonly Namespace?: string;
+  readonly MetricName?: string;
+  readonly Dimensions?: readonly { readonly Name: string; readonly Value: Value }[];
+  readonly Threshold: number;
+  readonly TreatMissingData: string;
+  readonly AlarmActions?: readonly Value[];
+  readonly OKActions?: readonly Value[];
+  readonly Metrics?: readonly {
+    readonly Expression?: string;
+    readonly MetricStat?: { readonly Metric: { readonly MetricName: string } };
+  }[];
+}
+const alarmsOf = (of: Template) =>
+  [...of.all<Alarm>('AWS::CloudWatch::Alarm').values()].map((it) => it.Properties);
+
+const full = stackWith('full', {
+  mailDomain: 'mail.example.com',
+  pushRelayUrl: 'https://push.example.com',
+  alarmEmail: 'operator@example.com',
+  credentialLimit: '3000',
+  pollConcurrency: '200',
+});
+const alarms = alarmsOf(full);
+const named = (name: string) =>
+  alarms.find(({ AlarmName }) => AlarmName === `Parlance-${name}`) ?? expect.fail(`no alarm ${name}`);
+const dimensionsOf = ({ Dimensions = [] }: Alarm) =>
+  Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, textOf(Value)]));
+
+const runbook = readFileSync(join(root, 'infra/RUNBOOK.md'), 'utf8');
+const sections = [...runbook.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
+
+describe('alarms', () => {
+  test('say who is hurt and where it stands what to do, and each page of the runbook is of some alarm', () => {
+    const meant = alarms.map(({ AlarmDescription }) => {
+      const [, hurt, section] =
+        /^([A-Z].{20,}\.) What to do: infra\/RUNBOOK\.md, "(.*)"\.$/s.exec(AlarmDescription) ??
+        expect.fail(AlarmDescription);
+      expect(hurt).toMatch(/^[A-Z]/);
+      return section;
+    });
+    expect([...new Set(meant)].sort()).toEqual([...sections].sort());
+    for (const { AlarmDescription } of alarms) expect(AlarmDescription.length).toBeLessThanOrEqual(1024);
+  });
+
+  test('are quiet while nobody talks', () => {
+    for (const { AlarmName, TreatMissingData } of alarms)
+      expect(TreatMissingData, AlarmName).toBe('notBreaching');
+  });
+
+  test('watch each queue: what was given up, and what waits', () => {
+    for (const { queue } of workers.filter((it) => 'queue' in it)) {
+      const name = queue.name.replace(/(?:^|-)(.)/g, (_, first: string) => first.toUpperCase());
+      expect(named(`${name}DeadLetters`)).toMatchObject({
+        MetricName: 'ApproximateNumberOfMessagesVisible',
+        Threshold: 1,
+      });
+      expect(dimensionsOf(named(`${name}DeadLetters`))).toEqual({
+        QueueName: `\${${name}WorkDeadLetters.QueueName}`,
+      });
+      expect(named(`${name}Late`)).toMatchObject({
+        MetricName: 'ApproximateAgeOfOldestMessage',
+        Threshold: 1800,
+      });
+      expect(dimensionsOf(named(`${name}Late`))).toEqual({ QueueName: `\${${name}WorkQueue.QueueName}` });
+    }
+  });
+
+  test('watch errors of ours, at the API of this stack', () => {
+    expect(named('Faults')).toMatchObject({
+      Namespace: 'AWS/ApiGateway',
+      MetricName: '5XXError',
+      Threshold: 5,
+    });
+    const { Name } = full.the('AWS::ApiGateway::RestApi').Properties;
+    expect(dimensionsOf(named('Faults'))).toEqual({ ApiName: Name, Stage: 'prod' });
+  });
+
+  test('watch that senders are not turned away, and that those who wait do not fill their room', () => {
+    expect(named('SendsThrottled')).toMatchObject({ MetricName: 'Throttles', Threshold: 1 });
+    expect(dimensionsOf(named('SendsThrottled'))).toEqual({ FunctionName: `\${MessagesSendFunction}` });
+    expect(named('PollsThrottled')).toMatchObject({ MetricName: 'Throttles', Threshold: 1 });
+    expect(named('PollsCrowded')).toMatchObject({ MetricName: 'ConcurrentExecutions', Threshold: 160 });
+    for (const name of ['PollsThrottled', 'PollsCrowded']) {
+      expect(dimensionsOf(named(name))).toEqual({ FunctionName: `\${EventsGetFunction}` });
+    }
+    const open = alarmsOf(stackWith('open', { pollConcurrency: 'none' }));
+    expect(open.map(({ AlarmName }) => AlarmName)).not.toContain('Parlance-PollsCrowded');
+  });
+
+  test('watch the table, and what runs by the clock', () => {
+    const metricsOf = (name: string) =>
+      named(name).Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? []);
+    expect(metricsOf('TableThrottled')).toEqual(['ReadThrottleEvents', 'WriteThrottleEvents']);
+    const scheduled = workers.filter((it) => 'schedule' in it);
+    expect(metricsOf('ScheduledWorkFailed')).toEqual(scheduled.map(() => 'Errors'));
+  });
+
+  test('watch what functions count, under the names that they count it by', () => {
+    for (const [alarm, metric, kind] of [
+      ['HolesFilled', 'HolesFilled', undefined],
+      ['ExportsFailed', 'WorkFailures', 'export'],
+    ] as const) {
+      const it = named(alarm);
+      const dimension = metrics[metric];
+      expect(it).toMatchObject({ Namespace: 'Parlance', MetricName: metric });
+      expect(dimensionsOf(it)).toEqual(dimension === undefined ? {} : { [dimension]: kind });
+    }
+  });
+
+  test('are told to the address that the operator gave, when they go off and when it is over', () => {
+    expect(full.the('AWS::SNS::Subscription').Properties).toMatchObject({
+      Protocol: 'email',
+      Endpoint: 'operator@example.com',
+    });
+    for (const { AlarmActions, OKActions } of alarms) {
+      expect(AlarmActions?.map(textOf)).toEqual([`\${AlarmsTopic}`]);
+      expect(OKActions?.map(textOf)).toEqual([`\${AlarmsTopic}`]);
+    }
+    const { Statement } = full.the<{ PolicyDocument: { Statement: readonly Value[] } }>(
+      'AWS::SNS::TopicPolicy',
+    ).Properties.PolicyDocument;
+    expect(Statement).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Allow',
+        Action: 'sns:Publish',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      }),
+    );
+  });
+
+  test('are there without an address too, told to nobody', () => {
+    const silent = stackWith('silent', {});
+    expect(silent.all('AWS::SNS::Topic').size).toBe(0);
+    expect(alarmsOf(silent).length).toBeGreaterThan(8);
+    for (const { AlarmActions } of alarmsOf(silent)) expect(AlarmActions).toBeUndefined();
+  });
+});
+
+test('the dashboard shows each alarm, and a line for each code of error', () => {
+  const { DashboardBody, DashboardName } = full.the('AWS::CloudWatch::Dashboard').Properties;
+  expect(DashboardName).toBe('Parlance');
+  const { widgets } = JSON.parse(textOf(DashboardBody ?? ''));
+  const [status] = widgets;
+  expect(status.properties.alarms).toEqual(
+    [...full.all('AWS::CloudWatch::Alarm').keys()].map((name) => `\${${name}.Arn}`),
+  );
+  const shown = widgets.flatMap((it: { properties: { metrics?: Value[] } }) => it.properties.metrics ?? []);
+  expect(shown).toContainEqual([
+    expect.objectContaining({ expression: `SEARCH('{Parlance,Code} MetricName="Errors"', 'Sum')` }),
+  ]);
+  expect(shown).toContainEqual(expect.arrayContaining(['BlockedRequests', 'WebACL', 'Parlance-WebAcl']));
+});
+
+test('the stack has room to grow even with everything that can be set', () => {
+  expect(Object.keys(full.resources).length).toBeLessThanOrEqual(450);
+});
