@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/store.ts'],
+    // The stores wait as much as they work, so a test file for each processor keeps both busy.
+    maxWorkers: '100%',
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // Real stores, threads and time-outs on a busy machine: there, only what fails twice stops a landing.

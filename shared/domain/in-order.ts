@@ -1,12 +1,17 @@
 import { MOST_WRITES } from '../log/commit.ts';
 import type { EventEntry } from '../log/slot.ts';
-import type { Write } from '../table/write.ts';
+import { keyOf, type Write } from '../table/write.ts';
 import type { Commit } from './bulk.ts';
 
 /** A part of a change that is whole by itself, with what clients are told of it. */
 export interface Step {
   readonly writes: readonly Write[];
   readonly entries: readonly EventEntry[];
+  /**
+   * What it rests on. Where another step that is done with it writes the same item, that write holds it; so do two
+   * steps that rest on the same.
+   */
+  readonly held?: readonly Write[];
 }
 
 /** Most writes of one step: a transaction also puts the slot that tells it. */
@@ -18,23 +23,39 @@ export const MOST_IN_STEP = MOST_WRITES - 1;
  */
 export async function commitInOrder(commit: Commit, steps: readonly Step[]): Promise<void> {
   for (const batch of batchesOf(steps)) {
-    const writes = batch.flatMap((step) => step.writes);
+    const writes = withHeld(batch);
     const entries = batch.flatMap((step) => step.entries);
     await commit(entries.length, () => ({ writes, entries, result: undefined }));
   }
 }
+
+/** The writes of the steps, and what they rest on: an item is written once in a transaction. */
+function withHeld(batch: readonly Step[]): Write[] {
+  const writes = batch.flatMap((step) => step.writes);
+  const known = new Set(writes.map(nameOf));
+  for (const write of batch.flatMap(({ held = [] }) => held)) {
+    if (known.has(nameOf(write))) continue;
+    known.add(nameOf(write));
+    writes.push(write);
+  }
+  return writes;
+}
+
+const nameOf = (write: Write): string => JSON.stringify(keyOf(write));
+
+const sizeOf = ({ writes, held = [] }: Step): number => writes.length + held.length;
 
 function batchesOf(steps: readonly Step[]): Step[][] {
   const batches: Step[][] = [];
   let room = 0;
   for (const step of steps) {
     const batch = batches.at(-1);
-    if (batch && step.writes.length <= room) batch.push(step);
+    if (batch && sizeOf(step) <= room) batch.push(step);
     else {
       batches.push([step]);
       room = MOST_IN_STEP;
     }
-    room -= step.writes.length;
+    room -= sizeOf(step);
   }
   return batches;
 }

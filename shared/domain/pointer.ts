@@ -11,8 +11,16 @@ export type Pointer =
   | { readonly kind: 'groupName'; readonly name: string }
   | { readonly kind: 'fullName'; readonly name: string }
   | { readonly kind: 'emojiName'; readonly name: string }
+  /** The graph of groups leads from a group to those in it. */
+  | { readonly kind: 'groupGraph' }
+  /** The owners of the organization lead to what each of them has set. */
+  | { readonly kind: 'owners' }
   /** A message leads to its channel or its people. It is too large and too fleeting to be remembered. */
-  | { readonly kind: 'message'; readonly id: number };
+  | { readonly kind: 'message'; readonly id: number }
+  /** A user leads to their bots, and a bot to its owner. What is decided on it must be as it is now. */
+  | { readonly kind: 'user'; readonly id: number }
+  /** Where the messages of an account were to be found lately: a hint by itself, which is not held to be true. */
+  | { readonly kind: 'places'; readonly email: string };
 
 /** The key of the item behind a pointer. Names are folded here, so that callers give them as they came. */
 function pointerKey(realm: string, pointer: Pointer): Key {
@@ -28,10 +36,23 @@ function pointerKey(realm: string, pointer: Pointer): Key {
       return key('groupName', { realm, name: pointer.name });
     case 'emojiName':
       return key('emojiName', { realm, name: pointer.name });
+    case 'groupGraph':
+      return key('groupGraph', { realm });
+    case 'owners':
+      return key('owners', { realm });
     case 'message':
       return key('slot', { realm, seq: pointer.id });
+    case 'user':
+      return key('user', { realm, userId: pointer.id });
+    case 'places':
+      return key('places', { realm, email: folded(pointer.email) });
   }
 }
+
+/** Whether nothing is gained by remembering where it led. */
+const isFleeting = ({ kind }: Pointer): boolean => kind === 'message' || kind === 'user';
+
+const isHint = ({ kind }: Pointer): boolean => kind === 'places';
 
 /** A key as one text, for maps. */
 const idOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
@@ -40,15 +61,23 @@ const idOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
 export class Known {
   readonly realm: string;
   readonly #items: ReadonlyMap<string, Item>;
+  /** What need not be true, so that two look-ups may differ in it. */
+  readonly #hints: ReadonlyMap<string, Item>;
 
-  constructor(realm: string, items: ReadonlyMap<string, Item>) {
+  constructor(
+    realm: string,
+    items: ReadonlyMap<string, Item>,
+    hints: ReadonlyMap<string, Item> = new Map<string, Item>(),
+  ) {
     this.realm = realm;
     this.#items = items;
+    this.#hints = hints;
   }
 
   /** The item behind a pointer that the endpoint asked for, or undefined where the name leads nowhere. */
   follow<T = Item>(pointer: Pointer): T | undefined {
-    return this.#items.get(idOf(pointerKey(this.realm, pointer))) as T | undefined;
+    const from = isHint(pointer) ? this.#hints : this.#items;
+    return from.get(idOf(pointerKey(this.realm, pointer))) as T | undefined;
   }
 
   /** Whether two look-ups found the same. */
@@ -68,14 +97,14 @@ export class Memory {
   guess(host: string, wanted: readonly Pointer[]): Known | undefined {
     const realm = this.#items.get(idOf(hostKey(host)))?.realm;
     if (typeof realm !== 'string') return undefined;
-    const items = new Map<string, Item>();
+    const [items, hints] = [new Map<string, Item>(), new Map<string, Item>()];
     for (const pointer of wanted) {
       const id = idOf(pointerKey(realm, pointer));
       if (!this.#items.has(id)) return undefined;
       const item = this.#items.get(id);
-      if (item !== undefined) items.set(id, item);
+      if (item !== undefined) (isHint(pointer) ? hints : items).set(id, item);
     }
-    return new Known(realm, items);
+    return new Known(realm, items, hints);
   }
 
   /** Remembers where a name led, or that it led nowhere: most emoji in a text are no custom ones. */
@@ -86,6 +115,18 @@ export class Memory {
     const oldest = this.#items.keys().next().value;
     if (this.#items.size > REMEMBERED && oldest !== undefined) this.#items.delete(oldest);
   }
+}
+
+/** Looks up where names lead in a realm that is known already. One round trip. */
+export async function lookUpIn(table: Table, realm: string, wanted: readonly Pointer[]): Promise<Known> {
+  const found = await Promise.all(
+    wanted.map(async (pointer): Promise<[string, Item][]> => {
+      const at = pointerKey(realm, pointer);
+      const item = await table.get(at);
+      return item === undefined ? [] : [[idOf(at), item]];
+    }),
+  );
+  return new Known(realm, new Map(found.flat()));
 }
 
 /** The realm that answers at hosts that nobody registered: the first organization of a deployment. */
@@ -126,11 +167,11 @@ export async function lookUp(
   const right = found.find(({ realm }) => realm === host_.realm);
   // The host was given to another realm since: now that is remembered, so the second look is right.
   if (right === undefined) return lookUp(table, memory, host, wanted);
-  const known = new Map<string, Item>();
-  right.keys.forEach((key, i) => {
-    const item = right.items[i];
-    if (wanted[i]?.kind !== 'message') memory.keep(key, item);
-    if (item !== undefined) known.set(idOf(key), item);
+  const [known, hints] = [new Map<string, Item>(), new Map<string, Item>()];
+  wanted.forEach((pointer, i) => {
+    const [key, item] = [right.keys[i] as Key, right.items[i]];
+    if (!isFleeting(pointer)) memory.keep(key, item);
+    if (item !== undefined) (isHint(pointer) ? hints : known).set(idOf(key), item);
   });
-  return new Known(right.realm, known);
+  return new Known(right.realm, known, hints);
 }

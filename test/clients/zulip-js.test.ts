@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import zulip from 'zulip-js';
 import { type LocalService, startLocalService } from './local-service.ts';
@@ -15,6 +16,12 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(() => service?.end(), 20_000);
+
+/** The address and the key in a client configuration file. */
+async function credentialsIn(file: string): Promise<Record<string, string>> {
+  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes('='));
+  return Object.fromEntries(lines.map((line) => line.split('=')));
+}
 
 const send = { type: 'stream', to: 'general', topic: 'clients', content: 'Hello from **zulip-js**' };
 
@@ -55,6 +62,23 @@ describe('the official JavaScript client, with the files that npm start writes',
     const one = await member.messages.getById({ message_id: sent.id });
     expect(one.message.id).toBe(sent.id);
     expect(await member.queues.deregister({ queue_id: queue.queue_id })).toMatchObject({ result: 'success' });
+  });
+
+  it('reads the whole state, which comes compressed', async () => {
+    const state = await member.queues.register({});
+    expect(state).toMatchObject({
+      result: 'success',
+      realm_users: expect.any(Array),
+      email: 'member@example.com',
+    });
+    const { email, key } = await credentialsIn(service.zuliprc('member'));
+    const reply = await fetch(`${service.address}/api/v1/register`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${email}:${key}`)}`, 'accept-encoding': 'gzip' },
+    });
+    expect(reply.headers.get('content-encoding')).toBe('gzip');
+    expect(Number(reply.headers.get('content-length'))).toBeLessThan(JSON.stringify(state).length / 2);
+    expect(await reply.json()).toMatchObject({ realm_users: state.realm_users });
   });
 
   it('wakes a waiting poll', async () => {
