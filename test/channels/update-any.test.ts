@@ -178,6 +178,6 @@ it('random edits by random callers leave a valid channel, whole edits, and news 
       expect(await channelIdOf(realm, 'taken')).toBe(taken.channelId);
       expect(await channelIdOf(realm, 'hidden')).toBe(hidden.channelId);
     }),
-    { numRuns: 12 },
+    { numRuns: 6 },
   );
 }, 60_000);
