@@ -3,7 +3,7 @@ import { audit } from '../audit/audit.ts';
 import { abuse } from './abuse.ts';
 
 /** How many calls a run of all tests makes; `npm run fuzz -- --calls 20000` makes more. */
-const CALLS = Number(process.env.FUZZ_CALLS ?? 800);
+const CALLS = Number(process.env.FUZZ_CALLS ?? 400);
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Milliseconds for a call, on a busy machine and with all that there is by then. */
 const PATIENCE = 80;
