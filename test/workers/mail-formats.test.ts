@@ -171,7 +171,7 @@ describe('mail in the forms in which it comes', () => {
       const body = piece.repeat(Math.ceil(200_000 / piece.length));
       const start = performance.now();
       for (const type of [html, plain]) await contentOf(type, body);
-      expect(performance.now() - start).toBeLessThan(5000);
+      expect(performance.now() - start).toBeLessThan(15_000);
     },
   );
 });
