@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type Environment, variable } from '../shared/domain/environment.ts';
+import { itemVersions } from '../shared/domain/item-versions.ts';
 import type { Outside } from '../shared/domain/outside.ts';
 import { Memory } from '../shared/domain/pointer.ts';
 import { type DemoName, planDemo } from '../shared/domain/realm/demo.ts';
@@ -124,7 +125,7 @@ function makeContainer(
   const reports: Record<string, unknown>[] = [];
   const counts: Record<string, unknown>[] = [];
   const outside: Outside = {
-    table: new Table(TABLE, meter.around(faults(store()))),
+    table: new Table(TABLE, meter.around(faults(store())), itemVersions),
     memory: new Memory(),
     now: () => Date.now() + clock.offset,
     wait: (ms) => wait(ms),
@@ -201,7 +202,7 @@ const encoded = (value: unknown): string => (typeof value === 'string' ? value :
 const encodedAll = (parameters: Parameters): Record<string, string> =>
   Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, encoded(value)]));
 
-async function call(
+export async function call(
   outside: Outside,
   host: string,
   handler: Served,

@@ -3,7 +3,7 @@ import type { Item } from '../table/write.ts';
 import type { Outside } from './outside.ts';
 import { type GroupGraph, noGroups, type Standing, standingOf } from './permission.ts';
 import { refusal } from './problems.ts';
-import { type Realm, withAllSettings } from './realm/realm.ts';
+import type { Realm } from './realm/realm.ts';
 import type { User } from './user/user.ts';
 
 /** Who is calling, and where: read afresh in every request, so that a change takes effect on the next one. */
@@ -38,7 +38,7 @@ export async function accessCaller(
 ): Promise<Caller> {
   const user = (id: number): Promise<User | undefined> =>
     outside.table.get<User>(key('user', { realm: realmId, userId: id }));
-  const [stored, graph, self, groups, owner, ownerGroups] = await Promise.all([
+  const [realm, graph, self, groups, owner, ownerGroups] = await Promise.all([
     outside.table.get<Realm>(key('realm', { realm: realmId })),
     outside.table.get<GroupGraph>(key('groupGraph', { realm: realmId })),
     user(userId),
@@ -46,9 +46,8 @@ export async function accessCaller(
     ownerId === undefined ? undefined : user(ownerId),
     ownerId === undefined ? [] : directGroups(outside, realmId, ownerId),
   ]);
-  if (stored === undefined || stored.deactivated || self === undefined || !self.isActive)
+  if (realm === undefined || realm.deactivated || self === undefined || !self.isActive)
     throw refusal('unauthorized');
-  const realm = withAllSettings(stored);
   const standing = (who: User, direct: readonly number[]): Standing =>
     standingOf(who, direct, graph ?? noGroups, realm.settings.waiting_period_threshold, outside.now());
   return {

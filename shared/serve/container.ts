@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../domain/environment.ts';
+import { itemVersions } from '../domain/item-versions.ts';
 import type { Outside } from '../domain/outside.ts';
 import { Memory } from '../domain/pointer.ts';
 import { documentClient } from '../table/client.ts';
@@ -23,7 +24,7 @@ export function makeOutside(environment: Environment): Outside {
   const name = environment.TABLE_NAME;
   if (name === undefined) throw new Error('TABLE_NAME is not set');
   return {
-    table: new Table(name, documentClient(environment)),
+    table: new Table(name, documentClient(environment), itemVersions),
     memory: new Memory(),
     now: Date.now,
     wait: (ms) => wait(ms),

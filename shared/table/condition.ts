@@ -11,6 +11,8 @@ export interface Condition {
   readonly below?: Readonly<Record<string, number>>;
   /** Attributes that must be above these numbers. A missing attribute counts as above. */
   readonly above?: Readonly<Record<string, number>>;
+  /** Lists that must have fewer members than this. A missing attribute counts as empty. */
+  readonly shorter?: Readonly<Record<string, number>>;
 }
 
 interface Expression {
@@ -57,6 +59,10 @@ export function conditionText(condition: Condition | undefined, at: Placeholders
       parts.push(`(attribute_not_exists(${name}) OR ${name} ${sign} ${at.value(limit)})`);
     }
   }
+  for (const [attribute, limit] of Object.entries(condition.shorter ?? {})) {
+    const name = at.name(attribute);
+    parts.push(`(attribute_not_exists(${name}) OR size(${name}) < ${at.value(limit)})`);
+  }
   return parts.length === 0 ? undefined : parts.join(' AND ');
 }
 
@@ -64,6 +70,8 @@ export interface Changes {
   readonly set?: Readonly<Record<string, unknown>>;
   /** Set only where the attribute is still missing. */
   readonly setOnce?: Readonly<Record<string, unknown>>;
+  /** Members to put before those of a list. A missing attribute counts as empty. */
+  readonly prepend?: Readonly<Record<string, readonly unknown[]>>;
   /** Numbers to add (negative to subtract), or sets whose members to add. */
   readonly add?: Readonly<Record<string, number | ReadonlySet<number>>>;
   /** Sets whose members to take out. */
@@ -79,6 +87,10 @@ export function updateExpression(changes: Changes, at: Placeholders): string {
     ...Object.entries(changes.setOnce ?? {}).map(([name, value]) => {
       const label = at.name(name);
       return `${label} = if_not_exists(${label}, ${at.value(value)})`;
+    }),
+    ...Object.entries(changes.prepend ?? {}).map(([name, members]) => {
+      const label = at.name(name);
+      return `${label} = list_append(${at.value(members)}, if_not_exists(${label}, ${at.value([])}))`;
     }),
   ];
   if (sets.length > 0) clauses.push(`SET ${sets.join(', ')}`);

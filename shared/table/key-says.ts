@@ -13,12 +13,17 @@ export const says: Readonly<Record<ItemName, string>> = {
   folderName: 'Name of a folder that is not archived -> folder.',
   fullName: 'Full name -> the users who bear it, for mentions.',
   emojiName: 'Active custom emoji name -> emoji.',
+  organization:
+    'The organization, in the list of all of them, and the hosts that lead to it; `*` for the default one.',
   retention:
     'The organization keeps messages for a limited time: when the next ones are due, and how far direct ones are gone.',
   channelRetention: 'The channel has a limited time of its own: when its next messages are due.',
   pushRealm: 'The organization has something to do with push notifications: its worker must not forget it.',
+  outbox:
+    'Something that is left to be done of a change that is committed: the outbox of the worker of that name.',
   realm: 'Settings of the organization.',
   domains: 'The domains in which new people may have their addresses, where that is restricted.',
+  schema: 'How far the items of a kind are brought to their newest version.',
   counter:
     'The last number handed out, and about how many messages were sent; written by every writer, read by few.',
   solid: 'A number up to which no slot of the log is empty.',

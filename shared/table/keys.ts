@@ -3,7 +3,7 @@
  *
  * Reading a line: `{realm}` is text (escaped), `{userId:n}` a number (padded so that text order is number order).
  * Every key begins with the realm; only `host` and `mailToken` items, by which the realm is found, have none, and the
- * lists that workers go through stand together.
+ * lists of all organizations stand together.
  * What each item is stands in `key-says.ts`, which no function carries. `test/table/keys.test.ts` proves that no two
  * items can meet and that TABLE.md tells the same.
  */
@@ -33,14 +33,17 @@ export const itemKinds = {
   fullName: item('{realm}/fullName/{name}', 'users'),
   emojiName: item('{realm}/emojiName/{name}', 'emoji'),
 
-  // What a worker goes through, of all organizations.
+  // What is gone through, of all organizations: by the operator, and by workers.
+  organization: item('organizations', '{realm}/organization'),
   retention: item('retention', '{realm}/organization'),
   channelRetention: item('retention', '{realm}/channel/{channelId:n}'),
   pushRealm: item('push', '{realm}/organization'),
+  outbox: item('outbox', '{realm}/{kind}/{job}/{part:n}'),
 
   // The organization.
   realm: item('{realm}/realm', 'realm'),
   domains: item('{realm}/realm', 'domains'),
+  schema: item('{realm}/schema', '{kind}'),
   counter: item('{realm}/counter', 'log'),
   solid: item('{realm}/counter', 'solid'),
   slot: item('{realm}/log', '{seq:n}'),
@@ -133,6 +136,15 @@ function fill(template: string, fields: Readonly<Record<string, unknown>>): stri
 export function key<N extends ItemName>(name: N, fields: KeyFields<N>): Key {
   const kind = itemKinds[name];
   return { pk: fill(kind.pk, fields as never), sk: fill(kind.sk, fields as never) };
+}
+
+/** Tells of a key whether it is that of an item of this kind. */
+export function isOf(name: ItemName): (key: Key) => boolean {
+  const { pk, sk } = itemKinds[name];
+  const form = (template: string): RegExp =>
+    new RegExp(`^${template.replace(/\{\w+(:n)?\}/g, (_, number) => (number ? `\\d{${WIDTH}}` : '[^/]*'))}$`);
+  const [partitions, sorts] = [form(pk), form(sk)];
+  return (key) => sorts.test(key.sk) && partitions.test(key.pk);
 }
 
 /** The partition in which all items of a kind with these fields stand. */

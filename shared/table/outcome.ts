@@ -17,13 +17,23 @@ interface Reason {
   readonly Item?: Parameters<typeof unmarshall>[0];
 }
 
-/** Faults that pass by themselves: throttling, trouble inside DynamoDB, a connection or a reply that got lost. */
-const PASSING = new Set([
-  'TransactionInProgressException',
+/**
+ * What AWS says when too much is asked of it at once, and it did nothing of it: DynamoDB where a partition, an item or
+ * the account is busy, KMS, S3 and SQS.
+ */
+const THROTTLED = new Set([
   'TransactionConflictException',
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
+  'SlowDown',
+  'RequestThrottled',
+]);
+
+/** Faults that pass by themselves: throttling, trouble inside DynamoDB, a connection or a reply that got lost. */
+const PASSING = new Set([
+  ...THROTTLED,
+  'TransactionInProgressException',
   'InternalServerError',
   'InternalFailure',
   'ServiceUnavailable',
@@ -43,6 +53,17 @@ const PASSING_REASONS = new Set([
   'ProvisionedThroughputExceeded',
 ]);
 
+/** Whether a transaction was cancelled only because of others, or of too many. */
+function isCrowded(error: Error): boolean {
+  const { CancellationReasons: reasons = [] } = error as Error & { CancellationReasons?: Reason[] };
+  return reasons.every(({ Code }) => PASSING_REASONS.has(Code ?? 'None'));
+}
+
+/** Whether a call failed because there was no room for it, and can simply be made later. */
+export const isThrottled = (error: unknown): boolean =>
+  error instanceof Error &&
+  (THROTTLED.has(error.name) || (error.name === 'TransactionCanceledException' && isCrowded(error)));
+
 /** What a failed `TransactWriteItems` tells; undefined for a fault of ours, which must surface as it is. */
 export function outcomeOf(error: unknown): Outcome | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -54,9 +75,7 @@ export function outcomeOf(error: unknown): Outcome | undefined {
         : [],
     );
     if (refused.length > 0) return { state: 'refused', refused };
-    return reasons.every(({ Code }) => PASSING_REASONS.has(Code ?? 'None'))
-      ? { state: 'unsure', cause: error }
-      : undefined;
+    return isCrowded(error) ? { state: 'unsure', cause: error } : undefined;
   }
   return isPassing(error) ? { state: 'unsure', cause: error } : undefined;
 }

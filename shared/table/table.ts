@@ -17,6 +17,7 @@ import {
   placeholdersOf,
   updateExpression,
 } from './condition.ts';
+import { ItemVersions } from './item-versions.ts';
 import type { indexes, Key } from './keys.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { type Item, transactElement, type Write } from './write.ts';
@@ -37,6 +38,8 @@ export interface Query {
   readonly limit?: number;
   /** Base-table queries are consistent unless said otherwise; an index cannot be. */
   readonly eventually?: boolean;
+  /** Items in the versions that they have. */
+  readonly asStored?: boolean;
 }
 
 /** Most keys that one `BatchGetItem` takes: a limit of DynamoDB. */
@@ -47,18 +50,27 @@ const moment = (): Promise<void> => new Promise((resolve) => setImmediate(resolv
 /** Rounds for keys that a batch left unprocessed, before it is a fault. */
 const ROUNDS = 8;
 
+/** The fault, under the name that DynamoDB gives it where not one of the keys was processed. */
+const unprocessed = (): Error =>
+  Object.assign(new Error('keys of a batch were left unprocessed again and again'), {
+    name: 'ProvisionedThroughputExceededException',
+  });
+
 /**
- * The one table, as the domain sees it: items by key, lists by query, one transaction. Reads are consistent.
+ * The one table, as the domain sees it: items by key, lists by query, one transaction. Reads are consistent. Items come
+ * in their newest version, whichever they are stored in.
  * Gets that are asked for in the same moment travel as one batch, so callers just use `Promise.all`.
  */
 export class Table {
   readonly #name: string;
   readonly #send: Send;
+  readonly #versions: ItemVersions;
   #waiting = new Map<string, { key: Key; done: PromiseWithResolvers<Item | undefined> }>();
 
-  constructor(name: string, send: Send) {
+  constructor(name: string, send: Send, versions = new ItemVersions([])) {
     this.#name = name;
     this.#send = send;
+    this.#versions = versions;
   }
 
   /** The item with this key, or undefined. A consistent read. */
@@ -91,22 +103,22 @@ export class Table {
     try {
       const left = new Map(wanted);
       for (let round = 0; left.size > 0; round++) {
-        if (round === ROUNDS) throw new Error('DynamoDB left keys of a batch unprocessed again and again');
+        if (round === ROUNDS) throw unprocessed();
         if (round > 0) await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** round));
         const Keys = [...left.values()].map(({ key }) => ({ pk: key.pk, sk: key.sk }));
         const answer = (await this.#send(
           new BatchGetCommand({ RequestItems: { [this.#name]: { Keys, ConsistentRead: true } } }),
         )) as BatchGetCommandOutput;
-        const unprocessed = new Set(
+        const again = new Set(
           (answer.UnprocessedKeys?.[this.#name]?.Keys ?? []).map((key) => JSON.stringify([key.pk, key.sk])),
         );
         for (const item of answer.Responses?.[this.#name] ?? []) {
           const id = JSON.stringify([item.pk, item.sk]);
-          left.get(id)?.done.resolve(item);
+          left.get(id)?.done.resolve(this.#versions.lifted(item));
           left.delete(id);
         }
         for (const [id, { done }] of left) {
-          if (unprocessed.has(id)) continue;
+          if (again.has(id)) continue;
           done.resolve(undefined);
           left.delete(id);
         }
@@ -162,7 +174,13 @@ export class Table {
         ...(start && { ExclusiveStartKey: start }),
       }),
     )) as QueryCommandOutput;
-    return { items: (answer.Items ?? []) as T[], last: answer.LastEvaluatedKey };
+    const items = answer.Items ?? [];
+    // What an index carries of an item is no whole one, and the same in all versions.
+    const isLifted = query.index === undefined && query.asStored !== true;
+    return {
+      items: (isLifted ? items.map((item) => this.#versions.lifted(item)) : items) as T[],
+      last: answer.LastEvaluatedKey,
+    };
   }
 
   /** Changes one item at once, outside a transaction, and tells its attributes after the change. */
@@ -180,18 +198,19 @@ export class Table {
         ReturnValues: 'ALL_NEW',
       }),
     )) as UpdateCommandOutput;
-    return answer.Attributes ?? {};
+    return this.#versions.lifted(answer.Attributes ?? {});
   }
 
   /** Puts one item outside a transaction. Throws `ConditionalCheckFailedException` when refused. */
   async put(key: Key, item: Item, when?: Condition): Promise<void> {
     const at = new Placeholders();
-    const condition = conditionText(when, at);
+    const written = this.#versions.written({ put: key, item, ...(when && { when }) });
+    const condition = conditionText(written.when, at);
     await moment();
     await this.#send(
       new PutCommand({
         TableName: this.#name,
-        Item: { ...key, ...item },
+        Item: { ...key, ...written.item },
         ...(condition !== undefined && { ConditionExpression: condition }),
         ...placeholdersOf(at),
       }),
@@ -206,7 +225,7 @@ export class Table {
     try {
       await this.#send(
         new TransactWriteCommand({
-          TransactItems: writes.map((write) => transactElement(this.#name, write)),
+          TransactItems: writes.map((write) => transactElement(this.#name, this.#versions.written(write))),
           ClientRequestToken: token,
         }),
       );
@@ -214,7 +233,12 @@ export class Table {
     } catch (error) {
       const outcome = outcomeOf(error);
       if (outcome === undefined) throw error;
-      return outcome;
+      if (outcome.state !== 'refused') return outcome;
+      const lifted = outcome.refused.map(({ index, item }) => ({
+        index,
+        item: item && this.#versions.lifted(item),
+      }));
+      return { state: 'refused', refused: lifted };
     }
   }
 }

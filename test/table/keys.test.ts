@@ -5,6 +5,7 @@ import {
   conversationOf,
   type ItemName,
   indexes,
+  isOf,
   itemKinds,
   key,
   padded,
@@ -45,6 +46,17 @@ describe('the key map', () => {
     );
   });
 
+  it('tells of each key whose it is', () => {
+    const forms = names.map((name) => [name, isOf(name)] as const);
+    fc.assert(
+      fc.property(anyItem, (any) => {
+        const at = keyOf(any);
+        expect(forms.filter(([, is]) => is(at)).map(([name]) => name)).toEqual([any.name]);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('gives the same kinds different keys for different fields', () => {
     for (const name of names) {
       const { pk, sk } = itemKinds[name];
@@ -61,7 +73,13 @@ describe('the key map', () => {
 
   it('keeps the realms apart: every key begins with its realm but those by which the realm is found', () => {
     const finders: Partial<Record<ItemName, string>> = { host: 'host/', mailToken: 'mailToken/' };
-    const listed: readonly ItemName[] = ['retention', 'channelRetention', 'pushRealm'];
+    const listed: readonly ItemName[] = [
+      'organization',
+      'retention',
+      'channelRetention',
+      'pushRealm',
+      'outbox',
+    ];
     for (const name of names) {
       const { pk, sk } = itemKinds[name];
       expect((listed.includes(name) ? sk : pk).startsWith(finders[name] ?? '{realm}/'), name).toBe(true);

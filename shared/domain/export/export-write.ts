@@ -1,7 +1,7 @@
 import type { Log } from '../../log/log.ts';
 import { key } from '../../table/keys.ts';
 import type { Objects, Outside, Queues, Upload, Uploads } from '../outside.ts';
-import { type Realm, withAllSettings } from '../realm/realm.ts';
+import type { Realm } from '../realm/realm.ts';
 import { closingMember, type Manifest } from './archive.ts';
 import { Draft } from './draft.ts';
 import { type ExportPlan, makePlan, scopeOf } from './export-plan.ts';
@@ -117,13 +117,13 @@ async function readKept({ objects }: ExportTools, at: string): Promise<Uint8Arra
 
 async function groundOf({ outside, tools, job: { realm }, mine, progress }: Run): Promise<Ground> {
   const { table } = outside;
-  const [kept, stored] = await Promise.all([
+  const [kept, organization] = await Promise.all([
     readKept(tools, progress.plan),
     table.get<Realm>(key('realm', { realm })),
   ]);
-  if (stored === undefined) throw new Error('the organization is gone');
+  if (organization === undefined) throw new Error('the organization is gone');
   const plan: ExportPlan = JSON.parse(Buffer.from(kept).toString());
-  const { message_edit_history_visibility_policy: shown } = withAllSettings(stored).settings;
+  const { message_edit_history_visibility_policy: shown } = organization.settings;
   return {
     table,
     realm,

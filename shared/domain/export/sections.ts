@@ -13,13 +13,7 @@ import { type GroupGraph, noGroups } from '../permission.ts';
 import { liveValues, type Profile, valueObject } from '../profile/profile-data.ts';
 import { fieldObjects } from '../profile/profile-field.ts';
 import { domainObject, loadDomains } from '../realm/domains.ts';
-import {
-  defaultRealmSettings,
-  NO_CHANNEL,
-  type Realm,
-  type RealmSettings,
-  withAllSettings,
-} from '../realm/realm.ts';
+import { defaultRealmSettings, NO_CHANNEL, type Realm, type RealmSettings } from '../realm/realm.ts';
 import { userObject } from '../user/user-object.ts';
 import type { ArchiveFile } from './archive.ts';
 import { messages } from './export-message.ts';
@@ -171,12 +165,12 @@ const users: Section = async ({ table, realm, plan }, from, room) => {
 };
 
 const organization: Section = async ({ table, realm, scope }) => {
-  const [stored, domains] = await Promise.all([
+  const [found, domains] = await Promise.all([
     table.get<Realm>(key('realm', { realm })),
     loadDomains(table, realm),
   ]);
-  if (stored === undefined) throw new Error('the organization is gone');
-  const { name, description, stringId, created, settings } = withAllSettings(stored);
+  if (found === undefined) throw new Error('the organization is gone');
+  const { name, description, stringId, created, settings } = found;
   const record = {
     name,
     description,

@@ -6,7 +6,13 @@ import type { Write } from '../../table/write.ts';
 import { checkActive, namedGroupsIn } from '../group/group-use.ts';
 import { fullMemberEvents } from '../group/role-groups.ts';
 import { doLimitOrganization } from '../retention/retention-list.ts';
-import { derivedSettings, NO_CHANNEL, type Realm, type RealmSettings } from './realm.ts';
+import {
+  defaultRealmSettings,
+  derivedSettings,
+  NO_CHANNEL,
+  type Realm,
+  type RealmSettings,
+} from './realm.ts';
 import { channelSettingNames, type DecidedRealmEdit } from './realm-edit.ts';
 import { groupSettingsIn, realmGroupNames } from './realm-groups.ts';
 
@@ -23,7 +29,7 @@ const inDictionary: ReadonlySet<string> = new Set([
  * in milliseconds.
  */
 export function eventsOfRealmEdit({ before, after }: DecidedRealmEdit, now: number): EventEntry[] {
-  const [old, current] = [before.settings, after.settings];
+  const [old, current] = [before.settings, inOrder(after.settings)];
   const changed = <T extends object>(was: T, is: T): [string, unknown][] =>
     Object.entries(is).filter(([name, value]) => !isDeepStrictEqual(value, was[name as keyof T]));
   const derived = Object.fromEntries(changed(derivedSettings(old), derivedSettings(current)));
@@ -44,6 +50,9 @@ export function eventsOfRealmEdit({ before, after }: DecidedRealmEdit, now: numb
     ...fullMemberEvents(old.waiting_period_threshold, current.waiting_period_threshold, now),
   ];
 }
+
+/** The settings in the order in which changes of several are told: a map of the table has none. */
+const inOrder = (settings: RealmSettings): RealmSettings => ({ ...defaultRealmSettings, ...settings });
 
 /** One setting that became different; who may see what can rest on it. */
 const property = (name: string, value: unknown): EventEntry => ({
