@@ -35,27 +35,28 @@ export const cuts: readonly Cut[] = [
     module: '@aws-sdk/credential-provider-node/dist-es/index.js',
     change: () => "export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env';",
   },
-  {
-    // What DynamoDB's operations, types and errors are like. Our own protocol asks only for the operations' names
-    // (18 KB).
-    module: '@aws-sdk/client-dynamodb/dist-es/schemas/schemas_0.js',
-    change: (source) =>
+  // What the operations, types and errors of these services are like. Our own protocol asks only for the operations'
+  // names (18 KB, 20 KB).
+  ...['dynamodb', 'sqs'].map((service) => ({
+    module: `@aws-sdk/client-${service}/dist-es/schemas/schemas_0.js`,
+    change: (source: string) =>
       [...source.matchAll(/^export var (\w+)\$ = \[9,/gm)]
         .map(
           ([, name]) =>
-            `export const ${name}$ = [9, 'com.amazonaws.dynamodb', '${name}', 0, 'unit', 'unit'];`,
+            `export const ${name}$ = [9, 'com.amazonaws.${service}', '${name}', 0, 'unit', 'unit'];`,
         )
         .join('\n'),
-  },
-  {
-    // The client's own protocol, which is there in case none is given to it: `shared/table/protocol.ts` is (35 KB).
-    module: '@aws-sdk/client-dynamodb/dist-es/runtimeConfig.shared.js',
-    change: (source) =>
+  })),
+  // The client's own protocol, which is there in case none is given to it: ours is (`shared/aws/json-protocol.ts`;
+  // 35 KB).
+  ...['dynamodb', 'sqs'].map((service) => ({
+    module: `@aws-sdk/client-${service}/dist-es/runtimeConfig.shared.js`,
+    change: (source: string) =>
       source
         .replace(/^import \{ (?:DynamoDBJsonCodec2|errorTypeRegistries) \} from .*\n/gm, '')
         .replace(/^import \{ AwsJson1_0Protocol \} from .*$/m, absent('AwsJson1_0Protocol'))
         .replace(/protocolSettings \?\? \{[^}]*\}/, 'protocolSettings ?? {}'),
-  },
+  })),
   // The errors of these services, which arrive just the same with their name, message and fields, but as the service's
   // general class: so ask for `name`, never for `instanceof` (18 KB, 4.5 KB).
   ...['kms', 'secrets-manager'].map((service) => ({

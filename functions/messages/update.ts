@@ -13,16 +13,24 @@ import {
 } from '../../shared/domain/message/message-rewrite.ts';
 import { checkTopic } from '../../shared/domain/message/message-text.ts';
 import { type AskedUpdate, checkUpdate, loadRelocating } from '../../shared/domain/message/message-update.ts';
+import { STEP } from '../../shared/domain/message/move-step.ts';
+import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
+import type { Queues } from '../../shared/domain/outside.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
 import { namePointers } from '../../shared/domain/send/naming.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updateMessage } from '../../shared/endpoints/message-edit.ts';
 import type { MessageSlot } from '../../shared/log/slot.ts';
 import { wants } from '../../shared/markdown/wants.ts';
+import { sqsQueues } from '../../shared/queue/queues.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 type Update = InputOf<typeof updateMessage>;
+
+interface Tools {
+  readonly queues: Queues;
+}
 
 /** What is asked for, in the terms of the domain. */
 const askedIn = (input: Update): AskedUpdate => ({
@@ -58,15 +66,24 @@ function load({ input, known, outside, userId, ownerId }: Look<Update>) {
 /**
  * A number for the event; for a move also those of the notice and of policies that follow; and of the news of a message
  * that left its channel: that it did, for whom it is unread or not by that, and which is the oldest in either channel.
+ * Others that go with it are told by an event of their own, and each of them that it left its channel.
  */
-function numbersFor({ topic, stream_id, send_notification_to_new_thread: inNew = true }: Update): number {
-  const moves = topic !== undefined || stream_id !== undefined;
-  return 1 + (stream_id === undefined ? 0 : 5) + (moves ? 2 : 0) + (moves && inNew ? 1 : 0);
+function numbersFor(input: Update): number {
+  const { topic, stream_id, propagate_mode, send_notification_to_new_thread: inNew = true } = input;
+  const leaves = stream_id !== undefined;
+  const moves = topic !== undefined || leaves;
+  const others = propagate_mode === 'change_later' || propagate_mode === 'change_all' ? STEP - 1 : 0;
+  return (
+    1 + (leaves ? 5 + others : 0) + (moves ? 5 : 0) + (moves && others > 0 ? 1 : 0) + (moves && inNew ? 1 : 0)
+  );
 }
 
 /** Decides on the whole of the request before anything changes. */
-async function run(context: Context<Update>, loaded: Awaited<ReturnType<typeof load>>) {
-  const { input, caller, outside, commit, log } = context;
+async function run(
+  context: Context<Update> & { readonly tools: Tools },
+  loaded: Awaited<ReturnType<typeof load>>,
+) {
+  const { input, caller, outside, commit, tools } = context;
   const asked = askedIn(input);
   const target = await accessTarget(caller.standing, loaded);
   checkChangeable(target);
@@ -84,14 +101,19 @@ async function run(context: Context<Update>, loaded: Awaited<ReturnType<typeof l
   if (more.relocating === undefined || seen === undefined) {
     if (rewriting) await rewriteMessage({ caller, commit, now }, target, rewriting);
   } else {
-    await moveMessages({ caller, outside, log, commit, now }, { message, seen }, more.relocating, {
+    const left = await moveMessages({ caller, outside, commit, now }, { message, seen }, more.relocating, {
       mode: asked.mode,
       rewriting,
       inOld: input.send_notification_to_old_thread ?? false,
       inNew: input.send_notification_to_new_thread ?? true,
     });
+    await Promise.all(left.map((job) => wakeOutbox(outside, tools.queues, job)));
   }
   return { detached_uploads: [] };
 }
 
-export const handler = serve(updateMessage, { pointers, load, ahead: numbersFor, run });
+export const handler = serve(
+  updateMessage,
+  { pointers, load, ahead: numbersFor, run },
+  { queues: sqsQueues },
+);

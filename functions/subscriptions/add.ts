@@ -1,3 +1,6 @@
+import { MOST_AT_ONCE } from '../../shared/domain/bulk.ts';
+import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
+import type { Queues } from '../../shared/domain/outside.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
 import { isWebPublicEnabled } from '../../shared/domain/realm/web-public.ts';
 import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/send/naming.ts';
@@ -10,16 +13,14 @@ import {
   type Pair,
   type SubscribeGround,
 } from '../../shared/domain/subscription/subscription-ground.ts';
-import {
-  announceCreated,
-  mayTellPeople,
-  tellSubscribed,
-} from '../../shared/domain/subscription/subscription-notices.ts';
+import { hasAnnouncements } from '../../shared/domain/subscription/subscription-leave.ts';
 import { principalIds, principalPointers } from '../../shared/domain/user/principals.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { addSubscriptions } from '../../shared/endpoints/subscriptions.ts';
+import { MOST_WRITES } from '../../shared/log/commit.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
 import { type Wants, wants } from '../../shared/markdown/wants.ts';
+import { sqsQueues } from '../../shared/queue/queues.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -59,14 +60,36 @@ async function load({ input, realm, userId, known, outside }: Look<Add>): Promis
 
 const names = (wanted: readonly Wanted[]): string[] => wanted.map(({ name }) => name);
 
-/** One event for the subscriber, and for each channel its creation and the news for the others. */
-const ahead = ({ subscriptions }: Add): number => Math.min(2 * subscriptions.length + 1, MOST_AHEAD);
+interface Tools {
+  readonly queues: Queues;
+}
+
+/**
+ * Numbers for each of the transactions that can be under way at once: one event for the subscribers, and for each
+ * channel its creation and the news for the others.
+ */
+function ahead({ subscriptions, principals }: Add): number[] {
+  const people = principals?.length ?? 1;
+  const lanes = (channels: number): number[] => {
+    const half = Math.ceil(channels / 2);
+    return channels < 2 || writesFor(channels, people) < MOST_WRITES
+      ? [Math.min(2 * channels + 1, MOST_AHEAD)]
+      : [...lanes(half), ...lanes(channels - half)];
+  };
+  return lanes(Math.max(1, subscriptions.length)).slice(0, MOST_AT_ONCE);
+}
+
+/** About as many writes as it takes to subscribe people to channels. */
+const writesFor = (channels: number, people: number): number => channels * (3 * people + 2) + people + 2;
 
 /** More numbers than one transaction of this kind has events. */
 const MOST_AHEAD = 41;
 
-async function run(context: Context<Add>, loaded: Loaded): Promise<ReplyOf<typeof addSubscriptions>> {
-  const { input, caller, outside, realm, userId, known } = context;
+async function run(
+  context: Context<Add> & { readonly tools: Tools },
+  loaded: Loaded,
+): Promise<ReplyOf<typeof addSubscriptions>> {
+  const { input, caller, outside, realm, userId, known, tools } = context;
   const wanted = checkWanted(input.subscriptions);
   const people = principalIds(input.principals, known, userId);
   const found = foundFor(caller.standing, loaded.named);
@@ -78,6 +101,9 @@ async function run(context: Context<Add>, loaded: Loaded): Promise<ReplyOf<typeo
       return loadSubscribeGround(outside.table, realm, userId, ids, people, input);
     },
   };
+  const wantsMessages = input.send_new_subscription_messages ?? true;
+  const job = outside.uuid();
+  const announce = input.announce === true && hasAnnouncements(caller);
   const outcome = await subscribePeople(
     stage,
     caller,
@@ -90,21 +116,17 @@ async function run(context: Context<Add>, loaded: Loaded): Promise<ReplyOf<typeo
       render: (description) => renderDescription(description, found),
       refuseUnauthorized: isFatal,
       isWebPublicEnabled: isWebPublicEnabled(outside.environment),
+      telling: { job, by: userId, people: wantsMessages, announce },
       now: outside.now(),
     },
     loaded.ground,
   );
-  const wantsMessages = input.send_new_subscription_messages ?? true;
-  const tells = wantsMessages && mayTellPeople(outcome);
-  await Promise.all([
-    tells && tellSubscribed(context, outcome, loaded.ground.users),
-    input.announce && announceCreated(context, outcome),
-  ]);
+  if (outcome.isLeft) await wakeOutbox(outside, tools.queues, { realm, kind: 'subscribed', job });
   return {
     subscribed: byUser(outcome.subscribed),
     already_subscribed: byUser(outcome.already),
     ...(!isFatal && { unauthorized: [...outcome.unauthorized] }),
-    ...(wantsMessages && { new_subscription_messages_sent: tells }),
+    ...(wantsMessages && { new_subscription_messages_sent: outcome.tells }),
   };
 }
 
@@ -119,4 +141,4 @@ function byUser(pairs: readonly Pair[]): Record<string, string[]> {
   return lists;
 }
 
-export const handler = serve(addSubscriptions, { pointers, load, ahead, run });
+export const handler = serve(addSubscriptions, { pointers, load, ahead, run }, { queues: sqsQueues });

@@ -11,6 +11,7 @@ import {
 } from '../../shared/domain/subscription/subscription-ground.ts';
 import { unsubscribePeople } from '../../shared/domain/subscription/unsubscribe-people.ts';
 import { principalIds, principalPointers } from '../../shared/domain/user/principals.ts';
+import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { removeSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';
@@ -60,11 +61,17 @@ async function run(context: Context<Remove>, loaded: Loaded): Promise<ReplyOf<ty
   const names = checkNames(input);
   const { principals } = input;
   const people = principalIds(principals, known, userId);
+  // Whom the caller may not know is nobody; only for guests anything is read.
+  const hidden = await hiddenUsers(outside, caller, [...loaded.ground.users.values()]);
+  const visible = (ground: Ground): Ground => ({
+    ...ground,
+    users: new Map([...ground.users].filter(([id]) => !hidden.has(id))),
+  });
   const stage = {
     wait: outside.wait,
     reload: async () => {
       const ids = await loadChannelIds(outside.table, realm, names);
-      return loadGround(outside.table, realm, userId, ids, people);
+      return visible(await loadGround(outside.table, realm, userId, ids, people));
     },
   };
   const request = { names, principals, known, groups: loaded.groups, now: outside.now() };
@@ -73,7 +80,7 @@ async function run(context: Context<Remove>, loaded: Loaded): Promise<ReplyOf<ty
     caller,
     context.commit,
     request,
-    loaded.ground,
+    visible(loaded.ground),
   );
   return { removed: [...removed], not_removed: [...notRemoved] };
 }

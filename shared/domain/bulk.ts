@@ -23,7 +23,7 @@ export interface Stage<G> {
 /** Most bytes of events in one commit: they are one item of the table, which holds 400 KB. */
 const MOST_BYTES = 300_000;
 /** Most transactions under way at once. */
-const WIDTH = 8;
+export const MOST_AT_ONCE = 8;
 /** How often work is decided anew when somebody else changed its ground, before that is a fault. */
 const TRIES = 8;
 
@@ -90,7 +90,7 @@ async function carryOut(lanes: readonly Lane[]): Promise<boolean> {
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(WIDTH, lanes.length) }, walk));
+  await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, lanes.length) }, walk));
   if (failures.length > 0) throw failures[0];
   return isStale;
 }

@@ -5,7 +5,7 @@
 export const metrics = {
   /** Replies with an error, by their code. */
   Errors: 'Code',
-  /** Runs of a worker that failed, by worker. */
+  /** Runs of a worker that failed, or that nobody could ask for, by worker. */
   WorkFailures: 'Worker',
   /** Holes of the log that a reader had to fill, as their writers died or were slow. */
   HolesFilled: undefined,

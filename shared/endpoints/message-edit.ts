@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { aliased, boolean, integer, optional, text, word } from './parameter.ts';
 
@@ -42,7 +43,7 @@ export const updateMessage = endpoint({
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
     'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
   ],
-  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'], queues: [OUTBOX] },
   timeout: 28,
   memory: 512,
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { groupSettingSchema } from '../domain/group/group-setting.ts';
+import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { channelFields, subscriptionFields } from './channel-fields.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, json, optional, text } from './parameter.ts';
@@ -99,6 +100,7 @@ export const addSubscriptions = endpoint({
   errors: ['UNAUTHORIZED_PRINCIPAL', 'REQUEST_VARIABLE_INVALID'],
   needs: {
     table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
+    queues: [OUTBOX],
     settings: ['WEB_PUBLIC_STREAMS_ENABLED'],
   },
   timeout: 28,

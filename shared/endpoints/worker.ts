@@ -2,6 +2,7 @@ import type { Needs } from './endpoint.ts';
 import { exportWorker } from './export.ts';
 import { incomingMail } from './incoming-mail.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
+import { outbox, outboxSweep } from './outbox-worker.ts';
 import { push, pushSweep } from './push-worker.ts';
 import { retention } from './retention.ts';
 
@@ -46,4 +47,12 @@ export interface ScheduledWorker extends WorkerBase {
 export type Worker = QueueWorker | ScheduledWorker;
 
 /** Every worker of the service. */
-export const workers: readonly Worker[] = [exportWorker, incomingMail, retention, push, pushSweep];
+export const workers: readonly Worker[] = [
+  exportWorker,
+  incomingMail,
+  retention,
+  push,
+  pushSweep,
+  outbox,
+  outboxSweep,
+];

@@ -146,18 +146,17 @@ function start(
     file: admission.file ?? NOTHING,
   };
   const count = typeof handling.ahead === 'function' ? handling.ahead(look.input) : handling.ahead;
-  let taken = count === undefined ? undefined : takeNumbers(log, count, handling.messages);
+  const taken = count === undefined ? [] : takeBlocks(log, [count].flat(), handling.messages);
   const caller = accessCaller(outside, known.realm, userId, ownerId);
   const loaded = (async () => handling.load?.(look))();
   // A guess that turns out wrong is thrown away with whatever it met.
-  for (const promise of [taken, caller, loaded]) promise?.catch(ignored);
+  for (const promise of [...taken, caller, loaded]) promise.catch(ignored);
   return {
     look,
     caller,
     loaded,
     commit: async (count, plan) => {
-      const numbers = taken;
-      taken = undefined;
+      const numbers = taken.shift();
       let used: readonly number[] = [];
       const result = await commit(
         log,
@@ -175,12 +174,18 @@ function start(
       return result;
     },
     giveBack: async () => {
-      const numbers = taken;
-      taken = undefined;
       // A number whose taking failed was perhaps taken all the same: readers fill that hole after its grace.
-      await numbers?.then((seqs) => giveBack(log, seqs)).catch(ignored);
+      const unused = taken.splice(0);
+      await Promise.all(unused.map((block) => block.then((seqs) => giveBack(log, seqs)).catch(ignored)));
     },
   };
+}
+
+/** Takes numbers of the log for several commits, in one step. */
+function takeBlocks(log: Log, sizes: readonly number[], messages: number | undefined): Promise<number[]>[] {
+  const ends = sizes.map((_, i) => sizes.slice(0, i + 1).reduce((sum, size) => sum + size, 0));
+  const all = takeNumbers(log, ends.at(-1) ?? 0, messages);
+  return sizes.map(async (size, i) => (await all).slice((ends[i] as number) - size, ends[i]));
 }
 
 async function finish(started: Started, endpoint: Admitted, handling: AnyHandling): Promise<object> {

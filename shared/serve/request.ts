@@ -40,8 +40,11 @@ export interface Handling<I, D, R, T = unknown> {
   /** Names in the input that lead to ids, to be looked up together with the credentials, and hints for this caller. */
   readonly pointers?: (input: I, host: string, email: string) => readonly Pointer[];
   readonly load?: (look: Look<I>) => Promise<D>;
-  /** How many numbers of the log to take ahead, beside the reads: what the endpoint usually needs. */
-  readonly ahead?: number | ((input: I) => number);
+  /**
+   * How many numbers of the log to take ahead, beside the reads: what the endpoint usually needs. A list is for several
+   * commits at once, each of which takes the next numbers of the list.
+   */
+  readonly ahead?: number | ((input: I) => number | readonly number[]);
   /** Of how many of these numbers messages are made. */
   readonly messages?: number;
   readonly run: (context: Context<I> & { readonly tools: T }, loaded: D) => Promise<R> | R;

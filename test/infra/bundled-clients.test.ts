@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server, type ServerResponse, request as send } from 'node:http';
+import dns from 'node:dns';
+import type { Server, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { buildFunctions } from '../../infra/build.ts';
 import { cuts } from '../../infra/bundle-plugins.ts';
 import { createKeyService } from '../../infra/local/key-service.ts';
@@ -9,8 +10,10 @@ import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { createSecretService } from '../../infra/local/secret-service.ts';
 import { type SqsS3Store, startSqsS3Store } from '../../infra/local/sqs-s3-store.ts';
 import { variable } from '../../shared/domain/environment.ts';
+import { s3Objects } from '../../shared/objects/objects.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { TABLE } from '../store.ts';
+import { failed, newWay as openWay } from '../table/way.ts';
 import type * as Ways from './fixtures/bundled/workers/key-and-secret.ts';
 import type * as Clients from './fixtures/bundled/workers/queue-and-bucket.ts';
 import type * as Source from './fixtures/bundled/workers/table.ts';
@@ -34,16 +37,9 @@ process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
 /** Makes a key that no other test has. */
 const newKey = (): Key => ({ pk: `bundled/${randomUUID()}`, sk: 'item' });
 
-/** An answer that DynamoDB gives in bad hours. */
-const failed =
-  (status: number, type: string) =>
-  (reply: ServerResponse): void => {
-    reply.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' });
-    reply.end(JSON.stringify({ __type: type, message: 'Not now.' }));
-  };
-const throttled = failed(400, 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException');
-const conflicting = failed(400, 'com.amazonaws.dynamodb.v20120810#ReplicatedWriteConflictException');
-const broken = failed(500, 'com.amazonaws.dynamodb.v20120810#InternalServerError');
+const throttled = failed(400, 'ProvisionedThroughputExceededException');
+const conflicting = failed(400, 'ReplicatedWriteConflictException');
+const broken = failed(500, 'InternalServerError');
 const cutOff = (reply: ServerResponse): void => void reply.destroy();
 const silent = (): void => {};
 const unfinished = (reply: ServerResponse): void => {
@@ -51,29 +47,18 @@ const unfinished = (reply: ServerResponse): void => {
   reply.write('{');
 };
 
-/** A way to the store of this run, on which the next requests meet the mishaps given to it. */
+/** A way to the store that ends with the tests. */
 async function newWay() {
-  const way = { endpoint: '', mishaps: [] as ((reply: ServerResponse) => void)[], requests: 0 };
-  const server = createServer((asked, reply) => {
-    way.requests += 1;
-    const mishap = way.mishaps.shift();
-    if (mishap) return mishap(reply);
-    const { method, headers } = asked;
-    asked.pipe(
-      send(inject('dynamodb'), { method, headers }, (answer) => {
-        reply.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(reply);
-      }),
-    );
-  });
-  way.endpoint = (await listenOnLoopback(server, 0)).href;
-  servers.push(server);
+  const way = await openWay();
+  openWays.push(way);
   return way;
 }
 
+const openWays: Awaited<ReturnType<typeof openWay>>[] = [];
 const servers: Server[] = [];
 afterAll(() => {
   for (const server of servers) server.close().closeAllConnections();
+  for (const way of openWays) way.close();
 });
 
 // What holds of the source is the measure for the bundle, so both go through the same.
@@ -236,7 +221,7 @@ describe('the clients of workers in a bundle', () => {
     const url = `${store.endpoint.origin}/000000000000/work`;
     const arn = 'arn:aws:sqs:us-east-1:000000000000:work';
     store.ensureQueue({ name: 'work', url, arn, attributes: {} });
-    const sqs = new clients.SQSClient(config());
+    const sqs = new clients.SQSClient({ ...config(), protocol: clients.sqsProtocol });
     const Entries = ['one', 'zwei ✓'].map((MessageBody, index) => ({ Id: String(index), MessageBody }));
     const sent = await sqs.send(new clients.SendMessageBatchCommand({ QueueUrl: url, Entries }));
     expect(sent.Successful).toHaveLength(2);
@@ -297,6 +282,44 @@ describe('the ways to the operator’s secrets in a bundle', () => {
     expect(await secrets.get('one')).toBe('swordfish');
     expect(await secrets.get('other')).toBeUndefined();
   });
+});
+
+test('where the environment names no address, as in Lambda, each client asks its service in its region', async () => {
+  const asked = new Set<string>();
+  const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((host: string, ...rest: unknown[]) => {
+    asked.add(host);
+    const done = rest.at(-1) as (error: Error) => void;
+    done(Object.assign(new Error('There is no network here.'), { code: 'ENOTFOUND' }));
+  }) as never);
+  const region = 'eu-central-1';
+  const environment = {
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    KEY_ARN: 'arn:key',
+    [variable('SECRET', 'one')]: 'arn:secret',
+    [variable('BUCKET', 'images')]: 'images-of-ours',
+  };
+  const clients = await importBundle<typeof Clients>('queue-and-bucket');
+  const ways = await importBundle<typeof Ways>('key-and-secret');
+  const QueueUrl = `https://sqs.${region}.amazonaws.com/123456789012/work`;
+  const ended = await Promise.allSettled([
+    new bundled.Table('T', bundled.documentClient(environment)).get(newKey()),
+    new clients.SQSClient({ region, protocol: clients.sqsProtocol }).send(
+      new clients.ReceiveMessageCommand({ QueueUrl }),
+    ),
+    new clients.S3Client({ region }).send(new clients.GetObjectCommand({ Bucket: 'exports', Key: 'x' })),
+    ways.kmsVault(environment).seal('x', {}),
+    ways.awsSecrets(environment).get('one'),
+    s3Objects(environment).get('images', 'x'),
+  ]);
+  lookup.mockRestore();
+  expect(ended.map(({ status }) => status)).not.toContain('fulfilled');
+  expect([...asked].sort()).toEqual(
+    ['dynamodb', 'exports.s3', 'images-of-ours.s3', 'kms', 'secretsmanager', 'sqs'].map(
+      (name) => `${name}.${region}.amazonaws.com`,
+    ),
+  );
 });
 
 test('every module that is cut is still where it was', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Send } from '../../shared/table/table.ts';
 import { givenClient, said, sendTo } from '../events/queue.ts';
-import { givenChannel, givenSubscription, givenUser } from '../given.ts';
+import { givenChangedChannel, givenChannel, givenSubscription, givenUser } from '../given.ts';
+import { deliver, leftIn, messagesOf, workedOff } from '../outbox.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 import { lastNumber, loggedAfter, storedCount, storedMessage, storedTopic } from '../stored.ts';
 import { move, refused, success, update } from './update.ts';
@@ -175,6 +176,7 @@ describe('notices of a move', () => {
     const client = await givenClient(realm, admin, { event_types: ['message'] });
     const noticesOf = async (id: number, change: object): Promise<[string, string][]> => {
       expect(await update(realm, member, id, { ...change })).toMatchObject(success);
+      await workedOff(realm);
       const events = await client.poll();
       return events.map(({ message }) => [message.subject, message.content]);
     };
@@ -221,9 +223,31 @@ describe('notices of a move', () => {
     const client = await givenClient(realm, member, { event_types: ['message'] });
     const change = { stream_id: closed.channelId, send_notification_to_old_thread: true };
     expect(await update(realm, admin, id, change)).toMatchObject(success);
+    await workedOff(realm);
     expect(said(await client.poll())).toEqual([
       `This topic was moved to another channel by @_**Adam Admin|${admin.userId}**.`,
     ]);
     expect(await update(realm, admin, id, { topic: 'tea' })).toMatchObject(refused);
+  });
+
+  it('the old topic is told later, once, and of a channel that became private meanwhile no more than that', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const open = await givenChannel(realm, {}, [member, admin]);
+    const other = await givenChannel(realm, {}, [admin]);
+    const ids = await sayMany(realm, [admin], open.channelId, 'tea', 2);
+    const client = await givenClient(realm, member, { event_types: ['message'] });
+    const container = realm.container();
+    const change = { stream_id: other.channelId, send_notification_to_old_thread: true };
+    expect(await update(container, admin, ids[0] as number, change)).toMatchObject(success);
+    expect(container.meter.roundTrips).toBe(3);
+    expect(said(await client.poll())).toEqual([]);
+    await givenChangedChannel(realm, other.channelId, { isPrivate: true });
+    const messages = messagesOf(await leftIn(realm));
+    for (let i = 0; i < 2; i++) await Promise.all([deliver(realm, messages), deliver(realm, messages)]);
+    expect(said(await client.poll())).toEqual([
+      `A message was moved from this topic to another channel by @_**Adam Admin|${admin.userId}**.`,
+    ]);
+    expect(await leftIn(realm)).toEqual([]);
   });
 });

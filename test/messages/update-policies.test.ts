@@ -6,6 +6,7 @@ import type { Visibility } from '../../shared/domain/topic/visibility.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenClient, sendTo } from '../events/queue.ts';
 import {
+  givenChangedChannel,
   givenChannel,
   givenGroup,
   givenSettings,
@@ -13,9 +14,11 @@ import {
   givenUser,
   givenUserTopic,
 } from '../given.ts';
+import { deliver, leftIn, messagesOf, workedOff } from '../outbox.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber, loggedAfter, storedMessage, storedUserTopic } from '../stored.ts';
-import { move, success } from './update.ts';
+import { lastNumber, loggedAfter, storedUserTopic } from '../stored.ts';
+import { workOf } from '../work.ts';
+import { move, success, update } from './update.ts';
 
 const [INHERIT, MUTED, UNMUTED, FOLLOWED] = [0, 1, 2, 3] as const;
 
@@ -34,6 +37,7 @@ async function policyOf(realm: TestRealm, person: Person, channelId: number, top
 }
 
 const all = { propagate_mode: 'change_all' };
+const one = { propagate_mode: 'change_one' };
 
 /** A container that fails every transaction from the nth on, as one that is ended in the middle of its work. */
 const endingAt = (realm: TestRealm, nth: number): TestRealm => {
@@ -92,6 +96,7 @@ describe('policies follow a topic that moves as a whole (wire facts 3.10)', () =
     await move(realm, member, first, { topic: 'pie' });
     expect(await policyOf(realm, admin, general, 'pie')).toBe(UNMUTED);
     await move(realm, member, first, { stream_id: random, topic: '' });
+    await workedOff(realm);
     expect(await policyOf(realm, admin, general, 'pie')).toBe(INHERIT);
     expect(await policyOf(realm, admin, random, '')).toBe(UNMUTED);
   });
@@ -189,60 +194,88 @@ describe('policies where a topic goes to another channel', () => {
     expect(await move(realm, owner, id, { stream_id: target.channelId, topic: 'secret' })).toMatchObject(
       success,
     );
-    const policies = await Promise.all(
-      holders.map((person) => policyOf(realm, person, target.channelId, 'secret')),
-    );
-    expect(policies).toEqual([FOLLOWED, INHERIT, FOLLOWED, FOLLOWED]);
+    // Who moved it was found to read it there; of the others it is found out by the worker.
+    const policies = (): Promise<number[]> =>
+      Promise.all(holders.map((person) => policyOf(realm, person, target.channelId, 'secret')));
+    expect(await policies()).toEqual([FOLLOWED, INHERIT, INHERIT, INHERIT]);
+    await workedOff(realm);
+    expect(await policies()).toEqual([FOLLOWED, INHERIT, FOLLOWED, FOLLOWED]);
     const events = await client.poll();
     expect(events).toMatchObject([{ stream_id: general, topic_name: 'tea', visibility_policy: INHERIT }]);
   });
 });
 
 describe('what it costs to let policies follow', () => {
-  it('a step for each twenty or so who have one, and nothing for others; the message goes last', async () => {
+  it('three round trips for any number of people: what its transaction does not hold is left to the worker', async () => {
     const realm = await newRealm();
-    const { member } = realm.people;
+    const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
     const id = await say(realm, member, channelId, 'tea');
     const people = await Promise.all(Array.from({ length: 50 }, () => givenUser(realm)));
     for (const person of people) await givenUserTopic(realm, person, channelId, 'tea', FOLLOWED);
-    expect((await move(endingAt(realm, 2), member, id, { topic: 'cake', ...all })).status).toBe(500);
+    await givenUserTopic(realm, admin, channelId, 'cake', MUTED);
     const followers = async (topic: string): Promise<number> =>
       (await loadHolders(realm.outside.table, realm.realm, { channelId, topic })).length;
-    expect([await followers('tea'), await followers('cake')]).toEqual([28, 22]);
+    const client = await givenClient(realm, people[49] as Person, { event_types: ['user_topic'] });
+    const work = await workOf(realm, 'outbox');
     const container = realm.container();
-    expect(await move(container, member, id, { topic: 'cake', ...all })).toMatchObject(success);
-    expect([await followers('tea'), await followers('cake')]).toEqual([0, 50]);
-    const transactions = container.meter.calls.filter(({ action }) => /TransactWrite/.test(action));
-    expect(transactions).toHaveLength(3);
+    expect(await move(container, member, id, { topic: 'cake', ...one })).toMatchObject(success);
+    expect(container.meter.roundTrips).toBe(3);
+    const beside = await followers('cake');
+    expect(beside).toBeGreaterThan(15);
+    expect(await followers('tea')).toBe(51 - beside);
+    const messages = (await work.receive()).map(({ Body }) => Body ?? '');
+    expect(messages).toEqual(messagesOf(await leftIn(realm)));
+    // Delivered twice, at once.
+    realm.meter.reset();
+    const [first, second] = await Promise.all([deliver(realm, messages), deliver(realm, messages)]);
+    expect([first, second]).toEqual([{ batchItemFailures: [] }, { batchItemFailures: [] }]);
+    expect(await leftIn(realm)).toEqual([]);
+    expect([await followers('tea'), await followers('cake')]).toEqual([0, 51]);
+    expect(await policyOf(realm, admin, channelId, 'cake')).toBe(MUTED);
+    expect((await client.poll()).map((event) => [event.topic_name, event.visibility_policy])).toEqual([
+      ['tea', INHERIT],
+      ['cake', FOLLOWED],
+    ]);
   });
 
-  it('ends in time with a clear sentence, and the same request goes on', async () => {
+  it('also where more have one for the topic that it joins than are read with the message', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
     const id = await say(realm, member, general, 'tea');
-    const people = await Promise.all(Array.from({ length: 50 }, () => givenUser(realm)));
-    for (const person of people) await givenUserTopic(realm, person, general, 'tea', UNMUTED);
-    let late = 0;
-    const slow = realm.container(
-      (store: Send): Send =>
-        async (command) => {
-          if (/TransactWrite/.test(command.constructor.name)) late += 15_000;
-          return store(command);
-        },
-      { now: () => Date.now() + late },
-    );
-    const change = { topic: 'cake', ...all };
-    const { status, body } = await move(slow, member, id, change);
-    expect([status, body.code, body.msg]).toEqual([
-      400,
-      'BAD_REQUEST',
-      expect.stringContaining('same request'),
-    ]);
-    expect((await storedMessage(realm, id)).topic).toBe('tea');
-    expect(await move(realm, member, id, change)).toMatchObject(success);
-    for (const person of people) expect(await policyOf(realm, person, general, 'cake')).toBe(UNMUTED);
+    await say(realm, member, general, 'cake');
+    const people = await Promise.all(Array.from({ length: 30 }, () => givenUser(realm)));
+    const last = people.toSorted((a, b) => a.userId - b.userId).at(-1) as Person;
+    for (const person of people) await givenUserTopic(realm, person, general, 'cake', MUTED);
+    await givenUserTopic(realm, last, general, 'tea', FOLLOWED);
+    const container = realm.container();
+    expect(await move(container, member, id, { topic: 'cake' })).toMatchObject(success);
+    expect(container.meter.roundTrips).toBe(3);
+    await workedOff(realm);
+    expect(await policyOf(realm, last, general, 'cake')).toBe(FOLLOWED);
+    const policies = await Promise.all(people.map((person) => policyOf(realm, person, general, 'cake')));
+    expect(policies.toSorted()).toEqual([...Array.from({ length: 29 }, () => INHERIT), FOLLOWED]);
+  });
+
+  it('of a few people they go with it, in three round trips', async () => {
+    const realm = await newRealm();
+    const { member, admin, moderator } = realm.people;
+    const { general } = realm.channels;
+    const id = await say(realm, member, general, 'tea');
+    const people = [
+      admin,
+      moderator,
+      ...(await Promise.all(Array.from({ length: 13 }, () => givenUser(realm)))),
+    ];
+    for (const [i, person] of people.entries()) {
+      await givenUserTopic(realm, person, general, 'tea', [MUTED, UNMUTED, FOLLOWED][i % 3] as Visibility);
+    }
+    const container = realm.container();
+    expect(await update(container, member, id, { topic: 'cake' })).toMatchObject(success);
+    expect(container.meter.roundTrips).toBe(3);
+    expect(await leftIn(realm)).toEqual([]);
+    for (const person of people) expect(await policyOf(realm, person, general, 'cake')).not.toBe(INHERIT);
   });
 
   it('one message with the policy of its sender moves in three round trips, to any channel', async () => {
@@ -258,6 +291,88 @@ describe('what it costs to let policies follow', () => {
       expect(container.meter.roundTrips).toBeLessThanOrEqual(3);
     }
     expect(await policyOf(realm, member, random, 'cake')).toBe(FOLLOWED);
+  });
+});
+
+describe('policies that follow later, and what happens meanwhile', () => {
+  /** A topic that went to another channel, with the policies of these people still to follow. */
+  const moved = async (from: string, to: string, people: readonly Person[], realm: TestRealm) => {
+    const { general, random } = realm.channels;
+    const id = await say(realm, realm.people.owner, general, from);
+    for (const person of people) await givenUserTopic(realm, person, general, from, FOLLOWED);
+    await move(realm, realm.people.owner, id, { stream_id: random, topic: to });
+    return { id, general, random };
+  };
+  const choose = async (realm: TestRealm, as: Person, stream_id: number, topic: string, policy: number) => {
+    const set = { stream_id, topic, visibility_policy: policy };
+    expect((await realm.call(setVisibility, as, set)).status).toBe(200);
+  };
+
+  it('what somebody chooses for either topic after the move is theirs, and stays', async () => {
+    const realm = await newRealm();
+    const { admin, member, moderator } = realm.people;
+    const { general, random } = await moved('tea', 'cake', [admin, member, moderator], realm);
+    await choose(realm, admin, random, 'cake', MUTED);
+    await choose(realm, member, general, 'tea', MUTED);
+    await workedOff(realm);
+    expect(await policyOf(realm, admin, random, 'cake')).toBe(MUTED);
+    expect(await policyOf(realm, admin, general, 'tea')).toBe(INHERIT);
+    expect(await policyOf(realm, member, general, 'tea')).toBe(MUTED);
+    expect(await policyOf(realm, member, random, 'cake')).toBe(INHERIT);
+    expect(await policyOf(realm, moderator, random, 'cake')).toBe(FOLLOWED);
+  });
+
+  it('they follow a topic that moves on, and one that comes back, in the order of the moves', async () => {
+    const realm = await newRealm();
+    const { owner, admin, member } = realm.people;
+    const { id, general, random } = await moved('tea', 'cake', [admin, member], realm);
+    await move(realm, owner, id, { topic: 'pie' });
+    await choose(realm, member, random, 'pie', MUTED);
+    await move(realm, owner, id, { stream_id: general, topic: 'tea' });
+    // Each of them waits for the first, so nothing is where it should not be.
+    expect(await leftIn(realm)).toHaveLength(3);
+    const last = messagesOf((await leftIn(realm)).toSorted((a, b) => b.part - a.part).slice(0, 1));
+    expect(await deliver(realm, last)).toEqual({ batchItemFailures: [] });
+    expect(await leftIn(realm)).toEqual([]);
+    expect(await policyOf(realm, admin, general, 'tea')).toBe(FOLLOWED);
+    expect(await policyOf(realm, member, general, 'tea')).toBe(MUTED);
+    for (const person of [admin, member]) {
+      for (const topic of ['cake', 'pie']) expect(await policyOf(realm, person, random, topic)).toBe(INHERIT);
+    }
+  });
+
+  it('a topic that begins anew under the old name takes none of them when it moves', async () => {
+    const realm = await newRealm();
+    const { owner, admin } = realm.people;
+    const { general, random } = await moved('tea', 'cake', [admin], realm);
+    const next = await say(realm, owner, general, 'tea');
+    await move(realm, owner, next, { topic: 'soup' });
+    await workedOff(realm);
+    expect(await policyOf(realm, admin, random, 'cake')).toBe(FOLLOWED);
+    expect(await policyOf(realm, admin, general, 'soup')).toBe(INHERIT);
+  });
+
+  it('a worker that ends in the middle is followed by one that goes on', async () => {
+    const realm = await newRealm();
+    const people = await Promise.all(Array.from({ length: 30 }, () => givenUser(realm)));
+    const { random } = await moved('tea', 'cake', people, realm);
+    const messages = messagesOf(await leftIn(realm));
+    const { batchItemFailures } = await deliver(endingAt(realm, 2), messages);
+    expect(batchItemFailures).toHaveLength(1);
+    await choose(realm, people[0] as Person, random, 'cake', MUTED);
+    expect(await deliver(realm, messages)).toEqual({ batchItemFailures: [] });
+    const policies = await Promise.all(people.map((person) => policyOf(realm, person, random, 'cake')));
+    expect(policies).toEqual([MUTED, ...Array.from({ length: 29 }, () => FOLLOWED)]);
+  });
+
+  it('whoever may not read the channel any more when they would follow only loses theirs', async () => {
+    const realm = await newRealm();
+    const person = await givenUser(realm);
+    const { general, random } = await moved('tea', 'cake', [person], realm);
+    await givenChangedChannel(realm, random, { isPrivate: true });
+    await workedOff(realm);
+    expect(await policyOf(realm, person, general, 'tea')).toBe(INHERIT);
+    expect(await policyOf(realm, person, random, 'cake')).toBe(INHERIT);
   });
 });
 

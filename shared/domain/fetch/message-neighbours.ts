@@ -1,3 +1,4 @@
+import type { MessageSlot } from '../../log/slot.ts';
 import { indexes } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { recentMessages } from './message-reach.ts';
@@ -32,6 +33,8 @@ export interface Ends {
   readonly oldest: readonly Neighbour[];
   /** The oldest messages of the channel. */
   readonly first: readonly Neighbour[];
+  /** Those of the newest messages of the organization that are in the conversation, whole. */
+  readonly recent: readonly MessageSlot[];
 }
 
 /**
@@ -62,5 +65,6 @@ export async function loadEnds(
     first: [...first, ...recent.filter((message) => message.channelId === channelId)].sort(
       (a, b) => a.id - b.id,
     ),
+    recent: recentHere,
   };
 }

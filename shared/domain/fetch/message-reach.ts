@@ -169,7 +169,7 @@ export async function readHeads(
 }
 
 /** A message without its text. */
-const bare = ({ id, conversation, people, channelId, ...message }: Message): MessageHead => ({
+export const bare = ({ id, conversation, people, channelId, ...message }: Message): MessageHead => ({
   ...headOf(
     { ...message, sk: String(id) },
     {

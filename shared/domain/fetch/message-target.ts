@@ -62,7 +62,7 @@ export function checkChangeable({ seen }: Target): void {
 export const messageKey = (realm: string, id: number): Key => key('slot', { realm, seq: id });
 
 /** Holds a change of a message to what was seen: it is still there, and in the same conversation. */
-export const stillThere = ({ conversation }: MessageSlot): Condition => ({
+export const stillThere = ({ conversation }: Pick<MessageSlot, 'conversation'>): Condition => ({
   equals: { kind: 'message', conversation },
 });
 

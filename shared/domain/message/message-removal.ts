@@ -57,7 +57,7 @@ export async function loadLeft(
   const ids = messages.map(({ id }) => id);
   if (channelId !== undefined) {
     const leaving = { channelId, topic, ids };
-    return { kind: 'topic', leaving, state: await loadLeaving(table, realm, leaving) };
+    return { kind: 'topic', leaving, state: await loadLeaving(table, realm, leaving, ids.length) };
   }
   const [stored, ends] = await Promise.all([
     table.get<Conversation>(key('conversation', { realm, conversation })),

@@ -1,10 +1,10 @@
-import type { Revision } from '../../log/message.ts';
+import type { MessageHead, Revision } from '../../log/message.ts';
 import { indexKeys } from '../../log/pack.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { messageKey, stillTheSame } from '../fetch/message-target.ts';
+import { messageKey, stillThere, stillTheSame } from '../fetch/message-target.ts';
 import { mentionsIn } from '../send/send.ts';
 import { topicConversation } from './conversation.ts';
 import { readPlaceOf } from './message-head.ts';
@@ -88,8 +88,40 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
   ];
 }
 
+/** A move of a message, by itself. */
+interface MovingHead extends Omit<Revising, 'rewrite' | 'relocation'> {
+  readonly relocation: Relocation;
+  /** The message must not be older than this, seconds since 1970. */
+  readonly notBefore?: number | undefined;
+}
+
+/**
+ * Moves a message of which only the head was read, held to where that was. Refused too where it remembers as many
+ * changes as it may: what to forget is known to those who read all of it.
+ */
+export function doRelocate(realm: string, head: MessageHead, moving: MovingHead): Write {
+  const { seq, userId, now, relocation, notBefore } = moving;
+  const timestamp = Math.floor(now / 1000);
+  const { readIn, ...place } = relocated(realm, head, relocation);
+  const revision: Revision = { seq, userId, timestamp, ...placesOf(head, relocation) };
+  return {
+    update: messageKey(realm, head.id),
+    change: {
+      set: { revision: seq, ...place, ...(!relocation.isResolution && { moved: timestamp }) },
+      setOnce: { readIn },
+      prepend: { history: [revision] },
+    },
+    when: {
+      equals: { ...stillThere(head).equals, topic: head.topic },
+      shorter: { history: MOST_REMEMBERED },
+      ...(notBefore !== undefined && { above: { timestamp: notBefore - 1 } }),
+    },
+    inOrder: true,
+  };
+}
+
 function placesOf(
-  { channelId = 0, topic = '' }: MessageSlot,
+  { channelId = 0, topic = '' }: MessageHead,
   to: Relocation,
 ): Pick<Revision, 'topic' | 'channel'> {
   return {
@@ -98,7 +130,7 @@ function placesOf(
   };
 }
 
-function relocated(realm: string, { id, ...message }: MessageSlot, { channelId, topic }: Relocation) {
+function relocated(realm: string, { id, ...message }: MessageHead, { channelId, topic }: Relocation) {
   const conversation = topicConversation(channelId, topic);
   return {
     channelId,

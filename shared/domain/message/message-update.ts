@@ -1,3 +1,4 @@
+import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
 import { isId } from '../channel/channel-access.ts';
@@ -5,6 +6,7 @@ import { badRequest, refusal } from '../problems.ts';
 import { loadPolicies, type Policies } from '../topic/policy-move.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
 import { loadStep, type Move, type StepGround } from './move-step.ts';
+import { loadTogether } from './move-together.ts';
 
 /** An update of a message as it was asked for. */
 export interface AskedUpdate {
@@ -47,11 +49,13 @@ function relocationOf(message: MessageSlot, asked: AskedUpdate): Move['to'] | un
   return { ...to, isResolution: to.channelId === channelId && isResolution(topic, to.topic) };
 }
 
-/** A move of the message, with what it looks at if this one alone moves. */
+/** A move of the message, with what it looks at if one step takes all that moves. */
 export interface Relocating {
   readonly to: Move['to'];
   readonly target: TargetChannel;
   readonly ground: StepGround;
+  /** The messages that may go with it; undefined where they are too many for one step. */
+  readonly others: readonly MessageHead[] | undefined;
   /** Some of the policies that follow the topic if it is the last one of it. */
   readonly policies: Policies;
 }
@@ -67,10 +71,13 @@ export async function loadRelocating(
   const to = relocationOf(message, asked);
   if (to === undefined || message.channelId === undefined) return undefined;
   const from = { channelId: message.channelId, topic: message.topic ?? '' };
-  const [target, ground, policies] = await Promise.all([
+  const { mode } = asked;
+  const [target, together, policies] = await Promise.all([
     loadTargetChannel(table, realm, to.channelId, who),
-    loadStep(table, realm, { from, to }, [message]),
-    loadPolicies(table, realm, { from, to }, 'some'),
+    mode === 'change_one'
+      ? loadStep(table, realm, { from, to }, [message]).then((ground) => ({ ground, others: [] }))
+      : loadTogether(table, realm, { from, to, mode }, message),
+    loadPolicies(table, realm, { from, to }),
   ]);
-  return { to, target, ground, policies };
+  return { to, target, ...together, policies };
 }

@@ -1,6 +1,6 @@
-import type { Caller } from '../caller.ts';
 import type { Channel } from '../channel/channel.ts';
 import type { Notice, Place } from '../topic/topic-notice.ts';
+import type { User } from '../user/user.ts';
 
 /** A move of messages, as it is told. */
 export interface Moved {
@@ -14,7 +14,7 @@ export interface Moved {
 }
 
 /** What the new topic is told: where its messages came from. */
-export function noticeInNew({ user }: Caller, { from, to, count, isWhole, resolution }: Moved): Notice {
+export function noticeInNew(user: User, { from, to, count, isWhole, resolution }: Moved): Notice {
   if (resolution !== undefined && isWhole) {
     return { place: to, content: `${nameOf(user)} has marked this topic as ${resolution}.`, channels: [] };
   }
@@ -24,7 +24,7 @@ export function noticeInNew({ user }: Caller, { from, to, count, isWhole, resolu
 }
 
 /** What the old topic is told: where its messages went. */
-export function noticeInOld({ user }: Caller, { from, to, count, isWhole }: Moved): Notice {
+export function noticeInOld(user: User, { from, to, count, isWhole }: Omit<Moved, 'resolution'>): Notice {
   const what = isWhole ? 'This topic was moved' : `${messages(count)} moved from this topic`;
   const { link, channels } = linkTo(to, from);
   return { place: from, content: `${what} to ${link} by ${nameOf(user)}.`, channels };
@@ -33,7 +33,7 @@ export function noticeInOld({ user }: Caller, { from, to, count, isWhole }: Move
 const messages = (count: number): string => (count === 1 ? 'A message was' : `${count} messages were`);
 
 /** A mention that notifies nobody. */
-const nameOf = ({ fullName, userId }: Caller['user']): string => `@_**${fullName}|${userId}**`;
+const nameOf = ({ fullName, userId }: User): string => `@_**${fullName}|${userId}**`;
 
 /** A topic as the readers of another one are told of it: a private channel is not named to others. */
 function linkTo(

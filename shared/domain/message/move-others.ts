@@ -4,10 +4,14 @@ import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import { mayReadMessage, type Seen } from '../channel/channel-access.ts';
 import { inConversation, readMessages, recentMessages } from '../fetch/message-reach.ts';
+import { doLeave, type Job } from '../outbox/outbox.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest } from '../problems.ts';
 import { thinOut } from '../topic/topic-leave.ts';
+import { leavesPeople } from './move-people.ts';
 import { loadStep, type Move, oneStep, planStep, STEP } from './move-step.ts';
+import { lowestOf } from './move-together.ts';
+import type { PeopleTask } from './moved-people.ts';
 
 /** How long (ms) one request moves messages and what goes with them: its function may run for 28 s. */
 export const LONGEST = 20_000;
@@ -27,6 +31,8 @@ export interface Moving {
   readonly move: Move;
   /** When to stop, ms. */
   readonly ends: number;
+  /** Gets the jobs that are left to the worker of the outbox. */
+  readonly left: Job[];
   readonly event: (messages: readonly MessageSlot[]) => EventEntry;
 }
 
@@ -42,7 +48,7 @@ export async function moveOthers(moving: Moving, main: MessageSlot): Promise<num
   const { conversation, channelId } = main;
   const place = { conversation, ...(channelId !== undefined && { channelId }) };
   const reach = inConversation(table, realm, place);
-  const lowest = move.mode === 'change_all' ? 0 : main.id + 1;
+  const lowest = lowestOf(move.mode, main);
   let moved = 0;
   for (let from: number | undefined = lowest; from !== undefined; ) {
     if (outside.now() > ends) throw unfinished(moved);
@@ -112,18 +118,23 @@ async function stillHere(
 }
 
 async function moveStep(
-  { outside, caller, commit, move, event }: Moving,
+  { outside, caller, commit, move, left: jobs, event }: Moving,
   step: readonly MessageSlot[],
 ): Promise<void> {
   const { realmId: realm } = caller;
   const ground = await loadStep(outside.table, realm, move, step);
   const leaving = { ...move.from, ids: step.map(({ id }) => id) };
   const left = await thinOut(outside.table, realm, leaving, ground.left, outside.uuid);
+  const now = outside.now();
+  const people: PeopleTask = { ids: leaving.ids };
+  const tasks = leavesPeople(step) ? [{ realm, kind: 'people' as const, job: outside.uuid() }] : [];
   const { count, plan } = planStep(realm, move, {
     messages: step,
     ground: { ...ground, left },
     event: event(step),
-    now: outside.now(),
+    now,
+    left: (number) => tasks.map((job) => doLeave(job, number, people, now)),
   });
   await commit(count, plan);
+  jobs.push(...tasks);
 }

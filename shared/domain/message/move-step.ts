@@ -1,4 +1,5 @@
-import { type Change, Stale } from '../../log/commit.ts';
+import { type Change, MOST_WRITES, Stale } from '../../log/commit.ts';
+import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry, MessageEntry, MessageSlot } from '../../log/slot.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -6,7 +7,6 @@ import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { firstMessageEvent } from '../channel/first-message.ts';
 import { folded } from '../folding.ts';
-import { reactionsOf } from '../reaction/reaction.ts';
 import type { Topic } from '../topic/topic.ts';
 import {
   doLeaveChannel,
@@ -17,7 +17,8 @@ import {
 } from '../topic/topic-leave.ts';
 import { topicConversation } from './conversation.ts';
 import { deletionPayload } from './message-removal.ts';
-import { doRevise, type Relocation, type Rewrite } from './message-revision.ts';
+import { doRelocate, doRevise, type Relocation, type Rewrite } from './message-revision.ts';
+import { isWhole, MOST_JOINING, peopleOf, peopleOfAll } from './move-people.ts';
 import { unreadByMove } from './moved-unread.ts';
 
 /** A move of messages that was decided on. */
@@ -30,8 +31,6 @@ export interface Move {
 
 /** Messages that move in one transaction: with the people who come to take part, it has room for no more. */
 export const STEP = 20;
-/** People who come to take part in the target in one step; a step with more of them is made shorter. */
-const MOST_JOINING = 15;
 
 /**
  * Whether there are messages in the target that are no part of this move: its own first steps may have begun the
@@ -48,12 +47,6 @@ export interface StepGround {
   /** Those of the people in the messages who take part in the target topic already. */
   readonly taking: ReadonlySet<number>;
 }
-
-/** Those who take part in a topic because of a message: its sender and who reacted to it. */
-const peopleOf = (message: MessageSlot): number[] => [
-  message.senderId,
-  ...reactionsOf(message).map(({ userId }) => userId),
-];
 
 /** As many of the messages as fit into one step, at least one. */
 export function oneStep(messages: readonly MessageSlot[]): readonly MessageSlot[] {
@@ -73,9 +66,9 @@ export async function loadStep(
   messages: readonly MessageSlot[],
 ): Promise<StepGround> {
   const place = { realm, channelId: to.channelId, topic: folded(to.topic) };
-  const people = [...new Set(messages.flatMap(peopleOf))].slice(0, MOST_JOINING);
+  const people = peopleOfAll(messages).slice(0, MOST_JOINING);
   const [left, topic, count, participants] = await Promise.all([
-    loadLeaving(table, realm, { ...from, ids: messages.map(({ id }) => id) }),
+    loadLeaving(table, realm, from, messages.length),
     table.get<Topic>(key('topic', place)),
     table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
     table.getMany<{ userId: number }>(people.map((userId) => key('participant', { ...place, userId }))),
@@ -85,8 +78,14 @@ export async function loadStep(
 
 /** One step of a move: the messages that go, what it looks at, and how it is told. */
 export interface Step {
-  readonly messages: readonly MessageSlot[];
+  /** In rising order. */
+  readonly messages: readonly MessageHead[];
   readonly ground: StepGround;
+  /** Tells of those of which only the heads were read; undefined where there are none. */
+  readonly headsEvent?: EventEntry | undefined;
+  /** Heads of older messages do not move (seconds since 1970). */
+  readonly notBefore?: number | undefined;
+  /** Tells of the others. */
   readonly event: EventEntry;
   /** Milliseconds. */
   readonly now: number;
@@ -96,16 +95,19 @@ export interface Step {
   readonly notice?: MessageEntry | undefined;
   /** With it the move is done, and what goes in the same transaction and is told just before it. */
   readonly last?: Pick<Change<undefined>, 'writes' | 'entries'>;
+  /** What is left to be done afterwards, by the number of the step. */
+  readonly left?: ((number: number) => readonly Write[]) | undefined;
 }
 
 /** A step as a change of the log: so many numbers, and what happens under them. */
 export function planStep(
   realm: string,
   move: Move,
-  { messages, ground, event, now, rewrite, notice, last }: Step,
+  { messages, ground, headsEvent, notBefore, event, now, rewrite, notice, last, left }: Step,
 ): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<undefined> } {
   const before = last?.entries ?? [];
   const entries = [
+    ...(headsEvent ? [headsEvent] : []),
     ...before,
     event,
     ...lossesOf(move, messages),
@@ -113,24 +115,29 @@ export function planStep(
     ...firstMessageEvents(move, messages, ground),
     ...(notice ? [notice] : []),
   ];
+  const { userId, to: relocation } = move;
+  const told = before.length + (headsEvent ? 1 : 0);
   return {
     count: entries.length,
     plan: (numbers) => ({
       writes: [
         ...messages.flatMap((message) =>
-          doRevise(realm, message, {
-            seq: numbers[before.length] as number,
-            userId: move.userId,
-            now,
-            relocation: move.to,
-            rewrite,
-          }),
+          isWhole(message)
+            ? doRevise(realm, message, { seq: numbers[told] as number, userId, now, relocation, rewrite })
+            : doRelocate(realm, message, {
+                seq: numbers[0] as number,
+                userId,
+                now,
+                relocation,
+                notBefore,
+              }),
         ),
         ...placeWrites(realm, move, messages, ground, {
           notice: notice && { id: numbers.at(-1) as number, now },
           isLast: last !== undefined,
         }),
         ...(last?.writes ?? []),
+        ...(left?.(numbers.at(-1) as number) ?? []),
       ],
       entries,
       result: undefined,
@@ -138,8 +145,14 @@ export function planStep(
   };
 }
 
+/** How many writes one transaction has left beside a step, with the two slots that tell it at most. */
+export function roomBeside({ count, plan }: ReturnType<typeof planStep>): number {
+  const { writes } = plan(Array.from({ length: count }, (_, i) => i + 1));
+  return MOST_WRITES - 2 - writes.length;
+}
+
 /** Who may read the messages no longer is told to forget them. */
-const lossesOf = ({ from, to }: Move, messages: readonly MessageSlot[]): EventEntry[] =>
+const lossesOf = ({ from, to }: Move, messages: readonly MessageHead[]): EventEntry[] =>
   from.channelId === to.channelId
     ? []
     : messages.map((message) => ({
@@ -151,7 +164,7 @@ const lossesOf = ({ from, to }: Move, messages: readonly MessageSlot[]): EventEn
 /** Each channel may have another oldest message after the step. */
 function firstMessageEvents(
   { from, to }: Move,
-  messages: readonly MessageSlot[],
+  messages: readonly MessageHead[],
   ground: StepGround,
 ): EventEntry[] {
   if (from.channelId === to.channelId) return [];
@@ -181,7 +194,7 @@ interface Coming {
 function placeWrites(
   realm: string,
   move: Move,
-  messages: readonly MessageSlot[],
+  messages: readonly MessageHead[],
   ground: StepGround,
   coming: Coming,
 ): Write[] {
@@ -208,7 +221,7 @@ function placeWrites(
 function spellingWrites(
   update: Key,
   topic: string,
-  messages: readonly MessageSlot[],
+  messages: readonly MessageHead[],
   { topic: seen }: StepGround,
   notice: NoticeArrival | undefined,
 ): Write[] {
@@ -252,16 +265,18 @@ function countWrites(
 function arrivalWrites(
   realm: string,
   { from, to: { channelId, topic } }: Move,
-  messages: readonly MessageSlot[],
+  messages: readonly MessageHead[],
   { topic: seen, taking }: StepGround,
   { notice, isLast }: Coming,
 ): Write[] {
   const place = { realm, channelId, topic: folded(topic) };
   const ids = [...messages.map(({ id }) => id), ...(notice ? [notice.id] : [])];
   const [minId, maxId] = [Math.min(...ids), Math.max(...ids)];
-  const sent = notice?.now ?? 1000 * Math.max(...messages.map(({ timestamp }) => timestamp));
+  // Some message was sent at this time: were a later day stored, the channel would miss that it is alive then.
+  const sent =
+    notice?.now ?? 1000 * Math.max(0, ...messages.filter(isWhole).map(({ timestamp }) => timestamp));
   const day = Math.floor(sent / 86_400_000);
-  const people = [...new Set(messages.flatMap(peopleOf))].slice(0, MOST_JOINING);
+  const people = peopleOfAll(messages).slice(0, MOST_JOINING);
   const joining = people.filter((userId) => !taking.has(userId));
   const joined = joining.map(
     (userId): Write => ({

@@ -1,4 +1,5 @@
-import type { EventEntry, MessageSlot, Moved, Payload } from '../../log/slot.ts';
+import type { MessageHead } from '../../log/message.ts';
+import type { EventEntry, Moved, Payload } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import type { Subscription } from '../channel/channel.ts';
@@ -15,7 +16,7 @@ import { readPlaceOf } from './message-head.ts';
  */
 
 /** Tells people whose clients do not count the messages that they are unread, and others that they count as read. */
-export function unreadByMove({ from, to }: Moved, messages: readonly MessageSlot[]): EventEntry[] {
+export function unreadByMove({ from, to }: Moved, messages: readonly MessageHead[]): EventEntry[] {
   const ids = messages.map(({ id }) => id);
   // Whoever may read the newest of them may know that the others were there.
   const newest = ids.at(-1);

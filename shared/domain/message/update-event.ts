@@ -1,5 +1,5 @@
-import type { MessageHead } from '../../log/message.ts';
-import type { EventEntry, MessageSlot } from '../../log/slot.ts';
+import type { Message, MessageHead } from '../../log/message.ts';
+import type { EventEntry } from '../../log/slot.ts';
 import { mentionsIn } from '../send/send.ts';
 import { topicConversation } from './conversation.ts';
 import { readPlaceOf } from './message-head.ts';
@@ -23,8 +23,8 @@ export interface Updated {
  * they were; `messages` are in rising order, and `main` is the one whose content and flags it tells.
  */
 export function updateEvent(
-  main: MessageSlot,
-  messages: readonly MessageSlot[],
+  main: MessageHead & Partial<Pick<Message, 'content' | 'rendered'>>,
+  messages: readonly MessageHead[],
   { userId, now, rewrite, relocation, mode, channelName }: Updated,
 ): EventEntry {
   const { channelId, topic = '' } = main;
@@ -63,7 +63,7 @@ export function updateEvent(
 
 /** The message as it is after the update, as far as flags need it. */
 function aboutOf(
-  message: MessageSlot,
+  message: MessageHead,
   rewrite: Rewrite | undefined,
   relocation: Relocation | undefined,
 ): MessageHead {

@@ -1,4 +1,4 @@
-import { commit, Stale } from '../../log/commit.ts';
+import { commit, MOST_WRITES, Stale } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
@@ -7,6 +7,7 @@ import type { Outside } from '../outside.ts';
 import type { Conversation } from './direct.ts';
 import { type Draft, doSend } from './send.ts';
 import { directDelivery } from './send-direct.ts';
+import { type SendToken, type Sent, sentKey } from './sent.ts';
 
 /** What the service says to one person. */
 export interface DirectNotice {
@@ -14,19 +15,23 @@ export interface DirectNotice {
   /** Markdown, and what it becomes. */
   readonly content: string;
   readonly rendered: Rendered;
+  /** By this it is known that it was said. */
+  readonly token: SendToken;
 }
 
-/** Notices in one transaction: each takes four writes where it begins a conversation. */
-const TOGETHER = 20;
+/** Writes of a notice that begins a conversation: the message, the conversation, its two people, and its memory. */
+const WRITES = 5;
+/** Notices in one transaction. */
+const TOGETHER = MOST_WRITES / WRITES;
 /** Transactions under way at once. */
 const WIDTH = 4;
 /** How often a transaction is tried when conversations change meanwhile. */
-const TRIES = 4;
+const TRIES = 8;
 
 /**
  * Says something to some people, in direct messages of the bot that speaks for the service, a few in one transaction.
- * What it tells of has happened already, so whatever fails here is only reported, and tried no second time by a
- * repeated request: nobody is told twice.
+ * Each is remembered by the transaction that says it, so nobody is told twice, however often this is done. Throws
+ * where some could not be told, after all others were.
  */
 export async function sendDirectNotices(
   outside: Outside,
@@ -35,14 +40,14 @@ export async function sendDirectNotices(
   notices: readonly DirectNotice[],
 ): Promise<void> {
   const waiting = [...notices];
+  const failures: unknown[] = [];
   const walk = async (): Promise<void> => {
     for (let some = waiting.splice(0, TOGETHER); some.length > 0; some = waiting.splice(0, TOGETHER)) {
-      await sendSome(outside, log, noticeBotId, some).catch((error) =>
-        outside.report({ level: 'WARN', notice: error instanceof Error ? error.message : String(error) }),
-      );
+      await sendSome(outside, log, noticeBotId, some).catch((error: unknown) => failures.push(error));
     }
   };
   await Promise.all(Array.from({ length: WIDTH }, walk));
+  if (failures.length > 0) throw new AggregateError(failures, 'some people could not be told');
 }
 
 async function sendSome(
@@ -54,26 +59,33 @@ async function sendSome(
   const { realm } = log;
   const peopleOf = ({ to }: DirectNotice): number[] => [noticeBotId, to].sort((a, b) => a - b);
   for (let attempt = 1; ; attempt++) {
-    const conversations = await Promise.all(
-      notices.map((notice) =>
-        outside.table.get<Conversation>(
-          key('conversation', { realm, conversation: directConversation(peopleOf(notice)) }),
-        ),
-      ),
+    const seen = await Promise.all(
+      notices.map(async (notice) => {
+        const [conversation, sent] = await Promise.all([
+          outside.table.get<Conversation>(
+            key('conversation', { realm, conversation: directConversation(peopleOf(notice)) }),
+          ),
+          outside.table.get<Sent>(sentKey(realm, noticeBotId, notice.token.echo)),
+        ]);
+        return { notice, conversation, isSent: sent !== undefined };
+      }),
     );
+    const open = seen.filter(({ isSent }) => !isSent);
+    if (open.length === 0) return;
     const now = outside.now();
     try {
-      await commit(log, notices.length, (numbers) => {
-        const sends = notices.map((notice, i) => {
-          const { content, rendered } = notice;
+      await commit(log, open.length, (numbers) => {
+        const sends = open.map(({ notice, conversation }, i) => {
+          const { content, rendered, token } = notice;
           const draft: Draft = {
             senderId: noticeBotId,
             client: 'Internal',
             content,
             readBySender: false,
+            token,
             now,
           };
-          const delivery = directDelivery(realm, peopleOf(notice), conversations[i], rendered);
+          const delivery = directDelivery(realm, peopleOf(notice), conversation, rendered);
           return doSend(realm, draft, delivery, [numbers[i] as number]);
         });
         return {
@@ -84,8 +96,9 @@ async function sendSome(
       });
       return;
     } catch (error) {
-      // One of the conversations began at this very moment: look again.
+      // One of the conversations began at this very moment, or another run was faster: look again.
       if (!(error instanceof Stale) || attempt === TRIES) throw error;
+      await outside.wait(Math.random() * 10 * 2 ** attempt);
     }
   }
 }

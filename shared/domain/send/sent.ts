@@ -74,3 +74,9 @@ export function rememberSent(
   const sent: Sent = { messageId, fingerprint, ...(policy !== undefined && { policy }), expires };
   return { put: sentKey(realm, userId, echo), item: { ...sent }, when: { absent: true } };
 }
+
+/** The token of what the service itself says once: under the name of its job, and which of its parts it is. */
+export function onceToken(job: string, part: string, remembered: number): SendToken {
+  const localId = `${job}/${part}`;
+  return { echo: { queueId: 'outbox', localId }, fingerprint: localId, remembered };
+}

@@ -21,6 +21,7 @@ export interface Newcomer {
   readonly isNewToThem: boolean;
   /** Whose bot they are. */
   readonly ownerId?: number;
+  readonly isBot?: true;
   /** Their account is created by the same transaction. */
   readonly isNewAccount?: true;
 }

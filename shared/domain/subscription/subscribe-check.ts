@@ -22,6 +22,7 @@ import {
   pairOf,
   type SubscribeGround,
 } from './subscription-ground.ts';
+import type { Telling } from './subscription-leave.ts';
 
 /** A channel that a request wants people to be subscribed to. */
 export interface Wanted {
@@ -75,6 +76,8 @@ export interface SubscribeRequest {
   readonly refuseUnauthorized: boolean;
   /** The service has web-public channels. */
   readonly isWebPublicEnabled: boolean;
+  /** What is to be told of it afterwards. */
+  readonly telling: Telling;
   /** Milliseconds. */
   readonly now: number;
 }
@@ -183,10 +186,16 @@ function newcomer(
   settings: Newcomer['settings'],
   now: number,
 ): Newcomer {
-  const { userId, ownerId } = person;
+  const { userId, ownerId, isBot } = person;
   const standing = userId === caller.user.userId ? caller.standing : standingByRole(caller, person, now);
   const isNewToThem = !hasMetadataAccess(standing, { channel, subscription: undefined });
-  return { userId, settings, isNewToThem, ...(ownerId !== undefined && { ownerId }) };
+  return {
+    userId,
+    settings,
+    isNewToThem,
+    ...(ownerId !== undefined && { ownerId }),
+    ...(isBot && { isBot }),
+  };
 }
 
 /**

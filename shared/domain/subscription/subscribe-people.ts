@@ -1,3 +1,4 @@
+import type { Write } from '../../table/write.ts';
 import { type Commit, halvesOf, inBulk, isOneTransaction, type Stage, type Work } from '../bulk.ts';
 import type { Caller } from '../caller.ts';
 import type { Channel } from '../channel/channel.ts';
@@ -5,6 +6,7 @@ import { folded } from '../folding.ts';
 import { doJoin, entriesOfJoin, type Joining } from './join.ts';
 import { checkSubscribe, type SubscribeRequest } from './subscribe-check.ts';
 import { type Pair, pairOf, type SubscribeGround } from './subscription-ground.ts';
+import { doLeaveTelling, mayTellPeople } from './subscription-leave.ts';
 import type { CountedChannel } from './subscription-object.ts';
 
 /** The outcome of a request to subscribe people. */
@@ -12,8 +14,10 @@ export interface Subscribed {
   readonly subscribed: readonly Pair[];
   readonly already: readonly Pair[];
   readonly unauthorized: readonly string[];
-  /** The channels that were created for it. */
-  readonly created: readonly Channel[];
+  /** Whether people are told one by one. */
+  readonly tells: boolean;
+  /** Something is left to be told: the worker of the outbox must hear of it. */
+  readonly isLeft: boolean;
 }
 
 /**
@@ -30,10 +34,25 @@ export async function subscribePeople(
   loaded: SubscribeGround,
 ): Promise<Subscribed> {
   const done = new Map<string, Pair>();
-  const created: Channel[] = [];
-  const work = joiningWork(caller.realmId, commit, done, created);
+  const progress: Progress = { done, created: new Set(), isLeft: false };
+  let tells: boolean | undefined;
+  const leave: Leave = (joinings, channels, number) =>
+    doLeaveTelling(
+      caller.realmId,
+      { ...request.telling, people: tells === true },
+      joinings.map(({ target, newcomers }, i) => {
+        const channel = channels[i]?.channel as Channel;
+        const isNew = 'create' in target;
+        return { channel, newcomers, isNew, isOurs: isNew || progress.created.has(channel.channelId) };
+      }),
+      number,
+      request.now,
+    );
+  const work = joiningWork(caller.realmId, commit, leave, progress);
   const { already, unauthorized } = await inBulk(stage, loaded, work, (ground) => {
     const decision = checkSubscribe(caller, request, ground);
+    // What is decided anew is less, and no reason to tell people after all.
+    tells ??= request.telling.people && mayTellPeople(decision.joinings);
     return { jobs: decision.joinings, decision };
   });
   return {
@@ -41,21 +60,33 @@ export async function subscribePeople(
     // What an earlier transaction of this very request did is news to the caller.
     already: already.filter(({ userId, channel }) => !done.has(pairOf(userId, channel.channelId))),
     unauthorized,
-    created,
+    tells: tells === true,
+    isLeft: progress.isLeft,
   };
 }
 
-function joiningWork(
-  realm: string,
-  commit: Commit,
-  done: Map<string, Pair>,
-  created: Channel[],
-): Work<Joining> {
+/** What is to be told of joinings, once their channels are known, with a number of their transaction. */
+type Leave = (joinings: readonly Joining[], channels: readonly CountedChannel[], number: number) => Write[];
+
+/** What the transactions of a request have done so far. */
+interface Progress {
+  readonly done: Map<string, Pair>;
+  /** The channels that were created for it. */
+  readonly created: Set<number>;
+  isLeft: boolean;
+}
+
+function joiningWork(realm: string, commit: Commit, leave: Leave, progress: Progress): Work<Joining> {
   // A channel that is created for its first newcomers is there for those in the next transaction.
   const made = new Map<string, CountedChannel>();
+  const plan = (joinings: readonly Joining[], number: (index: number) => number, last: number) => {
+    const change = doJoin(realm, joinings, number);
+    const left = leave(joinings, change.result, last);
+    return { ...change, writes: [...change.writes, ...left], isLeft: left.length > 0 };
+  };
   return {
     fits: (joinings) =>
-      [joinings, joinings.map(asMade)].every((each) => isOneTransaction(doJoin(realm, each, () => 0))),
+      [joinings, joinings.map(asMade)].every((each) => isOneTransaction(plan(each, () => 0, 0))),
     halves: ({ target, newcomers }) => {
       const halves = halvesOf(newcomers);
       return (
@@ -70,16 +101,18 @@ function joiningWork(
         target: ('create' in target ? made.get(folded(target.create.name)) : undefined) ?? target,
         newcomers,
       }));
-      const channels = await commit(entriesOfJoin(joinings), (numbers) =>
-        doJoin(realm, joinings, (i) => numbers[i] as number),
-      );
+      const { channels, isLeft } = await commit(entriesOfJoin(joinings), (numbers) => {
+        const { isLeft, ...change } = plan(joinings, (i) => numbers[i] as number, numbers.at(-1) as number);
+        return { ...change, result: { channels: change.result, isLeft } };
+      });
+      progress.isLeft ||= isLeft;
       for (const [i, counted] of channels.entries()) {
         const { channel } = counted;
         const joining = joinings[i];
-        if (joining && 'create' in joining.target) created.push(channel);
+        if (joining && 'create' in joining.target) progress.created.add(channel.channelId);
         made.set(folded(channel.name), counted);
         for (const { userId } of joining?.newcomers ?? []) {
-          done.set(pairOf(userId, channel.channelId), { userId, channel });
+          progress.done.set(pairOf(userId, channel.channelId), { userId, channel });
         }
       }
     },

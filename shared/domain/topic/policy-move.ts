@@ -1,22 +1,15 @@
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import type { Commit } from '../bulk.ts';
-import { type Caller, directGroups } from '../caller.ts';
-import type { Channel, Subscription } from '../channel/channel.ts';
-import { hasContentAccess } from '../channel/channel-access.ts';
 import { folded } from '../folding.ts';
-import type { Outside } from '../outside.ts';
-import { standingOf } from '../permission.ts';
-import { badRequest } from '../problems.ts';
-import type { User } from '../user/user.ts';
+import { loadKind } from '../outbox/outbox.ts';
 import {
   type Holder,
   holderKey,
   loadHolders,
   type TopicPlace,
+  type UserTopic,
   userTopicEvent,
   userTopicKey,
 } from './user-topic.ts';
@@ -26,52 +19,77 @@ import { type Visibility, visibility } from './visibility.ts';
  * Where a topic moves, the policies that people have for it follow (wire facts 3.10, as the reference does). They
  * stand under the people, since that is where they are read with every send; their inverse under the topic tells
  * whose they are, so that a move costs what there is to move, and nothing for anybody else.
+ *
+ * Those of a few people go in the transaction with which the topic goes. The rest follows a moment later, through the
+ * outbox: what one transaction does not hold; and where the topic goes to another channel, all but the mover's own,
+ * since it would take another round trip to find out who may read it there.
  */
 
-/** Who has a policy for the topic that messages leave, and for the one that they go to. */
+/** Who has a policy for the topic that messages leave, and for the one that they go to, as far as it was read. */
 export interface Policies {
   readonly from: readonly Holder[];
   readonly to: readonly Holder[];
-  /** There may be others that were not read. */
-  readonly isPart: boolean;
+  /** There may be others, whose ids are above this one. */
+  readonly horizon: number;
+  /** An earlier move of one of these topics still has policies to follow, which go first. */
+  readonly waits: boolean;
 }
 
-/** People whose policies go in the transaction with which the topic goes; what is more goes before it. */
-const MOST_BESIDE = 4;
-/** People in one such transaction before it: each takes four writes. */
-const STEP = 22;
+/** People whose policies are read with the message: more than its transaction can take. */
+const MOST_READ = 25;
 
-/** Reads the policies: just some of them, unless all are asked for. One round trip. */
+/** Earlier moves that are looked at; where there are more, the policies wait for all of them. */
+const MOST_MOVES = 50;
+
+/** Writes for one person: their policies for both topics, and the inverse of each. */
+const WRITES = 4;
+
+/** What the policies of a moved topic that did not go with it follow. */
+export interface PoliciesTask {
+  readonly from: TopicPlace;
+  readonly to: TopicPlace;
+  /** There were other messages in the topic that it went to. */
+  readonly merges: boolean;
+}
+
+const isSame = (one: TopicPlace, other: TopicPlace): boolean =>
+  one.channelId === other.channelId && folded(one.topic) === folded(other.topic);
+
+/** Reads the policies of some people. One round trip. */
 export async function loadPolicies(
   table: Table,
   realm: string,
   { from, to }: Pick<PolicyMove, 'from' | 'to'>,
-  extent: 'some' | 'all',
 ): Promise<Policies> {
   // Another spelling is the same topic.
-  if (from.channelId === to.channelId && folded(from.topic) === folded(to.topic)) {
-    return { from: [], to: [], isPart: false };
-  }
-  const limit = extent === 'all' ? undefined : MOST_BESIDE + 1;
-  const [old, now] = await Promise.all([
-    loadHolders(table, realm, from, limit),
-    loadHolders(table, realm, to, limit),
+  if (isSame(from, to)) return { from: [], to: [], horizon: Number.POSITIVE_INFINITY, waits: false };
+  const [old, now, moves] = await Promise.all([
+    loadHolders(table, realm, from, MOST_READ),
+    loadHolders(table, realm, to, MOST_READ),
+    loadKind<PoliciesTask>(table, realm, 'policies', MOST_MOVES),
   ]);
-  return { from: old, to: now, isPart: [old, now].some(({ length }) => length === limit) };
+  const ends = [old, now].map((list) =>
+    list.length < MOST_READ ? Number.POSITIVE_INFINITY : (list.at(-1)?.userId ?? 0),
+  );
+  const places = moves.flatMap((move) => [move.from, move.to]);
+  return {
+    from: old,
+    to: now,
+    horizon: Math.min(...ends),
+    waits: moves.length === MOST_MOVES || places.some((place) => isSame(place, from) || isSame(place, to)),
+  };
 }
 
 /** A topic that moves as a whole, or all of it that the mover can see. */
 export interface PolicyMove {
   readonly from: TopicPlace;
   readonly to: TopicPlace;
-  /** The channel that it goes to. */
-  readonly channel: Channel;
   /** There are other messages in the topic that it goes to. */
   readonly merges: boolean;
 }
 
 /** What becomes of somebody's policies for the two topics. */
-interface PolicyChange {
+export interface PolicyChange {
   readonly userId: number;
   readonly from: Visibility;
   readonly to: { readonly before: Visibility; readonly after: Visibility };
@@ -83,108 +101,80 @@ const byOpenness = [visibility.followed, visibility.unmuted, visibility.inherit,
 const merged = (...policies: readonly Visibility[]): Visibility =>
   byOpenness.find((policy) => policies.includes(policy)) ?? visibility.inherit;
 
-/** Who moves the topic, and until when (ms). */
-interface Mover {
-  readonly outside: Outside;
-  readonly caller: Caller;
-  readonly commit: Commit;
-  readonly ends: number;
-}
-
 /**
- * Lets the policies follow, in steps of a few people, all but the last few: what they need is returned, for the
- * transaction with which the topic goes. Who cannot read the channel that it goes to only loses theirs.
+ * The policies that go in the transaction with which the topic goes, which has room for so many writes, held to what
+ * was seen of them; and whether others must follow. `now` is in milliseconds.
  */
-export async function movePolicies(
-  { outside, caller, commit, ends }: Mover,
+export function movePolicies(
+  realm: string,
+  moverId: number,
   move: PolicyMove,
-  seen: Policies,
-): Promise<Pick<Change<undefined>, 'writes' | 'entries'>> {
-  const { realmId: realm } = caller;
-  const policies = seen.isPart ? await loadPolicies(outside.table, realm, move, 'all') : seen;
-  const left = changesOf(policies, move.merges);
-  const decide = async (changes: readonly PolicyChange[]): Promise<readonly PolicyChange[]> => {
-    const readers = await readersAmong(outside, caller, move, changes);
-    return changes.map((change) => (readers.has(change.userId) ? change : withoutTarget(change)));
+  { from, to, horizon, waits }: Policies,
+  room: number,
+  now: number,
+): Pick<Change<undefined>, 'writes' | 'entries'> & { readonly others: boolean } {
+  const all = changesOf(from, to, move.merges);
+  // Who moves messages to a channel was found to read it.
+  const mayGo = ({ userId }: PolicyChange): boolean =>
+    userId <= horizon && (move.from.channelId === move.to.channelId || userId === moverId);
+  const beside = waits ? [] : all.filter(mayGo).slice(0, Math.max(0, Math.floor(room / WRITES)));
+  return {
+    ...doMovePolicies(realm, move, beside, Math.floor(now / 1000)),
+    others: waits || horizon !== Number.POSITIVE_INFINITY || beside.length < all.length,
   };
-  const carryOut = (changes: readonly PolicyChange[]) =>
-    doMovePolicies(realm, move, changes, Math.floor(outside.now() / 1000));
-  while (left.length > MOST_BESIDE) {
-    if (outside.now() > ends) {
-      throw badRequest('Some of what goes with the topic is still to be moved; send the same request again.');
-    }
-    const change = carryOut(await decide(left.splice(0, STEP)));
-    const { length } = change.entries;
-    if (length > 0) await commit(length, () => ({ ...change, result: undefined }));
-  }
-  return carryOut(await decide(left));
 }
 
 /** What becomes of everybody's policies, if they can read the channel that the topic goes to. */
-function changesOf({ from, to }: Policies, merges: boolean): PolicyChange[] {
+function changesOf(from: readonly Holder[], to: readonly Holder[], merges: boolean): PolicyChange[] {
   const old = new Map(from.map(({ userId, policy }) => [userId, policy]));
   const there = new Map(to.map(({ userId, policy }) => [userId, policy]));
   return [...new Set([...old.keys(), ...there.keys()])]
-    .map((userId): PolicyChange => {
-      const [was, before] = [old, there].map((policies) => policies.get(userId) ?? visibility.inherit) as [
-        Visibility,
-        Visibility,
-      ];
-      // A topic without messages has nothing to merge with, but somebody may have said already what they want of it.
-      const moved = was === visibility.inherit ? before : was;
-      return { userId, from: was, to: { before, after: merges ? merged(was, before) : moved } };
-    })
-    .filter(({ from: was, to: { before, after } }) => was !== visibility.inherit || before !== after);
+    .map((userId) =>
+      changeFor(
+        userId,
+        old.get(userId) ?? visibility.inherit,
+        there.get(userId) ?? visibility.inherit,
+        merges,
+      ),
+    )
+    .filter(isChange);
 }
 
-const withoutTarget = ({ to: { before }, ...change }: PolicyChange): PolicyChange => ({
-  ...change,
-  to: { before, after: before },
-});
+/** What becomes of somebody's policies, if they can read the channel that the topic goes to. */
+export const changeFor = (
+  userId: number,
+  was: Visibility,
+  before: Visibility,
+  merges: boolean,
+): PolicyChange => {
+  // A topic without messages has nothing to merge with, but somebody may have said already what they want of it.
+  const moved = was === visibility.inherit ? before : was;
+  return { userId, from: was, to: { before, after: merges ? merged(was, before) : moved } };
+};
 
-/** Those of the people who may read the channel that the topic goes to. No round trip where it stays in its channel. */
-async function readersAmong(
-  outside: Outside,
-  { realmId: realm, realm: { settings }, graph, user: mover }: Caller,
-  { from, to, channel }: PolicyMove,
-  people: readonly { readonly userId: number }[],
-): Promise<ReadonlySet<number>> {
-  const ids = people.map(({ userId }) => userId);
-  if (from.channelId === to.channelId || ids.length === 0) return new Set(ids);
-  const { channelId } = channel;
-  const now = outside.now();
-  const readers = await Promise.all(
-    ids.map(async (userId) => {
-      // Who moves messages there was found to read it.
-      if (userId === mover.userId) return [userId];
-      const [user, subscription, groups] = await Promise.all([
-        outside.table.get<User>(key('user', { realm, userId })),
-        outside.table.get<Subscription>(key('subscription', { realm, userId, channelId })),
-        channel.isPrivate ? directGroups(outside, realm, userId) : [],
-      ]);
-      if (user === undefined) return [];
-      const standing = standingOf(user, groups, graph, settings.waiting_period_threshold, now);
-      return hasContentAccess(standing, { channel, subscription }) ? [userId] : [];
-    }),
-  );
-  return new Set(readers.flat());
-}
+export const isChange = ({ from, to: { before, after } }: PolicyChange): boolean =>
+  from !== visibility.inherit || before !== after;
 
-/** The changes, each held to the policies that were seen, and what the people's clients are told of them. */
-function doMovePolicies(
+/**
+ * The changes, each held to the policies that were seen, and what the people's clients are told of them. `asOf` is the
+ * number of the move where they come after it.
+ */
+export function doMovePolicies(
   realm: string,
-  { from, to }: PolicyMove,
+  { from, to }: Pick<PolicyMove, 'from' | 'to'>,
   changes: readonly PolicyChange[],
   updated: number,
+  asOf?: number,
 ): Pick<Change<undefined>, 'writes' | 'entries'> {
   const taken = changes.filter((change) => change.from !== visibility.inherit);
   const given = changes.filter((change) => change.to.before !== change.to.after);
+  const set = { updated, ...(asOf !== undefined && { asOf }) };
   return {
     writes: [
       ...taken.flatMap(({ userId, from: was }) =>
-        changeOf(realm, from, userId, { before: was, after: visibility.inherit, updated }),
+        changeOf(realm, from, userId, { before: was, after: visibility.inherit, set }),
       ),
-      ...given.flatMap(({ userId, to: change }) => changeOf(realm, to, userId, { ...change, updated })),
+      ...given.flatMap(({ userId, to: change }) => changeOf(realm, to, userId, { ...change, set })),
     ],
     entries: [
       ...told(from, taken, () => visibility.inherit, updated),
@@ -201,9 +191,9 @@ function changeOf(
   {
     before,
     after: policy,
-    updated,
+    set,
   }: PolicyChange['to'] & {
-    readonly updated: number;
+    readonly set: Pick<UserTopic, 'updated' | 'asOf'>;
   },
 ): Write[] {
   const place = { channelId, topic };
@@ -212,7 +202,7 @@ function changeOf(
   return [
     {
       put: userTopicKey(realm, place, userId),
-      item: { ...place, policy, updated },
+      item: { ...place, policy, ...set },
       inOrder: true,
     },
     policy === visibility.inherit

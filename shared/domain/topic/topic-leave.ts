@@ -27,17 +27,18 @@ export interface LeavingState {
 /** Participants that go in the transaction with which their topic vanishes; what is more goes before it. */
 const MOST_PARTICIPANTS = 50;
 
-/** Reads what decides about messages that leave. One round trip. */
+/** Reads what decides about messages that leave, so many at most. One round trip. */
 export async function loadLeaving(
   table: Table,
   realm: string,
-  { channelId, topic, ids }: Leaving,
+  { channelId, topic }: Omit<Leaving, 'ids'>,
+  leaving: number,
 ): Promise<LeavingState> {
   const conversation = topicConversation(channelId, topic);
   const [stored, count, ends, participants] = await Promise.all([
     table.get<Topic>(topicKey(realm, channelId, topic)),
     table.get<ChannelCount>(key('channelCount', { realm, channelId })),
-    loadEnds(table, realm, { conversation, channelId }, ids.length),
+    loadEnds(table, realm, { conversation, channelId }, leaving),
     someParticipants(table, realm, channelId, topic),
   ]);
   return { topic: stored, count, ends, participants };

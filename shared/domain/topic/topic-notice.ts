@@ -1,13 +1,17 @@
 import { commit, Stale } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
-import type { MessageEntry } from '../../log/slot.ts';
+import type { EventEntry, MessageEntry } from '../../log/slot.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { key } from '../../table/keys.ts';
-import type { Caller } from '../caller.ts';
-import type { Channel, ChannelCount } from '../channel/channel.ts';
+import type { Channel, ChannelCount, Subscription } from '../channel/channel.ts';
 import { folded } from '../folding.ts';
+import { topicConversation } from '../message/conversation.ts';
 import { noticeMessage } from '../message/notice-message.ts';
 import type { Outside } from '../outside.ts';
+import { rememberSent, type SendToken, type Sent, sentKey } from '../send/sent.ts';
+import { compactReadState } from '../unread/read-compact.ts';
+import { CROWDED, doMark, type ReadState } from '../unread/read-state.ts';
+import type { User } from '../user/user.ts';
 import { doArrive, type Topic } from './topic.ts';
 
 /** A topic of a channel. */
@@ -24,52 +28,101 @@ export interface Notice {
   readonly channels: readonly Channel[];
 }
 
-/** A notice as a message: the bot that speaks for the service says it, naming the caller. `now` is in ms. */
+/** Who did what a notice tells of, and the bot that tells it. */
+export interface Speaking {
+  readonly actor: User;
+  readonly noticeBotId: number;
+}
+
+/** A notice as a message: the bot that speaks for the service says it, naming who did it. `now` is in ms. */
 export function noticeEntry(
-  { user, realm }: Caller,
+  { actor, noticeBotId }: Speaking,
   { place: { channel, topic }, content, channels }: Notice,
   now: number,
 ): MessageEntry {
   const found = {
     ...NOTHING_FOUND,
-    usersById: new Map([[user.userId, { id: user.userId, fullName: user.fullName }]]),
+    usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
     channels: new Map(channels.map(({ channelId: id, name }) => [name, { id, name }])),
   };
   const { channelId } = channel;
-  return noticeMessage({ channelId, topic, noticeBotId: realm.noticeBotId, content, now }, found);
+  return noticeMessage({ channelId, topic, noticeBotId, content, now }, found);
 }
 
 /** How often a notice is tried when its topic changes meanwhile. */
-const TRIES = 5;
+const TRIES = 8;
 
-/** Posts a notice. What it tells of has happened already, so whatever fails here is only reported. */
-export async function sendNotice(outside: Outside, log: Log, caller: Caller, notice: Notice): Promise<void> {
-  const { realmId: realm } = caller;
-  const { channel, topic } = notice.place;
-  const { channelId } = channel;
+/**
+ * Posts a notice once: by its token it is known that it was posted. Where it is no news to whoever did what it tells
+ * of, it is read for them from the beginning.
+ */
+export async function sendNotice(
+  outside: Outside,
+  log: Log,
+  speaking: Speaking,
+  notice: Notice,
+  token: SendToken,
+  isNewsToActor: boolean,
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const [stored, count] = await Promise.all([
-        outside.table.get<Topic>(key('topic', { realm, channelId, topic: folded(topic) })),
-        outside.table.get<ChannelCount>(key('channelCount', { realm, channelId })),
-      ]);
-      const now = outside.now();
-      const senderId = caller.realm.noticeBotId;
-      const day = Math.floor(now / 86_400_000);
-      await commit(log, 1, ([messageId]) => ({
-        writes: doArrive(
-          realm,
-          { channelId, topic, messageId: messageId as number, senderId, day, isNotice: true },
-          { topic: stored, takesPart: false, count },
-        ),
-        entries: [noticeEntry(caller, notice, now)],
-        result: undefined,
-      }));
-      return;
+      return await trySend(outside, log, speaking, notice, token, isNewsToActor);
     } catch (error) {
-      if (error instanceof Stale && attempt < TRIES) continue;
-      outside.report({ level: 'WARN', notice: error instanceof Error ? error.message : String(error) });
-      return;
+      if (!(error instanceof Stale) || attempt === TRIES) throw error;
+      await outside.wait(Math.random() * 10 * 2 ** attempt);
     }
   }
 }
+
+async function trySend(
+  outside: Outside,
+  log: Log,
+  speaking: Speaking,
+  notice: Notice,
+  token: SendToken,
+  isNewsToActor: boolean,
+): Promise<void> {
+  const { table } = outside;
+  const { realm } = log;
+  const { channel, topic } = notice.place;
+  const { channelId } = channel;
+  const { userId } = speaking.actor;
+  const senderId = speaking.noticeBotId;
+  const conversation = topicConversation(channelId, topic);
+  const [sent, stored, count, subscription, state] = await Promise.all([
+    table.get<Sent>(sentKey(realm, senderId, token.echo)),
+    table.get<Topic>(key('topic', { realm, channelId, topic: folded(topic) })),
+    table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+    isNewsToActor ? undefined : table.get<Subscription>(key('subscription', { realm, channelId, userId })),
+    isNewsToActor ? undefined : table.get<ReadState>(key('read', { realm, userId, conversation })),
+  ]);
+  if (sent !== undefined) return;
+  if (state !== undefined && (state.added ?? 0) >= CROWDED)
+    await compactReadState(outside, realm, userId, state);
+  const now = outside.now();
+  const day = Math.floor(now / 86_400_000);
+  const entry = noticeEntry(speaking, notice, now);
+  // For who is not subscribed nothing is unread anyway.
+  const marks = subscription !== undefined;
+  await commit(log, marks ? 2 : 1, (numbers) => {
+    const messageId = numbers[0] as number;
+    const arrival = { channelId, topic, messageId, senderId, day, isNotice: true } as const;
+    const head = { ...entry.message, id: messageId };
+    return {
+      writes: [
+        ...doArrive(realm, arrival, { topic: stored, takesPart: false, count }),
+        rememberSent(realm, senderId, token, messageId, undefined, now),
+        ...(marks ? [doMark(realm, userId, head, [messageId], 'read', now)] : []),
+      ],
+      entries: [entry, ...(marks ? [readEvent(userId, [messageId])] : [])],
+      result: undefined,
+    };
+  });
+}
+
+/** Tells somebody's clients that messages are read. */
+const readEvent = (userId: number, messages: readonly number[]): EventEntry => ({
+  kind: 'event',
+  hearers: { users: [userId] },
+  payload: { type: 'update_message_flags', op: 'add', operation: 'add', flag: 'read', messages, all: false },
+});

@@ -12,6 +12,13 @@ export interface UserTopic {
   readonly policy: Visibility;
   /** Seconds since 1970. */
   readonly updated: number;
+  /** The number of the log under which it was changed last. */
+  readonly changed?: number;
+  /**
+   * Where it followed a topic some time after that had moved: the number of the move. It counts as chosen before
+   * whatever came after the move.
+   */
+  readonly asOf?: number;
 }
 
 /** The same from the side of the topic, so that the policies can follow it when it moves. */

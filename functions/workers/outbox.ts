@@ -1,0 +1,12 @@
+import * as z from 'zod/mini';
+import { runJob } from '../../shared/domain/outbox/outbox-run.ts';
+import { outbox } from '../../shared/endpoints/outbox-worker.ts';
+import { servesQueue } from '../../shared/serve/worker.ts';
+
+const job = z.object({
+  realm: z.string(),
+  kind: z.enum(['subscribed', 'moved', 'policies', 'people']),
+  job: z.string(),
+});
+
+export const handler = servesQueue(outbox, (outside, { body }) => runJob(outside, job.parse(body)));

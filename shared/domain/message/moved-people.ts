@@ -1,0 +1,70 @@
+import type { MessageSlot } from '../../log/slot.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import { readMessages } from '../fetch/message-reach.ts';
+import { messageKey, stillThere } from '../fetch/message-target.ts';
+import { folded } from '../folding.ts';
+import type { OutboxWorld } from '../outbox/outbox-world.ts';
+import { peopleOf } from './move-people.ts';
+
+/** Messages that moved, of which not all the people came along. */
+export interface PeopleTask {
+  readonly ids: readonly number[];
+}
+
+/** People who come in one transaction: with a check of each message and the topic it has room for them. */
+const STEP = 50;
+
+/** How often a transaction is tried when the messages or their topic change meanwhile. */
+const TRIES = 8;
+
+/**
+ * Lets everybody who sent one of the messages or reacted to it take part in the topic where it is now, as far as they
+ * do not yet. To do it again changes nothing.
+ */
+export async function bringPeople(world: OutboxWorld, { ids }: PeopleTask): Promise<void> {
+  const { outside, realmId: realm } = world;
+  for (let attempt = 1; ; attempt++) {
+    const messages = await readMessages(outside.table, realm, ids);
+    const topics = [...Map.groupBy(messages, ({ conversation }) => conversation).values()];
+    // One after the other: `every` would stop at the first that has to be looked at again.
+    const states: boolean[] = [];
+    for (const topic of topics) states.push(await bringInto(world, topic));
+    if (states.every((isDone) => isDone)) return;
+    if (attempt === TRIES)
+      throw new Error('people who take part in a moved topic could not be brought into it');
+    await outside.wait(Math.random() * 10 * 2 ** attempt);
+  }
+}
+
+/** Brings the people of messages of one topic; false where something changed meanwhile. */
+async function bringInto(
+  { outside: { table, uuid }, realmId: realm }: OutboxWorld,
+  messages: readonly MessageSlot[],
+): Promise<boolean> {
+  const [{ channelId, topic = '' } = {}] = messages;
+  if (channelId === undefined) return true;
+  const place = { realm, channelId, topic: folded(topic) };
+  const people = [...new Set(messages.flatMap(peopleOf))];
+  const keyOf = (userId: number) => key('participant', { ...place, userId });
+  const there = await table.getMany<{ userId: number }>(people.map(keyOf));
+  const taking = new Set(there.map(({ userId }) => userId));
+  const joining = people.filter((userId) => !taking.has(userId));
+  const held = messages.map(
+    (message): Write => ({ check: messageKey(realm, message.id), when: stillThere(message) }),
+  );
+  for (let start = 0; start < joining.length; start += STEP) {
+    const some = joining.slice(start, start + STEP);
+    const add = { participants: some.length };
+    const outcome = await table.transact(
+      [
+        ...held,
+        { update: key('topic', place), change: { add }, when: { absent: false } },
+        ...some.map((userId): Write => ({ put: keyOf(userId), item: { userId }, when: { absent: true } })),
+      ],
+      uuid(),
+    );
+    if (outcome.state !== 'done') return false;
+  }
+  return true;
+}

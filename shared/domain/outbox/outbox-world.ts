@@ -1,0 +1,26 @@
+import type { Log } from '../../log/log.ts';
+import { key } from '../../table/keys.ts';
+import type { Outside } from '../outside.ts';
+import { type GroupGraph, noGroups } from '../permission.ts';
+import { type Realm, withAllSettings } from '../realm/realm.ts';
+
+/** One organization as the worker of the outbox sees it. */
+export interface OutboxWorld {
+  readonly outside: Outside;
+  readonly log: Log;
+  readonly realmId: string;
+  readonly realm: Realm;
+  readonly graph: GroupGraph;
+}
+
+/** Reads it; undefined where nobody is there any more. One round trip. */
+export async function loadWorld(outside: Outside, realmId: string): Promise<OutboxWorld | undefined> {
+  const { table, now, wait } = outside;
+  const [stored, graph] = await Promise.all([
+    table.get<Realm>(key('realm', { realm: realmId })),
+    table.get<GroupGraph>(key('groupGraph', { realm: realmId })),
+  ]);
+  if (stored === undefined || stored.deactivated) return undefined;
+  const log = { table, realm: realmId, now, wait };
+  return { outside, log, realmId, realm: withAllSettings(stored), graph: graph ?? noGroups };
+}

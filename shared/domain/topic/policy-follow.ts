@@ -1,0 +1,101 @@
+import { commit, Stale } from '../../log/commit.ts';
+import { key } from '../../table/keys.ts';
+import { directGroups } from '../caller.ts';
+import type { Channel, Subscription } from '../channel/channel.ts';
+import { hasContentAccess } from '../channel/channel-access.ts';
+import type { Left } from '../outbox/outbox.ts';
+import type { OutboxWorld } from '../outbox/outbox-world.ts';
+import { standingOf } from '../permission.ts';
+import type { User } from '../user/user.ts';
+import { changeFor, doMovePolicies, isChange, type PoliciesTask, type PolicyChange } from './policy-move.ts';
+import { loadHolders, type UserTopic, userTopicKey } from './user-topic.ts';
+import { visibility } from './visibility.ts';
+
+/** People in one transaction: each takes four writes. */
+const STEP = 22;
+
+/** How often a step is tried when policies change meanwhile. */
+const TRIES = 8;
+
+/**
+ * Lets the policies follow a topic that moved, as far as they did not go with it. Who cannot read the channel that it
+ * went to only loses theirs.
+ *
+ * What somebody chose after the move is theirs, and stays. By that it is also known what was done before, by this job
+ * or another: to do it again changes nothing.
+ */
+export async function followPolicies(world: OutboxWorld, task: PoliciesTask & Left): Promise<void> {
+  const { outside, realmId: realm } = world;
+  const { table } = outside;
+  const { from, to } = task;
+  const [channel, old, there] = await Promise.all([
+    table.get<Channel>(key('channel', { realm, channelId: to.channelId })),
+    loadHolders(table, realm, from),
+    loadHolders(table, realm, to),
+  ]);
+  if (channel === undefined) return;
+  const people = [...new Set([...old, ...there].map(({ userId }) => userId))];
+  for (let start = 0; start < people.length; start += STEP) {
+    const some = people.slice(start, start + STEP);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await followSome(world, task, channel, some);
+        break;
+      } catch (error) {
+        // Somebody chose anew at this very moment, or another run was faster: look again.
+        if (!(error instanceof Stale) || attempt === TRIES) throw error;
+        await outside.wait(Math.random() * 10 * 2 ** attempt);
+      }
+    }
+  }
+}
+
+async function followSome(
+  world: OutboxWorld,
+  task: PoliciesTask & Left,
+  channel: Channel,
+  people: readonly number[],
+): Promise<void> {
+  const { outside, log, realmId: realm } = world;
+  const { from, to, merges, part: moved } = task;
+  const decided = await Promise.all(
+    people.map(async (userId): Promise<PolicyChange[]> => {
+      const [old, there, mayRead] = await Promise.all([
+        outside.table.get<UserTopic>(userTopicKey(realm, from, userId)),
+        outside.table.get<UserTopic>(userTopicKey(realm, to, userId)),
+        from.channelId === to.channelId || mayReadIn(world, channel, userId),
+      ]);
+      // What was chosen for the old name since is meant for what is under that name now.
+      if (isSince(old, moved)) return [];
+      const before = there?.policy ?? visibility.inherit;
+      const change = changeFor(userId, old?.policy ?? visibility.inherit, before, merges);
+      const goes = mayRead && !isSince(there, moved);
+      return [goes ? change : { ...change, to: { before, after: before } }];
+    }),
+  );
+  const changes = decided.flat().filter(isChange);
+  if (changes.length === 0) return;
+  const change = doMovePolicies(realm, task, changes, Math.floor(outside.now() / 1000), moved);
+  await commit(log, change.entries.length, () => ({ ...change, result: undefined }));
+}
+
+/** Whether a policy was chosen with the move or after it. */
+const isSince = (stored: UserTopic | undefined, moved: number): boolean =>
+  (stored?.asOf ?? stored?.changed ?? 0) >= moved;
+
+/** Whether somebody may read the channel that the topic went to. */
+async function mayReadIn(
+  { outside, realmId: realm, realm: { settings }, graph }: OutboxWorld,
+  channel: Channel,
+  userId: number,
+): Promise<boolean> {
+  const { channelId } = channel;
+  const [user, subscription, groups] = await Promise.all([
+    outside.table.get<User>(key('user', { realm, userId })),
+    outside.table.get<Subscription>(key('subscription', { realm, userId, channelId })),
+    channel.isPrivate ? directGroups(outside, realm, userId) : [],
+  ]);
+  if (user === undefined) return false;
+  const standing = standingOf(user, groups, graph, settings.waiting_period_threshold, outside.now());
+  return hasContentAccess(standing, { channel, subscription });
+}

@@ -1,0 +1,378 @@
+import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { handler as deleteMessage } from '../../functions/messages/delete.ts';
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { topicConversation } from '../../shared/domain/message/conversation.ts';
+import type { Send } from '../../shared/table/table.ts';
+import { audit } from '../audit/audit.ts';
+import { givenClient, said, sendTo } from '../events/queue.ts';
+import { givenChannel, givenUser } from '../given.ts';
+import { deliver, leftIn, messagesOf, workedOff } from '../outbox.ts';
+import { react } from '../reactions/react.ts';
+import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { lastNumber, loggedAfter, storedCount, storedMessage, storedTopic } from '../stored.ts';
+import { workOf } from '../work.ts';
+import { historyOf, move, refused, success, update } from './update.ts';
+
+const say = (realm: TestRealm, as: Person, to: number, topic: string): Promise<number> =>
+  sendTo(realm, as, to, 'x', { topic });
+
+async function sayMany(
+  realm: TestRealm,
+  people: readonly Person[],
+  to: number,
+  topic: string,
+  count: number,
+) {
+  const ids: number[] = [];
+  for (let i = 0; i < count; i++) ids.push(await say(realm, people[i % people.length] as Person, to, topic));
+  return ids;
+}
+
+const topicsOf = (realm: TestRealm, ids: readonly number[]): Promise<(string | undefined)[]> =>
+  Promise.all(ids.map(async (id) => (await storedMessage(realm, id)).topic));
+
+const all = { propagate_mode: 'change_all' };
+
+const isTransaction = (command: object): boolean => /TransactWrite/.test(command.constructor.name);
+
+/** A container in which something happens just before its first transaction. */
+function meanwhile(realm: TestRealm, happens: () => Promise<unknown>): TestRealm {
+  let isDone = false;
+  return realm.container(
+    (store: Send): Send =>
+      async (command) => {
+        if (!isDone && isTransaction(command)) {
+          isDone = true;
+          await happens();
+        }
+        return store(command);
+      },
+  );
+}
+
+/** A container whose indexes show what they showed when it first asked them. */
+const frozen = (realm: TestRealm): TestRealm => {
+  const answers = new Map<string, unknown>();
+  return realm.container(
+    (store: Send): Send =>
+      async (command) => {
+        const answer = await store(command);
+        const { input } = command as { input: QueryCommandInput };
+        if (input.IndexName === undefined) return answer;
+        const { IndexName, ExpressionAttributeValues, Limit, ScanIndexForward } = input;
+        const question = JSON.stringify({ IndexName, ExpressionAttributeValues, Limit, ScanIndexForward });
+        if (!answers.has(question)) answers.set(question, answer);
+        return answers.get(question);
+      },
+  );
+};
+
+/** Where the updates since then say that the messages went, in the order in which they are told. */
+const toldOf = async (realm: TestRealm, start: number): Promise<number[][]> =>
+  (await loggedAfter(realm, start)).flatMap((entry) =>
+    entry.kind === 'event' && entry.payload.type === 'update_message'
+      ? [entry.payload.message_ids as number[]]
+      : [],
+  );
+
+describe('DESIGN 7: moving several messages', () => {
+  it.each([false, true])(
+    'two, five or twenty, to another channel: %s: three round trips, cold and warm',
+    async (leaves) => {
+      const realm = await newRealm();
+      const { admin, member, moderator } = realm.people;
+      const people = [
+        admin,
+        member,
+        ...(await Promise.all(Array.from({ length: 18 }, () => givenUser(realm)))),
+      ];
+      const source = await givenChannel(realm, {}, people);
+      const target = await givenChannel(realm, {}, people);
+      for (const count of [2, 5, 20]) {
+        const container = realm.container();
+        for (const topic of [`tea ${count}`, `soup ${count}`]) {
+          const ids = await sayMany(realm, people, source.channelId, topic, count);
+          // More numbers than the newest part of the log goes back: nothing but the index tells of some of them.
+          if (topic === 'tea 20') for (const id of ids) await react(realm, moderator, id);
+          const start = await lastNumber(realm);
+          const asked = ids[1] as number;
+          container.meter.reset();
+          const reply = await update(container, member, asked, {
+            topic: `${topic} later`,
+            ...all,
+            send_notification_to_old_thread: true,
+            ...(leaves && { stream_id: target.channelId }),
+          });
+          expect(reply).toMatchObject(success);
+          expect(container.meter.roundTrips).toBe(3);
+          expect(container.meter.calls.filter(({ action }) => action === 'TransactWrite')).toHaveLength(1);
+          const { channelId } = leaves ? target : source;
+          expect(await storedTopic(realm, source.channelId, topic)).toBeUndefined();
+          const place = { minId: ids[0], arrived: count + 1, left: 0 };
+          expect(await storedTopic(realm, channelId, `${topic} later`)).toMatchObject(place);
+          expect(await toldOf(realm, start)).toEqual([ids.filter((id) => id !== asked), [asked]]);
+          const readIn = topicConversation(source.channelId, topic);
+          const moved = { channelId, readIn, history: [{ userId: member.userId }] };
+          for (const id of ids) expect(await storedMessage(realm, id)).toMatchObject(moved);
+          await workedOff(realm);
+          const participants = topic === 'tea 20' ? 21 : count;
+          expect(await storedTopic(realm, channelId, `${topic} later`)).toMatchObject({ participants });
+        }
+      }
+      expect(await audit(realm)).toEqual([]);
+    },
+  );
+
+  it('change_later takes three too, and what was there before stays', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { general, random } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 9);
+    await say(realm, member, random, 'tea');
+    const container = realm.container();
+    const change = { stream_id: random, propagate_mode: 'change_later' };
+    expect(await update(container, member, ids[4] as number, change)).toMatchObject(success);
+    expect(container.meter.roundTrips).toBe(3);
+    expect(await storedTopic(realm, general, 'tea')).toMatchObject({ minId: ids[0], maxId: ids[3], left: 5 });
+    expect(await storedTopic(realm, random, 'tea')).toMatchObject({ minId: ids[4], arrived: 7 });
+    expect(await storedCount(realm, general)).toMatchObject({ firstMessageId: ids[0], namedTopics: 1 });
+    expect(await storedCount(realm, random)).toMatchObject({ firstMessageId: ids[4] });
+  });
+});
+
+describe('messages that move by what their index tells of them', () => {
+  it('remember where they were and what was changed of them before, and get no content but their own', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general, random } = realm.channels;
+    const [first, second] = (await sayMany(realm, [member], general, 'tea', 2)) as [number, number];
+    await update(realm, member, first, { content: 'edited' });
+    await move(realm, admin, first, { topic: 'Tea' });
+    expect(await move(realm, member, second, { topic: 'cake', content: 'new', ...all })).toMatchObject(
+      success,
+    );
+    expect(await move(realm, admin, second, { stream_id: random, ...all })).toMatchObject(success);
+    expect(await historyOf(realm, admin, first)).toMatchObject([
+      { content: 'x', topic: 'tea' },
+      { content: 'edited', prev_content: 'x' },
+      { topic: 'Tea', prev_topic: 'tea' },
+      { topic: 'cake', prev_topic: 'Tea' },
+      { topic: 'cake', prev_stream: general },
+    ]);
+    const stored = await Promise.all([first, second].map((id) => storedMessage(realm, id)));
+    expect(stored.map(({ content }) => content)).toEqual(['edited', 'new']);
+    expect(new Set(stored.map(({ readIn }) => readIn)).size).toBe(1);
+    await workedOff(realm);
+    expect(await audit(realm)).toEqual([]);
+  });
+
+  it('no more than a hundred changes are remembered of them', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { general } = realm.channels;
+    const [first, second] = (await sayMany(realm, [member], general, 'tea', 2)) as [number, number];
+    const { pk, sk } = await storedMessage(realm, first);
+    const old = (seq: number) => ({ seq, userId: member.userId, timestamp: 1, channel: { from: 1, to: 2 } });
+    const history = Array.from({ length: 99 }, (_, i) => old(99 - i));
+    await realm.outside.table.update({ pk, sk } as never, { set: { history } });
+    for (const topic of ['cake', 'pie', 'nuts']) {
+      expect(await move(realm, member, second, { topic, ...all })).toMatchObject(success);
+    }
+    const after = (await storedMessage(realm, first)).history ?? [];
+    expect(after).toHaveLength(100);
+    expect(after.slice(0, 3).map(({ topic }) => topic?.to)).toEqual(['nuts', 'pie', 'cake']);
+    expect(await topicsOf(realm, [first, second])).toEqual(['nuts', 'nuts']);
+  });
+
+  it.each([
+    ['one of them is deleted', 'delete'],
+    ['one of them goes elsewhere', 'move'],
+    ['one of them is edited', 'edit'],
+    ['somebody reacts to one of them', 'react'],
+    ['another one is sent to their topic', 'send'],
+    ['one is sent to the other topic', 'join'],
+  ])('%s just before they move: nothing is lost', async (_, what) => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const ids = (await sayMany(realm, [member], general, 'tea', 4)) as [number, number, number, number];
+    const deeds: Record<string, () => Promise<unknown>> = {
+      delete: () => realm.call(deleteMessage, admin, {}, { path: { message_id: ids[2] } }),
+      move: () => move(realm, admin, ids[2], { topic: 'pie' }),
+      edit: () => update(realm, member, ids[2], { content: 'new' }),
+      react: () => react(realm, admin, ids[2]),
+      send: () => say(realm, admin, general, 'tea'),
+      join: () => say(realm, admin, general, 'cake'),
+    };
+    const late = meanwhile(realm, deeds[what] as () => Promise<unknown>);
+    expect(await move(late, member, ids[0], { topic: 'cake', ...all })).toMatchObject(success);
+    const rest = what === 'delete' || what === 'move' ? [ids[0], ids[1], ids[3]] : ids;
+    expect(new Set(await topicsOf(realm, rest))).toEqual(new Set(['cake']));
+    if (what === 'move') expect(await topicsOf(realm, [ids[2]])).toEqual(['pie']);
+    if (what === 'edit') expect((await storedMessage(realm, ids[2])).content).toBe('new');
+    await workedOff(realm);
+    const people = ['react', 'send', 'join'].includes(what) ? 2 : 1;
+    expect(await storedTopic(realm, general, 'cake')).toMatchObject({ participants: people });
+    expect(await audit(realm)).toEqual([]);
+  });
+
+  it('where only the spelling changes, one that goes elsewhere just before stays there', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general, random } = realm.channels;
+    const ids = (await sayMany(realm, [member], general, 'tea', 4)) as [number, number, number, number];
+    const late = meanwhile(realm, () => move(realm, admin, ids[1], { stream_id: random }));
+    expect(await move(late, member, ids[0], { topic: 'Tea', ...all })).toMatchObject(success);
+    expect(await topicsOf(realm, ids)).toEqual(['Tea', 'tea', 'Tea', 'Tea']);
+    expect(await storedMessage(realm, ids[1])).toMatchObject({ channelId: random });
+    await workedOff(realm);
+    expect(await audit(realm)).toEqual([]);
+  });
+
+  it('where only the spelling changes, one that was spelled anew just before is remembered so', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const ids = (await sayMany(realm, [member], general, 'tea', 4)) as [number, number, number, number];
+    const late = meanwhile(realm, () => move(realm, admin, ids[2], { topic: 'TEA' }));
+    expect(await move(late, member, ids[0], { topic: 'Tea', ...all })).toMatchObject(success);
+    expect(await topicsOf(realm, ids)).toEqual(['Tea', 'Tea', 'Tea', 'Tea']);
+    expect((await storedMessage(realm, ids[2])).history?.map(({ topic }) => topic)).toEqual([
+      { from: 'TEA', to: 'Tea' },
+      { from: 'tea', to: 'TEA' },
+    ]);
+  });
+
+  it('an index that lags neither hides a message that arrived nor brings one along that left', async () => {
+    const realm = await newRealm({ can_move_messages_between_topics_group: systemGroups.members.id });
+    const { member, admin, guest } = realm.people;
+    const { general } = realm.channels;
+    const ids = (await sayMany(realm, [member], general, 'tea', 4)) as [number, number, number, number];
+    const behind = frozen(realm);
+    const change = { topic: 'cake', ...all };
+    // The indexes are asked before it is known that the guest may not.
+    expect(await move(behind, guest, ids[0], change)).toMatchObject({ status: 400 });
+    const later = await say(realm, admin, general, 'tea');
+    behind.meter.reset();
+    expect(await move(behind, member, ids[0], change)).toMatchObject(success);
+    expect(behind.meter.roundTrips).toBe(3);
+    expect(new Set(await topicsOf(realm, [...ids, later]))).toEqual(new Set(['cake']));
+    expect(await storedTopic(realm, general, 'tea')).toBeUndefined();
+    const next = { topic: 'tea', ...all };
+    expect(await move(behind, guest, ids[0], next)).toMatchObject({ status: 400 });
+    await move(realm, admin, ids[1], { topic: 'pie' });
+    expect(await move(behind, member, ids[0], next)).toMatchObject(success);
+    expect(await topicsOf(realm, [...ids, later])).toEqual(['tea', 'pie', 'tea', 'tea', 'tea']);
+    await workedOff(realm);
+    expect(await audit(realm)).toEqual([]);
+  });
+
+  it('a reply that is lost is not noticed, and a function that ends before its commit has moved none', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general, random } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 3);
+    const change = { stream_id: random, topic: 'cake', ...all };
+    const ended = realm.container(
+      (store: Send): Send =>
+        async (command) => {
+          if (isTransaction(command)) throw new Error('the function ended');
+          return store(command);
+        },
+    );
+    expect((await update(ended, member, ids[1] as number, change)).status).toBe(500);
+    expect(await topicsOf(realm, ids)).toEqual(['tea', 'tea', 'tea']);
+    expect(await leftIn(realm)).toEqual([]);
+    let isLost = false;
+    const unheard = realm.container(
+      (store: Send): Send =>
+        async (command) => {
+          const reply = await store(command);
+          if (!isLost && isTransaction(command)) {
+            isLost = true;
+            throw Object.assign(new Error('no reply'), { name: 'TimeoutError' });
+          }
+          return reply;
+        },
+    );
+    const client = await givenClient(realm, admin, { event_types: ['message', 'update_message'] });
+    expect(await update(unheard, member, ids[1] as number, change)).toMatchObject(success);
+    expect(isLost).toBe(true);
+    const events = await client.poll();
+    expect(events.flatMap(({ message_ids }) => message_ids ?? [])).toEqual([ids[0], ids[2], ids[1]]);
+    expect(said(events.filter(({ type }) => type === 'message'))).toHaveLength(1);
+    await workedOff(realm);
+    expect(await audit(realm)).toEqual([]);
+    expect(await update(realm, member, ids[1] as number, change)).toMatchObject(refused);
+  });
+});
+
+describe('people who reacted to messages that moved', () => {
+  it('come along a moment later, all of them, once, wherever the messages are by then', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { channelId } = await givenChannel(realm, {}, [member, admin]);
+    const id = await say(realm, member, channelId, 'tea');
+    const people = await Promise.all(Array.from({ length: 52 }, () => givenUser(realm)));
+    for (const person of people) await react(realm, person, id);
+    const work = await workOf(realm, 'outbox');
+    const [other, gone] = [
+      await say(realm, member, channelId, 'tea'),
+      await say(realm, admin, channelId, 'tea'),
+    ];
+    expect(await move(realm, member, id, { topic: 'cake', ...all })).toMatchObject(success);
+    const messages = (await work.receive()).map(({ Body }) => Body ?? '');
+    expect(messages).toEqual(messagesOf(await leftIn(realm)));
+    expect(messages).toHaveLength(1);
+    expect(await move(realm, member, other, { topic: 'pie' })).toMatchObject(success);
+    await realm.call(deleteMessage, admin, {}, { path: { message_id: gone } });
+    const runs = await Promise.all([deliver(realm, messages), deliver(realm, messages)]);
+    expect(runs.flatMap(({ batchItemFailures }) => batchItemFailures)).toEqual([]);
+    await deliver(realm, messages);
+    // One person more than reacted: whoever sent the message that is gone has nothing there.
+    expect(await storedTopic(realm, channelId, 'cake')).toMatchObject({ participants: 53 });
+    expect(await storedTopic(realm, channelId, 'pie')).toMatchObject({ participants: 1 });
+    expect(await leftIn(realm)).toEqual([]);
+    expect(await audit(realm)).toEqual([]);
+  });
+
+  it('not into the topic that their message leaves at this very moment', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const [first, second] = (await sayMany(realm, [member], general, 'tea', 2)) as [number, number];
+    await react(realm, admin, first);
+    expect(await move(realm, member, second, { topic: 'cake', ...all })).toMatchObject(success);
+    const late = meanwhile(realm, () => move(realm, member, first, { topic: 'pie' }));
+    const messages = messagesOf(await leftIn(realm));
+    expect(await deliver(late, messages)).toEqual({ batchItemFailures: [] });
+    expect(await storedTopic(realm, general, 'cake')).toMatchObject({ participants: 1 });
+    expect(await storedTopic(realm, general, 'pie')).toMatchObject({ participants: 2 });
+  });
+
+  it('also if they are more than one transaction takes, whether their message goes alone or with many', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 22);
+    const [first, last] = [ids[0] as number, ids[21] as number];
+    const people = await Promise.all(Array.from({ length: 20 }, () => givenUser(realm)));
+    for (const person of people) await react(realm, person, first);
+    const work = await workOf(realm, 'outbox');
+    expect(await move(realm, member, last, { topic: 'cake', ...all })).toMatchObject(success);
+    const messages = (await work.receive()).map(({ Body }) => Body ?? '');
+    expect(messages).toEqual(messagesOf(await leftIn(realm)));
+    expect(messages).toHaveLength(1);
+    expect(await storedTopic(realm, general, 'cake')).toMatchObject({ participants: 15 });
+    await workedOff(realm);
+    expect(await storedTopic(realm, general, 'cake')).toMatchObject({ participants: 21 });
+    const container = realm.container();
+    expect(await move(container, member, first, { topic: 'pie' })).toMatchObject(success);
+    expect(container.meter.roundTrips).toBe(3);
+    expect(await storedTopic(realm, general, 'pie')).toMatchObject({ participants: 15 });
+    await workedOff(realm);
+    expect(await storedTopic(realm, general, 'pie')).toMatchObject({ participants: 21 });
+    expect(await audit(realm)).toEqual([]);
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { handler as add } from '../../functions/subscriptions/add.ts';
+import { givenChannel, givenRealmSettings, givenUser } from '../given.ts';
+import { leftIn, messagesOf, workedOff } from '../outbox.ts';
+import { newRealm } from '../realm.ts';
+import { workOf } from '../work.ts';
+
+const CHANNELS = ['tea', 'cake', 'pie'];
+
+it.each([1, 20])(
+  'subscribing %i others to three channels takes three round trips, two when warm',
+  async (size) => {
+    const realm = await newRealm();
+    const { admin } = realm.people;
+    const work = await workOf(realm, 'outbox');
+    for (const name of CHANNELS) await givenChannel(realm, { name });
+    const container = realm.container();
+    for (const roundTrips of [3, 2]) {
+      const people = await Promise.all(Array.from({ length: size }, () => givenUser(realm)));
+      container.meter.reset();
+      const { status, body } = await container.call(add, admin, {
+        subscriptions: CHANNELS.map((name) => ({ name })),
+        principals: people.map(({ userId }) => userId),
+      });
+      expect([status, Object.keys(body.subscribed ?? {}).length]).toEqual([200, size]);
+      expect(container.meter.roundTrips).toBe(roundTrips);
+    }
+    // One message for each request, however many people it is about.
+    const messages = (await work.receive()).map(({ Body }) => Body ?? '');
+    expect(messages.toSorted()).toEqual(messagesOf(await leftIn(realm)).toSorted());
+    expect(messages).toHaveLength(2);
+    for (const message of messages) expect(message.length).toBeLessThan(150);
+  },
+);
+
+it('creating channels for oneself and others, and announcing them, takes three round trips', async () => {
+  const realm = await newRealm();
+  const { admin, member, moderator } = realm.people;
+  const work = await workOf(realm, 'outbox');
+  const { channelId } = await givenChannel(realm, {}, [admin]);
+  await givenRealmSettings(realm, { new_stream_announcements_stream_id: channelId });
+  const container = realm.container();
+  for (const name of ['tea', 'cake']) {
+    container.meter.reset();
+    const { status } = await container.call(add, admin, {
+      subscriptions: [{ name }, { name: `${name} too` }],
+      principals: [admin, member, moderator].map(({ userId }) => userId),
+      announce: true,
+    });
+    expect(status).toBe(200);
+    expect(container.meter.roundTrips).toBe(3);
+  }
+  expect(await work.receive()).toHaveLength(2);
+  await workedOff(realm);
+});
