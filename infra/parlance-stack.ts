@@ -141,13 +141,17 @@ export class ParlanceStack extends Stack {
     new Overview(this, 'Overview', watched, all);
   }
 
-  /** What the operator has to know, and what `npm run org` looks up. */
+  /** What the operator has to know, and the command that makes the first organization. */
   private tell(api: RestApi, { url, host }: Distribution, { table }: Resources): void {
     const outputs: Readonly<Record<string, readonly [value: string, description: string]>> = {
       BaseUrl: [url, 'Where clients find the service.'],
       ApiUrl: [`https://${api.host}/${api.stage.stageName}`, 'The same past CloudFront, without images.'],
       DistributionHost: [host, 'What a domain of your own must lead to (CNAME or alias).'],
       TableName: [table.tableName, 'The one table.'],
+      NextCommand: [
+        `npm run -s org -- create --name NAME --owner-email EMAIL --out owner.zuliprc --table ${table.tableName} --region ${this.region} --site ${url}`,
+        'Makes the first organization and its owner, whose key goes to the file; put the name and the address in.',
+      ],
     };
     for (const [name, [value, description]] of Object.entries(outputs)) {
       new CfnOutput(this, name, { value, description });

@@ -1,8 +1,9 @@
 /**
- * What `npm start` and `npm test` run first, with whatever Node the host has (from 20 on): installs the packages from
+ * What `npm start`, `npm test` and `npm run org` run first, with whatever Node the host has (from 20 on): installs the packages from
  * the lock file if need be, then hands over to the Node of the packages, which is the one that Lambda runs.
  *
- * Plain JavaScript with Node's own modules only, since nothing else may be there yet.
+ * Plain JavaScript with Node's own modules only, since nothing else may be there yet. What it says goes to the standard
+ * error output, as the other one is for the results of the script.
  */
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -63,11 +64,14 @@ function followNpm(child) {
 
 async function install(project) {
   const begin = Date.now();
-  console.log('Installing the packages of the lock file; this takes a minute the first time.');
+  console.error('Installing the packages of the lock file; this takes a minute the first time.');
   const sign = setInterval(() => {
-    console.log(`Still installing, ${Math.round((Date.now() - begin) / 1000)} s so far.`);
+    console.error(`Still installing, ${Math.round((Date.now() - begin) / 1000)} s so far.`);
   }, patience);
-  const { code } = await run(installCommand(process.env), { cwd: project });
+  const { code } = await run(installCommand(process.env), {
+    cwd: project,
+    stdio: ['inherit', process.stderr, 'inherit'],
+  });
   clearInterval(sign);
   if (code !== 0 || !isInstalled(project)) {
     console.error('The packages could not be installed: see the messages of npm above.');

@@ -26,7 +26,9 @@ export function writeClientConfigurations(
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { mode: 0o700 });
   for (const account of accounts) {
-    writeFileSync(join(draft, `${account.name}${extension}`), render(account, site), { mode: 0o600 });
+    writeFileSync(join(draft, `${account.name}${extension}`), renderConfiguration(account, site), {
+      mode: 0o600,
+    });
   }
   renameSync(draft, folder);
 }
@@ -46,12 +48,15 @@ export function readClientConfigurations(folder: string, site: URL): ClientAccou
     if (email === undefined || apiKey === undefined) return [];
     const account = { name: file.slice(0, -extension.length), email, apiKey };
     if (value('site') !== site.origin) {
-      writeFileSync(`${path}.draft`, render(account, site), { mode: 0o600 });
+      writeFileSync(`${path}.draft`, renderConfiguration(account, site), { mode: 0o600 });
       renameSync(`${path}.draft`, path);
     }
     return [account];
   });
 }
 
-const render = ({ email, apiKey }: ClientAccount, site: URL): string =>
-  `[api]\nemail=${email}\nkey=${apiKey}\nsite=${site.origin}\n`;
+/** What such a file says: where the service is, and who the client is there. */
+export const renderConfiguration = (
+  { email, apiKey }: Pick<ClientAccount, 'email' | 'apiKey'>,
+  site: URL,
+): string => `[api]\nemail=${email}\nkey=${apiKey}\nsite=${site.origin}\n`;

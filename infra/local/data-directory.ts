@@ -10,12 +10,16 @@ export interface DataDirectory {
   release(): void;
 }
 
+/** Another process has the folder. */
+export class DirectoryInUse extends StartProblem {}
+
 /**
  * Makes the folder and takes it for this process. The lock is one of the operating system, which takes it back
  * from a process that ends in whatever way.
  *
  * @param patience Milliseconds to wait for another process, which may be just about to end.
- * @throws StartProblem when the folder cannot be written, or another process has it.
+ * @throws DirectoryInUse when another process has the folder.
+ * @throws StartProblem when it cannot be written.
  */
 export function openDataDirectory(path: string, patience = 3000): DataDirectory {
   try {
@@ -33,7 +37,7 @@ export function openDataDirectory(path: string, patience = 3000): DataDirectory 
   } catch (error) {
     lock.close();
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
-    throw new StartProblem(
+    throw new DirectoryInUse(
       `Another npm start has DATA_DIR ${path}: stop it, or set DATA_DIR to another folder.`,
     );
   }

@@ -11,6 +11,8 @@ export interface DynamoStore {
   /** Resolves if the store ends by itself, with its last words. */
   readonly died: Promise<string>;
   stop(): Promise<void>;
+  /** Ends the store at once and in the middle of everything, by `kill -9`, if it was started here. */
+  kill(): Promise<void>;
 }
 
 /** Milliseconds that the store may take to answer for the first time. */
@@ -57,6 +59,10 @@ export async function startDynamoStore(file: string, given: URL | undefined): Pr
       shell.stdin.end();
       await once(shell, 'exit');
     },
+    async kill() {
+      if (shell.pid !== undefined) process.kill(-shell.pid, 'SIGKILL');
+      await died;
+    },
   };
 }
 
@@ -76,7 +82,7 @@ async function connect(endpoint: URL): Promise<DynamoStore> {
       `Nothing answers at ${endpoint.origin}, where DYNAMODB_ENDPOINT says that a store is.`,
     );
   }
-  return { endpoint, died: new Promise(() => {}), stop: async () => {} };
+  return { endpoint, died: new Promise(() => {}), stop: async () => {}, kill: async () => {} };
 }
 
 /** Waits until something answers there; says so if nothing does. */

@@ -11,6 +11,8 @@ import { startLocalCloud } from './local-cloud.ts';
 import { checkPort } from './loopback.ts';
 import { Progress } from './progress.ts';
 import { type PushRelay, startPushRelay } from './push-relay.ts';
+import { reference } from './reference.ts';
+import { forgetService, rememberService } from './service-file.ts';
 import { StartProblem } from './start-problem.ts';
 
 /** A terminal and npm both pass on one press of Ctrl-C; within these milliseconds it counts once. */
@@ -37,6 +39,7 @@ async function main(): Promise<void> {
   const configuration = readConfiguration(process.env);
   const directory = openDataDirectory(configuration.dataDirectory);
   started.push(() => directory.release());
+  forgetService(directory.path);
   // After the folder, since whoever had that until now has let go of its port first.
   await checkPort(configuration.port);
   if (configuration.smtp?.isFixed) await checkPort(configuration.smtp.port, 'SMTP_PORT');
@@ -68,6 +71,7 @@ async function main(): Promise<void> {
       smtp: configuration.smtp,
       concurrency: configuration.concurrency,
       secrets: new Map([...configuration.secrets, ...(relay?.secrets ?? [])]),
+      page: reference,
       showLogs: logs,
       report: (line) => progress.say(line),
     }),
@@ -85,10 +89,17 @@ async function main(): Promise<void> {
       AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint.origin,
     },
   });
+  rememberService(directory.path, {
+    site: cloud.address,
+    dynamodb: dynamodb.endpoint,
+    region: cloud.place.region,
+    table: table.name,
+  });
   if (demo.created) progress.say('Made the demo organization');
   if (cloud.smtpPort !== undefined) {
     progress.say(`Taking mail for channels at 127.0.0.1:${cloud.smtpPort} (SMTP)`);
   }
+  progress.say(`Reference of the API: ${cloud.address}`);
   progress.say(readyLine(cloud.address, demo));
 }
 

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import { readArguments } from '../../infra/org/arguments.ts';
 import { emojiKey, emojiPath } from '../../shared/domain/emoji/emoji-file.ts';
 import * as fixtures from './fixtures/declarations.ts';
 import { buildFixtures, synthesized, temporaryFolder } from './fixtures/synthesized.ts';
@@ -216,8 +218,31 @@ describe('the address of the service', () => {
       ),
       DistributionHost: `\${DistributionCloudFront.DomainName}`,
       TableName: `\${Table}`,
+      NextCommand: `npm run -s org -- create --name NAME --owner-email EMAIL --out owner.zuliprc --table \${Table} --region \${AWS::Region} --site https://\${DistributionCloudFront.DomainName}`,
     });
     expect(config).not.toHaveProperty('Aliases');
+  });
+
+  test('stands in the page of the deployment, output by output', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../infra/DEPLOY.md'), 'utf8');
+    for (const name of Object.keys(outputs(template))) expect(page).toContain(`\`${name}\``);
+  });
+
+  test('and the next command are what npm run org understands', () => {
+    const command = outputs(template).NextCommand ?? '';
+    const filled = command.replaceAll(/https:..\$\{.*?\}/g, 'https://d.cloudfront.net').split(' -- ')[1];
+    expect(command.startsWith('npm run -s org -- ')).toBe(true);
+    expect(readArguments((filled ?? '').split(' '))).toEqual({
+      verb: 'create',
+      given: {
+        name: 'NAME',
+        'owner-email': 'EMAIL',
+        out: 'owner.zuliprc',
+        table: `\${Table}`,
+        region: `\${AWS::Region}`,
+        site: 'https://d.cloudfront.net',
+      },
+    });
   });
 
   test("is the operator's own, with its certificate", () => {

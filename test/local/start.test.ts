@@ -4,6 +4,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { findService } from '../../infra/local/service-file.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 const bootstrap = join(import.meta.dirname, '../../infra/local/bootstrap.mjs');
@@ -90,6 +91,10 @@ describe('npm start', () => {
       result: 'success',
       id: expect.any(Number),
     });
+    // Other commands find the service where it says that it is, as long as it runs.
+    const { site, dynamodb } = findService(dataDirectory) ?? {};
+    expect(line).toContain(`${site?.origin} with`);
+    expect((await fetch(dynamodb ?? '')).status).toBeLessThan(500);
     run.child.kill('SIGINT');
     expect(await run.ended).toBe(0);
     expect(await processesWith(dataDirectory)).toEqual([]);

@@ -1,20 +1,16 @@
-import type { Write } from '../../table/write.ts';
-import { type Channel, defaultChannelGroups } from '../channel/channel.ts';
-import { doCreateChannel } from '../channel/channel-create.ts';
-import { FIRST_NUMBER, roles } from '../group/system-group.ts';
+import { roles } from '../group/system-group.ts';
 import type { Outside } from '../outside.ts';
-import { newSubscriptionSettings, subscriptionWrites } from '../subscription/subscribe.ts';
-import { digestOf, newApiKey } from '../user/api-key.ts';
-import { doCreateUser } from '../user/user-create.ts';
-import { counterWrite, doCreateOrganization, floorWrite, type NewOrganization } from './organization.ts';
+import type { KeyedAccount } from '../user/operator-accounts.ts';
+import { carryOut } from './carry-out.ts';
+import { type Founder, GENERAL, planFounding } from './founding.ts';
+import type { NewOrganization } from './organization.ts';
 
 /** An account of the demo organization, with the key that is told this once. */
-export interface DemoAccount {
+export interface DemoAccount extends KeyedAccount {
   readonly name: DemoName;
-  readonly email: string;
-  readonly apiKey: string;
-  readonly userId: number;
 }
+
+const addressOf = (name: string): string => `${name}@example.com`;
 
 const people = [
   { name: 'owner', fullName: 'Olive Owner', role: roles.owner },
@@ -22,21 +18,18 @@ const people = [
   { name: 'moderator', fullName: 'Mona Moderator', role: roles.moderator },
   { name: 'member', fullName: 'Max Member', role: roles.member },
   { name: 'guest', fullName: 'Gus Guest', role: roles.guest },
-  { name: 'bot', fullName: 'Busy Bot', role: roles.member, ownedBy: 'member' },
+  { name: 'bot', fullName: 'Busy Bot', role: roles.member, ownedBy: addressOf('member') },
 ] as const;
 
 export type DemoName = (typeof people)[number]['name'];
 
-const channels = [
-  { name: 'general', description: 'For everyone and everything.', isDefault: true },
-  { name: 'random', description: 'What fits nowhere else.', isDefault: false },
-] as const;
+const random = { name: 'random', description: 'What fits nowhere else.', isDefault: false };
 
 /** The demo organization: its realm, its accounts and its channels' ids. */
 export interface Demo {
   readonly realm: string;
   readonly accounts: readonly DemoAccount[];
-  readonly channels: Readonly<Record<(typeof channels)[number]['name'], number>>;
+  readonly channels: Readonly<Record<'general' | 'random', number>>;
 }
 
 /**
@@ -48,75 +41,18 @@ export function planDemo(
   outside: Outside,
   given: Omit<NewOrganization, 'now' | 'uuid'>,
 ): { readonly demo: Demo; readonly create: () => Promise<'created' | 'exists'> } {
-  const now = outside.now();
-  let next = FIRST_NUMBER;
-  const { realm, writes } = doCreateOrganization({ ...given, now, uuid: outside.uuid() }, next++);
-  const add = (more: readonly Write[]): void => void writes.push(...more);
-
-  const accounts: DemoAccount[] = [];
-  const first = next;
-  const idOf = (name: string): number => first + people.findIndex((person) => person.name === name);
-  for (const person of people) {
-    const account = {
-      name: person.name,
-      email: `${person.name}@example.com`,
-      apiKey: newApiKey(outside),
-      userId: next++,
-    };
-    const ownerId = 'ownedBy' in person ? idOf(person.ownedBy) : undefined;
-    accounts.push(account);
-    const bots = people.filter((bot) => 'ownedBy' in bot && bot.ownedBy === person.name);
-    const user = {
-      email: account.email,
-      fullName: person.fullName,
-      role: person.role,
-      isBot: ownerId !== undefined,
-      ...(ownerId !== undefined && { botType: 1 as const, ownerId }),
-      ...(bots.length > 0 && { bots: new Set(bots.map(({ name }) => idOf(name))) }),
-      dateJoined: new Date(now).toISOString(),
-      timezone: '',
-    };
-    add(doCreateUser(realm, account.userId, user, digestOf(account.apiKey)).writes);
-  }
-
-  const ids: Record<string, number> = {};
-  for (const { name, description, isDefault } of channels) {
-    const channelId = next++;
-    ids[name] = channelId;
-    const channel: Channel = {
-      channelId,
-      name,
-      description,
-      renderedDescription: `<p>${description}</p>`,
-      dateCreated: Math.floor(now / 1000),
-      isPrivate: false,
-      isWebPublic: false,
-      historyPublicToSubscribers: true,
-      isDefault,
-      isArchived: false,
-      topicsPolicy: 'inherit',
-      groups: defaultChannelGroups(undefined),
-      version: 1,
-    };
-    const subscribers = accounts.filter((account) => isDefault || account.name !== 'guest');
-    add(doCreateChannel(realm, channel, subscribers.length).writes);
-    for (const { userId } of subscribers) {
-      const settings = newSubscriptionSettings(channelId);
-      const since = { since: next, readFloor: next };
-      add(subscriptionWrites(realm, { ...settings, userId, channelId, ...since }));
-    }
-  }
-  add([counterWrite(realm, next), floorWrite(realm, next)]);
-  const demo: Demo = { realm, accounts, channels: ids as Demo['channels'] };
-  return { demo, create: () => createOnce(outside, writes) };
-}
-
-async function createOnce(outside: Outside, writes: readonly Write[]): Promise<'created' | 'exists'> {
-  const token = outside.uuid();
-  for (;;) {
-    const outcome = await outside.table.transact(writes, token);
-    if (outcome.state === 'done') return 'created';
-    if (outcome.state === 'refused') return 'exists';
-    await outside.wait(100);
-  }
+  const founders = people.map(({ name, ...person }): Founder => ({ ...person, email: addressOf(name) }));
+  const { realm, accounts, channelIds, writes } = planFounding(outside, given, founders, [GENERAL, random]);
+  const [generalId = 0, randomId = 0] = channelIds;
+  const demo: Demo = {
+    realm,
+    accounts: people.flatMap(({ name }, i) => {
+      const account = accounts[i];
+      return account ? [{ ...account, name }] : [];
+    }),
+    channels: { general: generalId, random: randomId },
+  };
+  const create = async (): Promise<'created' | 'exists'> =>
+    (await carryOut(outside, writes)).state === 'done' ? 'created' : 'exists';
+  return { demo, create };
 }

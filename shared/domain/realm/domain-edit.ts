@@ -12,7 +12,7 @@ import { doUnrestrict } from './realm-edit-do.ts';
 const MOST_DOMAINS = 500;
 
 /** Longest name of a domain and longest part between its dots (RFC 1035). */
-const LONGEST_DOMAIN = 253;
+export const LONGEST_DOMAIN = 253;
 const LONGEST_LABEL = 63;
 
 /** Decides whether text is a domain that can be added (wire facts 8). */
@@ -29,7 +29,7 @@ export function checkNewDomain(given: string, { list }: Domains): string {
 }
 
 /** What keeps text from being a domain, as a part of a sentence; undefined if nothing. */
-function domainProblem(domain: string): string | undefined {
+export function domainProblem(domain: string): string | undefined {
   if (domain === '') return 'it is empty, or has characters that no domain can have';
   if (domain.length > LONGEST_DOMAIN) return `it has more than ${LONGEST_DOMAIN} characters`;
   const labels = domain.split('.');

@@ -5,12 +5,15 @@ import { noGroups } from '../permission.ts';
 import { HOME, realmIdFor } from '../pointer.ts';
 import { doLimitOrganization } from '../retention/retention-list.ts';
 import { doCreateUser } from '../user/user-create.ts';
+import { ANY_HOST, hostsWrite } from './hosts.ts';
 import { defaultRealmSettings, type Realm, type RealmSettings } from './realm.ts';
 
 /** A new organization. */
 export interface NewOrganization {
-  /** The host it answers at; without one it is the home organization, which answers everywhere else. */
-  readonly host?: string;
+  /** The host it answers at. Without one it is the default organization. */
+  readonly host?: string | undefined;
+  /** Whether it answers at every host that nobody registered too. */
+  readonly isDefault?: boolean;
   readonly name: string;
   readonly uuid: string;
   /** Milliseconds. */
@@ -19,22 +22,25 @@ export interface NewOrganization {
 }
 
 /** Full name and address of the account in whose name the service itself speaks. */
-const NOTICES = { fullName: 'Notification Bot', email: 'notification-bot@parlance.invalid' };
+export const NOTICES = { fullName: 'Notification Bot', email: 'notification-bot@parlance.invalid' };
 
 /**
- * Creates an organization with nobody in it but the bot that speaks for the service. Returns the realm's id and the
- * writes; the caller adds the first people, and the counter with the last number that was used.
+ * Creates an organization with nobody in it but the bot that speaks for the service. Returns the realm's id, its
+ * hosts and the writes; the caller adds the first people, and the counter with the last number that was used.
  */
 export function doCreateOrganization(
   given: NewOrganization,
   noticeBotId: number,
-): { realm: string; writes: Write[] } {
-  const realm = given.host === undefined ? HOME : realmIdFor(given.host);
+): { realm: string; hosts: readonly string[]; writes: Write[] } {
+  const { host } = given;
+  const isHome = given.isDefault === true || host === undefined;
+  const realm = isHome ? HOME : realmIdFor(host);
+  const hosts = [...(isHome ? [ANY_HOST] : []), ...(host === undefined ? [] : [host])];
   const item: Realm = {
     uuid: given.uuid,
     name: given.name,
     description: '',
-    stringId: given.host === undefined ? '' : (given.host.split('.')[0] ?? ''),
+    stringId: isHome ? '' : (host.split('.')[0] ?? ''),
     created: Math.floor(given.now / 1000),
     deactivated: false,
     version: 1,
@@ -56,8 +62,10 @@ export function doCreateOrganization(
   );
   return {
     realm,
+    hosts,
     writes: [
-      { put: key('host', { host: given.host ?? '*' }), item: { realm }, when: { absent: true } },
+      ...hosts.map((each) => ({ put: key('host', { host: each }), item: { realm }, when: { absent: true } })),
+      hostsWrite({ realm, version: 0 }, hosts),
       { put: key('realm', { realm }), item: { ...item }, when: { absent: true } },
       { put: key('groupGraph', { realm }), item: { ...noGroups } },
       ...doLimitOrganization(realm, { after: item.settings.message_retention_days }, item.version),

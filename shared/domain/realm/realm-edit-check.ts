@@ -66,14 +66,15 @@ export function checkRealmEdit(
     before,
     after: {
       ...before,
-      name: checkName(name ?? before.name),
+      name: checkOrganizationName(name ?? before.name),
       description: checkDescription(description ?? before.description),
       settings,
     },
   };
 }
 
-function checkName(given: string): string {
+/** Decides whether text can be the name of an organization, and trims it. */
+export function checkOrganizationName(given: string): string {
   const name = given.trim();
   if (name === '') throw badRequest('An organization needs a name.');
   if (codePoints(name) > limits.organizationName) {

@@ -13,7 +13,7 @@ import { doSleep } from './dormancy.ts';
 import { isHumanOwner, type OwnerCount } from './owner-count.ts';
 import { isSystemBot, type User } from './user.ts';
 import { doInactivate } from './user-active.ts';
-import { noSuchUser } from './user-list.ts';
+import { noSuchAccount } from './user-list.ts';
 
 /** What the deactivation of an account is decided on. */
 export interface Departure {
@@ -55,7 +55,7 @@ export async function loadDeparture(
  * owners of bots may for theirs. The last owner stays.
  */
 export function checkDeactivate(caller: Caller, { target, owners }: Departure): User {
-  if (target === undefined || isSystemBot(target)) throw noSuchUser();
+  if (target === undefined || isSystemBot(target)) throw noSuchAccount(caller);
   if (!administersUser(caller, target)) throw refusal('notAdministrator');
   if (isHumanOwner(target)) {
     if (!isOwner(caller.standing)) throw refusal('notOwner');

@@ -16,7 +16,7 @@ import { checkBotName, holdNamesakes, lookUpNamesakes, type Namesakes } from './
 import { isHumanOwner } from './owner-count.ts';
 import { isSystemBot, type User } from './user.ts';
 import { doActivate, doHaveBot, doLoseBot, personEvent } from './user-active.ts';
-import { noSuchUser } from './user-list.ts';
+import { noSuchAccount } from './user-list.ts';
 
 /** What the return of an account is decided on. */
 export interface Return {
@@ -68,7 +68,7 @@ async function loadBotReturn(
  * one, whose name must be free.
  */
 export function checkReactivate(caller: Caller, { target, bot }: Return): User {
-  if (target === undefined || isSystemBot(target)) throw noSuchUser();
+  if (target === undefined || isSystemBot(target)) throw noSuchAccount(caller);
   if (!administersUser(caller, target)) throw refusal('notAdministrator');
   if (isHumanOwner(target) && !isOwner(caller.standing)) throw refusal('notOwner');
   if (bot && !target.isActive) {

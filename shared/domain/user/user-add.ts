@@ -1,25 +1,76 @@
 import type { Change } from '../../log/commit.ts';
+import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { Commit } from '../bulk.ts';
 import type { Caller } from '../caller.ts';
 import { roleGroupEvents } from '../group/role-groups.ts';
+import type { Outside } from '../outside.ts';
 import { isFullMember } from '../permission.ts';
+import { badRequest } from '../problems.ts';
+import { checkAddressAllowed, checkSameDomains, type Domains, loadDomains } from '../realm/domains.ts';
 import { doJoin, entriesOfJoin, type Joining, type Newcomer } from '../subscription/join.ts';
-import type { CountedChannel } from '../subscription/subscription-object.ts';
+import { type CountedChannel, loadChannels } from '../subscription/subscription-object.ts';
+import { digestOf, newApiKey } from './api-key.ts';
 import { doCreateUser, type NewUser } from './user-create.ts';
 
 /** The channels that everybody is subscribed to who comes new. */
-export const defaultChannels = (channels: readonly CountedChannel[]): CountedChannel[] =>
+const defaultChannels = (channels: readonly CountedChannel[]): CountedChannel[] =>
   channels.filter(({ channel }) => channel.isDefault && !channel.isArchived);
 
 /** Most channels of one transaction: each takes up to five writes, and the account takes some. */
 const MOST_CHANNELS = 18;
 
+/** What somebody new is decided on. */
+export interface NewcomerGround {
+  readonly channels: readonly CountedChannel[];
+  readonly domains: Domains;
+  /** There is an account with the address already. */
+  readonly isTaken: boolean;
+}
+
+/** Reads it but for the address. One round trip; it costs what the list of all channels costs. */
+export async function loadNewcomerGround(
+  table: Table,
+  realm: string,
+): Promise<Omit<NewcomerGround, 'isTaken'>> {
+  const [channels, domains] = await Promise.all([loadChannels(table, realm), loadDomains(table, realm)]);
+  return { channels, domains };
+}
+
+/**
+ * Makes an account for somebody whose name and role may be, unless their address is taken, or none that the
+ * organization takes. Returns its id and its key, which is known only here.
+ */
+export async function addPerson(
+  outside: Pick<Outside, 'now' | 'randomBytes'>,
+  organization: Pick<Caller, 'realmId' | 'realm'>,
+  commit: Commit,
+  person: Pick<NewUser, 'email' | 'fullName' | 'role'>,
+  { channels, domains, isTaken }: NewcomerGround,
+): Promise<{ readonly userId: number; readonly apiKey: string }> {
+  const { realmId, realm } = organization;
+  checkAddressAllowed(person.email, realm, domains);
+  if (isTaken) throw badRequest(`There is already an account with the address '${person.email}'.`);
+  const apiKey = newApiKey(outside);
+  const dateJoined = new Date(outside.now()).toISOString();
+  const user = { ...person, isBot: false, dateJoined, timezone: '' };
+  const ground = realm.settings.emails_restricted_to_domains ? [checkSameDomains(realmId, domains)] : [];
+  const userId = await addUser(
+    organization,
+    commit,
+    user,
+    digestOf(apiKey),
+    defaultChannels(channels),
+    ground,
+  );
+  return { userId, apiKey };
+}
+
 /**
  * Adds a person to the organization and subscribes them to the default channels, in one transaction with the account
  * unless they are very many. `ground` is what else must still hold then. Returns the id.
  */
-export async function addUser(
+async function addUser(
   { realmId, realm }: Pick<Caller, 'realmId' | 'realm'>,
   commit: Commit,
   user: NewUser,

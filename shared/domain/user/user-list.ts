@@ -1,8 +1,10 @@
 import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import type { Caller } from '../caller.ts';
 import { isId } from '../channel/channel-access.ts';
+import { isGuest } from '../permission.ts';
 import type { Known, Pointer } from '../pointer.ts';
-import { badRequest, type Refusal } from '../problems.ts';
+import { badRequest, type Refusal, refusal } from '../problems.ts';
 import { addressPointer } from './principals.ts';
 import type { Account, User } from './user.ts';
 
@@ -68,3 +70,10 @@ export async function loadTarget(table: Table, name: string, known: Known): Prom
 
 /** The answer to every name of a user that leads nowhere the caller may go. */
 export const noSuchUser = (): Refusal => badRequest('There is no such user.');
+
+/**
+ * The same to somebody who wants to administer that account. Guests may not know of everybody, and administer nobody:
+ * they are told that, whether there is such an account or not.
+ */
+export const noSuchAccount = ({ standing }: Pick<Caller, 'standing'>): Refusal =>
+  isGuest(standing) ? refusal('notAdministrator') : noSuchUser();

@@ -1,0 +1,34 @@
+import { versions } from '../../shared/domain/item-versions.ts';
+import { migrate } from '../../shared/domain/migration.ts';
+import type { Outside } from '../../shared/domain/outside.ts';
+import type { Organization } from '../../shared/domain/realm/hosts.ts';
+import { newestOf } from '../../shared/table/item-versions.ts';
+
+/** Milliseconds from one sign of life to the next. */
+const patience = 10_000;
+
+/**
+ * Brings the items of organizations to their newest versions, one organization and one kind after the other, and tells
+ * of each how it ended. What takes long is told in between.
+ */
+export async function migrateOrganizations(
+  outside: Outside,
+  organizations: readonly Pick<Organization, 'realm' | 'name'>[],
+  tell: (line: string) => void,
+): Promise<void> {
+  for (const { realm, name } of organizations) {
+    for (const kind of versions) {
+      const of = `'${name}' (ID ${realm}), ${kind.kind}`;
+      if (kind.writes < newestOf(kind)) {
+        tell(`${of}: version ${newestOf(kind)} is not written by this release yet.`);
+        continue;
+      }
+      for (let isComplete = false; !isComplete; ) {
+        const migration = await migrate(outside, realm, kind, outside.now() + patience);
+        isComplete = migration.isComplete;
+        const state = isComplete ? `is complete in version ${migration.version}` : 'goes on';
+        tell(`${of}: ${state}, ${migration.changed} changed.`);
+      }
+    }
+  }
+}

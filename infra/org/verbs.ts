@@ -1,0 +1,167 @@
+import { type Role, roles } from '../../shared/domain/group/system-group.ts';
+import { changeHosts } from '../../shared/domain/realm/host-change.ts';
+import {
+  ANY_HOST,
+  accessOrganizationOf,
+  type Hosts,
+  isDefault,
+  loadOrganizations,
+  type Organization,
+} from '../../shared/domain/realm/hosts.ts';
+import { createOrganization } from '../../shared/domain/realm/organization-create.ts';
+import {
+  addPersonAsOperator,
+  type KeyedAccount,
+  renewKeyAsOperator,
+} from '../../shared/domain/user/operator-accounts.ts';
+import { renderConfiguration } from '../local/client-configuration.ts';
+import { UsageProblem, type VerbName, type Wanted } from './arguments.ts';
+import { migrateOrganizations } from './migrate.ts';
+import type { ReachedService } from './place.ts';
+
+/** What came of a verb. */
+export interface Told {
+  /** The result, for the standard output or a file. */
+  readonly result?: string;
+  /** What a person should know besides. */
+  readonly notes: readonly string[];
+}
+
+type Given = Wanted['given'];
+
+const text = (given: Given, name: keyof Given): string => given[name] ?? '';
+
+/** What each verb does at a service. They refuse as the domain does, with one sentence. */
+export const verbs: Readonly<
+  Record<VerbName, (service: ReachedService, given: Given, tell: (line: string) => void) => Promise<Told>>
+> = {
+  async create(service, given) {
+    const { owner, ...organization } = await createOrganization(service.outside, {
+      name: text(given, 'name'),
+      ownerEmail: text(given, 'owner-email'),
+      ownerName: given['owner-name'],
+      host: given.host,
+    });
+    const where = isDefault(organization) ? 'at every host that no other has' : `at ${organization.hosts[0]}`;
+    const made = `Made the organization '${organization.name}' (ID ${organization.realm}), which answers ${where}.`;
+    return keyTold(service, organization, owner, made);
+  },
+
+  async list({ outside }, given) {
+    const organizations = await loadOrganizations(outside.table);
+    if (given.json !== undefined)
+      return { result: `${JSON.stringify(organizations.map(listed), undefined, 2)}\n`, notes: [] };
+    if (organizations.length === 0) return { notes: ['There is no organization yet: make one with create.'] };
+    const notes = organizations.some(isDefault)
+      ? [`${ANY_HOST} is every host that no organization has.`]
+      : [];
+    return { result: listText(organizations), notes };
+  },
+
+  async 'add-user'(service, given) {
+    const role = roleNamed(given.role ?? 'member');
+    const organization = await accessOrganizationOf(service.outside.table, given.org);
+    const account = await addPersonAsOperator(service.outside, organization.realm, {
+      email: text(given, 'email'),
+      fullName: text(given, 'name'),
+      role,
+    });
+    const made = `Made the account ${account.email} (user ID ${account.userId}) in '${organization.name}'.`;
+    return keyTold(service, organization, account, made);
+  },
+
+  async 'rotate-key'(service, given) {
+    const organization = await accessOrganizationOf(service.outside.table, given.org);
+    const account = await renewKeyAsOperator(service.outside, organization.realm, text(given, 'email'));
+    const done = `${account.email} in '${organization.name}' has a new key; the old one is out.`;
+    return keyTold(service, organization, account, done);
+  },
+
+  async 'set-host'({ outside }, given) {
+    const organization = await accessOrganizationOf(outside.table, given.org);
+    const hosts = await changeHosts(outside, organization, { add: given.host, remove: given.remove });
+    return { notes: [`'${organization.name}' (ID ${organization.realm}) answers at ${hosts.join(', ')}.`] };
+  },
+
+  async migrate({ outside }, given, tell) {
+    const { table } = outside;
+    const organizations =
+      given.org === undefined
+        ? await loadOrganizations(table)
+        : [await accessOrganizationOf(table, given.org)];
+    await migrateOrganizations(outside, organizations, tell);
+    return { notes: [] };
+  },
+};
+
+function roleNamed(name: string): Role {
+  if (Object.hasOwn(roles, name)) return roles[name as keyof typeof roles];
+  throw new UsageProblem(`--role must be one of ${Object.keys(roles).join(', ')}, and not '${name}'.`);
+}
+
+/** The configuration of a client with the new key, which is told nowhere else. */
+function keyTold(
+  { site, isLocal }: ReachedService,
+  organization: Pick<Hosts, 'hosts'>,
+  account: KeyedAccount,
+  done: string,
+): Told {
+  if (site === undefined) throw new Error('nobody said where the service is');
+  const address = addressOf(organization, site);
+  return {
+    result: renderConfiguration(account, address),
+    notes: [
+      done,
+      'The key is told this once; rotate-key makes another.',
+      ...(isLocal && address.host !== site.host ? [leadHere(address.hostname)] : []),
+    ],
+  };
+}
+
+/** What it takes for clients of this machine to find a service on it under this name. */
+function leadHere(host: string): string {
+  const line = `the line "127.0.0.1 ${host}" in /etc/hosts`;
+  return host.endsWith('.localhost')
+    ? `curl and browsers find ${host} by themselves; other programs may need ${line}.`
+    : `Programs find ${host} here with ${line}.`;
+}
+
+/** Where clients find an organization: the default one where the service is, others at their first host there. */
+function addressOf(organization: Pick<Hosts, 'hosts'>, site: URL): URL {
+  const [first] = organization.hosts;
+  const address = new URL(site);
+  if (!isDefault(organization) && first !== undefined) address.hostname = first;
+  return address;
+}
+
+const createdAt = ({ created }: Organization): string => new Date(1000 * created).toISOString();
+
+const listed = (organization: Organization) => ({
+  id: organization.realm,
+  name: organization.name,
+  hosts: organization.hosts,
+  created: createdAt(organization),
+  deactivated: organization.deactivated,
+});
+
+/** A table with a line for each organization. */
+function listText(organizations: readonly Organization[]): string {
+  const rows = organizations.map((organization) => [
+    organization.realm,
+    organization.name,
+    createdAt(organization).slice(0, 10),
+    organization.hosts.join(', '),
+    ...(organization.deactivated ? ['deactivated'] : []),
+  ]);
+  const all = [['ID', 'NAME', 'CREATED', 'HOSTS'], ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all
+    .map(
+      (row) =>
+        `${row
+          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}

@@ -1,0 +1,25 @@
+import { backoff } from '../../log/log.ts';
+import type { Outcome } from '../../table/outcome.ts';
+import type { Write } from '../../table/write.ts';
+import type { Outside } from '../outside.ts';
+
+/** How long (ms) a transaction is tried when nothing is heard of it, well within the life of its token. */
+const PATIENCE = 10_000;
+
+/**
+ * Carries out writes that no log tells of, in one transaction. Says whether they were done or refused; throws when
+ * that cannot be found out in time, and then they may have been done.
+ */
+export async function carryOut(
+  { table, uuid, now, wait }: Outside,
+  writes: readonly Write[],
+): Promise<Exclude<Outcome, { state: 'unsure' }>> {
+  const token = uuid();
+  const started = now();
+  for (let attempt = 0; ; attempt++) {
+    const outcome = await table.transact(writes, token);
+    if (outcome.state !== 'unsure') return outcome;
+    if (now() - started > PATIENCE) throw outcome.cause;
+    await wait(backoff(attempt));
+  }
+}
