@@ -4,17 +4,15 @@ import {
   doAddEmoji,
   EMOJI_EVENTS,
   emojiNameOf,
+  emojiPointer,
 } from '../../shared/domain/emoji/emoji-change.ts';
 import { emojiKey, emojiPath, IMAGES, newEmojiFiles } from '../../shared/domain/emoji/emoji-file.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
 import { addEmoji } from '../../shared/endpoints/emoji.ts';
 import { emojiImage } from '../../shared/images/emoji-image.ts';
 import { Stale } from '../../shared/log/commit.ts';
 import { s3Objects } from '../../shared/objects/objects.ts';
 import { FOR_EVER } from '../../shared/serve/reply.ts';
 import { serve } from '../../shared/serve/serve.ts';
-
-const pointer = (name: string): Pointer => ({ kind: 'emojiName', name: emojiNameOf(name) });
 
 /*
  * The images are in their place before anybody is told of them. When the name is taken in that moment, they are
@@ -23,11 +21,11 @@ const pointer = (name: string): Pointer => ({ kind: 'emojiName', name: emojiName
 export const handler = serve(
   addEmoji,
   {
-    pointers: ({ emoji_name }) => [pointer(emoji_name)],
+    pointers: ({ emoji_name }) => [emojiPointer(emojiNameOf(emoji_name))],
     ahead: EMOJI_EVENTS,
     run: async ({ input, realm, userId, known, caller, outside, tools, file, commit }) => {
       const name = emojiNameOf(input.emoji_name);
-      checkNewEmoji(caller, name, known.follow<NamedEmoji>(pointer(name)));
+      checkNewEmoji(caller, name, known.follow<NamedEmoji>(emojiPointer(name)));
       const { bytes, extension, still } = await emojiImage(file);
       const files = newEmojiFiles(outside.randomBytes, extension);
       const images: readonly (readonly [string, Uint8Array, string])[] = [

@@ -1,3 +1,4 @@
+import { noAccess } from '../../shared/domain/channel/posting.ts';
 import { checkContent, checkTopic, normalizedContent } from '../../shared/domain/message/message-text.ts';
 import { noticeForOwner } from '../../shared/domain/message/owner-notice.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
@@ -22,6 +23,7 @@ import {
 import {
   checkChannelMessage,
   type Destination,
+  isKnownTo,
   loadDestination,
   missingChannel,
 } from '../../shared/domain/send/send-channel.ts';
@@ -137,12 +139,13 @@ async function run(context: Context<Send>, loaded: Loaded): Promise<SendReply> {
   }
   const draft = draftOf(context, token);
   const { recipient, destination, topic } = loaded;
+  const asked = 'name' in recipient ? recipient.name : `${recipient.id}`;
   if (destination === undefined) {
     const missing = missingChannel(recipient);
-    const asked = 'name' in recipient ? recipient.name : `${recipient.id}`;
     await noticeForOwner(outside, log, caller, asked, 'does not exist');
     throw missing;
   }
+  if (!isKnownTo(caller, destination)) throw noAccess(asked);
   const reply = await deliver(context, draft, checkChannelMessage(caller, draft, destination, topic, named));
   if (destination.count?.subscribers === 0) {
     await noticeForOwner(outside, log, caller, destination.channel.name, 'has no subscribers');

@@ -63,6 +63,14 @@ export const problems = {
     () => 'There is no organization at this address.',
   ),
 
+  // No room for it now: docs/LIMITS.md.
+  tooMuchAtOnce: problem(
+    'RATE_LIMIT_HIT',
+    429,
+    (_: { seconds: number }) => 'There is too much going on here at once; wait a moment and try again.',
+    (d) => ({ 'retry-after': d.seconds }),
+  ),
+
   noCallToken: problem(
     'INVALID_VIDEO_CALL_PROVIDER_TOKEN',
     400,

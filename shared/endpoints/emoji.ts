@@ -54,6 +54,7 @@ export const deactivateEmoji = endpoint({
   parameters: { emoji_name: name },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
+  notFound: true,
   needs: { table: [...writes, 'DeleteItem'] },
 });
 
@@ -71,5 +72,6 @@ export const getEmojiImage = endpoint({
   serves: 'An image (PNG, GIF or WebP).',
   reply: z.custom<object>(),
   errors: ['BAD_REQUEST'],
+  notFound: true,
   needs: { table: [], buckets: { images: ['GetObject'] } },
 });

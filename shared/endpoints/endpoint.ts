@@ -73,6 +73,8 @@ export interface Endpoint<P extends Record<string, Parameter> = Record<string, P
   readonly reply: z.ZodMiniType<R>;
   /** Codes that its own rules can answer with, besides those that every endpoint shares. */
   readonly errors: readonly ErrorCode[];
+  /** What its path names may not be there, which it tells with `BAD_REQUEST` and 404 (wire facts 1.3). */
+  readonly notFound?: true;
   readonly needs: Needs;
   /** Seconds the function may run; the gateway gives up at 29. */
   readonly timeout?: number;

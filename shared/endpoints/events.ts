@@ -105,6 +105,8 @@ export const getEvents = endpoint({
   // The links of finished exports are signed in its name.
   needs: { table: [...reads, 'PutItem', 'UpdateItem'], buckets: { exports: ['GetObject'] } },
   timeout: 28,
+  // It waits nearly all of its time, and memory is what waiting costs (docs/COST.md).
+  memory: 256,
 });
 
 export const deleteQueue = endpoint({

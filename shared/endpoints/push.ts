@@ -92,7 +92,7 @@ export const testLegacyPush = endpoint({
   method: 'POST',
   path: '/api/v1/mobile_push/test_notification',
   source: 'wire facts 12.5',
-  says: 'The same for devices without encryption, of which there are none here.',
+  says: 'Sends a test notification to devices without encryption, of which there are none here.',
   who: 'human',
   parameters: { token: optional(text('The token of the only device to send it to.')) },
   reply: z.object({}),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { key } from '../table/keys.ts';
-import type { Outcome } from '../table/outcome.ts';
+import { isThrottled, type Outcome } from '../table/outcome.ts';
 import type { Item, Write } from '../table/write.ts';
 import { backoff, fill, giveBack, type Log, takeNumbers } from './log.ts';
 import { slotWrites } from './pack.ts';
@@ -16,8 +16,11 @@ export interface Change<T> {
 /** Most writes of one transaction: a limit of DynamoDB. */
 export const MOST_WRITES = 100;
 
-/** A commit gives up after this long (ms), well before its function does, so that it always tells its outcome. */
-const DEADLINE = 8_000;
+/**
+ * A commit begins no further try after this long (ms). With the last try, and with giving its numbers back, it ends
+ * before its function does, so that it always tells its outcome.
+ */
+const DEADLINE = 5_000;
 
 /** What was decided no longer holds: somebody else changed it in between. Read again, decide again. */
 export class Stale extends Error {
@@ -114,16 +117,20 @@ async function tryNumbers(
 ): Promise<'committed' | 'outrun'> {
   const top = numbers.at(-1) as number;
   let writes = change.writes;
+  let isKnown = true;
   for (let attempt = 0; ; attempt++) {
     const slots = slotWrites(log, numbers, change.entries, mark);
     const outcome = await tryOnce(log, numbers, [...slots, ...writes.map((write) => ordered(write, top))]);
     if (outcome.state === 'done') return 'committed';
     if (outcome.state === 'unsure') {
+      isKnown &&= isThrottled(outcome.cause);
       if (!isLate()) {
         await log.wait(backoff(attempt));
         continue;
       }
-      if (await abandon(log, numbers, mark)) return 'committed';
+      const abandoned = abandon(log, numbers, mark);
+      // Where every try was refused, nothing has happened, whether or not there is room for giving the numbers back.
+      if (await (isKnown ? abandoned.catch(() => false) : abandoned)) return 'committed';
       throw outcome.cause;
     }
     const { refused } = outcome;

@@ -64,7 +64,7 @@ export async function fill(log: Log, seq: number, width = 1, at = log.now()): Pr
 export const backoff = (attempt: number): number => Math.random() * Math.min(20 * 2 ** attempt, 500);
 
 /** How long (ms) a writer tries to give back a number whose slot stays busy. */
-const PATIENCE = 2_000;
+const PATIENCE = 1_000;
 
 /**
  * Gives back a block of numbers by one tombstone at its highest, where every transaction of its writer has a slot:

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { Refusal } from '../domain/problems.ts';
+import { Refusal, refusal } from '../domain/problems.ts';
+import { isThrottled } from '../table/outcome.ts';
 
 /** The challenge that clients of the reference expect with every 401 (wire facts 1.3). */
 const CHALLENGE = 'Basic realm="zulip"';
@@ -88,6 +89,13 @@ export const documentReply = (body: string): APIGatewayProxyResult => ({
 /** The code of everything that nobody planned. */
 export const FAULT = 'INTERNAL_SERVER_ERROR';
 
+/** Seconds after which a client may try again that met a limit of the store: by then the service has tried for long. */
+const RETRY_AFTER = 2;
+
+/** What failed for want of room, as the refusal that says so (429, wire facts 1.3); all else as it is. */
+export const planned = (error: unknown): unknown =>
+  isThrottled(error) ? refusal('tooMuchAtOnce', { seconds: RETRY_AFTER }) : error;
+
 /** A planned refusal in the envelope; anything else is a 500 that says nothing. */
 export function failure(error: unknown): APIGatewayProxyResult {
   if (!(error instanceof Refusal)) {
@@ -99,8 +107,14 @@ export function failure(error: unknown): APIGatewayProxyResult {
   return envelope(error.status, { msg: error.message, code: error.code, ...error.fields });
 }
 
+/** Headers that go with some statuses, as everywhere where clients meet these. */
+const MORE_HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { 'WWW-Authenticate': CHALLENGE },
+  429: { 'Retry-After': `${RETRY_AFTER}` },
+};
+
 const envelope = (statusCode: number, fields: object): APIGatewayProxyResult => ({
   statusCode,
-  headers: statusCode === 401 ? { ...HEADERS, 'WWW-Authenticate': CHALLENGE } : HEADERS,
+  headers: { ...HEADERS, ...MORE_HEADERS[statusCode] },
   body: JSON.stringify({ result: 'error', ...fields }),
 });

@@ -12,7 +12,7 @@ import { pathFields, queryFields, readForm } from './form.ts';
 import { operatorLog } from './operator-log.ts';
 import { type Read, readParameters } from './parameters.ts';
 import { publicAddress } from './public-address.ts';
-import { documentReply, FAULT, failure, fileReply, type ServedFile, success } from './reply.ts';
+import { documentReply, FAULT, failure, fileReply, planned, type ServedFile, success } from './reply.ts';
 import type { Handling } from './request.ts';
 import { type Made, type Makers, toolsOf } from './tools.ts';
 
@@ -125,13 +125,14 @@ function handlerOf<S extends Surroundings>(
     ).onError((request) => {
       const { error, event } = request;
       const where = { endpoint: endpoint.id, requestId: event.requestContext?.requestId };
-      const isPlanned = error instanceof Refusal;
-      if (!isPlanned) {
+      const told = planned(error);
+      const isPlanned = told instanceof Refusal;
+      if (told !== error || !isPlanned) {
         const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        outside().report({ level: 'ERROR', ...where, error: trace });
+        outside().report({ level: isPlanned ? 'WARN' : 'ERROR', ...where, error: trace });
       }
-      outside().count('Errors', isPlanned ? error.code : FAULT, where);
-      request.response = failure(error);
+      outside().count('Errors', isPlanned ? told.code : FAULT, where);
+      request.response = failure(told);
     });
     return async (event, context) => {
       const reply = (await handler(event, context ?? ({} as LambdaContext))) as APIGatewayProxyResult;

@@ -144,6 +144,12 @@ describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
     },
   );
 
+  test('refuses a name that is longer than a key of the table', async () => {
+    const realm = await newRealm();
+    const { status, body } = await upload(realm, realm.people.member, 'é'.repeat(3_000));
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
   test('lets only administrators take over the name of a built-in emoji', async () => {
     const realm = await newRealm();
     for (const name of ['smile', 'zulip']) {

@@ -45,6 +45,11 @@ describe('GET /realm/emoji (4.10)', () => {
 });
 
 describe('the images (2.8)', () => {
+  test('answer 404 for an organization whose name is longer than a key of the bucket', async () => {
+    const path = `/user_avatars/${'a'.repeat(2_000)}/emoji/images/${'0'.repeat(32)}.png`;
+    expect((await fetched(await newRealm(), path)).status).toBe(404);
+  });
+
   test.each([
     ['a file that is not there', `${'0'.repeat(32)}.png`],
     ['another kind of file', `${'0'.repeat(32)}.svg`],

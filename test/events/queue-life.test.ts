@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deleteQueue } from '../../functions/events/delete.ts';
 import { handler as getEvents } from '../../functions/events/get.ts';
+import { fault, mishaps, refusedWith } from '../log/faults.ts';
 import { newRealm } from '../realm.ts';
 import { givenClient, refusedQueue, said, sendTo, virtualTime } from './queue.ts';
 
@@ -56,6 +57,18 @@ describe('a queue', () => {
     await client.poll({ dont_block: false }, realm.container(undefined, time));
     expect(time.passed()).toBeGreaterThan(20_000);
     realm.pass(time.passed() + 4_000);
+    expect(await client.poll()).toEqual([]);
+  });
+
+  it('lives from a poll whose note the store refused at first', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member, { idle_queue_timeout: 100 });
+    const busy = realm.container(
+      mishaps({ update: [refusedWith(() => fault('ProvisionedThroughputExceededException'))] }),
+    );
+    realm.pass(90_000);
+    expect(await client.poll({}, busy)).toEqual([]);
+    realm.pass(90_000);
     expect(await client.poll()).toEqual([]);
   });
 

@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Outside } from '../../shared/domain/outside.ts';
 import type { Send } from '../../shared/table/table.ts';
+import { randomFrom } from '../random.ts';
 import { TABLE } from '../store.ts';
 import { conflict, fault } from './faults.ts';
 
@@ -38,17 +39,6 @@ interface Veil {
   readonly before: Item | undefined;
   /** Until when, in the world's time; not known while the transaction is under way. */
   until: number;
-}
-
-/** Numbers between 0 and 1 that are the same for the same seed (xorshift). */
-export function randomFrom(seed: number): () => number {
-  let state = (seed | 0) ^ 0x9e3779b9 || 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
 }
 
 /**

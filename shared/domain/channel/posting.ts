@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import { holds, isForEveryone, isGuest, type Standing } from '../permission.ts';
-import { badRequest } from '../problems.ts';
+import { badRequest, type Refusal } from '../problems.ts';
 import { EMPTY_TOPIC_NAME, type RealmSettings, type TopicsPolicy } from '../realm/realm.ts';
 import type { Topic } from '../topic/topic.ts';
 import type { Channel, Subscription } from './channel.ts';
@@ -15,6 +15,10 @@ export interface Posting {
 /** Whether the caller, or the owner in whose name a bot acts, holds the setting. */
 const mayAs = (caller: Pick<Caller, 'standing' | 'owner'>, test: (who: Standing) => boolean): boolean =>
   test(caller.standing) || (caller.owner !== undefined && test(caller.owner));
+
+/** The refusal of wire facts 3.5, step 11. */
+export const noAccess = (channel: string): Refusal =>
+  badRequest(`You do not have access to the channel '${channel}'.`);
 
 /**
  * Decides whether the caller may post in the channel: the steps of wire facts 3.5, in their order. Administrators
@@ -36,7 +40,7 @@ export function checkPosting(caller: Pick<Caller, 'standing' | 'owner'>, posting
   const mayJoin =
     holds(caller.standing, can_subscribe_group) || holds(caller.standing, can_add_subscribers_group);
   if (!guest && channel.historyPublicToSubscribers && mayJoin) return;
-  throw badRequest(`You do not have access to the channel '${channel.name}'.`);
+  throw noAccess(channel.name);
 }
 
 /** Decides whether the caller may begin this topic, if it is a new one (wire facts 3.6). */

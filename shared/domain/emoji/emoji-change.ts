@@ -3,7 +3,9 @@ import type { EventEntry, Payload } from '../../log/slot.ts';
 import { isBuiltInEmoji } from '../../markdown/emoji-table.ts';
 import { key } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
+import { firstCodePoints } from '../folding.ts';
 import { holds, isAdministrator } from '../permission.ts';
+import type { Pointer } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { type CustomEmoji, emojiObject, type NamedEmoji } from './emoji.ts';
 
@@ -15,6 +17,12 @@ const NAME = /^[a-z0-9_-]*[a-z0-9]$/;
 
 /** The name as it is kept: trimmed, its spaces made underscores (wire facts 11). */
 export const emojiNameOf = (given: string): string => given.trim().replaceAll(' ', '_');
+
+/** Where the active emoji of this name is found. One that is too long leads nowhere, and fits into a key all the same. */
+export const emojiPointer = (name: string): Pointer => ({
+  kind: 'emojiName',
+  name: firstCodePoints(name, LONGEST_NAME + 1),
+});
 
 /**
  * Decides whether the caller may add an emoji of this name: they may add emoji, the name can be one, it is not taken

@@ -26,6 +26,9 @@ export const emojiKey = (realm: string, file: string): string => `user_avatars/$
 export const emojiPath = (realm: string, file: string): string =>
   `/${emojiKey(encodeURIComponent(realm), file)}`;
 
+/** Longest name of an organization in an address; whatever its letters, the key is one that S3 takes (1,024 bytes). */
+const LONGEST_REALM = 255;
+
 /** The key that an address leads to, if it can lead to any. */
 export const keyOfAddress = (realm: string, file: string): string | undefined =>
-  FILE.test(file) ? emojiKey(realm, file) : undefined;
+  FILE.test(file) && realm.length <= LONGEST_REALM ? emojiKey(realm, file) : undefined;

@@ -155,7 +155,7 @@ export const isNoteDue = (queue: EventQueue, now: number): boolean =>
 /**
  * Notes that the queue was polled by a client that had acknowledged everything up to `cursor`. `end` is where the
  * log ended for this poll, if it was read that far. A queue that was deleted meanwhile stays deleted. Returns the
- * queue as it is then.
+ * queue as it is then, as far as is known.
  */
 export async function notePoll(
   table: Table,
@@ -172,8 +172,10 @@ export async function notePoll(
   try {
     await table.update(queueKey(realm, queue.queueId), { set }, { equals: { polledAt: queue.polledAt } });
   } catch (error) {
-    // Another poll was noted, or the queue is deleted, or the store is busy: the next poll is noted again.
-    if (!isRefused(error) && !isPassing(error)) throw error;
+    // The store is busy, so this poll is not noted yet.
+    if (isPassing(error)) return queue;
+    // Another poll was noted, or the queue is deleted.
+    if (!isRefused(error)) throw error;
   }
   return { ...queue, ...set };
 }

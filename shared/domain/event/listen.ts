@@ -1,10 +1,14 @@
 import type { Log } from '../../log/log.ts';
 import { isAnythingAfter, type Run, readRun, type Sights } from '../../log/run.ts';
+import { isPassing, isThrottled } from '../../table/outcome.ts';
 import { heartbeat, type WireEvent } from './event-object.ts';
 import { hear, type Listener } from './hearing.ts';
 
 /** Between two cheap looks for news (ms): half of it is what news waits on average. */
 const PROBE = 150;
+
+/** The same (ms) where the store has no room for more looks: each one that is turned away doubles the time, up to this. */
+const SLOWEST = 2_400;
 
 /** Between two looks at something that will pass: a hole, an entry that settles (ms). */
 const SOON = 50;
@@ -40,6 +44,7 @@ export async function listen(
   hold: Hold,
 ): Promise<readonly WireEvent[]> {
   const started = log.now();
+  let pause = PROBE;
   for (let run = first; ; ) {
     const events = await hear(listener, run.entries);
     if (events.length > 0) return events;
@@ -48,15 +53,34 @@ export async function listen(
     if (now >= hold.until) return [heartbeat(head)];
     const mayEnd = ended === 'end' || (ended !== 'page' && now - started >= PATIENCE[ended]);
     if (!hold.isBlocking && mayEnd) return head - cursor >= FAR ? [heartbeat(head)] : [];
-    run = await next(log, head, ended, sights, hold.until - now);
+    try {
+      run = await next(log, head, ended, sights, Math.min(pause, hold.until - now));
+      pause = Math.max(PROBE, pause / 2);
+    } catch (error) {
+      if (!hold.isBlocking || !isPassing(error)) throw error;
+      // A reply that did not come has taken seconds of the time that is left: the client asks anew.
+      if (!isThrottled(error)) return [heartbeat(head)];
+      // Who waits anyway makes room for others: the client loses nothing, and hears of news a little later.
+      pause = Math.min(2 * pause, SLOWEST);
+      run = { entries: [], head, ended: 'end' };
+    }
   }
 }
 
-/** The next run that may hold something: at once after a page, soon after something that passes, else with news. */
-async function next(log: Log, head: number, ended: Run['ended'], sights: Sights, left: number): Promise<Run> {
+/**
+ * The next run that may hold something: at once after a page, soon after something that passes, else with news, for
+ * which it looks after `pause` (ms).
+ */
+async function next(
+  log: Log,
+  head: number,
+  ended: Run['ended'],
+  sights: Sights,
+  pause: number,
+): Promise<Run> {
   if (ended === 'end') {
-    await log.wait(Math.min(PROBE, left));
+    await log.wait(pause);
     if (!(await isAnythingAfter(log, head))) return { entries: [], head, ended };
-  } else if (ended !== 'page') await log.wait(Math.min(SOON, left));
+  } else if (ended !== 'page') await log.wait(Math.min(SOON, pause));
   return readRun(log, head, sights, ended === 'hole' ? GLANCE : undefined);
 }

@@ -2,8 +2,8 @@ import { type Rendered, render } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import { type Channel, type ChannelCount, checkChannelName, type Subscription } from '../channel/channel.ts';
-import { isId } from '../channel/channel-access.ts';
-import { checkPosting, checkTopicCreation, checkTopicsPolicy } from '../channel/posting.ts';
+import { hasMetadataAccess, isId } from '../channel/channel-access.ts';
+import { checkPosting, checkTopicCreation, checkTopicsPolicy, type Posting } from '../channel/posting.ts';
 import { folded } from '../folding.ts';
 import { topicConversation } from '../message/conversation.ts';
 import type { Outside } from '../outside.ts';
@@ -100,6 +100,17 @@ export const missingChannel = (recipient: ChannelRecipient): Refusal =>
   'id' in recipient
     ? refusal('channelIdDoesNotExist', { id: recipient.id })
     : refusal('channelDoesNotExist', { name: escapedHtml(checkChannelName(recipient.name)) });
+
+/**
+ * Whether the sender may know of the channel; a bot also through its owner. That it exists is told to who may not
+ * (wire facts 3.5, step 11), but nothing else of it: `noAccess` names it as they did themselves.
+ */
+export const isKnownTo = (
+  { standing, owner }: Pick<Caller, 'standing' | 'owner'>,
+  { channel, subscription, ownerSubscription }: Posting,
+): boolean =>
+  hasMetadataAccess(standing, { channel, subscription }) ||
+  (owner !== undefined && hasMetadataAccess(owner, { channel, subscription: ownerSubscription }));
 
 /** Clients of the reference show the name in the reply as HTML. */
 const escapedHtml = (text: string): string =>
