@@ -99,6 +99,7 @@ export interface MockMethod {
     readonly responses: {
       readonly default: {
         readonly statusCode: string;
+        readonly contentHandling: 'CONVERT_TO_TEXT';
         readonly responseParameters: Readonly<Record<string, string>>;
         readonly responseTemplates?: { readonly [json]: string };
       };
@@ -129,6 +130,8 @@ const mock = (
       responses: {
         default: {
           statusCode: String(statusCode),
+          // To a client that accepts anything the gateway would else send bytes, made from the text as if it were base64.
+          contentHandling: 'CONVERT_TO_TEXT',
           responseParameters: Object.fromEntries(
             headers.map(([name, value]) => [`method.response.header.${name}`, literal(value)]),
           ),
@@ -139,12 +142,13 @@ const mock = (
   };
 };
 
+/** The body of a refusal of a method (wire facts 1.3), with those that the path has. */
+export const methodNotAllowed = (allowed: readonly string[]): string =>
+  envelope('METHOD_NOT_ALLOWED', 'This method is not allowed here.', { allowed_methods: allowed });
+
 /** Any method that a path does not have: 405, with the ones that it has. */
 export const wrongMethod = (allowed: readonly string[]) =>
-  mock(405, {
-    headers: { Allow: allowed.join(', ') },
-    body: envelope('METHOD_NOT_ALLOWED', 'This method is not allowed here.', { allowed_methods: allowed }),
-  });
+  mock(405, { headers: { Allow: allowed.join(', ') }, body: methodNotAllowed(allowed) });
 
 /** `OPTIONS` on a path: 204 with its methods and no body. */
 export const options = (allowed: readonly string[]) => mock(204, { headers: { Allow: allowed.join(', ') } });

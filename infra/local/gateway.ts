@@ -20,7 +20,7 @@ import { mediaType } from './media-type.ts';
 import { newRequestIds, proxyEvent, type RequestIds } from './proxy-event.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
 import type { InvokePermission } from './template.ts';
-import type { Integration, RestApi } from './template-api.ts';
+import type { Integration, RestApi, Route } from './template-api.ts';
 import type { Place } from './template-values.ts';
 
 export interface GatewayOptions {
@@ -28,15 +28,27 @@ export interface GatewayOptions {
   readonly permissions: readonly InvokePermission[];
   readonly place: Place;
   readonly invoke: (functionName: string, event: string, signal: AbortSignal) => Promise<InvocationResult>;
+  /** Answers where the API has no address of its own, if it has one there: a page for people. */
+  readonly page?: Page | undefined;
   /** Told of what should not happen. */
   readonly onFault: (error: unknown) => void;
+  /** Milliseconds that a client may take to send a request: half a minute, unless said otherwise. */
+  readonly patience?: number;
 }
+
+/** Answers a request, or does not know its address. */
+export type Page = (request: HttpRequest) => Promise<GatewayReply | undefined>;
 
 /** Lambda's limit for an event, in bytes. */
 const largestEvent = 6 * 1024 * 1024;
 
-/** Milliseconds that a client may take to send a request. */
-const requestTimeout = 30_000;
+/** Milliseconds that a client may take to send a request, and the longest until it is seen that it took longer. */
+const usualPatience = 30_000;
+const longestCheck = 5_000;
+
+/** Whether a route is that of every address which the API does not have. */
+const isNowhere = ({ path, integration }: Route): boolean =>
+  integration.kind === 'mock' && (path === '/' || path === '/{proxy+}');
 
 /** API Gateway on a laptop: an HTTP server that answers as the REST API of the template says. */
 export class Gateway {
@@ -50,7 +62,13 @@ export class Gateway {
     this.#options = options;
     this.#routes = new RouteTable(options.api.routes);
     // A request without a host is answered like any other bad one, and not by Node in its own words.
-    this.server = createServer({ requestTimeout, headersTimeout: requestTimeout, requireHostHeader: false });
+    const { patience = usualPatience } = options;
+    this.server = createServer({
+      requestTimeout: patience,
+      headersTimeout: patience,
+      connectionsCheckingInterval: Math.min(patience, longestCheck),
+      requireHostHeader: false,
+    });
     this.server.on('request', (incoming, outgoing) => void this.#serve(incoming, outgoing));
     // Whatever a client expects besides, it gets an answer; Node would refuse it in its own words.
     this.server.on('checkExpectation', (incoming, outgoing) => void this.#serve(incoming, outgoing));
@@ -92,6 +110,10 @@ export class Gateway {
     const { api, place } = this.#options;
     const match = this.#match(request);
     if (match === 'not readable') return this.#error(400);
+    if (!match || isNowhere(match.route)) {
+      const page = await this.#options.page?.(request);
+      if (page) return page;
+    }
     if (!match) return this.#error('MISSING_AUTHENTICATION_TOKEN');
     const { integration } = match.route;
     if (integration.kind === 'mock') {
@@ -152,7 +174,7 @@ export class Gateway {
       ['x-amzn-RequestId', ids.requestId],
       ['x-amz-apigw-id', ids.extendedRequestId],
       ['X-Amzn-Trace-Id', ids.traceId],
-      ...(status === 204 ? [] : [['Content-Length', String(body.length)]]),
+      ...(status === 204 || status === 304 ? [] : [['Content-Length', String(body.length)]]),
     ];
     outgoing.writeHead(status, [...headers, ...own].flat()).end(body);
   }

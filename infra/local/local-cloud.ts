@@ -8,7 +8,7 @@ import { ensureTable, removeExpired } from './dynamo-table.ts';
 import { functionEnvironment, newAccessKeyId } from './function-environment.ts';
 import { FunctionLogs } from './function-log.ts';
 import { FunctionPool } from './function-pool.ts';
-import { Gateway } from './gateway.ts';
+import { Gateway, type Page } from './gateway.ts';
 import { IamDoor } from './iam-door.ts';
 import type { InvocationResult } from './invocation.ts';
 import { createKeyService } from './key-service.ts';
@@ -36,6 +36,8 @@ export interface LocalCloudOptions {
   readonly concurrency: number;
   /** The values of secrets, by the last part of their names. */
   readonly secrets?: ReadonlyMap<string, string>;
+  /** What the gateway answers with where the API has no address. */
+  readonly page?: Page;
   /** Shows what functions log on the console too. */
   readonly showLogs: boolean;
   /** Takes a line for the person at the console. */
@@ -147,7 +149,8 @@ async function start(
   });
   const invoke = (name: string, event: string, signal?: AbortSignal) => pool.invoke(name, event, signal);
 
-  const gateway = new Gateway({ api: service.api, permissions: service.permissions, place, invoke, onFault });
+  const { api, permissions } = service;
+  const gateway = new Gateway({ api, permissions, place, invoke, page: options.page, onFault });
   const pollers = service.eventSources.map((source) => {
     const lambda = service.functions.find(({ name }) => name === source.functionName);
     const queue = service.queues.find(({ arn }) => arn === source.queueArn);

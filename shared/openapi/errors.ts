@@ -2,11 +2,11 @@ import * as z from 'zod/mini';
 import { type ErrorCode, problems } from '../domain/problems.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 
-/** Codes that the gateway answers with by itself, before any endpoint is asked. */
-export const gatewayCodes = ['RATE_LIMIT_HIT', 'INTERNAL_SERVER_ERROR'] as const;
+/** Codes that any request may meet, whatever it asks for: too many at once, and a fault of ours. */
+export const generalCodes = ['RATE_LIMIT_HIT', 'INTERNAL_SERVER_ERROR'] as const;
 
 /** A code of the wire, whoever answers with it. */
-export type Code = ErrorCode | (typeof gatewayCodes)[number];
+export type Code = ErrorCode | (typeof generalCodes)[number];
 
 /** What an error of this code carries besides `result`, `msg` and `code` (specification 7, wire facts 1.3). */
 const fields: Partial<Record<Code, Readonly<Record<string, z.ZodMiniType>>>> = {
@@ -52,11 +52,12 @@ export const codesOf = ({ errors, who }: Pick<Endpoint, 'errors' | 'who'>): read
   ]),
 ];
 
-/** The statuses with which a code may come. */
-export const statusesOf = (code: string): readonly number[] => [
+/** The statuses with which a code may come from an endpoint. */
+export const statusesOf = (code: string, { notFound }: Pick<Endpoint, 'notFound'>): readonly number[] => [
   ...new Set(
     Object.values(problems)
       .filter((problem) => problem.code === code)
-      .map(({ status }) => status),
+      .map(({ status }) => status)
+      .filter((status) => code !== 'BAD_REQUEST' || status !== 404 || notFound === true),
   ),
 ];

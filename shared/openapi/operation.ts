@@ -1,16 +1,18 @@
 import type { Audience, Endpoint } from '../endpoints/endpoint.ts';
+import { commandOf } from './command.ts';
+import { errorExampleName } from './error-examples.ts';
 import { codesOf, statusesOf } from './errors.ts';
 import { exampleOf } from './examples.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { requestOf } from './parameters.ts';
 
 const callers: Readonly<Record<Audience, string>> = {
-  anyone: 'Anyone may call it, without credentials.',
-  user: 'Every user may call it, bots and guests too; finer rules are those of what it is about.',
-  human: 'Every user but bots may call it.',
-  member: 'Every user but guests may call it; finer rules are those of what it is about.',
-  administrator: 'Organization administrators and owners may call it.',
-  owner: 'Organization owners may call it.',
+  anyone: 'anyone, without credentials',
+  user: 'every user, bots and guests too; finer rules are those of what it is about',
+  human: 'every user but bots; finer rules are those of what it is about',
+  member: 'every user but guests; finer rules are those of what it is about',
+  administrator: 'organization administrators and owners',
+  owner: 'organization owners',
 };
 
 const JSON_TYPE = 'application/json';
@@ -18,17 +20,31 @@ const JSON_TYPE = 'application/json';
 /** One endpoint as an operation of the document. */
 export function operationOf(endpoint: Endpoint): object {
   const { id, says, source, who } = endpoint;
-  const [area = ''] = id.split('.');
-  const [summary = ''] = says.split(/[.;:,](?=\s|$)/);
+  const [summary = ''] = says.split(/[.;:](?=\s|$)/);
   return {
     operationId: id,
-    tags: [area],
+    tags: [areaOf(endpoint)],
     summary,
-    description: `${says}\n\n${callers[who]}${endpoint.webhookBots ? ' Incoming-webhook bots may, too.' : ''}\n\nRules: ${source}.`,
+    description: descriptionOf(endpoint, summary),
     ...requestOf(endpoint),
     responses: { ...successOf(endpoint), ...refusalsOf(endpoint), ...general },
     ...(who === 'anyone' && { security: [] }),
+    'x-source': source,
   };
+}
+
+/** The area of an endpoint, by which readers find it. */
+export const areaOf = ({ id }: Pick<Endpoint, 'id'>): string => id.split('.')[0] ?? '';
+
+/** What the summary leaves out, who may call, and a request to copy. */
+function descriptionOf(endpoint: Endpoint, summary: string): string {
+  const { says, who, webhookBots } = endpoint;
+  const command = commandOf(endpoint);
+  return [
+    ...(says === `${summary}.` ? [] : [says]),
+    `**Who may call:** ${callers[who]}${webhookBots ? '. Incoming-webhook bots may, too' : ''}.`,
+    ...(command === undefined ? [] : [`\`\`\`\n${command}\n\`\`\``]),
+  ].join('\n\n');
 }
 
 function successOf({ id, serves, reply }: Endpoint): Record<string, object> {
@@ -67,14 +83,23 @@ function successOf({ id, serves, reply }: Endpoint): Record<string, object> {
 function refusalsOf(endpoint: Endpoint): Record<string, object> {
   const byStatus = new Map<number, string[]>();
   for (const code of codesOf(endpoint)) {
-    for (const status of statusesOf(code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    for (const status of statusesOf(code, endpoint)) {
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    }
   }
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       status,
       {
         description: `Refused: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
-        content: { [JSON_TYPE]: { schema: anyOf(codes.map((code) => ({ $ref: errorRef(code) }))) } },
+        content: {
+          [JSON_TYPE]: {
+            schema: anyOf(codes.map((code) => ({ $ref: errorRef(code) }))),
+            examples: Object.fromEntries(
+              codes.map((code) => [code, exampleRef(endpoint, code, Number(status))]),
+            ),
+          },
+        },
       },
     ]),
   );
@@ -86,6 +111,11 @@ const anyOf = (schemas: readonly object[]): object =>
 /** Where the document describes the error of a code. */
 export const errorRef = (code: string): string => `#/components/schemas/${errorName(code)}`;
 export const errorName = (code: string): string => `Error.${code}`;
+
+/** Where the document shows an error. */
+const exampleRef = ({ who }: Endpoint, code: string, status: number) => ({
+  $ref: `#/components/examples/${errorExampleName(code, status, who)}`,
+});
 
 /** What the gateway and the functions answer whatever was asked for. */
 const general = {

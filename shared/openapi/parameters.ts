@@ -89,7 +89,10 @@ function inBody({ id, file }: Endpoint, fields: readonly Described[]): object {
       { ...schema, description: isEncoded ? `${says} JSON text.` : says, ...(deprecated && { deprecated }) },
     ]),
   );
-  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  const required = [
+    ...fields.filter((field) => field.required).map(({ name }) => name),
+    ...(file === undefined ? [] : ['file']),
+  ];
   const encoded = fields.filter(({ isEncoded }) => isEncoded).map(({ name }) => name);
   const example = Object.fromEntries(
     fields.filter((field) => field.example !== undefined).map((field) => [field.name, field.example]),
@@ -110,6 +113,6 @@ function inBody({ id, file }: Endpoint, fields: readonly Described[]): object {
   const type = file === undefined ? 'application/x-www-form-urlencoded' : 'multipart/form-data';
   return {
     content: { [type]: body },
-    ...((required.length > 0 || file !== undefined) && { required: true }),
+    ...(required.length > 0 && { required: true }),
   };
 }

@@ -15,6 +15,7 @@ import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
 import { getChannelId } from '../../shared/endpoints/channels.ts';
 import { incomingMail } from '../../shared/endpoints/incoming-mail.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
+import { describedFetch } from '../described-fetch.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 /** The template of the service, as far as mail goes through it. */
@@ -78,7 +79,9 @@ interface Answer {
 }
 
 async function got(path: string): Promise<Answer> {
-  const reply = await fetch(new URL(`/api/v1/${path}`, cloud.address), { headers: { authorization } });
+  const reply = await describedFetch(new URL(`/api/v1/${path}`, cloud.address), {
+    headers: { authorization },
+  });
   return (await reply.json()) as Answer;
 }
 

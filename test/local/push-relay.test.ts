@@ -12,6 +12,7 @@ import { registerDevice, registerPush, testPush } from '../../shared/endpoints/p
 import { push, pushSweep } from '../../shared/endpoints/push-worker.ts';
 import { sendMessage } from '../../shared/endpoints/send-message.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
+import { checkDescribed } from '../described-fetch.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 /** The template of the service, as far as push notifications go through it. */
@@ -81,6 +82,7 @@ async function call(name: string, path: string, parameters: Readonly<Record<stri
     );
     request.on('error', reject).end(new URLSearchParams(parameters).toString());
   });
+  checkDescribed('POST', `/api/v1/${path}`, reply.status ?? 0, reply.body);
   return { status: reply.status, ...JSON.parse(reply.body) };
 }
 

@@ -33,6 +33,7 @@ const operation = object(['operationId', 'responses'], {
   requestBody: definition('requestBody'),
   responses: { ...mapOf(definition('responseOrReference'), '^([1-5]\\d\\d|default)$'), minProperties: 1 },
   security: listOf(mapOf(listOf(text))),
+  'x-source': text,
 });
 
 export const openApiRules = {
@@ -51,6 +52,7 @@ export const openApiRules = {
     components: object([], {
       schemas: mapOf({ type: 'object' }, COMPONENT),
       responses: mapOf(definition('response'), COMPONENT),
+      examples: mapOf(object(['value'], { value: {} }), COMPONENT),
       securitySchemes: mapOf(
         object(['type', 'scheme'], {
           type: { const: 'http' },
@@ -91,6 +93,10 @@ export const openApiRules = {
       object([], {
         schema: { type: 'object' },
         example: {},
+        examples: mapOf(
+          object(['$ref'], { $ref: { type: 'string', pattern: '^#/components/examples/' } }),
+          COMPONENT,
+        ),
         encoding: mapOf(object([], { contentType: text })),
       }),
       '^[a-z*]+/[a-z*.+-]+$',

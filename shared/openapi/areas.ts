@@ -1,0 +1,23 @@
+/** What the areas of the API are about, in the order in which a newcomer reads them. */
+export const areas: Readonly<Record<string, string>> = {
+  server: 'What there is here, before signing in',
+  messages: 'Sending, fetching, editing, moving and deleting messages, and marking them',
+  reactions: 'Emoji reactions to messages',
+  events: 'Hearing of everything that happens, as it happens',
+  channels: 'Channels, and which of them new users get',
+  subscriptions: 'Who is in which channel, and how they want to hear of it',
+  topics: 'The topics of a channel, and how much of them one wants to hear',
+  channelFolders: 'Folders that channels are sorted into',
+  users: 'Accounts, roles, profiles and statuses',
+  presence: 'Who is here',
+  settings: "The caller's own settings",
+  userGroups: 'Groups of users, to be mentioned and to be given permissions',
+  bots: 'Bots and their keys',
+  realm: 'The settings of the organization',
+  domains: 'The domains in which new users may have their addresses',
+  profileFields: 'The fields of profiles that an organization makes for itself',
+  emoji: 'Custom emoji',
+  exports: 'Archives of the data of the organization',
+  push: 'Push notifications to mobile devices',
+  calls: 'Video calls',
+};

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../shared/endpoints/all.ts';
+import { openApiDocument } from '../../shared/openapi/document.ts';
+import { exampleOf } from '../../shared/openapi/examples.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+type Act = (payload: Values) => unknown;
+
+/** What the page hands to the renderer. */
+interface Settings {
+  readonly url: string;
+  readonly validatorUrl: null;
+  readonly persistAuthorization: boolean;
+  readonly requestInterceptor: (request: Values) => Values;
+  readonly plugins: readonly [
+    {
+      readonly statePlugins: {
+        readonly spec: { readonly wrapActions: { readonly updateJsonSpec: (act: Act) => Act } };
+        readonly oas3: {
+          readonly wrapActions: { readonly setRequestBodyInclusion: (act: Act, system: object) => Act };
+        };
+      };
+      readonly afterLoad: (this: { fn: Record<string, Act> }) => void;
+    },
+  ];
+}
+
+/** Runs the script of the page with something in the place of the renderer. */
+function settingsOfPage(): Settings {
+  const script = readFileSync(new URL('../../infra/local/reference/page.js', import.meta.url), 'utf8');
+  let settings: Settings | undefined;
+  const renderer = Object.assign((given: Settings) => (settings = given), { presets: { apis: 'apis' } });
+  runInNewContext(script, { SwaggerUIBundle: renderer });
+  return settings ?? expect.fail('the page renders nothing');
+}
+
+const settings = settingsOfPage();
+const [{ statePlugins, afterLoad }] = settings.plugins;
+
+interface Field {
+  readonly name: string;
+  readonly example?: unknown;
+}
+interface Property {
+  readonly type?: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+}
+interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly Field[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { schema: { properties: Record<string, Property> } }>>;
+  };
+}
+const { paths } = statePlugins.spec.wrapActions.updateJsonSpec((document) => document)(openApiDocument()) as {
+  paths: Record<string, Record<string, Operation>>;
+};
+const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+const propertiesOf = ({ requestBody }: Operation): [string, Property][] =>
+  Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => Object.entries(schema.properties));
+
+describe('what one tries out on the reference page', () => {
+  test('starts as the request of the example, as text that the API takes for it', () => {
+    expect(operations.map(({ operationId }) => operationId).sort()).toEqual(
+      endpoints.map(({ id }) => id).sort(),
+    );
+    for (const operation of operations) {
+      const id = operation.operationId;
+      const { parameters } = endpoints.find((one) => one.id === id) ?? expect.fail(id);
+      const typed = [
+        ...operation.parameters.map(({ name, example }) => [name, example] as const),
+        ...propertiesOf(operation).map(([name, { examples }]) => [name, examples?.[0]] as const),
+      ].filter(([, value]) => value !== undefined && value !== '');
+      const read = typed.map(([name, value]) => {
+        const isJson = parameters[name]?.wire === 'json';
+        return [name, isJson ? JSON.parse(String(value)) : value];
+      });
+      const said = Object.entries(exampleOf(id)?.request ?? {}).map(([name, value]) => [
+        name,
+        parameters[name]?.wire === 'json' ? value : String(value),
+      ]);
+      expect(Object.fromEntries(read), id).toEqual(Object.fromEntries(said));
+    }
+  });
+
+  test('has fields of text for JSON, and a field for a file where one is sent', () => {
+    const fieldsOf = (id: string) =>
+      Object.fromEntries(propertiesOf(operations.find((one) => one.operationId === id) ?? expect.fail()));
+    expect(fieldsOf('subscriptions.add').subscriptions).toMatchObject({ type: 'string', format: 'json' });
+    expect(fieldsOf('channels.update').can_send_message_group?.description).toContain('`GroupSettingChange`');
+    expect(fieldsOf('emoji.add').file).toMatchObject({ contentMediaType: 'application/octet-stream' });
+  });
+
+  test('is sent as it stands there, also where it looks like JSON', () => {
+    const sent: Values[] = [];
+    const fn: Record<string, Act> = {
+      buildRequest: (request) => sent.push(request),
+      execute: (request) => sent.push(request),
+    };
+    afterLoad.call({ fn });
+    const file = new File(['x'], 'x.png');
+    const fields = { to: '["a@example.com"]', content: '7', file };
+    fn.buildRequest?.({ method: 'post', requestBody: fields });
+    fn.execute?.({ method: 'get' });
+    const [{ requestBody } = {}, second] = sent;
+    // The renderer decodes each field that it can.
+    const { to, content } = requestBody as Readonly<Record<string, string>>;
+    expect([to, content].map((value) => JSON.parse(value ?? ''))).toEqual(['["a@example.com"]', '7']);
+    expect((requestBody as typeof fields).file).toBe(file);
+    expect(second).toEqual({ method: 'get' });
+  });
+
+  test('has no empty fields unless one asks for that', () => {
+    const known = new Set<string>();
+    const system = { oas3Selectors: { requestBodyInclusionSetting: () => known } };
+    const set = statePlugins.oas3.wrapActions.setRequestBodyInclusion((payload) => {
+      known.add(String(payload.name));
+      return payload.value;
+    }, system);
+    const box = { pathMethod: ['/api/v1/messages', 'post'], name: 'topic', value: true };
+    expect([set(box), set(box), set({ ...box, value: false })]).toEqual([false, true, false]);
+  });
+
+  test('goes to this service with the credentials of the page only, which it does not keep', () => {
+    expect(settings.url).toBe('/api/v1/openapi.json');
+    expect([settings.validatorUrl, settings.persistAuthorization]).toEqual([null, false]);
+    expect(settings.requestInterceptor({ url: '/' })).toEqual({ url: '/', credentials: 'omit' });
+  });
+});
