@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { build as esbuild, type OutputFile } from 'esbuild';
+import { type BuildOptions as EsbuildOptions, build as esbuild, type OutputFile } from 'esbuild';
 import { endpoints as everyEndpoint } from '../shared/endpoints/all.ts';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
 import { workers as everyWorker, type Worker } from '../shared/endpoints/worker.ts';
@@ -92,32 +92,37 @@ const lastBuild = async (outdir: string, digest: string): Promise<BuildRecord | 
   return record.digest === digest && complete ? record : undefined;
 };
 
+/** How code becomes a bundle, be it a function's or one that a function is compared with. */
+export const bundling = {
+  absWorkingDir: projectRoot,
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  legalComments: 'none',
+  // A bundled CommonJS module may ask for a Node module, and an ESM bundle has no `require` of its own.
+  banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+} as const satisfies EsbuildOptions;
+
 /**
  * One call of esbuild for all functions: they share most of their modules, which are then read and parsed once.
  * Nothing that can be bundled is external, so that a function does not depend on the SDK that Lambda happens to carry.
  */
 const bundle = async (ids: readonly string[], sources: string, outdir: string) =>
   esbuild({
-    absWorkingDir: projectRoot,
+    ...bundling,
     entryPoints: ids.map((id) => ({ in: sourceOf(sources, id), out: `${id}/index` })),
     outdir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
     external: [...nativePackages],
-    minify: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    mainFields: ['module', 'main'],
-    legalComments: 'none',
     sourcemap: 'external',
     // Where a line came from is what a stack trace needs; what stands there is in the repository.
     sourcesContent: false,
     metafile: true,
     write: false,
     plugins: [...leanBundles, markdownBundle(), openApiBundle()],
-    // A bundled CommonJS module may ask for a Node module, and an ESM bundle has no `require` of its own.
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   });
 
 /** Where an output goes: code into the function's folder, its source map apart, as it is not deployed. */

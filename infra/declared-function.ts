@@ -1,5 +1,12 @@
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, type CfnFunction, Code, Function as Lambda, Runtime } from 'aws-cdk-lib/aws-lambda';
+import {
+  Architecture,
+  type CfnFunction,
+  Code,
+  Function as Lambda,
+  RecursiveLoop,
+  Runtime,
+} from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { AssetHashType, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -25,6 +32,8 @@ export interface DeclaredFunctionProps {
   readonly resources: Resources;
   /** How many of it may run at once. They are kept for it, and all others have the rest of the account. */
   readonly concurrency?: number | undefined;
+  /** Whether it is meant to trigger itself, which Lambda else stops after sixteen times in a row. */
+  readonly triggersItself?: boolean | undefined;
   /** Grants that follow from what triggers the function, besides those of its needs. */
   readonly triggerGrants?: readonly PolicyStatement[];
 }
@@ -38,7 +47,7 @@ export class DeclaredFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: DeclaredFunctionProps) {
     super(scope, id);
-    const { declaration, bundle, resources, concurrency, triggerGrants = [] } = props;
+    const { declaration, bundle, resources, concurrency, triggersItself, triggerGrants = [] } = props;
     const name = `${Stack.of(this).stackName}-${declaration.id.replace('.', '-')}`;
 
     const logGroup = new LogGroup(this, 'Logs', {
@@ -77,6 +86,7 @@ export class DeclaredFunction extends Construct {
       timeout: Duration.seconds(declaration.timeout),
       memorySize: declaration.memory,
       ...(concurrency !== undefined && { reservedConcurrentExecutions: concurrency }),
+      ...(triggersItself && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: environment(declaration.needs, resources),
     });
     // The CDK's own way to say this adds a policy for itself to each role.

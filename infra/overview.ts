@@ -28,14 +28,17 @@ export class Overview extends Construct {
       dashboardName: stackName,
       widgets: [
         [new AlarmStatusWidget({ title: 'Alarms', width: 24, alarms: [...alarms] })],
-        ...widgets(watched, region).map((row) => [new Row(...row)]),
+        ...widgets(watched, region).map((row) => [new Row(...row.flat())]),
       ],
     });
   }
 }
 
-const graph = (title: string, left: readonly IMetric[], right: readonly IMetric[] = []) =>
-  new GraphWidget({ title, width: third, left: [...left], right: [...right], period });
+/** A graph, or nothing where there is nothing to show: CloudWatch refuses a whole page for one graph without metrics. */
+const graph = (title: string, left: readonly IMetric[], right: readonly IMetric[] = []): IWidget[] =>
+  left.length + right.length === 0
+    ? []
+    : [new GraphWidget({ title, width: third, left: [...left], right: [...right], period })];
 
 /** One line for each kind of what functions count. */
 const counted = (name: MetricName): MathExpression =>
@@ -46,7 +49,7 @@ const counted = (name: MetricName): MathExpression =>
     period,
   });
 
-function widgets({ table, api, lambdas, work, webAcl }: Watched, region: string): IWidget[][] {
+function widgets({ table, api, lambdas, work, webAcl }: Watched, region: string): IWidget[][][] {
   const [poll, send] = [lambdas.get(getEvents.id), lambdas.get(sendMessage.id)];
   const label = (text: string) => ({ label: text, period });
   return [

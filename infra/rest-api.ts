@@ -1,6 +1,7 @@
 import { ApiDefinition, EndpointType, SpecRestApi, type Stage } from 'aws-cdk-lib/aws-apigateway';
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { Fn, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
@@ -9,17 +10,16 @@ import type { EndpointFunction } from './endpoint-function.ts';
 import { gatewayBody } from './gateway-body.ts';
 import { throttles } from './throttles.ts';
 
-/** The address by which the gateway calls a function. */
-const invocationUri = ({ lambda }: EndpointFunction): string =>
-  Fn.join('', [
-    'arn:',
-    Fn.ref('AWS::Partition'),
-    ':apigateway:',
-    Fn.ref('AWS::Region'),
-    ':lambda:path/2015-03-31/functions/',
-    lambda.functionArn,
-    '/invocations',
-  ]);
+/**
+ * The address by which the gateway calls a function. As one text with the function's name in it, since `sam local`
+ * looks for just this form to find out which function a route leads to.
+ */
+const invocationUri = ({ lambda }: EndpointFunction): string => {
+  const functionId = Stack.of(lambda).getLogicalId(lambda.node.defaultChild as CfnFunction);
+  return Fn.sub(
+    `arn:\${AWS::Partition}:apigateway:\${AWS::Region}:lambda:path/2015-03-31/functions/\${${functionId}.Arn}/invocations`,
+  );
+};
 
 /** IAM writes a variable of a path as `*`. */
 const asPattern = (path: string): string => path.replaceAll(/\{[^}]+\}/g, '*');

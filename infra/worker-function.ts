@@ -37,6 +37,8 @@ export class QueueWorkerFunction extends DeclaredFunction {
       declaration: worker,
       bundle,
       resources,
+      // An export goes on in as many runs as it takes, each of which asks for the next one.
+      triggersItself: worker.needs.queues?.includes(worker.queue.name),
       triggerGrants: [receiveFrom(queue.queueArn)],
     });
     const trigger = new EventSourceMapping(this, 'Trigger', {

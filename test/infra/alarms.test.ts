@@ -177,6 +177,18 @@ test('the dashboard shows each alarm, and a line for each code of error', () => 
   expect(shown).toContainEqual(expect.arrayContaining(['BlockedRequests', 'WebACL', 'Parlance-WebAcl']));
 });
 
+test('every graph of the dashboard shows something, whatever is set, since CloudWatch refuses a page with an empty one', () => {
+  for (const template of [full, stackWith('nothing set', {})]) {
+    const { DashboardBody } = template.the('AWS::CloudWatch::Dashboard').Properties;
+    const graphs = JSON.parse(textOf(DashboardBody ?? '')).widgets.filter(
+      ({ type }: { type: string }) => type === 'metric',
+    );
+    expect(graphs.length).toBeGreaterThan(6);
+    for (const { properties } of graphs)
+      expect(properties.metrics?.length, properties.title).toBeGreaterThan(0);
+  }
+});
+
 test('the stack has room to grow even with everything that can be set', () => {
   expect(Object.keys(full.resources).length).toBeLessThanOrEqual(450);
 });

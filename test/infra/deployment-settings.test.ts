@@ -1,5 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { deploymentOf } from '../../infra/deployment-settings.ts';
+import { deploymentOf, deploymentSettings } from '../../infra/deployment-settings.ts';
+import { endpoints } from '../../shared/endpoints/all.ts';
+import { operatorSettings } from '../../shared/endpoints/operator-setting.ts';
+import { workers } from '../../shared/endpoints/worker.ts';
 
 const given = (context: Readonly<Record<string, unknown>>) =>
   deploymentOf({ tryGetContext: (name: string) => context[name] });
@@ -53,4 +58,18 @@ describe('what the operator decides about a deployment', () => {
   test('is no wildcard for an address', () => {
     expect(() => given({ domain: '*.example.com', certificateArn })).toThrow('cannot be a wildcard');
   });
+});
+
+test('the page of the deployment tells of every value of context with its default, and of every secret', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../infra/DEPLOY.md'), 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const rowOf = (name: string) =>
+    rows.find((row) => row.includes(`\`${name}\``)) ?? expect.fail(`no row for ${name}`);
+  for (const [name, setting] of Object.entries(deploymentSettings)) {
+    expect(rowOf(name)).toContain('otherwise' in setting ? `| ${setting.otherwise} ` : '|  ');
+  }
+  for (const { context } of Object.values(operatorSettings)) rowOf(context);
+  const secrets = [...endpoints, ...workers].flatMap(({ needs }) => needs.secrets ?? []);
+  expect(secrets.length).toBeGreaterThan(0);
+  for (const name of secrets) expect(page).toContain(`\`Parlance/${name}\``);
 });

@@ -92,6 +92,7 @@ describe('what the gateway answers without a function', () => {
     const { default: reply } = thing?.options?.['x-amazon-apigateway-integration'].responses ?? expect.fail();
     expect(reply).toEqual({
       statusCode: '204',
+      contentHandling: 'CONVERT_TO_TEXT',
       responseParameters: { 'method.response.header.Allow': "'GET, POST'" },
     });
   });
@@ -110,8 +111,9 @@ describe('what the gateway answers without a function', () => {
         ]),
       );
       expect(passthroughBehavior).toBe('never');
-      // Without this a template cannot be applied to a binary media type.
+      // Without this a template cannot be applied to a binary media type, which all are: neither of a request nor of a reply.
       expect(contentHandling).toBe('CONVERT_TO_TEXT');
+      expect(integration.responses.default.contentHandling).toBe('CONVERT_TO_TEXT');
       for (const template of Object.values(requestTemplates)) {
         expect(String(JSON.parse(template).statusCode)).toBe(integration.responses.default.statusCode);
       }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { tableDefinition } from '../../shared/table/schema.ts';
 import * as fixtures from './fixtures/declarations.ts';
@@ -8,6 +9,13 @@ import { type Template, textOf, type Value } from './template.ts';
 const folder = await temporaryFolder();
 const bundles = await buildFixtures(join(folder, 'dist'));
 const template = synthesized(bundles, join(folder, 'all'), fixtures);
+
+/** What keeps everybody out who comes without TLS. */
+const plainDenial = {
+  Effect: 'Deny',
+  Principal: { AWS: '*' },
+  Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+};
 
 describe('the resources that declarations do not name', () => {
   test('the table is the one of the schema, kept safe from mistakes', () => {
@@ -35,6 +43,30 @@ describe('the resources that declarations do not name', () => {
         },
       });
       expect(bucket.DeletionPolicy).toBe('Retain');
+    }
+  });
+
+  test('buckets and queues are encrypted, and reached over TLS only', () => {
+    interface Denial {
+      readonly PolicyDocument: { readonly Statement: readonly { readonly Resource: Value }[] };
+    }
+    const deniedBy = (type: string, action: string) =>
+      [...template.all<Denial>(type).values()].flatMap(({ Properties }) =>
+        Properties.PolicyDocument.Statement.filter((it) =>
+          isDeepStrictEqual({ ...it, Resource: '' }, { ...plainDenial, Action: action, Resource: '' }),
+        ).flatMap(({ Resource }) => (Array.isArray(Resource) ? Resource : [Resource]).map(textOf)),
+      );
+    for (const [name, { Properties }] of template.all<Record<string, Value>>('AWS::S3::Bucket')) {
+      expect(deniedBy('AWS::S3::BucketPolicy', 's3:*')).toEqual(
+        expect.arrayContaining([`\${${name}.Arn}`, `\${${name}.Arn}/*`]),
+      );
+      expect(Properties.BucketEncryption, name).toBeDefined();
+    }
+    const queues = template.all<Record<string, Value>>('AWS::SQS::Queue');
+    expect(queues.size).toBeGreaterThan(1);
+    for (const [name, { Properties }] of queues) {
+      expect(deniedBy('AWS::SQS::QueuePolicy', 'sqs:*')).toContain(`\${${name}.Arn}`);
+      expect(Properties.SqsManagedSseEnabled, name).toBe(true);
     }
   });
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,6 +20,9 @@ const gatewayLimit = 29;
 
 /** CloudFormation allows 500 resources; the design leaves room for what comes (DESIGN 7). */
 const resourceBudget = 450;
+
+/** Bytes that CloudFormation takes of a template. */
+const templateLimit = 1_000_000;
 
 /** Bytes of an HTTP function, and of one that renders Markdown (DESIGN 7). */
 const bundleBudget = 240 * 1024;
@@ -84,6 +87,9 @@ const expectedEnvironment = (it: Endpoint | Worker): Record<string, string> => {
   ]);
 };
 
+/** Longest time (ms) for building everything and checking its template on a busy machine. */
+const BUILDING = 120_000;
+
 const folder = await temporaryFolder();
 
 describe.each([
@@ -109,7 +115,7 @@ describe.each([
       { endpoints, workers },
       { validate: true, context: everySetting },
     );
-  });
+  }, BUILDING);
 
   test('satisfies the schemas of CloudFormation', () => {
     const report = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'));
@@ -118,6 +124,7 @@ describe.each([
 
   test('has room to grow', () => {
     expect(Object.keys(template.resources).length).toBeLessThanOrEqual(resourceBudget);
+    expect(statSync(join(outdir, 'Parlance.template.json')).size).toBeLessThanOrEqual(templateLimit);
   });
 
   test('has one function for each declaration, and its code in the assembly', () => {
@@ -224,6 +231,14 @@ describe.each([
     }
   });
 
+  test('lets no function trigger itself without end but those that are meant to', () => {
+    for (const it of declarations) {
+      const isMeant = 'queue' in it && (it.needs.queues ?? []).includes(it.queue.name);
+      const { RecursiveLoop } = template.functionOf(it.id)[1].Properties;
+      expect(RecursiveLoop, it.id).toBe(isMeant ? 'Allow' : undefined);
+    }
+  });
+
   test('keeps every function of an endpoint within its budget of bytes', () => {
     const { outputs }: Metafile = JSON.parse(readFileSync(join(dist, 'metafile.json'), 'utf8'));
     for (const { id } of endpoints) {
@@ -247,25 +262,29 @@ describe.each([
   });
 });
 
-test('the command in cdk.json writes the same template as the local cloud gets, whatever the CDK asks for', async () => {
-  const { app } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8'));
-  const [command, ...args] = app.split(' ');
-  const outdir = join(folder, 'from the command');
-  await promisify(execFile)(command, args, {
-    cwd: root,
-    env: {
-      ...process.env,
-      CDK_OUTDIR: outdir,
-      MACHINE: 'this',
-      CDK_CONTEXT_JSON: JSON.stringify({
-        'aws:cdk:enable-path-metadata': true,
-        'aws:cdk:enable-asset-metadata': false,
-        ...everySetting,
-      }),
-    },
-  });
-  const [mine, theirs] = [outdir, join(folder, 'the service')].map((it) =>
-    readFileSync(join(it, 'Parlance.template.json'), 'utf8'),
-  );
-  expect(mine).toBe(theirs);
-});
+test(
+  'the command in cdk.json writes the same template as the local cloud gets, whatever the CDK asks for',
+  async () => {
+    const { app } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8'));
+    const [command, ...args] = app.split(' ');
+    const outdir = join(folder, 'from the command');
+    await promisify(execFile)(command, args, {
+      cwd: root,
+      env: {
+        ...process.env,
+        CDK_OUTDIR: outdir,
+        MACHINE: 'this',
+        CDK_CONTEXT_JSON: JSON.stringify({
+          'aws:cdk:enable-path-metadata': true,
+          'aws:cdk:enable-asset-metadata': false,
+          ...everySetting,
+        }),
+      },
+    });
+    const [mine, theirs] = [outdir, join(folder, 'the service')].map((it) =>
+      readFileSync(join(it, 'Parlance.template.json'), 'utf8'),
+    );
+    expect(mine).toBe(theirs);
+  },
+  BUILDING,
+);

@@ -15,6 +15,7 @@ export interface FunctionProperties {
   readonly Timeout: number;
   readonly Role: Value;
   readonly ReservedConcurrentExecutions?: number;
+  readonly RecursiveLoop?: string;
   readonly Environment?: { readonly Variables: Readonly<Record<string, Value>> };
 }
 
@@ -48,7 +49,7 @@ export const textOf = (value: Value): string => {
       return `\${${nameOf(logicalId)}.${attribute}}`;
     }
     case 'Fn::Sub':
-      return String(argument);
+      return String(argument).replaceAll(/\$\{(\w+)/g, (_, name: string) => `\${${nameOf(name)}`);
     case 'Fn::Join': {
       const [separator, parts] = argument as readonly [string, readonly Value[]];
       return parts.map(textOf).join(separator);
