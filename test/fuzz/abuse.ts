@@ -9,11 +9,13 @@ import { holdingToGrants } from '../grants.ts';
 import { handlers } from '../handlers.ts';
 import { onlyDeclared, type Person } from '../realm.ts';
 import { basic } from '../serve/raw.ts';
+import { learn } from './learn.ts';
 import { Listeners } from './listeners.ts';
 import { faultOf, leakOf, textOf } from './oracle.ts';
 import { repair } from './repair.ts';
 import { type HostKind, type Proof, type RequestDraft, requestsTo, type Sent, written } from './request.ts';
-import { type Actor, newWorld, refresh, type Side, type World } from './world.ts';
+import { workOff } from './workers.ts';
+import { type Actor, newWorld, poolsOf, refresh, type Side, type World } from './world.ts';
 
 /** How long (ms) a call may take, waits of the service aside, which take no time here. */
 const HANG = 20_000;
@@ -58,12 +60,14 @@ export async function abuse(seed: number, calls: number): Promise<Outcome> {
     if (since < REFRESH) return;
     since = 0;
     for (const side of world.sides) {
+      for (const fault of await workOff(side)) faults.set(fault, fault);
       await repair(side, world.actors);
       await refresh(side);
     }
     for (const fault of await listeners.hear(world.actors)) faults.set(fault, fault);
   });
   await fc.assert(property, { seed, numRuns: calls, endOnFailure: true });
+  world.stop();
   return { calls: sent, answers, faults: [...faults.values()], world };
 }
 
@@ -90,13 +94,17 @@ async function attempt(world: World, draft: RequestDraft): Promise<Attempt> {
     'user-agent': 'Fuzz/1.0',
     ...draft.headers,
   };
-  const sent = await written(draft, side.pools, other.pools, headers, world.picture);
+  const sent = await written(draft, poolsOf(actor), other.pools, headers, world.picture);
   const handler = handlers.get(endpoint.id) as Served;
   const environment = onlyDeclared(realm.outside.environment, endpoint.needs);
   const event = { ...sent, requestContext: { requestId: randomUUID(), domainName: host ?? '' } };
-  const answering = holdingToGrants(endpoint, () =>
-    handler.with({ ...realm.outside, environment })(event as never),
-  );
+  // Somebody who waits for a worker is not let down.
+  const patience = async (ms: number): Promise<void> => {
+    await workOff(side);
+    await realm.outside.wait(ms);
+  };
+  const outside = { ...realm.outside, environment, ...(endpoint.needs.queues && { wait: patience }) };
+  const answering = holdingToGrants(endpoint, () => handler.with(outside)(event as never));
   const waiting = new AbortController();
   const answer = await Promise.race([
     answering.catch((error: Error) => error),
@@ -119,8 +127,10 @@ async function attempt(world: World, draft: RequestDraft): Promise<Attempt> {
       text + JSON.stringify(answer.headers),
       request,
       isInside || endpoint.who === 'anyone' ? realm.realm : undefined,
-    );
-  if (answer.statusCode === 200) learn(world, actor, draft, sent, text);
+    ) ??
+    // What the log tells, workers included, it tells to operators, who may know none of it.
+    leakOf(world.secrets, reports.join('\n'), '', undefined);
+  if (answer.statusCode < 400) learn(world, actor, draft, sent, answer, text);
   const reply = [text.slice(0, 500), ...reports].join('\n  ');
   return { what: `${endpoint.id} ${answer.statusCode}`, fault, request, reply };
 }
@@ -153,36 +163,6 @@ const said = (draft: RequestDraft, sent: Sent): string =>
     proof: draft.proof,
     host: draft.host,
   });
-
-/** Keeps what a reply tells that later calls need: queues, and keys, which no other reply may tell. */
-function learn(
-  { secrets, actors }: World,
-  { side, person }: Actor,
-  draft: RequestDraft,
-  sent: Sent,
-  text: string,
-) {
-  const { id } = draft.endpoint;
-  if (
-    !/^(events\.register|push\.registerDevice|users\.(create|regenerateKey)|bots\.(create|regenerateKey))$/.test(
-      id,
-    )
-  )
-    return;
-  const body: { queue_id?: string; device_id?: number; user_id?: number; api_key?: string } =
-    JSON.parse(text);
-  if (body.queue_id !== undefined) side.queues.push(body.queue_id);
-  if (body.device_id !== undefined) side.devices.push(body.device_id);
-  if (body.api_key === undefined) return;
-  const own = id === 'users.regenerateKey' ? person.userId : Number(sent.pathParameters?.bot_id);
-  const userId = body.user_id ?? own;
-  secrets.push({ mark: body.api_key, what: `a new key, of user ${userId}`, realm: side.realm.realm });
-  side.keys.set(userId, body.api_key);
-  const { api_key: apiKey } = body;
-  for (const actor of actors) {
-    if (actor.side === side && actor.person.userId === userId) actor.person = { ...actor.person, apiKey };
-  }
-}
 
 function hostOf(kind: HostKind, side: Side, other: Side): string | undefined {
   const { host } = side.realm;

@@ -20,10 +20,17 @@ export const poolNames = [
   'deviceId',
   'domain',
   'file',
+  'realmId',
+  'exportId',
+  'callState',
+  'folderOrder',
+  // What the caller has: a device, a message that they reacted to with a smile.
+  'ownDeviceId',
+  'smiledId',
 ] as const;
 
 export type PoolName = (typeof poolNames)[number];
-export type Pools = Readonly<Record<PoolName, readonly (string | number)[]>>;
+export type Pools = Readonly<Record<PoolName, readonly (string | number | readonly number[])[]>>;
 
 /** Something of a pool, said before it is known what will be in it. */
 export class Pick {

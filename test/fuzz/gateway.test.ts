@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DemoName } from '../../shared/domain/realm/demo.ts';
 import { type LocalService, startLocalService } from '../clients/local-service.ts';
+import { describedFetch } from '../described-fetch.ts';
 import { basic } from '../serve/raw.ts';
 import { type Answer, connection, exchange } from './wire.ts';
 
@@ -35,7 +36,7 @@ async function account(name: DemoName): Promise<{ email: string; apiKey: string 
 
 /** A proper request, and what it comes to. */
 async function call(method: string, path: string, fields?: Record<string, string>) {
-  const answer = await fetch(new URL(`/api/v1${path}`, address), {
+  const answer = await describedFetch(new URL(`/api/v1${path}`, address), {
     method,
     headers: { authorization },
     ...(fields && { body: new URLSearchParams(fields) }),

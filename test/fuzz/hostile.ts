@@ -59,16 +59,20 @@ const TEXTS = [
   JSON.stringify(Array.from({ length: 2_000 }, (_, i) => i)),
   JSON.stringify(Array.from({ length: 300 }, (_, i) => `name ${i}`)),
   'a'.repeat(61),
-  'a'.repeat(1_025),
-  'a'.repeat(10_001),
-  'é'.repeat(3_000),
-  '🙂'.repeat(1_500),
-  `${'a '.repeat(40_000)}`,
+];
+
+/** What is longer than a key of the table, or than anything may be. */
+const LONG = [
+  ...['a'.repeat(1_025), 'a'.repeat(10_001), 'é'.repeat(3_000), '🙂'.repeat(1_500), 'a '.repeat(40_000)],
+  ...['@**', '#**', ':', '@*'].map(
+    (open) => `${open}${'é'.repeat(3_000)}${[...open].reverse().join('').replace(/[@#]/, '')}`,
+  ),
 ];
 
 /** A text that no client means, whatever the parameter. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...TEXTS) },
+  { weight: 2, arbitrary: fc.constantFrom(...LONG) },
   { weight: 2, arbitrary: fc.json({ maxDepth: 3 }) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 80 }) },
   { weight: 1, arbitrary: fc.bigInt().map(String) },

@@ -172,6 +172,9 @@ const byName: Readonly<Record<string, Arbitrary>> = {
   new_stream_announcements_stream_id: fc.oneof(pick('channelId'), fc.constant(-1)),
   message_edit_history_visibility_policy: fc.constantFrom<Draft[]>('all', 'moves', 'none'),
   file: pick('file'),
+  realm: pick('realmId'),
+  export_id: mostly(pick('exportId')),
+  state: mostly(pick('callState'), name),
 };
 
 /** The same where one endpoint means something else by a name. */

@@ -35,6 +35,21 @@ const emoji: readonly Fields[] = [
     ['reaction_type', 'zulip_extra_emoji'],
   ],
 ];
+/** Base64 of so many bytes, of which the first one is always the same. */
+const bytes = (first: number, count: number): fc.Arbitrary<Draft> =>
+  fc
+    .uint8Array({ minLength: count - 1, maxLength: count - 1 })
+    .map((rest) => Buffer.from([first, ...rest]).toString('base64'));
+/** What a telephone registers with: a key, a token, or both. */
+const pushKey = { push_key: bytes(0x31, 33), push_key_id: fc.nat(1_000) };
+const pushToken = {
+  token_kind: word('apns', 'fcm'),
+  token_id: bytes(1, 8),
+  bouncer_public_key: word('key-of-the-relay'),
+  encrypted_push_registration: name,
+};
+const provider = word('zoom', 'webex');
+
 const reaction = fc
   .tuple(oneMessage, fc.oneof(fc.constantFrom(...emoji), together({ emoji_name: pick('emojiName') })))
   .map(([message, fields]): Fields => [['message_id', message], ...fields]);
@@ -74,8 +89,11 @@ export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
     op: word('add', 'remove'),
     flag: word('read', 'starred'),
   }),
-  'reactions.add': reaction,
-  'reactions.remove': reaction,
+  'reactions.add': fc.oneof(reaction, together({ message_id: oneMessage, emoji_name: word('smile') })),
+  'reactions.remove': fc.oneof(
+    { weight: 1, arbitrary: reaction },
+    { weight: 4, arbitrary: together({ message_id: pick('smiledId'), emoji_name: word('smile') }) },
+  ),
   'events.get': together(
     { queue_id: pick('queueId'), dont_block: fc.constant(true) },
     { last_event_id: oneMessage },
@@ -97,5 +115,16 @@ export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
     together({ user_group_id: pick('groupId'), add: oneOf(pick('groupId')) }),
     together({ user_group_id: pick('groupId'), delete: oneOf(pick('groupId')) }),
   ),
-  'calls.complete': together({ provider: word('zoom', 'webex'), state: name, code: name }),
+  'channelFolders.reorder': together({ order: pick('folderOrder') }),
+  'push.removeDevice': together({ device_id: pick('ownDeviceId') }),
+  'push.register': fc.oneof(
+    together({ device_id: pick('ownDeviceId'), ...pushKey, ...pushToken }),
+    together({ device_id: pick('ownDeviceId'), ...pushKey }),
+  ),
+  'push.sendTest': together({}, { device_id: pick('ownDeviceId') }),
+  'calls.create': together({ provider }, { is_video_call: fc.boolean() }),
+  'calls.register': together({ provider }),
+  'calls.complete': together({ provider, state: pick('callState'), code: word('good', 'good', 'bad') }),
+  'emoji.image': together({ realm: pick('realmId'), file: pick('file') }),
+  'exports.delete': together({ export_id: pick('exportId') }),
 };

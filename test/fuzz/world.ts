@@ -9,6 +9,7 @@ import { handler as createGroup } from '../../functions/userGroups/create.ts';
 import type { Channel } from '../../shared/domain/channel/channel.ts';
 import type { Folder } from '../../shared/domain/channel/folder.ts';
 import type { CustomEmoji } from '../../shared/domain/emoji/emoji.ts';
+import { loadExports } from '../../shared/domain/export/realm-export.ts';
 import type { Group } from '../../shared/domain/group/group.ts';
 import { type Role, roles } from '../../shared/domain/group/system-group.ts';
 import { loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
@@ -18,11 +19,13 @@ import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts
 import { workers } from '../../shared/endpoints/worker.ts';
 import type { Slot } from '../../shared/log/slot.ts';
 import { indexes, partition } from '../../shared/table/keys.ts';
+import { type Provider, startProvider } from '../calls/provider.ts';
 import { picture } from '../emoji/pictures.ts';
 import { givenUser } from '../given.ts';
+import { type FakeRelay, startRelay } from '../push/relay.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { workOf } from '../work.ts';
-import type { PoolName, Pools } from './draft.ts';
+import { type Work, workOf } from '../work.ts';
+import type { Pools } from './draft.ts';
 import { type Hidden, hide, newMark, type Secret } from './secrets.ts';
 
 /** Somebody who calls, in one of the organizations. */
@@ -42,10 +45,15 @@ export interface Side {
   readonly label: string;
   /** Keys of everybody who has one, by user. */
   readonly keys: Map<number, string>;
+  /** The queues of workers, by name. */
+  readonly work: ReadonlyMap<string, Work>;
   /** Queues that were registered, newest last. */
   readonly queues: string[];
-  /** Devices that were registered. */
-  readonly devices: number[];
+  /** What those who call have, by user: devices that were registered, messages that they reacted to with a smile. */
+  readonly devices: Map<number, number[]>;
+  readonly smiles: Map<number, number[]>;
+  /** States that were given to providers of video calls, newest last. */
+  readonly callStates: string[];
   pools: Pools;
 }
 
@@ -56,14 +64,22 @@ export interface World {
   /** What no reply may tell; new keys come to it. */
   readonly secrets: Secret[];
   readonly picture: Uint8Array;
+  /** Ends the services of others that the organizations use. */
+  readonly stop: () => void;
 }
 
 /** Two organizations with some content, and people who call. */
 export async function newWorld(): Promise<World> {
-  const [first, second] = [await newSide(), await newSide()];
+  const [provider, relay] = [await startProvider(), await startRelay()];
+  const services = servicesAt(provider, relay);
+  const [first, second] = [await newSide(services), await newSide(services)];
   const actors = [...actorsOf(first), ...actorsOf(first), ...actorsOf(second).slice(0, 2)];
   const secrets = [...first.hidden.secrets, ...second.hidden.secrets];
-  return { sides: [first, second], actors, secrets, picture: await picture('png', 20, 20) };
+  const stop = (): void => {
+    provider.stop();
+    relay.stop();
+  };
+  return { sides: [first, second], actors, secrets, picture: await picture('png', 20, 20), stop };
 }
 
 const callers = [
@@ -78,15 +94,24 @@ const callers = [
 const actorsOf = (side: Side): Actor[] =>
   callers.map(([name, role]) => ({ side, person: side.realm.people[name], role, isBot: name === 'bot' }));
 
-/** Other people's services are set up, but nobody answers there. */
-const services = Object.fromEntries(
-  operatorSettingNames
-    .filter((name) => /_(URL|ID)$/.test(name))
-    .map((name) => [name, name.endsWith('_URL') ? 'http://127.0.0.1:9' : 'abuse']),
-);
+/** Other people's services: one address for each setting that wants one, at which nobody answers unless said. */
+const servicesAt = (provider?: Provider, relay?: FakeRelay): Record<string, string> => {
+  const nobody = 'http://127.0.0.1:9';
+  return Object.fromEntries(
+    operatorSettingNames
+      .filter((name) => /_(URL|ID)$/.test(name))
+      .map((name) => {
+        if (!name.endsWith('_URL')) return [name, 'abuse'];
+        return [name, (name.startsWith('PUSH') ? relay : provider)?.address ?? nobody];
+      }),
+  );
+};
+
+/** What nobody has at first. */
+const nothingYet = () => ({ devices: new Map(), smiles: new Map(), callStates: [] });
 
 /** A wait takes the clock on and no time, so that a poll that finds nothing ends at once. */
-async function newSide(): Promise<Side> {
+export async function newSide(services = servicesAt()): Promise<Side> {
   const made = await newRealm();
   const wait = async (ms: number) => {
     made.pass(ms);
@@ -94,13 +119,14 @@ async function newSide(): Promise<Side> {
   };
   const realm = made.container(undefined, { wait, environment: services });
   const queues = [...endpoints, ...workers].flatMap(({ needs }) => needs.queues ?? []);
-  for (const name of new Set(queues)) await workOf(realm, name);
+  const work = new Map<string, Work>();
+  for (const name of new Set(queues)) work.set(name, await workOf(realm, name));
   const label = newMark();
   const hidden = await hide(realm, realm.people.moderator);
   const somebody = await fill(realm, label, hidden.inside);
   const known = [...Object.values(realm.people), ...hidden.hermits, somebody];
   const keys = new Map(known.map(({ userId, apiKey }) => [userId, apiKey]));
-  const side: Side = { realm, hidden, label, keys, queues: [], devices: [], pools: {} as Pools };
+  const side: Side = { realm, hidden, label, keys, queues: [], pools: {} as Pools, work, ...nothingYet() };
   const { body } = await realm.call(register, realm.people.member, {});
   side.queues.push(body.queue_id);
   await refresh(side);
@@ -139,13 +165,13 @@ async function fill(realm: TestRealm, label: string, mark: string): Promise<Pers
 
 /** Looks into the table for what there is now. Newest first, and of what is much only that. */
 export async function refresh(side: Side): Promise<void> {
-  const { realm, hidden, queues, devices } = side;
+  const { realm, hidden, queues, devices, callStates } = side;
   const { table } = realm.outside;
   const all = <T>(
     name: 'user' | 'channel' | 'group' | 'folder' | 'emoji' | 'slot',
     limit = 60,
   ): Promise<T[]> => table.all<T>({ pk: partition(name, { realm: realm.realm }), descending: true, limit });
-  const [users, channels, groups, folders, emoji, here, slots, fields] = await Promise.all([
+  const [users, channels, groups, folders, emoji, here, slots, fields, exports] = await Promise.all([
     all<User>('user', 1_000),
     all<Channel>('channel'),
     all<Group>('group'),
@@ -154,6 +180,7 @@ export async function refresh(side: Side): Promise<void> {
     Promise.all(Object.values(realm.channels).map((channelId) => messagesOf(realm, channelId))),
     all<Slot>('slot', 80),
     loadProfileFields(table, realm.realm),
+    loadExports(table, realm.realm),
   ]);
   const messages: Entry[] = [...here.flat(), ...slots.filter((slot) => slot.kind === 'message')];
   // What is hidden stays so only as long as nobody happens to write it elsewhere.
@@ -163,7 +190,8 @@ export async function refresh(side: Side): Promise<void> {
   const people = Object.values(realm.people);
   const familiar = users.filter(({ userId }) => people.some((person) => person.userId === userId));
   const some = [...familiar, ...familiar, ...users.slice(0, 10), ...users.slice(-10)];
-  const pools: Record<PoolName, (string | number)[]> = {
+  const folderIds = folders.flatMap((folder) => ('folderId' in folder ? folder.folderId : []));
+  const pools: Pools = {
     userId: [...some.map(({ userId }) => userId), ...hidden.hermits.map(({ userId }) => userId)],
     botId: users.filter(({ isBot }) => isBot).map(({ userId }) => userId),
     email: some.map(({ email }) => email),
@@ -178,17 +206,30 @@ export async function refresh(side: Side): Promise<void> {
     messageId: [...messages.map(({ sk }) => Number(sk)), ...hidden.messageIds],
     groupId: groups.slice(0, 15).map(({ groupId }) => groupId),
     groupName: groups.slice(0, 15).map(({ name }) => name),
-    folderId: folders.flatMap((folder) => ('folderId' in folder ? folder.folderId : [])),
+    folderId: folderIds,
     fieldId: fields.fields.map(({ fieldId }) => fieldId),
     emojiName: emoji.slice(0, 15).map(({ name }) => name),
     emojiId: emoji.slice(0, 15).map(({ emojiId }) => `${emojiId}`),
     queueId: queues.slice(-20),
-    deviceId: devices.slice(-5),
+    deviceId: [...devices.values()].flatMap((ids) => ids.slice(-1)),
     domain: [`${side.label}.example.com`, 'example.com'],
     file: emoji.slice(0, 5).map(({ sourceUrl }) => sourceUrl.split('/').at(-1) ?? ''),
+    realmId: [realm.realm],
+    exportId: exports.map(({ exportId }) => exportId),
+    callState: callStates.slice(-3),
+    folderOrder: [folderIds, folderIds.toReversed()],
+    ownDeviceId: [],
+    smiledId: [],
   };
   side.pools = pools;
 }
+
+/** The same for somebody who calls, with what is theirs. */
+export const poolsOf = ({ side, person }: Actor): Pools => ({
+  ...side.pools,
+  ownDeviceId: side.devices.get(person.userId)?.slice(-1) ?? [],
+  smiledId: side.smiles.get(person.userId)?.slice(-3) ?? [],
+});
 
 /** What of a message is in the index: its number is its sort key. */
 type Entry = Pick<Slot, 'sk'> & { readonly topic?: string; readonly channelId?: number };

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import * as z from 'zod/mini';
+import { endpoints } from '../../shared/endpoints/all.ts';
+import type { Send } from '../../shared/table/table.ts';
+import { picture } from '../emoji/pictures.ts';
+import { handlers } from '../handlers.ts';
+import { onlyDeclared, type TestRealm } from '../realm.ts';
+import { basic } from '../serve/raw.ts';
+import { textOf as answered } from './oracle.ts';
+import { type RequestDraft, written } from './request.ts';
+import { newMark } from './secrets.ts';
+import { properRequests } from './twins.ts';
+import { newSide } from './world.ts';
+
+const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+/** The requests to the store that fail, one in each call, by their number: from the look-up of the key to the commit. */
+const FAILING = [0, 1, 2, 3];
+
+/**
+ * Lets one request to the store fail, in the way of the SDK: the error has with it what was to be written, and what
+ * stands there.
+ */
+const failingAt =
+  (number: number) =>
+  (send: Send): Send => {
+    let sent = 0;
+    return async (command) => {
+      const reply = await send(command);
+      if (sent++ !== number) return reply;
+      const { input } = command as { readonly input: object };
+      throw Object.assign(new Error('The store broke.', { cause: { input, reply } }), {
+        name: 'InternalServerError',
+        CancellationReasons: [{ Code: 'ConditionalCheckFailed', Item: { input, reply } }],
+      });
+    };
+  };
+
+/** The request with a mark wherever its caller writes what they like. */
+function marked(draft: RequestDraft, mark: string): RequestDraft {
+  const isFree = (name: string, value: unknown): boolean => {
+    const parameter = draft.endpoint.parameters[name];
+    return (
+      typeof value === 'string' && parameter?.wire === 'text' && z.safeParse(parameter.schema, mark).success
+    );
+  };
+  return {
+    ...draft,
+    fields: draft.fields.map(([name, value]) => [name, isFree(name, value) ? mark : value] as const),
+  };
+}
+
+test(`neither words nor keys nor addresses come into the log, whatever fails, and every error is counted by its code (seed ${SEED})`, async () => {
+  const side = await newSide();
+  const { owner } = side.realm.people;
+  const mark = newMark();
+  const image = await picture('png', 20, 20);
+  const secrets = [
+    { what: 'what the caller wrote', mark },
+    { what: 'what was written there', mark: side.hidden.inside },
+    { what: 'what is hidden there', mark: side.label },
+    ...side.hidden.secrets,
+    { what: 'the credentials as they come', mark: basic(owner).replace('Basic ', '') },
+    ...Object.values(side.realm.people).map(({ email }) => ({ what: 'an address', mark: email })),
+  ];
+  const leaks: string[] = [];
+  const silent: string[] = [];
+  let requestsWithMark = 0;
+  for (const [place, endpoint] of endpoints.entries()) {
+    const [draft = expect.fail('no request')] = properRequests(endpoint, SEED + place, 1);
+    const reports: object[] = [];
+    for (const number of FAILING) {
+      const realm: TestRealm = side.realm.container(failingAt(number), { wait: side.realm.outside.wait });
+      const headers = { host: realm.host, authorization: basic(owner), 'user-agent': 'Log/1.0' };
+      const sent = await written(marked(draft, mark), side.pools, side.pools, headers, image);
+      if ((JSON.stringify(sent) + textOf(sent.body)).includes(mark)) requestsWithMark++;
+      const environment = onlyDeclared(realm.outside.environment, endpoint.needs);
+      const event = { ...sent, requestContext: { requestId: randomUUID(), domainName: realm.host } };
+      const handler = handlers.get(endpoint.id) ?? expect.fail(endpoint.id);
+      const answer = await handler.with({ ...realm.outside, environment })(event as never);
+      const code = answer.statusCode < 400 ? undefined : JSON.parse(await answered(answer)).code;
+      expect(realm.counts.flatMap(({ metric, kind }) => (metric === 'Errors' ? [kind] : []))).toEqual(
+        code === undefined ? [] : [code],
+      );
+      const lines = JSON.stringify([realm.reports, realm.counts]);
+      for (const secret of secrets)
+        if (lines.includes(secret.mark)) leaks.push(`${endpoint.id} logs ${secret.what}: ${lines}`);
+      reports.push(...realm.reports);
+    }
+    if (endpoint.who !== 'anyone' && reports.length === 0) silent.push(endpoint.id);
+  }
+  expect(leaks).toEqual([]);
+  // Something did fail at each of them that looks at who calls, and a good part of the requests did carry words.
+  expect(silent).toEqual([]);
+  expect(requestsWithMark).toBeGreaterThan(FAILING.length * 10);
+}, 60_000);
+
+const textOf = (body: string | null): string => Buffer.from(body ?? '', 'base64').toString('latin1');
