@@ -7,6 +7,9 @@ import { Ledger } from './ledger.ts';
 import { auditPeople } from './people.ts';
 import { auditChannels, auditConversations } from './places.ts';
 
+/** An organization as the audit sees it. */
+export type Audited = Pick<TestRealm, 'realm' | 'log' | 'outside' | 'pass'>;
+
 /**
  * Goes through all that is stored of an organization and compares what is counted, named or listed twice: counters with
  * what they count, names with whom they lead to, each relation with its inverse, the log with its numbers. To be asked
@@ -14,7 +17,7 @@ import { auditChannels, auditConversations } from './places.ts';
  *
  * Returns a sentence for each thing that is wrong.
  */
-export async function audit(test: TestRealm): Promise<readonly string[]> {
+export async function audit(test: Audited): Promise<readonly string[]> {
   const { realm, outside } = test;
   const { table } = outside;
   const ledger = new Ledger();
@@ -28,7 +31,7 @@ export async function audit(test: TestRealm): Promise<readonly string[]> {
 }
 
 /** Reads the log to its end as a client would, and then holds every number to be in one slot. Returns its messages. */
-async function auditLog(test: TestRealm, ledger: Ledger): Promise<MessageSlot[]> {
+async function auditLog(test: Audited, ledger: Ledger): Promise<MessageSlot[]> {
   const { realm, log, outside } = test;
   const pk = partition('slot', { realm });
   test.pass(WHOLE);

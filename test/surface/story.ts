@@ -8,7 +8,7 @@ import { type Client, givenClient } from '../events/queue.ts';
 import { givenChannel, givenGroup, givenUser } from '../given.ts';
 import { fault, lost, type Mishap, mishaps, unheard } from '../log/faults.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { applying, kinds } from '../state/follow.ts';
+import { applying, kinds } from '../state/applied.ts';
 import { type Known as Believed, type Json, knownFrom } from '../state/known.ts';
 import { comparable, followed } from '../state/shown.ts';
 import { perform } from './deed.ts';

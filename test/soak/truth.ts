@@ -1,0 +1,60 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import type { Outside } from '../../shared/domain/outside.ts';
+import { HOME, Memory } from '../../shared/domain/pointer.ts';
+import type { ReadMessage } from '../../shared/log/slot.ts';
+import { documentClient } from '../../shared/table/client.ts';
+import { Table } from '../../shared/table/table.ts';
+import type { Audited } from '../audit/audit.ts';
+import { entriesIn } from '../log/written.ts';
+
+/** The organization as it is stored, past the service and its doors, with a clock that can be moved on. */
+export async function storedAt(endpoint: URL): Promise<Audited> {
+  const environment = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint.origin,
+  };
+  Object.assign(process.env, environment);
+  const client = new DynamoDBClient({ endpoint: endpoint.origin, region: environment.AWS_REGION });
+  const { TableNames: [name] = [] } = await client.send(new ListTablesCommand({}));
+  client.destroy();
+  if (name === undefined) throw new Error('there is no table');
+  const table = new Table(name, documentClient(environment));
+  let offset = 0;
+  const clock = { now: () => Date.now() + offset, wait: (ms: number) => wait(ms) };
+  const outside: Outside = {
+    ...clock,
+    table,
+    environment,
+    memory: new Memory(),
+    uuid: randomUUID,
+    randomBytes,
+    report: () => {},
+    count: () => {},
+  };
+  return {
+    realm: HOME,
+    outside,
+    log: { table, realm: HOME, ...clock },
+    pass: (ms) => {
+      offset += ms;
+    },
+  };
+}
+
+/** Every message that there is, in the order of their ids. */
+export const messagesIn = async ({ log }: Audited): Promise<ReadMessage[]> =>
+  (await entriesIn(log)).filter((entry) => entry.kind === 'message');
+
+/** The ids of the messages with each marker. */
+export function byMarker(messages: readonly ReadMessage[]): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (const { id, content } of messages) {
+    const marker = /^\[\d+ \w+ \d+\]/.exec(content)?.[0];
+    if (marker !== undefined) found.set(marker, [...(found.get(marker) ?? []), id]);
+  }
+  return found;
+}
