@@ -1,0 +1,231 @@
+import { activity, HELD, PEOPLE, pollMemory, running } from './activity.ts';
+import { type Counted, callCost, monthCost, monthlyHours, personCost, polling, requestCost } from './cost.ts';
+import { transportNote } from './cost-transport.ts';
+import { costOf, prices } from './prices.ts';
+import { type Column, dollars, figure, markdownTable } from './table.ts';
+
+const figures = (...heads: readonly string[]): Column[] => heads.map((head) => ({ head, figures: true }));
+
+/** So many active people whose arithmetic is shown. */
+const SHOWN = 50;
+
+/** What a machine for the reference server costs a month, hours of a month among it. */
+const MONTH_HOURS = 730;
+const machine = (): number => costOf('instanceHour', MONTH_HOURS);
+
+/** `docs/COST.md`: what so many people cost a month, and why. */
+export const costPage = (counted: Counted): string =>
+  `${[
+    '# What it costs',
+    '',
+    '_Made by `npm run bench -- --only counts,growth --write`. Do not edit it by hand; `npm test` compares it._',
+    '',
+    ...summary(counted),
+    ...arithmetic(counted),
+    ...suppositions(),
+    ...memory(counted),
+    ...transportNote(counted),
+    ...priceList(),
+    ...eachOperation(counted),
+  ].join('\n')}\n`;
+
+function summary(counted: Counted): string[] {
+  const rows = PEOPLE.map((people) => {
+    const lines = personCost(counted, people);
+    const total = monthCost(counted, people);
+    const polls = lines.filter(({ item }) => item.startsWith('polls:'));
+    const largest = lines.reduce((most, line) => (line.dollars > most.dollars ? line : most));
+    const held = people * polls.reduce((sum, line) => sum + line.dollars, 0);
+    return [
+      figure(people),
+      dollars(total),
+      dollars(total / people),
+      `${Math.round((100 * held) / total)} %`,
+      largest.item,
+      `${Math.round((100 * people * largest.dollars) / total)} %`,
+    ];
+  });
+  const perPerson = monthCost(counted, SHOWN) / SHOWN;
+  return [
+    'Dollars a month for one organization in us-east-1, before free tiers and discounts. An active person has a client',
+    `open for ${activity.hours} hours on ${activity.days} days. Who is not there costs nothing but their messages' storage.`,
+    '',
+    markdownTable(
+      [
+        ...figures('active people', 'a month', 'a person', 'for polls'),
+        { head: 'largest item' },
+        ...figures('of the whole'),
+      ],
+      rows,
+    ),
+    '',
+    '![Dollars a month by active people](cost.svg)',
+    '',
+    '**Waiting is what costs.** A client waits by a long poll, and while it waits a function runs. Talking is cheap: what',
+    'a person sends, reads and reacts to is a few cents.',
+    '',
+    `A machine for the reference server, with the 2 processors and 4 GB of RAM that its`,
+    `[requirements](https://zulip.readthedocs.io/en/latest/production/requirements.html) name for 100 users and more,`,
+    `costs ${dollars(machine())} a month as an m7g.large (it has 8 GB), without disk, backup and whoever looks after it. So`,
+    `**a machine costs less from about ${Math.ceil(machine() / perPerson)} people on who are there all day**; below that, and for people who come and go,`,
+    'this costs less. What changes that is in [the design note](#a-transport-for-large-organizations).',
+    '',
+  ];
+}
+
+function arithmetic(counted: Counted): string[] {
+  const lines = personCost(counted, SHOWN);
+  const perSize = PEOPLE.map((people) => personCost(counted, people));
+  const { heard, overheard, polls, mean } = polling(SHOWN);
+  return [
+    '## The arithmetic',
+    '',
+    `One of ${SHOWN} active people, a month:`,
+    '',
+    markdownTable(
+      [{ head: 'item' }, { head: 'arithmetic' }, ...figures('dollars')],
+      lines.map(({ item, arithmetic, dollars: cost }) => [item, arithmetic, dollars(cost)]),
+    ),
+    '',
+    `A poll ends with the first event or after ${HELD} s: with ${figure(heard)} events an hour it is held ${figure(mean)} s on average,`,
+    `so there are ${figure(polls)} an hour. It looks for news every 150 ms, for half a read unit. Each message of the`,
+    `organization wakes every poll, ${figure(overheard)} of ${figure(heard + overheard)} an hour for nothing; whoever hears it has their rights read anew.`,
+    `A request costs ${dollars(requestCost() * 1e6)} a million before it does anything: the edge, the gateway, Lambda, its log and traces.`,
+    '',
+    'Where a line names a price for a million calls, it is made of that, of the read and write units of one call',
+    '([below](#what-each-operation-costs)), of its time (milliseconds of a request, of its round trips, and its share of cold',
+    'starts, in a function of the memory it has) and of the bytes of its reply.',
+    '',
+    'All items, in dollars a month for everybody:',
+    '',
+    markdownTable(
+      [{ head: 'item' }, ...figures(...PEOPLE.map((people) => `${figure(people)} people`))],
+      [
+        ...lines.map(({ item }, i) => [
+          item,
+          ...PEOPLE.map((people, k) => dollars(people * (perSize[k]?.[i]?.dollars ?? 0))),
+        ]),
+        ['**all**', ...PEOPLE.map((people) => `**${dollars(monthCost(counted, people))}**`)],
+      ],
+    ),
+    '',
+    `What stands still costs a little too, however many people there are: ${dollars(costOf('alarm', 1))} for each alarm, ${dollars(costOf('key', 1))}`,
+    `for the key that seals tokens, ${dollars(costOf('secret', 1))} for each secret of the operator. An hourly run with nothing to do is one query.`,
+    '',
+  ];
+}
+
+function suppositions(): string[] {
+  const { days, hours, channelMessages, directMessages, mostHeard, fetches, readAtOnce } = activity;
+  return [
+    '## What is supposed',
+    '',
+    'Units and requests are counted by the bench, prices are published; these are choices, all of them in',
+    '[test/bench/activity.ts](../test/bench/activity.ts):',
+    '',
+    `- ${days} days of ${hours} hours, one client each. A day: ${channelMessages} messages to channels and ${directMessages} to people, ${fetches} fetches,`,
+    `  ${activity.registrations} registrations, ${activity.reactions} reactions, ${activity.edits} edit; at most ${mostHeard} messages of channels are for one; ${readAtOnce} are marked as read at once.`,
+    `- Clients ping every ${activity.pingEvery} s. Everybody is there in the same hours, so a ping tells of all the others.`,
+    `- A request takes ${running.base} ms and ${running.roundTrip} ms for each round trip; one in ${running.coldOneIn} meets a cold start of ${running.coldStart} ms. Not measured on AWS:`,
+    '  but without polls all functions together are cents, so twice as much would change little.',
+    '- Events are taken one by one. Where they come faster than the probes, several are read at once and it costs less.',
+    '- Push notifications, exports, mail and images are left out; so is what an attacker does before they are stopped.',
+    '',
+  ];
+}
+
+function memory(counted: Counted): string[] {
+  const seconds = monthlyHours * 3_600;
+  const rows = [128, 256, 512, 1_024].map((size) => [
+    size === pollMemory ? `**${size}** (now)` : String(size),
+    dollars(costOf('lambdaTime', seconds * (size / 1_024))),
+    ...PEOPLE.slice(1).map((people) => dollars(monthCost(counted, people, size))),
+  ]);
+  const holds = [5, 10, HELD, 28].map((held) => {
+    const polls = (monthlyHours * 3_600) / held;
+    return [
+      held === HELD ? `**${held}** (now)` : String(held),
+      figure(3_600 / held),
+      dollars(polls * requestCost()),
+    ];
+  });
+  return [
+    '## What less memory and other holding times buy',
+    '',
+    `The function that is polled has ${pollMemory} MB. It waits nearly all the time, so its processor hardly matters; its memory is`,
+    'what one pays for. The heap of its bundle after import is told by `npm run bench -- --only functions`.',
+    '',
+    markdownTable(
+      figures('MB', 'holding, a person', ...PEOPLE.slice(1).map((n) => `all, ${figure(n)} people`)),
+      rows,
+    ),
+    '',
+    `A poll is held ${HELD} s when nothing happens (the gateway gives up at 29). Holding time costs the same whether it is one`,
+    'poll or five; only the requests grow. So longer is better, and there is little left to gain:',
+    '',
+    markdownTable(figures('held, s', 'idle polls an hour', 'requests, a person and month'), holds),
+    '',
+  ];
+}
+
+function priceList(): string[] {
+  return [
+    '## Prices',
+    '',
+    'Looked up on 2026-11-21 in stored copies of these pages, since no live page could be fetched. "From others" is what',
+    'somebody else says that AWS asks; "not verified" is what no copy at hand said in figures. Check before you budget.',
+    '',
+    markdownTable(
+      [
+        ...figures('dollars', 'for'),
+        { head: 'what' },
+        { head: 'source' },
+        { head: 'as of' },
+        { head: 'read' },
+      ],
+      Object.values(prices).map(({ dollars: price, per, unit, source, asOf, read }) => [
+        String(price),
+        figure(per),
+        unit,
+        source,
+        asOf,
+        read,
+      ]),
+    ),
+    '',
+  ];
+}
+
+function eachOperation({ counts }: Counted): string[] {
+  return [
+    '## What each operation costs',
+    '',
+    'One call in a warm container; a cold one has one more round trip. Units are what DynamoDB would charge, counted by the',
+    'local store; a poll that is held costs its time besides. In dollars for a million calls.',
+    '',
+    markdownTable(
+      [
+        { head: 'operation' },
+        ...figures(
+          'round trips',
+          'cold',
+          'requests',
+          'read units',
+          'write units',
+          'reply, bytes',
+          'a million',
+        ),
+      ],
+      counts.map((row) => [
+        row.operation,
+        row.warm.roundTrips,
+        row.cold.roundTrips,
+        row.warm.requests,
+        row.warm.readUnits,
+        row.warm.writeUnits,
+        row.warm.replyBytes,
+        dollars(callCost(row) * 1e6),
+      ]),
+    ),
+  ];
+}

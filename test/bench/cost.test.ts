@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { HELD } from './activity.ts';
+import { COSTED, monthCost, personCost, polling, requestCost, warmOf } from './cost.ts';
+import { type CountRow, measureCounts } from './counts.ts';
+import { operations } from './operations.ts';
+import { pagesOf, readPage, readRecorded } from './recorded.ts';
+
+const recorded = await readRecorded();
+
+it('the pages are what the bench makes of what it recorded (`npm run bench -- --only counts,growth --write`)', async () => {
+  for (const [name, page] of Object.entries(pagesOf(recorded))) expect(await readPage(name), name).toBe(page);
+});
+
+/** Without the bytes of replies, in which there are ids and times; and how the calls of a held poll overlap. */
+const units = ({ operation, cold, warm }: CountRow) => ({
+  operation,
+  counts: [cold, warm].map(({ replyBytes: _, toldBytes: __, roundTrips, ...count }) => ({
+    ...count,
+    ...(operation !== COSTED.hold && { roundTrips }),
+  })),
+});
+
+it('what costs are made of is what is counted now', async () => {
+  const names: readonly string[] = Object.values(COSTED);
+  const now = await measureCounts(operations.filter(({ name }) => names.includes(name)));
+  const then = recorded.counts.filter(({ operation }) => names.includes(operation));
+  expect(now).toHaveLength(names.length);
+  expect(now.map(units)).toEqual(then.map(units));
+});
+
+it('records every operation that there is', () => {
+  expect(recorded.counts.map(({ operation }) => operation)).toEqual(operations.map(({ name }) => name));
+});
+
+it('counts polls as a poll that ends with the first event or with its time', () => {
+  const idle = polling(0.000_001);
+  expect(idle.mean).toBeCloseTo(24, 0);
+  expect(polling(5_000).mean).toBeLessThan(idle.mean);
+  // However often a client asks, it is there all the time.
+  for (const people of [1, 50, 5_000]) {
+    const { polls, mean } = polling(people);
+    expect(polls * mean).toBeCloseTo(3_600, 6);
+  }
+});
+
+it('supposes that a poll is held as long as it is: a probe every 150 ms', () => {
+  expect(0.15 * warmOf(recorded, COSTED.hold).roundTrips).toBeCloseTo(HELD, 0);
+});
+
+it('adds up', () => {
+  const lines = personCost(recorded, 50);
+  const sum = lines.reduce((total, { dollars }) => total + dollars, 0);
+  expect(monthCost(recorded, 50)).toBeCloseTo(50 * sum, 9);
+  // 168 hours in a function of half a gigabyte.
+  expect(personCost(recorded, 50, 512)[0]?.dollars).toBeCloseTo(168 * 3_600 * 0.5 * 0.0000133334, 9);
+  expect(requestCost()).toBeCloseTo((1 + 0.1 + 3.5 + 0.2 + 0.25 + 0.25) / 1e6, 12);
+});

@@ -1,0 +1,222 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { handler as register } from '../../functions/events/register.ts';
+import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
+import { newQueue } from '../../shared/domain/event/event-queue.ts';
+import type { Group } from '../../shared/domain/group/group.ts';
+import { onlyUser } from '../../shared/domain/group/group-setting.ts';
+import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
+import { kept, presenceKey, pulseKey, seconds, slotOf } from '../../shared/domain/presence/presence.ts';
+import { documentClient } from '../../shared/table/client.ts';
+import { type Key, key } from '../../shared/table/keys.ts';
+import type { Send } from '../../shared/table/table.ts';
+import { givenHistory } from '../exports/history.ts';
+import { givenCount } from '../given.ts';
+import type { TestRealm } from '../realm.ts';
+import { TABLE } from '../store.ts';
+
+/*
+ * Much of one kind, put straight into the table as the endpoints would have left it.
+ */
+
+/** Items of one request, and requests at once. */
+const BATCH = 25;
+const LANES = 4;
+
+/** Numbers from here on belong to nobody else. */
+const FIRST = 500_000_000;
+
+interface Stored {
+  readonly at: Key;
+  readonly item: object;
+}
+
+const sendOf = ({ outside }: TestRealm): Send => documentClient(outside.environment);
+
+async function putAll(realm: TestRealm, all: readonly Stored[]): Promise<void> {
+  const send = sendOf(realm);
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < all.length) {
+      const batch = all.slice(next, next + BATCH);
+      next += BATCH;
+      const puts = batch.map(({ at, item }) => ({ PutRequest: { Item: { ...at, ...item } } }));
+      await send(new BatchWriteCommand({ RequestItems: { [TABLE]: puts } }));
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}
+
+const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+/** So many more subscribers of `general`, who have no accounts. */
+async function subscribers(given: TestRealm, count: number): Promise<void> {
+  const { realm, channels } = given;
+  const channelId = channels.general;
+  await putAll(
+    given,
+    times(count, (i) => ({
+      at: key('subscriber', { realm, channelId, userId: FIRST + i }),
+      item: { userId: FIRST + i },
+    })),
+  );
+  await givenCount(given, channelId, { subscribers: count });
+}
+
+/** So many more accounts. */
+const members = (given: TestRealm, count: number): Promise<void> =>
+  putAll(
+    given,
+    times(count, (i) => ({
+      at: key('user', { realm: given.realm, userId: FIRST + i }),
+      item: {
+        userId: FIRST + i,
+        email: `firstname.lastname${i}@department.example.com`,
+        fullName: `Firstname Lastname (${i})`,
+        role: roles.member,
+        isActive: true,
+        isBot: false,
+        dateJoined: '2026-01-01T00:00:00.000Z',
+        avatarVersion: 1,
+        timezone: 'America/Argentina/Buenos_Aires',
+      },
+    })),
+  );
+
+/** So many custom emoji. */
+const emoji = ({ realm, ...rest }: TestRealm, count: number): Promise<void> =>
+  putAll(
+    { realm, ...rest },
+    times(count, (i) => {
+      const [emojiId, name] = [FIRST + i, `party${i}`];
+      const sourceUrl = `/user_avatars/${realm}/emoji/images/${'0'.repeat(32)}${i}.png`;
+      const item = { emojiId, name, authorId: 1, sourceUrl, stillUrl: null, deactivated: false };
+      return [
+        { at: key('emoji', { realm, emojiId }), item },
+        { at: key('emojiName', { realm, name }), item: { emojiId, sourceUrl } },
+      ];
+    }).flat(),
+  );
+
+/** So many queues of the admin's, as of clients that wait for everything. */
+async function queues(given: TestRealm, count: number): Promise<void> {
+  const { realm, outside, people } = given;
+  const start = (await outside.table.get<{ seq: number }>(key('counter', { realm })))?.seq ?? 0;
+  const listening = { narrow: [], allPublicChannels: false, applyMarkdown: true, clientGravatar: true };
+  await putAll(
+    given,
+    times(count, (i) => {
+      const queueId = `queue:${i}`;
+      const about = { queueId, userId: people.admin.userId, start, idle: 600 };
+      const queue = newQueue(
+        { ...about, ...listening, includeSubscribers: false, capabilities: [] },
+        outside.now(),
+      );
+      return { at: key('queue', { realm, queueId }), item: { ...queue } };
+    }),
+  );
+}
+
+/** So many groups, each in the one before it, ten groups deep; the member is in the innermost ones. */
+async function nestedGroups(given: TestRealm, count: number): Promise<void> {
+  const { realm, people } = given;
+  const creatorId = people.owner.userId;
+  const { everyone, nobody } = systemGroups;
+  const groupOf = (groupId: number, name: string): Group => ({
+    groupId,
+    name,
+    description: '',
+    creatorId,
+    dateCreated: 1_767_258_000,
+    deactivated: false,
+    settings: {
+      can_add_members_group: onlyUser(creatorId),
+      can_join_group: nobody.id,
+      can_leave_group: everyone.id,
+      can_manage_group: onlyUser(creatorId),
+      can_mention_group: everyone.id,
+      can_remove_members_group: nobody.id,
+    },
+    version: 1,
+  });
+  await putAll(
+    given,
+    times(count, (i) => {
+      const [groupId, name] = [FIRST + i, `nested ${i}`];
+      return [
+        { at: key('group', { realm, groupId }), item: groupOf(groupId, name) },
+        { at: key('groupName', { realm, name }), item: { groupId } },
+      ];
+    }).flat(),
+  );
+  const inner = times(count, (i) => i).filter((i) => i % 10 !== 9 && i + 1 < count);
+  const edges = Object.fromEntries(inner.map((i) => [FIRST + i, [FIRST + i + 1]]));
+  await given.outside.table.put(key('groupGraph', { realm }), { edges, version: 1 });
+  const { userId } = people.member;
+  const groupId = FIRST + Math.min(9, count - 1);
+  await putAll(given, [
+    { at: key('membership', { realm, userId, groupId }), item: { userId, groupId } },
+    { at: key('member', { realm, groupId, userId }), item: { userId, groupId } },
+  ]);
+}
+
+/** So many more members, whose clients have just pinged. */
+async function peopleOnline(given: TestRealm, count: number): Promise<void> {
+  const { realm, outside } = given;
+  const now = seconds(outside.now());
+  await members(given, count);
+  await putAll(
+    given,
+    times(count, (i) => {
+      const userId = FIRST + i;
+      const presence = { userId, at: now, active: now, idle: now };
+      return [
+        { at: pulseKey(realm, slotOf(now), userId), item: kept('pulse', presence) },
+        { at: presenceKey(realm, userId), item: kept('presence', presence) },
+      ];
+    }).flat(),
+  );
+}
+
+/** So many messages of the owner in fifty topics of `general`, every tenth one to the admin. */
+function unreadMessages(given: TestRealm, count: number): Promise<number[]> {
+  const { owner, admin } = given.people;
+  const textOf = (i: number) => ({ content: `Message ${i}.`, rendered: `<p>Message ${i}.</p>` });
+  return givenHistory({ ...given, people: { member: owner, admin } }, sendOf(given), count, textOf);
+}
+
+/** Messages that are marked as read by one request. */
+const READ_AT_ONCE = 1_000;
+
+/** Messages over which one registration raises what counts as read by itself. */
+const RAISED_AT_ONCE = 4_000;
+
+/** The same, which the member read a while ago, and has registered since. */
+async function messages(given: TestRealm, count: number): Promise<void> {
+  const { member } = given.people;
+  const ids = await unreadMessages(given, count);
+  for (let start = 0; start < count; start += READ_AT_ONCE) {
+    const parameters = { messages: ids.slice(start, start + READ_AT_ONCE), op: 'add', flag: 'read' };
+    const { status } = await given.call(updateFlags, member, parameters);
+    if (status !== 200) throw new Error('the messages were not read');
+  }
+  given.pass(600_000);
+  for (let raised = 0; raised <= count; raised += RAISED_AT_ONCE) {
+    const { status } = await given.call(register, member, { fetch_event_types: ['update_message_flags'] });
+    if (status !== 200) throw new Error('nobody could register');
+  }
+}
+
+/** What there may be much of, and how it comes about. */
+export const crowds = {
+  subscribers,
+  members,
+  'people online': peopleOnline,
+  emoji,
+  queues,
+  'nested groups': nestedGroups,
+  messages,
+  'unread messages': unreadMessages,
+} as const;
+
+export type CrowdName = keyof typeof crowds;

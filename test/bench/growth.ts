@@ -1,0 +1,155 @@
+import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { newRealm } from '../realm.ts';
+import { benchClock } from './bench-clock.ts';
+import { type CountRow, countOperation } from './counts.ts';
+import { type CrowdName, crowds } from './crowd.ts';
+import type { Operation } from './operation.ts';
+import { operations } from './operations.ts';
+import { patientContainer } from './patient-store.ts';
+
+/** How much there is of something when it is counted what operations take. */
+export const SIZES = [10, 1_000, 10_000] as const;
+
+export interface GrowthRow extends CountRow {
+  readonly of: CrowdName;
+  readonly size: number;
+}
+
+/** What one could think grows with each of them: what everybody does all the time, and what lists them. */
+const watched: Readonly<Record<CrowdName, readonly string[]>> = {
+  subscribers: [
+    'messages.send:channel',
+    'messages.send:wildcard mention',
+    'events.get:a message is there',
+    'messages.list:newest of a channel',
+    'channels.get',
+    'channels.update',
+    'subscriptions.list',
+    'subscriptions.list:with subscribers',
+    'channels.listMembers',
+    'events.register:everything',
+  ],
+  members: [
+    'messages.send:channel',
+    'messages.send:direct',
+    'messages.send:with a mention',
+    'events.get:a message is there',
+    'presence.update',
+    'users.get',
+    'users.create',
+    'users.update',
+    'users.deactivate',
+    'subscriptions.add:a new channel',
+    'users.list',
+    'events.register:messages only',
+    'events.register:everything',
+  ],
+  'people online': ['presence.update', 'messages.send:channel', 'presence.list'],
+  emoji: [
+    'messages.send:with a mention',
+    'reactions.add',
+    'emoji.add',
+    'emoji.list',
+    'events.register:everything',
+  ],
+  queues: [
+    'messages.send:channel',
+    'events.register:messages only',
+    'events.get:a message is there',
+    'events.get:nothing is there',
+    'events.delete',
+  ],
+  'nested groups': [
+    'users.getOwn',
+    'messages.send:channel',
+    'events.get:a message is there',
+    'userGroups.create',
+    'userGroups.updateMembers',
+    'userGroups.isMember',
+    'userGroups.list',
+    'events.register:everything',
+  ],
+  'unread messages': [
+    'messages.send:channel',
+    'messages.list:first unread',
+    'messages.updateFlags:read 1',
+    'events.register:messages only',
+    'events.register:everything',
+  ],
+  messages: [
+    'messages.send:channel',
+    'messages.send:direct',
+    'messages.list:newest of a channel',
+    'messages.list:newest of a topic',
+    'messages.list:newest of all',
+    'messages.list:first unread',
+    'messages.get',
+    'messages.updateFlags:read 1',
+    'messages.update:content',
+    'messages.delete',
+    'topics.list',
+    'events.get:a message is there',
+    'events.register:everything',
+  ],
+};
+
+/** The operation of this name. */
+function named(name: string): Operation {
+  const found = operations.find((operation) => operation.name === name);
+  if (!found) throw new Error(`there is no operation '${name}'`);
+  return found;
+}
+
+/** Counts what could grow with one thing, in an organization that has so much of it. */
+export async function countAmong(
+  of: CrowdName,
+  size: number,
+  names: readonly string[] = watched[of],
+): Promise<readonly GrowthRow[]> {
+  const made = await newRealm({ can_mention_many_users_group: systemGroups.everyone.id });
+
+  const { pass, ...clock } = benchClock();
+  const newContainer = () => patientContainer(made, clock);
+  const bench = { realm: { ...newContainer(), pass }, people: { ...made.people }, pass };
+  await crowds[of](bench.realm, size);
+  const rows: GrowthRow[] = [];
+  for (const name of names) {
+    rows.push({ of, size, ...(await countOperation(bench, named(name), newContainer)) });
+  }
+  return rows;
+}
+
+/** Counts what could grow with each thing, at each size. */
+export async function measureGrowth(sizes: readonly number[] = SIZES): Promise<readonly GrowthRow[]> {
+  const rows: GrowthRow[] = [];
+  for (const of of Object.keys(crowds) as CrowdName[]) {
+    for (const size of sizes) rows.push(...(await countAmong(of, size)));
+  }
+  return rows;
+}
+
+export type Verdict = 'the same' | 'levels off' | 'with the reply' | 'grows';
+
+/** Bytes of items that one read unit is for. */
+const READ_UNIT = 4_096;
+
+/** Bytes of items that may be read for a byte that is told: somebody is told as a number, from an item about them. */
+const READ_FOR_TOLD = 8;
+
+/**
+ * What becomes of an operation from the smallest size to the largest: the same round trips and units; no more from the
+ * second size on; more units, as the reply tells more; or more, whatever it tells.
+ */
+export function verdictOf(rows: readonly GrowthRow[]): Verdict {
+  const [least, most, before] = [rows[0], rows.at(-1), rows.at(-2)];
+  if (!least || !most || !before) throw new Error('nothing was counted');
+  const units = ({ warm }: GrowthRow): number => warm.readUnits + warm.writeUnits;
+  const isNoMore = (than: GrowthRow): boolean =>
+    units(most) <= units(than) && most.warm.roundTrips <= than.warm.roundTrips;
+  if (isNoMore(least)) return 'the same';
+  if (rows.length > 2 && isNoMore(before)) return 'levels off';
+  const read = (units(most) - units(least)) * READ_UNIT;
+  return read > 0 && read <= (most.warm.toldBytes - least.warm.toldBytes) * READ_FOR_TOLD
+    ? 'with the reply'
+    : 'grows';
+}

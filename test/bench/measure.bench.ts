@@ -1,0 +1,16 @@
+import { writeFile } from 'node:fs/promises';
+import { it } from 'vitest';
+import { measureCounts } from './counts.ts';
+import { measureGrowth } from './growth.ts';
+import { operations } from './operations.ts';
+
+const { BENCH_SECTIONS = '', BENCH_RESULT = '' } = process.env;
+
+it('counts what operations take', { timeout: 3_600_000 }, async () => {
+  const sections = BENCH_SECTIONS.split(',');
+  const result = {
+    counts: sections.includes('counts') ? await measureCounts(operations) : [],
+    growth: sections.includes('growth') ? await measureGrowth() : [],
+  };
+  await writeFile(BENCH_RESULT, JSON.stringify(result));
+});

@@ -1,0 +1,247 @@
+import { channelIdOf, idOf, type Operation, operation, plain, talked } from '../operation.ts';
+
+const channel = { type: 'channel', to: 'general' } as const;
+const TEXT = 'The quick brown fox jumps over the lazy dog';
+
+/** Sends to a place that has been written to before. */
+const sends = (
+  variant: string,
+  place: (ids: { readonly guest: number; readonly admin: number }) => Readonly<Record<string, unknown>>,
+  more: (n: number, queue_id: string) => Readonly<Record<string, unknown>> = () => ({}),
+): Operation =>
+  operation({
+    name: `messages.send:${variant}`,
+    as: 'member',
+    repeatable: true,
+    prepare: async (call) => {
+      const { queue_id } = await call('events.register', 'member', { fetch_event_types: [] });
+      const where = place({ guest: await idOf(call, 'guest'), admin: await idOf(call, 'admin') });
+      await call('messages.send', 'member', { ...where, content: TEXT, ...more(-1, queue_id) });
+      return { where, queue_id };
+    },
+    request: ({ where, queue_id }, n) => ({
+      parameters: { ...where, content: `${TEXT} ${n}`, ...more(n, queue_id) },
+    }),
+  });
+
+/** Does something with one of so many messages of the member's, another one for each `n`. */
+const toOneOf = (
+  name: string,
+  as: Operation['as'],
+  count: number,
+  change: (n: number, message_id: number) => ReturnType<Awaited<ReturnType<Operation['prepared']>>>,
+): Operation =>
+  operation({
+    name,
+    as,
+    repeatable: count > 1,
+    prepare: (call, n) => talked(call, 'member', `${name} ${n}`, count),
+    request: (ids, n) => change(Math.floor(n / ids.length), ids[n % ids.length] ?? 0),
+  });
+
+/** Lists messages where twenty were written. */
+const lists = (variant: string, query: (channelId: number) => Readonly<Record<string, unknown>>) =>
+  operation({
+    name: `messages.list:${variant}`,
+    as: 'member',
+    repeatable: true,
+    prepare: async (call) => {
+      await talked(call, 'admin', 'to be read', 20);
+      const to = [await idOf(call, 'member')];
+      await call('messages.send', 'guest', { type: 'direct', to, content: TEXT });
+      return channelIdOf(call, 'general');
+    },
+    request: (channelId) => ({ query: { num_before: 20, num_after: 0, ...query(channelId) } }),
+  });
+
+/** Marks so many messages as read, of which none was. */
+const reads = (count: number): Operation =>
+  operation({
+    name: `messages.updateFlags:read ${count}`,
+    as: 'member',
+    repeatable: false,
+    prepare: (call, n) => talked(call, 'admin', `unread ${n}`, count),
+    request: (messages) => ({ parameters: { messages, op: 'add', flag: 'read' } }),
+  });
+
+/** So many reactions one person can make to one message. */
+const EMOJI = (
+  'smile tada +1 heart pizza car house rocket eyes fire -1 wave clap ok check star bulb bug book key lock gift cake ' +
+  'coffee tea beer apple dog cat tree rose moon cloud zap bell ship bus bike camera phone pencil hammer anchor'
+).split(' ');
+
+/** Messages: sending, reading, changing, marking them, and reactions to them. */
+export const messageOperations: readonly Operation[] = [
+  sends('channel', () => ({ ...channel, topic: 'bench' })),
+  sends(
+    'channel with local_id',
+    () => ({ ...channel, topic: 'echo' }),
+    (n, queue_id) => ({ queue_id, local_id: `${n}.1` }),
+  ),
+  sends('direct', ({ guest }) => ({ type: 'direct', to: [guest] })),
+  sends('direct to two', ({ guest, admin }) => ({ type: 'direct', to: [guest, admin] })),
+  operation({
+    name: 'messages.send:with a mention',
+    as: 'member',
+    repeatable: true,
+    prepare: (call) => talked(call, 'member', 'mentions', 1, '@**Adam Admin**'),
+    request: (_, n) => ({
+      parameters: { ...channel, topic: 'mentions', content: `${TEXT} @**Adam Admin** :tada: ${n}` },
+    }),
+  }),
+  sends(
+    'wildcard mention',
+    () => ({ ...channel, topic: 'wildcards' }),
+    () => ({ content: '@**all** hello' }),
+  ),
+  operation({
+    name: 'messages.send:new topic',
+    as: 'member',
+    repeatable: true,
+    prepare: (call) => channelIdOf(call, 'general'),
+    request: (to, n) => ({ parameters: { type: 'channel', to, topic: `about ${n}`, content: TEXT } }),
+  }),
+  lists('newest of a channel', (id) => ({ anchor: 'newest', narrow: [['channel', id]] })),
+  lists('newest of a topic', (id) => ({
+    anchor: 'newest',
+    narrow: [
+      ['channel', id],
+      ['topic', 'to be read'],
+    ],
+  })),
+  lists('direct messages', () => ({ anchor: 'newest', narrow: [['is', 'dm']] })),
+  lists('newest of all', () => ({ anchor: 'newest' })),
+  lists('first unread', () => ({ anchor: 'first_unread', num_after: 20 })),
+  toOneOf('messages.get', 'guest', 2, (_, message_id) => ({ path: { message_id } })),
+  reads(1),
+  reads(20),
+  operation({
+    name: 'messages.updateFlags:star',
+    as: 'member',
+    repeatable: true,
+    prepare: (call, n) => talked(call, 'admin', `starred ${n}`, 50),
+    request: (ids, n) => ({
+      parameters: {
+        messages: [ids[n % ids.length]],
+        op: Math.floor(n / ids.length) % 2 === 0 ? 'add' : 'remove',
+        flag: 'starred',
+      },
+    }),
+  }),
+  toOneOf('messages.update:content', 'member', 20, (round, message_id) => ({
+    path: { message_id },
+    parameters: { content: `${TEXT}, and again: ${round}` },
+  })),
+  operation({
+    name: 'messages.update:topic',
+    as: 'owner',
+    repeatable: false,
+    prepare: async (call, n) => ({ n, ids: await talked(call, 'owner', `before ${n}`, 1) }),
+    request: ({ n, ids }) => ({
+      path: { message_id: ids[0] ?? 0 },
+      parameters: { topic: `after ${n}`, propagate_mode: 'change_one' },
+    }),
+  }),
+  toOneOf('messages.delete', 'owner', 1, (_, message_id) => ({ path: { message_id } })),
+  operation({
+    name: 'messages.getHistory',
+    as: 'member',
+    repeatable: true,
+    prepare: async (call, n) => {
+      const [message_id = 0] = await talked(call, 'member', `history ${n}`, 1);
+      await call('messages.update', 'member', { content: 'Edited.' }, { path: { message_id } });
+      return message_id;
+    },
+    request: (message_id) => ({ path: { message_id } }),
+  }),
+  toOneOf('reactions.add', 'guest', 40, (round, message_id) => ({
+    path: { message_id },
+    parameters: { emoji_name: EMOJI[round % EMOJI.length] },
+  })),
+  operation({
+    name: 'reactions.remove',
+    as: 'guest',
+    repeatable: false,
+    prepare: async (call, n) => {
+      const [message_id = 0] = await talked(call, 'member', `reactions ${n}`, 1);
+      await call('reactions.add', 'guest', { emoji_name: 'tada' }, { path: { message_id } });
+      return message_id;
+    },
+    request: (message_id) => ({ path: { message_id }, parameters: { emoji_name: 'tada' } }),
+  }),
+  operation({
+    name: 'topics.list',
+    as: 'member',
+    repeatable: true,
+    prepare: async (call) => {
+      await talked(call, 'member', 'a topic', 1);
+      return channelIdOf(call, 'general');
+    },
+    request: (stream_id) => ({ path: { stream_id } }),
+  }),
+  operation({
+    name: 'topics.setVisibility',
+    as: 'member',
+    repeatable: true,
+    prepare: (call) => channelIdOf(call, 'general'),
+    request: (stream_id, n) => ({
+      parameters: { stream_id, topic: `watched ${n % 20}`, visibility_policy: (Math.floor(n / 20) % 3) + 1 },
+    }),
+  }),
+  plain('events.register:everything', 'member', () => ({ parameters: { apply_markdown: true } })),
+  plain('events.register:messages only', 'bot', () => ({
+    parameters: { event_types: ['message'], fetch_event_types: ['message'] },
+  })),
+  operation({
+    name: 'events.get:a message is there',
+    as: 'guest',
+    repeatable: true,
+    prepare: async (call) => {
+      const { queue_id, last_event_id } = await call('events.register', 'guest', { fetch_event_types: [] });
+      await talked(call, 'member', 'news', 1);
+      return { queue_id, last_event_id };
+    },
+    request: (query) => ({ query }),
+  }),
+  operation({
+    name: 'events.get:a message is there for others',
+    as: 'guest',
+    repeatable: true,
+    prepare: async (call) => {
+      const { queue_id, last_event_id } = await call('events.register', 'guest', { fetch_event_types: [] });
+      const message = { type: 'channel', to: 'random', topic: 'elsewhere', content: TEXT };
+      await call('messages.send', 'member', message);
+      return { queue_id, last_event_id, dont_block: true };
+    },
+    request: (query) => ({ query }),
+  }),
+  operation({
+    name: 'events.get:nothing is there',
+    as: 'guest',
+    repeatable: true,
+    prepare: async (call) => {
+      const { queue_id, last_event_id } = await call('events.register', 'guest', { fetch_event_types: [] });
+      return { queue_id, last_event_id, dont_block: true };
+    },
+    request: (query) => ({ query }),
+  }),
+  operation({
+    name: 'events.get:held to the end',
+    as: 'guest',
+    repeatable: false,
+    held: true,
+    pace: 60,
+    prepare: async (call) => {
+      const { queue_id, last_event_id } = await call('events.register', 'guest', { fetch_event_types: [] });
+      return { queue_id, last_event_id };
+    },
+    request: (query) => ({ query }),
+  }),
+  operation({
+    name: 'events.delete',
+    as: 'guest',
+    repeatable: false,
+    prepare: async (call) => (await call('events.register', 'guest', { fetch_event_types: [] })).queue_id,
+    request: (queue_id: string) => ({ parameters: { queue_id } }),
+  }),
+];

@@ -1,0 +1,171 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { picture } from '../../emoji/pictures.ts';
+import { type Call, idOf, type Operation, operation, plain, type Request } from '../operation.ts';
+
+const newGroup = async (call: Call, name: string, members: readonly number[] = []): Promise<number> =>
+  (await call('userGroups.create', 'owner', { name, description: '', members })).group_id;
+
+/** Does something with a group that is created for it, in which the member is. */
+const toGroup = (
+  name: string,
+  as: Operation['as'],
+  repeatable: boolean,
+  request: (
+    group: { readonly user_group_id: number; readonly userId: number; readonly other: number },
+    n: number,
+  ) => Request,
+): Operation =>
+  operation({
+    name,
+    as,
+    repeatable,
+    prepare: async (call, n) => ({
+      userId: await idOf(call, 'admin'),
+      other: await newGroup(call, `${name} ${n}, another`),
+      user_group_id: await newGroup(call, `${name} ${n}`, [await idOf(call, 'member')]),
+    }),
+    request: ({ user_group_id, ...rest }, n) => ({
+      path: { user_group_id },
+      ...request({ user_group_id, ...rest }, n),
+    }),
+  });
+
+const newField = async (call: Call, name: string): Promise<number> =>
+  (await call('profileFields.create', 'owner', { field_type: 1, name })).id;
+
+/** Adds an emoji, and tells the name. */
+async function added(call: Call, emoji_name: string): Promise<string> {
+  const files = [await picture('png', 20, 20)];
+  await call('emoji.add', 'owner', {}, { path: { emoji_name }, files });
+  return emoji_name;
+}
+
+const newDomain = async (call: Call, domain: string): Promise<string> => {
+  await call('domains.add', 'owner', { domain, allow_subdomains: false });
+  return domain;
+};
+
+/** Asks for an export and waits until the worker has written it; tells its id. */
+async function exported(call: Call): Promise<number> {
+  const { id } = await call('exports.create', 'owner', { export_type: 'public' });
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const { exports } = await call('exports.list', 'owner');
+    if (exports.some((one: { id: number; pending: boolean }) => one.id === id && !one.pending)) return id;
+    await wait(100);
+  }
+  throw new Error('the export is not written');
+}
+
+/** Groups, the organization itself, its fields, domains, emoji and exports. */
+export const organizationOperations: readonly Operation[] = [
+  plain('userGroups.list', 'member'),
+  plain('userGroups.create', 'owner', (n) => ({
+    parameters: { name: `cooks ${n}`, description: 'Who cook', members: [] },
+  })),
+  toGroup('userGroups.update', 'owner', true, (_, n) => ({ parameters: { description: `Who cook ${n}` } })),
+  toGroup('userGroups.deactivate', 'owner', false, () => ({})),
+  toGroup('userGroups.updateMembers', 'owner', false, ({ userId }) => ({ parameters: { add: [userId] } })),
+  toGroup('userGroups.updateSubgroups', 'owner', false, ({ other }) => ({ parameters: { add: [other] } })),
+  toGroup('userGroups.listMembers', 'member', true, () => ({})),
+  toGroup('userGroups.isMember', 'member', true, ({ user_group_id, userId }) => ({
+    path: { user_group_id, user_id: userId },
+  })),
+  toGroup('userGroups.listSubgroups', 'member', true, () => ({})),
+  plain('realm.update', 'owner', (n) => ({ parameters: { description: `Those who make it ${n}` } })),
+  {
+    ...plain('profileFields.create', 'owner', (n) => ({ parameters: { field_type: 1, name: `new ${n}` } })),
+    repeatable: false,
+  },
+  plain('profileFields.list', 'member'),
+  operation({
+    name: 'profileFields.reorder',
+    as: 'owner',
+    repeatable: false,
+    prepare: async (call, n) => {
+      for (const side of ['left', 'right']) await newField(call, `${side} ${n}`);
+      const { custom_fields } = await call('profileFields.list', 'owner');
+      return custom_fields.map(({ id }: { id: number }) => id).reverse();
+    },
+    request: (order: readonly number[]) => ({ parameters: { order } }),
+  }),
+  operation({
+    name: 'profileFields.update',
+    as: 'owner',
+    repeatable: true,
+    prepare: (call, n) => newField(call, `changed ${n}`),
+    request: (field_id, n) => ({ path: { field_id }, parameters: { hint: `Which ones? ${n}` } }),
+  }),
+  operation({
+    name: 'profileFields.delete',
+    as: 'owner',
+    repeatable: false,
+    prepare: (call, n) => newField(call, `gone ${n}`),
+    request: (field_id) => ({ path: { field_id } }),
+  }),
+  plain('domains.list', 'member'),
+  {
+    ...plain('domains.add', 'owner', (n) => ({
+      parameters: { domain: `d${n}.example.org`, allow_subdomains: false },
+    })),
+    repeatable: false,
+  },
+  operation({
+    name: 'domains.update',
+    as: 'owner',
+    repeatable: true,
+    prepare: (call, n) => newDomain(call, `u${n}.example.org`),
+    request: (domain, n) => ({ path: { domain }, parameters: { allow_subdomains: n % 2 === 0 } }),
+  }),
+  operation({
+    name: 'domains.remove',
+    as: 'owner',
+    repeatable: false,
+    prepare: (call, n) => newDomain(call, `r${n}.example.org`),
+    request: (domain) => ({ path: { domain } }),
+  }),
+  plain('emoji.list', 'member'),
+  operation({
+    name: 'emoji.add',
+    as: 'owner',
+    repeatable: true,
+    prepare: () => picture('png', 20, 20),
+    request: (file, n) => ({ path: { emoji_name: `bench${n}` }, files: [file] }),
+  }),
+  operation({
+    name: 'emoji.deactivate',
+    as: 'owner',
+    repeatable: false,
+    prepare: (call, n) => added(call, `away${n}`),
+    request: (emoji_name) => ({ path: { emoji_name } }),
+  }),
+  operation({
+    name: 'emoji.image',
+    as: undefined,
+    repeatable: true,
+    prepare: async (call, n) => {
+      const name = await added(call, `shown${n}`);
+      const { emoji } = await call('emoji.list', 'member');
+      const all = Object.values<{ name: string; source_url: string }>(emoji);
+      const url = all.find((one) => one.name === name)?.source_url ?? '';
+      const [, , realm = '', , , file = ''] = url.split('/');
+      return { realm, file };
+    },
+    request: (path) => ({ path }),
+  }),
+  {
+    ...plain('exports.create', 'owner', () => ({ parameters: { export_type: 'public' } })),
+    repeatable: false,
+  },
+  plain('exports.list', 'owner'),
+  plain('exports.listConsents', 'owner'),
+  operation({
+    name: 'exports.delete',
+    as: 'owner',
+    repeatable: false,
+    beyond: 'worker',
+    prepare: exported,
+    request: (export_id) => ({ path: { export_id } }),
+  }),
+  plain('server.getSettings', undefined),
+  plain('server.getOpenApi', undefined),
+];

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Call, type Operation, operation, plain } from '../operation.ts';
+
+const newDevice = async (call: Call): Promise<number> =>
+  (await call('push.registerDevice', 'member')).device_id;
+
+/** What an app registers with: a key of its own and a token. */
+const registration = (device_id: number) => ({
+  device_id,
+  push_key: Buffer.concat([Buffer.from([0x31]), randomBytes(32)]).toString('base64'),
+  push_key_id: randomBytes(4).readUInt32BE(),
+  token_kind: 'fcm',
+  token_id: randomBytes(8).toString('base64'),
+  bouncer_public_key: 'key-of-the-relay',
+  encrypted_push_registration: 'for the relay only',
+});
+
+/** A device that notifications reach, once the worker has told the relay of it. */
+async function activeDevice(call: Call): Promise<void> {
+  await call('push.register', 'member', registration(await newDevice(call)));
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await call('push.sendTest', 'member');
+      return;
+    } catch (error) {
+      if (attempt === 50) throw error;
+      await wait(100);
+    }
+  }
+}
+
+/** Asks to be sent to the provider; what it is given to carry. */
+async function stateOf(call: Call): Promise<string> {
+  const { location } = await call('calls.register', 'member', {}, { path: { provider: 'zoom' } });
+  return new URL(location).searchParams.get('state') ?? '';
+}
+
+/** Push notifications and calls, which other people's services have a part in. */
+export const outsideOperations: readonly Operation[] = [
+  { ...plain('push.registerDevice', 'member'), repeatable: false },
+  operation({
+    name: 'push.removeDevice',
+    as: 'member',
+    repeatable: false,
+    prepare: newDevice,
+    request: (device_id) => ({ parameters: { device_id } }),
+  }),
+  operation({
+    name: 'push.register',
+    as: 'member',
+    repeatable: false,
+    beyond: 'relay',
+    prepare: newDevice,
+    request: (device_id) => ({ parameters: registration(device_id) }),
+  }),
+  operation({
+    name: 'push.sendTest',
+    as: 'member',
+    repeatable: false,
+    beyond: 'relay',
+    prepare: activeDevice,
+    request: () => ({}),
+  }),
+  operation({
+    name: 'push.sendLegacyTest',
+    as: 'member',
+    repeatable: false,
+    beyond: 'relay',
+    prepare: activeDevice,
+    request: () => ({}),
+  }),
+  operation({
+    name: 'calls.register',
+    as: 'member',
+    repeatable: true,
+    beyond: 'provider',
+    prepare: async () => {},
+    request: () => ({ path: { provider: 'zoom' } }),
+  }),
+  operation({
+    name: 'calls.complete',
+    as: undefined,
+    repeatable: false,
+    beyond: 'provider',
+    prepare: stateOf,
+    request: (state) => ({ path: { provider: 'zoom' }, query: { state, code: 'good' } }),
+  }),
+  operation({
+    name: 'calls.create',
+    as: 'member',
+    repeatable: true,
+    beyond: 'provider',
+    prepare: async (call) => {
+      const query = { state: await stateOf(call), code: 'good' };
+      await call('calls.complete', undefined, {}, { path: { provider: 'zoom' }, query });
+    },
+    request: () => ({ path: { provider: 'zoom' } }),
+  }),
+];

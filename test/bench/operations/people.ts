@@ -1,0 +1,120 @@
+import { type Call, idOf, type Operation, operation, plain } from '../operation.ts';
+
+const created = async (call: Call, label: string): Promise<number> =>
+  (await call('users.create', 'admin', { email: `${label}@example.com`, full_name: label })).user_id;
+
+/** Does something with an account that is created for it. */
+const toNew = (
+  name: string,
+  as: Operation['as'],
+  made: (call: Call, label: string) => Promise<number>,
+  path: 'user' | 'bot_id' = 'user',
+): Operation =>
+  operation({
+    name,
+    as,
+    repeatable: false,
+    prepare: (call, n) => made(call, `${name.replace('.', '-').toLowerCase()}${n}`),
+    request: (id) => ({ path: { [path]: id } }),
+  });
+
+/** Asks something about an account of the demo. */
+const about = (name: string, as: Operation['as'], prepare: (call: Call) => Promise<unknown>): Operation =>
+  operation({
+    name,
+    as,
+    repeatable: true,
+    prepare: async (call) => {
+      await prepare(call);
+      return idOf(call, 'member');
+    },
+    request: (user) => ({ path: { user } }),
+  });
+
+const newBot = async (call: Call, label: string): Promise<number> =>
+  (await call('bots.create', 'member', { full_name: label, short_name: label })).user_id;
+
+const newField = async (call: Call, name: string): Promise<number> =>
+  (await call('profileFields.create', 'owner', { field_type: 1, name })).id;
+
+/** Tells that the member is here, as their client has done before. */
+const pings = (name: string): Operation => {
+  const parameters = { status: 'active', slim_presence: true };
+  return operation({
+    name,
+    as: 'member',
+    repeatable: true,
+    prepare: (call) => call('presence.update', 'member', parameters),
+    request: ({ presence_last_update_id: last_update_id }) => ({
+      parameters: { ...parameters, last_update_id },
+    }),
+  });
+};
+
+/** Accounts, profiles, settings, statuses, presence and bots. */
+export const peopleOperations: readonly Operation[] = [
+  plain('users.list', 'member'),
+  operation({
+    name: 'users.list:two of them',
+    as: 'member',
+    repeatable: true,
+    prepare: async (call) => [await idOf(call, 'member'), await idOf(call, 'admin')],
+    request: (user_ids) => ({ query: { user_ids } }),
+  }),
+  plain('users.getOwn', 'member'),
+  about('users.get', 'admin', async () => {}),
+  plain('users.create', 'admin', (n) => ({
+    parameters: { email: `new${n}@example.com`, full_name: `New ${n}` },
+  })),
+  operation({
+    name: 'users.update',
+    as: 'owner',
+    repeatable: true,
+    prepare: (call) => idOf(call, 'guest'),
+    request: (user, n) => ({ path: { user }, parameters: { full_name: `Gus Guest ${n}` } }),
+  }),
+  toNew('users.deactivate', 'owner', created),
+  toNew('users.reactivate', 'owner', async (call, label) => {
+    const user = await created(call, label);
+    await call('users.deactivate', 'owner', {}, { path: { user } });
+    return user;
+  }),
+  { ...plain('users.regenerateKey', 'moderator'), repeatable: false },
+  operation({
+    name: 'users.updateProfileData',
+    as: 'member',
+    repeatable: true,
+    prepare: (call, n) => newField(call, `filled ${n}`),
+    request: (id, n) => ({ parameters: { data: [{ id, value: `Latin ${n}` }] } }),
+  }),
+  operation({
+    name: 'users.removeProfileData',
+    as: 'member',
+    repeatable: false,
+    prepare: async (call, n) => {
+      const id = await newField(call, `emptied ${n}`);
+      await call('users.updateProfileData', 'member', { data: [{ id, value: 'Latin' }] });
+      return id;
+    },
+    request: (id) => ({ parameters: { data: [id] } }),
+  }),
+  plain('settings.update', 'member', (n) => ({ parameters: { color_scheme: (n % 3) + 1 } })),
+  plain('users.setStatus', 'member', (n) => ({
+    parameters: { status_text: `at lunch ${n}`, emoji_name: 'pizza' },
+  })),
+  about('users.getStatus', 'admin', (call) => call('users.setStatus', 'member', { status_text: 'away' })),
+  { ...pings('presence.update'), pace: 60 },
+  { ...pings('presence.update:once in five minutes'), pace: 360 },
+  pings('presence.update:again within a minute'),
+  plain('presence.list', 'member'),
+  about('presence.get', 'admin', (call) => call('presence.update', 'member', { status: 'active' })),
+  plain('bots.list', 'member'),
+  {
+    ...plain('bots.create', 'member', (n) => ({
+      parameters: { full_name: `Bot ${n}`, short_name: `b${n}` },
+    })),
+    repeatable: false,
+  },
+  toNew('bots.deactivate', 'member', newBot, 'bot_id'),
+  toNew('bots.regenerateKey', 'member', newBot, 'bot_id'),
+];

@@ -1,0 +1,203 @@
+/**
+ * `npm run bench`: what every operation takes, how that grows, and how fast it is through the whole local cloud, as one
+ * table.
+ *
+ * - `--json` prints all of it as JSON instead.
+ * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `delivery`, `functions`,
+ *   `start`.
+ * - `--operations messages.,users.get` puts only those under load whose names begin so, for longer each.
+ * - `--write` makes the pages in `docs/` from the counts; it needs both `counts` and `growth`.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startVitest } from 'vitest/node';
+import { type Counted, callCost } from './cost.ts';
+import type { DeliveryRow } from './delivery.ts';
+import type { FunctionRow } from './functions.ts';
+import { growthRows } from './growth-page.ts';
+import type { LoadRow } from './load.ts';
+import { record } from './recorded.ts';
+import { deliveryTable, functionTable, loadNotes, startTable } from './speed-tables.ts';
+import type { StartRow } from './start.ts';
+import { dollars, figure, terminalTable } from './table.ts';
+
+const SECTIONS = ['counts', 'growth', 'load', 'delivery', 'functions', 'start'] as const;
+type Section = (typeof SECTIONS)[number];
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    only: { type: 'string', default: SECTIONS.join(',') },
+    operations: { type: 'string', default: '' },
+  },
+});
+
+function sectionsOf(only: string): ReadonlySet<Section> {
+  const wanted = only.split(',');
+  const unknown = wanted.find((name) => !SECTIONS.some((section) => section === name));
+  if (unknown !== undefined) throw new Error(`'${unknown}' is none of ${SECTIONS.join(', ')}.`);
+  return new Set(wanted as Section[]);
+}
+
+interface Measured extends Counted {
+  readonly load: readonly LoadRow[];
+  readonly delivery: readonly DeliveryRow[];
+  readonly functions: readonly FunctionRow[];
+  readonly start: readonly StartRow[];
+}
+
+/** Counts in a run of vitest, which has the stores that tests have. */
+async function count(sections: ReadonlySet<Section>): Promise<Counted> {
+  const folder = await mkdtemp(join(tmpdir(), 'parlance-counts-'));
+  const file = join(folder, 'result.json');
+  Object.assign(process.env, { BENCH_RESULT: file, BENCH_SECTIONS: [...sections].join(',') });
+  const vitest = await startVitest('test', [], {
+    include: ['test/bench/*.bench.ts'],
+    root: join(import.meta.dirname, '../..'),
+    watch: false,
+    // What is printed is the result.
+    reporters: [
+      { onTestRunEnd: (_, errors) => errors.forEach((error) => void console.error(error.message)) },
+    ],
+  });
+  const failed = vitest.state.getCountOfFailedTests();
+  const problems = vitest.state
+    .getFiles()
+    .flatMap(({ tasks }) => tasks.flatMap((task) => task.result?.errors ?? []));
+  await vitest.close();
+  try {
+    if (failed > 0) throw new Error(problems.map(({ message }) => message).join('\n'));
+    return JSON.parse(await readFile(file, 'utf8'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+    process.exitCode = 0;
+  }
+}
+
+async function measure(sections: ReadonlySet<Section>): Promise<Measured> {
+  const counts = sections.has('counts') || sections.has('growth');
+  const counted = counts ? await count(sections) : { counts: [], growth: [] };
+  return {
+    ...counted,
+    functions: sections.has('functions') ? await (await import('./functions.ts')).measureFunctions() : [],
+    start: sections.has('start') ? await (await import('./start.ts')).measureStart() : [],
+    load: sections.has('load') ? await load() : [],
+    delivery: sections.has('delivery') ? await delivery() : [],
+  };
+}
+
+/** Puts the operations that were asked for under load, and says on the way how far it is. */
+async function load(): Promise<readonly LoadRow[]> {
+  const [{ operations }, { measureLoad }] = await Promise.all([
+    import('./operations.ts'),
+    import('./load.ts'),
+  ]);
+  const beginnings = values.operations.split(',');
+  const wanted = operations.filter(({ name }) => beginnings.some((beginning) => name.startsWith(beginning)));
+  if (wanted.length === 0) throw new Error(`No operation begins with ${values.operations}.`);
+  return measureLoad(wanted, {
+    onRow: ({ operation, inFlight, failed }) =>
+      console.error(`${operation} with ${inFlight} in flight${failed > 0 ? `: ${failed} FAILED` : ''}`),
+  });
+}
+
+async function delivery(): Promise<readonly DeliveryRow[]> {
+  const { measureDelivery } = await import('./delivery.ts');
+  return measureDelivery(undefined, ({ waiting }) => console.error(`delivery to ${waiting} waiting clients`));
+}
+
+const right = (...heads: readonly string[]) => heads.map((head) => ({ head, figures: true }));
+
+function print(title: string, table: string): void {
+  console.log(`\n${title}\n\n${table}`);
+}
+
+/** One line for each operation: what it takes, what it costs, how fast it is, and its function. */
+function printOperations({ counts, load, functions }: Measured): void {
+  const names = [
+    ...new Set([...counts.map(({ operation }) => operation), ...load.map(({ operation }) => operation)]),
+  ];
+  if (names.length === 0) return;
+  const pair = (a: number, b: number): string => (a === b ? figure(a) : `${figure(a)}/${figure(b)}`);
+  const rows = names.map((name) => {
+    const row = counts.find(({ operation }) => operation === name);
+    const endpoint = name.split(':', 1)[0];
+    const at = (level: number) => load.find((one) => one.operation === name && one.inFlight === level);
+    const bundle = functions.find(({ id }) => id === endpoint);
+    return [
+      name,
+      row ? pair(row.cold.roundTrips, row.warm.roundTrips) : '',
+      row ? pair(row.cold.requests, row.warm.requests) : '',
+      row ? pair(row.cold.readUnits, row.warm.readUnits) : '',
+      row ? pair(row.cold.writeUnits, row.warm.writeUnits) : '',
+      row ? dollars(callCost(row) * 1e6) : '',
+      ...[1, 8, 32].map((level) => {
+        const measured = at(level);
+        return measured ? `${figure(measured.p50)}/${figure(measured.p99)}` : '';
+      }),
+      [1, 8, 32]
+        .map((level) => at(level)?.perSecond)
+        .map((speed) => (speed === undefined ? '' : figure(speed)))
+        .join('/')
+        .replace(/^\/+$/, ''),
+      bundle ? figure(bundle.bytes / 1_024) : '',
+      bundle ? figure(bundle.importMs) : '',
+      bundle ? figure(bundle.peakMb) : '',
+    ];
+  });
+  const columns = [
+    { head: 'operation' },
+    ...right('trips', 'requests', 'read', 'write', '$ a million'),
+    ...right('ms at 1', 'at 8', 'at 32', 'a second'),
+    ...right('bundle KB', 'import ms', 'peak MB'),
+  ];
+  const isThere = columns.map((_, i) => i === 0 || rows.some((row) => row[i] !== ''));
+  print(
+    'Operations. Cold/warm where they differ; p50/p99 and replies a second at 1, 8 and 32 in flight.',
+    terminalTable(
+      columns.filter((_, i) => isThere[i]),
+      rows.map((row) => row.filter((_, i) => isThere[i])),
+    ),
+  );
+}
+
+function printOthers({ growth, load, delivery, functions, start }: Measured): void {
+  if (growth.length > 0) {
+    const sizes = [...new Set(growth.map(({ size }) => size))].map(figure).join(' / ');
+    print(
+      `Growth, warm, with ${sizes} of each.`,
+      terminalTable(
+        [
+          { head: 'of' },
+          { head: 'operation' },
+          ...right('trips', 'read', 'write', '$ a million'),
+          { head: 'grows' },
+        ],
+        growthRows(growth),
+      ),
+    );
+  }
+  const told = [
+    ...(load.length > 0 ? loadNotes(load) : []),
+    ...(delivery.length > 0 ? [deliveryTable(delivery)] : []),
+    ...(functions.length > 0 ? [functionTable(functions)] : []),
+    ...(start.length > 0 ? [startTable(start)] : []),
+  ];
+  for (const { title, table } of told) print(title, table);
+}
+
+const sections = sectionsOf(values.only);
+const measured = await measure(sections);
+if (values.json) console.log(JSON.stringify(measured, undefined, 2));
+else {
+  printOperations(measured);
+  printOthers(measured);
+}
+if (values.write) {
+  if (!sections.has('counts') || !sections.has('growth')) throw new Error('--write needs counts and growth.');
+  await record(measured);
+  console.error('docs/ is made anew.');
+}

@@ -1,0 +1,98 @@
+import type { DeliveryRow } from './delivery.ts';
+import type { FunctionRow } from './functions.ts';
+import type { LoadRow } from './load.ts';
+import type { StartRow } from './start.ts';
+import { type Column, figure, terminalTable } from './table.ts';
+
+/** What is told of a part of the measurements: a heading and a table. */
+export interface Told {
+  readonly title: string;
+  readonly table: string;
+}
+
+const right = (...heads: readonly string[]): readonly Column[] =>
+  heads.map((head) => ({ head, figures: true }));
+
+/** DESIGN 7: how much longer than the bare document client's an import may take. */
+const IMPORT_LIMIT = 1.2;
+
+const orNone = (value: number | undefined): string | number => value ?? '';
+
+/** What cannot be seen in one line for each operation: failures, and what was measured in another way. */
+export function loadNotes(rows: readonly LoadRow[]): readonly Told[] {
+  const failed = rows.filter((row) => row.failed > 0);
+  const noted = rows.filter((row) => row.note !== undefined);
+  return [
+    {
+      title: `Load: ${rows.length} rows, ${failed.length} with failures.`,
+      table: tableIfAny(
+        [{ head: 'operation' }, ...right('in flight', 'failed'), { head: 'the first failure' }],
+        failed.map((row) => [
+          row.operation,
+          row.inFlight,
+          row.failed,
+          (row.firstFailure ?? '').slice(0, 300),
+        ]),
+      ),
+    },
+    {
+      title:
+        "Notes. (gateway) and (gateway and thread) are the local cloud's own share of every other row; what operations take besides is the function's work, the door that asks its policy, and the store. Clients run on the same processors. A copy of a function has answered a few requests when a row begins: at 32 in flight its code is hardly compiled yet.",
+      table: tableIfAny(
+        [{ head: 'operation' }, ...right('in flight'), { head: 'note' }],
+        noted.map((row) => [row.operation, row.inFlight, row.note ?? '']),
+      ),
+    },
+  ];
+}
+
+/** A table, or nothing where it would have no lines. */
+const tableIfAny = (columns: readonly Column[], rows: readonly (readonly (string | number)[])[]): string =>
+  rows.length === 0 ? '' : terminalTable(columns, rows);
+
+/** How long messages take to clients that wait. */
+export const deliveryTable = (rows: readonly DeliveryRow[]): Told => ({
+  title:
+    "Delivery, ms, to clients that wait: from the sender's request to the reader's whole reply, and from the sender's reply. The commit lies between the two. Busy: processors while nobody writes.",
+  table: terminalTable(
+    [
+      ...right('waiting', 'p50', 'p99', 'max', 'after reply p50', 'p99', 'max'),
+      ...right('deliveries', 'failed', 'busy', 'peak MB'),
+      { head: 'note' },
+    ],
+    rows.map(({ waiting, p50, p99, max, afterReply, deliveries, failed, busyWaiting, peakMb, ...row }) => [
+      ...[waiting, p50, p99, max, afterReply.p50, afterReply.p99, afterReply.max, deliveries, failed],
+      ...[orNone(busyWaiting), orNone(peakMb), row.note ?? row.firstFailure?.slice(0, 200) ?? ''],
+    ]),
+  ),
+});
+
+/** What the start of each function costs. */
+export function functionTable(rows: readonly FunctionRow[]): Told {
+  const over = rows.filter(({ ratio, cpuRatio }) => ratio > IMPORT_LIMIT && cpuRatio > IMPORT_LIMIT);
+  return {
+    title: `Functions: the import in a fresh process, and its ratio to the bare document client's, which was imported in turn with it (at most ${IMPORT_LIMIT}; over it: ${over.map(({ id }) => id).join(', ') || 'none'}).`,
+    table: terminalTable(
+      [
+        { head: 'function' },
+        ...right('bytes', 'import ms', 'ratio', 'processor ms', 'ratio', 'heap MB', 'peak MB', 'given MB'),
+        { head: 'Markdown' },
+      ],
+      rows.map((row) => [
+        row.id,
+        ...[row.bytes, row.importMs, row.ratio, row.cpuMs, row.cpuRatio, row.heapMb, row.peakMb],
+        orNone(row.memoryMb),
+        row.markdown ? 'yes' : '',
+      ]),
+    ),
+  };
+}
+
+/** How long `npm start` takes. */
+export const startTable = (rows: readonly StartRow[]): Told => ({
+  title: '`npm start`, packages installed, s until it is ready.',
+  table: terminalTable(
+    [{ head: 'start' }, ...right('p50', 'max')],
+    rows.map(({ start, p50, max }) => [start, figure(p50 / 1000), figure(max / 1000)]),
+  ),
+});
