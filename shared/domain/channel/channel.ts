@@ -49,6 +49,11 @@ export interface ChannelCount {
   readonly subscribers: number;
   /** Oldest message, set by the first one. */
   readonly firstMessageId?: number;
+  /**
+   * The message with which a topic began last, or became older. One that is not the oldest of the channel now may be it
+   * when others have left, so whoever takes the oldest away is held to this as it was seen.
+   */
+  readonly opened?: number;
   /** How many topics with a name exist; `empty_topic_only` needs none (specification 3). */
   readonly namedTopics?: number;
   /** The channel's policy is `empty_topic_only`: held here too, so that a send can be held to it. */

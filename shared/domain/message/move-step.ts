@@ -212,7 +212,10 @@ function placeWrites(
       ? countWrites(realm, to.channelId, named, begins, undefined)
       : [
           ...doLeaveChannel(realm, leaving, ground.left, departure),
-          ...countWrites(realm, to.channelId, begins ? 1 : 0, begins, firstFor(ground, leaving.ids)),
+          ...countWrites(realm, to.channelId, begins ? 1 : 0, begins, firstFor(ground, leaving.ids), {
+            count: ground.count,
+            opened: opensWith(ground, leaving.ids),
+          }),
         ];
   return [...departure.writes, ...counts, ...arrivalWrites(realm, move, messages, ground, coming)];
 }
@@ -236,6 +239,12 @@ function spellingWrites(
   return [{ update, change: { set, add: { arrived: 1 } }, when }];
 }
 
+/** The message with which the topic begins or becomes older, if it does (`ChannelCount.opened`). */
+function opensWith({ topic }: StepGround, ids: readonly number[]): number | undefined {
+  const first = Math.min(...ids);
+  return topic === undefined || first < topic.minId ? first : undefined;
+}
+
 /** The oldest message of the channel, if one of these becomes it. */
 function firstFor({ count }: StepGround, ids: readonly number[]): number | undefined {
   const first = Math.min(...ids);
@@ -248,14 +257,19 @@ function countWrites(
   namedTopics: number,
   begins: boolean,
   firstMessageId: number | undefined,
+  { count, opened }: { readonly count?: ChannelCount | undefined; readonly opened?: number | undefined } = {},
 ): Write[] {
   const at = key('channelCount', { realm, channelId });
   // The channel may be restricted to its empty topic at this very moment (specification 3).
   const free = begins ? { equals: { onlyEmptyTopic: undefined } } : {};
   const add = namedTopics === 0 ? {} : { add: { namedTopics } };
   if (firstMessageId !== undefined) {
-    const set = { set: { firstMessageId } };
+    const set = { set: { firstMessageId, ...(opened !== undefined && { opened }) } };
     return [{ update: at, change: { ...set, ...add }, when: { ...free, above: { firstMessageId } } }];
+  }
+  if (opened !== undefined) {
+    const held = { equals: { ...free.equals, firstMessageId: count?.firstMessageId } };
+    return [{ update: at, change: { set: { opened }, ...add }, when: held }];
   }
   if (namedTopics !== 0) return [{ update: at, change: add, when: free }];
   return begins ? [{ check: at, when: free }] : [];

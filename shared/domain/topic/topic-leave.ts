@@ -160,6 +160,8 @@ export function doLeaveChannel(
   if (first === undefined)
     return [namedTopics === 0 ? { check: update, when } : { update, change: add, when }];
   const kept = first === null || held.includes(first) ? [] : [first];
+  // A message that nobody could see yet may be older than the one that was found.
+  const unopened = { equals: { ...when.equals, opened: state.count?.opened } };
   return [
     ...kept.map(
       (seq): Write => ({
@@ -171,7 +173,7 @@ export function doLeaveChannel(
       update,
       change:
         first === null ? { remove: ['firstMessageId'], ...add } : { set: { firstMessageId: first }, ...add },
-      when,
+      when: unopened,
     },
   ];
 }

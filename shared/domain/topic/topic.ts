@@ -108,7 +108,9 @@ function channelWrites(
 ): Write[] {
   const { channelId, topic, messageId, firstId = messageId, day } = arrival;
   const isFirst = count?.firstMessageId === undefined || firstId < count.firstMessageId;
-  if (seen?.day === day && !isFirst && beside === undefined) return [];
+  // Else an older message of the topic is there, and stays the older one.
+  const opens = seen === undefined || firstId < seen.minId;
+  if (seen?.day === day && !isFirst && !opens && beside === undefined) return [];
   const update = key('channelCount', { realm, channelId });
   const namesTopic = seen === undefined && topic !== '';
   const isFreed = beside?.remove?.includes('onlyEmptyTopic') === true;
@@ -118,18 +120,20 @@ function channelWrites(
     ...(namesTopic && !isFreed && { equals: { ...beside?.when?.equals, onlyEmptyTopic: undefined } }),
   };
   const change: Changes = {
-    set: { ...beside?.set, lastActiveDay: day },
+    set: { ...beside?.set, lastActiveDay: day, ...(opens && { opened: messageId }) },
     ...(beside?.remove && { remove: beside.remove }),
     ...(namesTopic && { add: { namedTopics: 1 } }),
   };
   const plain: Write = { update, change, when };
-  if (!isFirst) return [plain];
-  return [
-    {
-      update,
-      change: { ...change, set: { ...change.set, firstMessageId: firstId } },
-      when: { ...when, above: { ...when.above, firstMessageId: firstId } },
-      otherwise: plain,
-    },
-  ];
+  if (!isFirst && !opens) return [plain];
+  const asFirst: Write = {
+    update,
+    change: { ...change, set: { ...change.set, firstMessageId: firstId } },
+    when: { ...when, above: { ...when.above, firstMessageId: firstId } },
+    otherwise: plain,
+  };
+  if (isFirst) return [asFirst];
+  // The older message that was seen may leave at this very moment.
+  const held = { ...when.equals, firstMessageId: count?.firstMessageId };
+  return [{ ...plain, when: { ...when, equals: held }, otherwise: asFirst }];
 }
