@@ -172,6 +172,8 @@ async function abandon(log: Log, numbers: readonly number[], mark: string): Prom
   const top = numbers.at(-1) as number;
   const slot = await log.table.get<Slot>(key('slot', { realm: log.realm, seq: top }));
   if (slot?.commit === mark) return true;
+  // Our own tombstone, whose reply got lost: it stands for all of them.
+  if (slot?.kind === 'tombstone' && slot.width === numbers.length) return false;
   for (const seq of numbers.slice(0, -1).reverse()) await fill(log, seq);
   return false;
 }

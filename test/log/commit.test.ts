@@ -148,6 +148,17 @@ describe('a refused commit', () => {
     expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone', width: 2 }]);
   });
 
+  it('leaves one tombstone where the reply to it got lost', async () => {
+    const { log, counted, truth } = await scene({ put: [unheard] });
+    const plan = () => ({
+      writes: [{ update: counted, change: { add: { applied: 1 } }, when: { equals: { applied: 99 } } }],
+      entries: entries(eventFor({ type: 'a' }), eventFor({ type: 'b' })),
+      result: 0,
+    });
+    await expect(commit(log, 2, plan)).rejects.toThrow(Stale);
+    expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone', width: 2 }]);
+  });
+
   it('is not taken for stale when its own unheard try is what refuses it', async () => {
     const { log, realm, truth } = await scene({ transact: [unheard] });
     const guard = { put: key('sent', { realm: realm.realm, userId: 1, token: 't' }), item: {} };
