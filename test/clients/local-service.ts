@@ -40,7 +40,7 @@ export async function startLocalService(): Promise<LocalService> {
         if (ready === undefined) throw new Error(`the service is not ready:\n${output}`);
         address = ready;
       },
-      { timeout: 30_000, interval: 50 },
+      { timeout: 50_000, interval: 50 },
     );
   };
   const kill = async (signal: NodeJS.Signals): Promise<void> => {

@@ -48,7 +48,7 @@ const ready = async (run: Run): Promise<string> =>
       if (line === undefined) throw new Error(`not ready: ${run.output()}`);
       return line.trim();
     },
-    { timeout: 15_000, interval: 20 },
+    { timeout: 45_000, interval: 20 },
   );
 
 /** Pastes a command into a shell. */
@@ -79,7 +79,8 @@ async function killService({ child, ended }: Run): Promise<void> {
   expect(await ended).toBeNull();
 }
 
-describe('npm start', () => {
+// On a busy machine it takes longer than other tests may; how long is for `npm run bench` to say.
+describe('npm start', { timeout: 90_000 }, () => {
   test('ends with one line that says where, who and how; the command in it works', async () => {
     const run = start();
     const line = await ready(run);
@@ -106,7 +107,7 @@ describe('npm start', () => {
     const ids = [JSON.parse(await paste(command)).id];
     await killService(first);
     const database = `${dataDirectory}/dynamodb.sqlite`;
-    await vi.waitFor(async () => expect(await processesWith(database)).toEqual([]), 3000);
+    await vi.waitFor(async () => expect(await processesWith(database)).toEqual([]), 10_000);
 
     const second = start();
     const again = commandOf(await ready(second));
@@ -120,7 +121,7 @@ describe('npm start', () => {
     expect(new Set(ids).size).toBe(3);
     third.child.kill('SIGTERM');
     expect(await third.ended).toBe(0);
-    await vi.waitFor(async () => expect(await processesWith(dataDirectory)).toEqual([]), 3000);
+    await vi.waitFor(async () => expect(await processesWith(dataDirectory)).toEqual([]), 10_000);
   });
 
   test('says in one sentence what is in the way, and ends', async () => {

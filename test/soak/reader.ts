@@ -121,9 +121,12 @@ export class Reader {
   }
 
   /** What is wrong with what the client knows, beside what a new registration tells when nobody writes any more. */
-  async differences(): Promise<string[]> {
+  async differences(isGone: (id: number) => boolean): Promise<string[]> {
     const state = await this.client.must(registration());
     fetchStale(this.#known, state);
+    // Who is in a channel no more does not hear that a message there is deleted, although they starred it.
+    const { starred_messages: starred } = this.#known.state;
+    this.#known.state.starred_messages = starred.filter((id: number) => !isGone(id));
     if (this.#lacksDirect) {
       this.#known.state.recent_private_conversations = state.recent_private_conversations;
     }

@@ -189,7 +189,7 @@ async function wrongAudience(
     const after = Math.max(reader.start, twin.last_event_id);
     const isFleeting = (id: number): boolean => !isSteady && isOpen.get(id) !== false;
     wrong.push(...wrongHearing({ name: reader.name, heard: reader.heard, told, after, isGone, isFleeting }));
-    wrong.push(...(await reader.differences()));
+    wrong.push(...(await reader.differences(isGone)));
     if (!isSteady) continue;
     wrong.push(...unheard(scene, reader, messages));
     const fetched = await fetchAll(reader.client, reader.start);
