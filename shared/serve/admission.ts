@@ -5,7 +5,8 @@ import { type Known, lookUp, type Pointer } from '../domain/pointer.ts';
 import { Refusal, refusal } from '../domain/problems.ts';
 import type { Account } from '../domain/user/user.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { commit, Stale } from '../log/commit.ts';
+import { commit } from '../log/commit.ts';
+import { decideAnew } from '../log/decide-anew.ts';
 import { giveBack, type Log, takeNumbers } from '../log/log.ts';
 import { isMilestone, keepSolid } from '../log/solid.ts';
 import { type Credentials, isKeyOf, readCredentials } from './credentials.ts';
@@ -36,9 +37,6 @@ type AccountPointer = Extract<Pointer, { readonly kind: 'account' }>;
 /** The bot type that may do nothing but send. */
 const INCOMING_WEBHOOK = 2;
 
-/** How often a decision is made anew when somebody else changed its ground, before that is a fault. */
-const TRIES = 8;
-
 /**
  * Lets a request in and runs it (DESIGN 7 counts its round trips):
  *
@@ -59,7 +57,7 @@ export async function admit(
   const account: AccountPointer = { kind: 'account', email: credentials.email };
   const { pointers, handling } = prepare(given, admission, credentials.email);
   const wanted = [account, ...pointers];
-  for (let attempt = 1; ; attempt++) {
+  return decideAnew(outside, async () => {
     const truth = lookUp(outside.table, outside.memory, admission.host, wanted);
     truth.catch(ignored);
     const guess = outside.memory.guess(admission.host, wanted);
@@ -77,10 +75,9 @@ export async function admit(
       return await finish(started, endpoint, handling);
     } catch (error) {
       await ahead?.giveBack();
-      if (!(error instanceof Stale) || attempt === TRIES) throw error;
-      await outside.wait(Math.random() * 10 * 2 ** attempt);
+      throw error;
     }
-  }
+  });
 }
 
 const ignored = (): void => {};

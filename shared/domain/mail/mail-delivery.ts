@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { commit, Stale } from '../../log/commit.ts';
+import { commit } from '../../log/commit.ts';
+import { decideAnew } from '../../log/decide-anew.ts';
 import { type Log, takeNumbers } from '../../log/log.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
 import { type Wants, wants } from '../../markdown/wants.ts';
@@ -43,9 +44,6 @@ export interface Letter {
 /** Seconds for which posted mail is known: longer than it waits for another try where the first ones failed. */
 const REMEMBERED = 21 * 24 * 3600;
 
-/** How often mail is decided on when its ground changes meanwhile, before that is a fault. */
-const TRIES = 8;
-
 /**
  * Posts mail in the channel of an address. What its person may not do any more, mail does not do in their name: all
  * is judged as it is now, by the rules of their own sends.
@@ -56,14 +54,7 @@ export async function deliverMail(outside: Outside, letter: Letter): Promise<Out
   const { token } = letter.recipient;
   const address = await outside.table.get<MailAddress>(key('mailToken', { token }));
   if (address === undefined) return 'unknown address';
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await tryToDeliver(outside, letter, address);
-    } catch (error) {
-      if (!(error instanceof Stale) || attempt === TRIES) throw error;
-      await outside.wait(Math.random() * 10 * 2 ** attempt);
-    }
-  }
+  return decideAnew(outside, () => tryToDeliver(outside, letter, address));
 }
 
 async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddress): Promise<Outcome> {

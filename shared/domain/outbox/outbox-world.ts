@@ -2,7 +2,7 @@ import type { Log } from '../../log/log.ts';
 import { key } from '../../table/keys.ts';
 import type { Outside } from '../outside.ts';
 import { type GroupGraph, noGroups } from '../permission.ts';
-import { type Realm, withAllSettings } from '../realm/realm.ts';
+import type { Realm } from '../realm/realm.ts';
 
 /** One organization as the worker of the outbox sees it. */
 export interface OutboxWorld {
@@ -22,5 +22,5 @@ export async function loadWorld(outside: Outside, realmId: string): Promise<Outb
   ]);
   if (stored === undefined || stored.deactivated) return undefined;
   const log = { table, realm: realmId, now, wait };
-  return { outside, log, realmId, realm: withAllSettings(stored), graph: graph ?? noGroups };
+  return { outside, log, realmId, realm: stored, graph: graph ?? noGroups };
 }

@@ -1,4 +1,5 @@
-import { commit, MOST_WRITES, Stale } from '../../log/commit.ts';
+import { commit, MOST_WRITES } from '../../log/commit.ts';
+import { decideAnew } from '../../log/decide-anew.ts';
 import type { Log } from '../../log/log.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
@@ -25,8 +26,6 @@ const WRITES = 5;
 const TOGETHER = MOST_WRITES / WRITES;
 /** Transactions under way at once. */
 const WIDTH = 4;
-/** How often a transaction is tried when conversations change meanwhile. */
-const TRIES = 8;
 
 /**
  * Says something to some people, in direct messages of the bot that speaks for the service, a few in one transaction.
@@ -58,7 +57,8 @@ async function sendSome(
 ): Promise<void> {
   const { realm } = log;
   const peopleOf = ({ to }: DirectNotice): number[] => [noticeBotId, to].sort((a, b) => a - b);
-  for (let attempt = 1; ; attempt++) {
+  // One of the conversations may begin at this very moment, or another run be faster.
+  return decideAnew(outside, async () => {
     const seen = await Promise.all(
       notices.map(async (notice) => {
         const [conversation, sent] = await Promise.all([
@@ -73,32 +73,25 @@ async function sendSome(
     const open = seen.filter(({ isSent }) => !isSent);
     if (open.length === 0) return;
     const now = outside.now();
-    try {
-      await commit(log, open.length, (numbers) => {
-        const sends = open.map(({ notice, conversation }, i) => {
-          const { content, rendered, token } = notice;
-          const draft: Draft = {
-            senderId: noticeBotId,
-            client: 'Internal',
-            content,
-            readBySender: false,
-            token,
-            now,
-          };
-          const delivery = directDelivery(realm, peopleOf(notice), conversation, rendered);
-          return doSend(realm, draft, delivery, [numbers[i] as number]);
-        });
-        return {
-          writes: sends.flatMap(({ writes }) => writes),
-          entries: sends.flatMap(({ entries }) => entries),
-          result: undefined,
+    await commit(log, open.length, (numbers) => {
+      const sends = open.map(({ notice, conversation }, i) => {
+        const { content, rendered, token } = notice;
+        const draft: Draft = {
+          senderId: noticeBotId,
+          client: 'Internal',
+          content,
+          readBySender: false,
+          token,
+          now,
         };
+        const delivery = directDelivery(realm, peopleOf(notice), conversation, rendered);
+        return doSend(realm, draft, delivery, [numbers[i] as number]);
       });
-      return;
-    } catch (error) {
-      // One of the conversations began at this very moment, or another run was faster: look again.
-      if (!(error instanceof Stale) || attempt === TRIES) throw error;
-      await outside.wait(Math.random() * 10 * 2 ** attempt);
-    }
-  }
+      return {
+        writes: sends.flatMap(({ writes }) => writes),
+        entries: sends.flatMap(({ entries }) => entries),
+        result: undefined,
+      };
+    });
+  });
 }

@@ -1,4 +1,5 @@
-import { commit, Stale } from '../../log/commit.ts';
+import { commit } from '../../log/commit.ts';
+import { decideAnew } from '../../log/decide-anew.ts';
 import { key } from '../../table/keys.ts';
 import { directGroups } from '../caller.ts';
 import type { Channel, Subscription } from '../channel/channel.ts';
@@ -13,9 +14,6 @@ import { visibility } from './visibility.ts';
 
 /** People in one transaction: each takes four writes. */
 const STEP = 22;
-
-/** How often a step is tried when policies change meanwhile. */
-const TRIES = 8;
 
 /**
  * Lets the policies follow a topic that moved, as far as they did not go with it. Who cannot read the channel that it
@@ -37,16 +35,8 @@ export async function followPolicies(world: OutboxWorld, task: PoliciesTask & Le
   const people = [...new Set([...old, ...there].map(({ userId }) => userId))];
   for (let start = 0; start < people.length; start += STEP) {
     const some = people.slice(start, start + STEP);
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await followSome(world, task, channel, some);
-        break;
-      } catch (error) {
-        // Somebody chose anew at this very moment, or another run was faster: look again.
-        if (!(error instanceof Stale) || attempt === TRIES) throw error;
-        await outside.wait(Math.random() * 10 * 2 ** attempt);
-      }
-    }
+    // Somebody may choose anew at this very moment, or another run be faster.
+    await decideAnew(outside, () => followSome(world, task, channel, some));
   }
 }
 

@@ -1,4 +1,5 @@
-import { commit, Stale } from '../../log/commit.ts';
+import { commit } from '../../log/commit.ts';
+import { decideAnew } from '../../log/decide-anew.ts';
 import type { Log } from '../../log/log.ts';
 import type { EventEntry, MessageEntry } from '../../log/slot.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
@@ -49,9 +50,6 @@ export function noticeEntry(
   return noticeMessage({ channelId, topic, noticeBotId, content, now }, found);
 }
 
-/** How often a notice is tried when its topic changes meanwhile. */
-const TRIES = 8;
-
 /**
  * Posts a notice once: by its token it is known that it was posted. Where it is no news to whoever did what it tells
  * of, it is read for them from the beginning.
@@ -64,59 +62,44 @@ export async function sendNotice(
   token: SendToken,
   isNewsToActor: boolean,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await trySend(outside, log, speaking, notice, token, isNewsToActor);
-    } catch (error) {
-      if (!(error instanceof Stale) || attempt === TRIES) throw error;
-      await outside.wait(Math.random() * 10 * 2 ** attempt);
-    }
-  }
-}
-
-async function trySend(
-  outside: Outside,
-  log: Log,
-  speaking: Speaking,
-  notice: Notice,
-  token: SendToken,
-  isNewsToActor: boolean,
-): Promise<void> {
-  const { table } = outside;
-  const { realm } = log;
-  const { channel, topic } = notice.place;
-  const { channelId } = channel;
-  const { userId } = speaking.actor;
-  const senderId = speaking.noticeBotId;
-  const conversation = topicConversation(channelId, topic);
-  const [sent, stored, count, subscription, state] = await Promise.all([
-    table.get<Sent>(sentKey(realm, senderId, token.echo)),
-    table.get<Topic>(key('topic', { realm, channelId, topic: folded(topic) })),
-    table.get<ChannelCount>(key('channelCount', { realm, channelId })),
-    isNewsToActor ? undefined : table.get<Subscription>(key('subscription', { realm, channelId, userId })),
-    isNewsToActor ? undefined : table.get<ReadState>(key('read', { realm, userId, conversation })),
-  ]);
-  if (sent !== undefined) return;
-  if (state !== undefined && (state.added ?? 0) >= CROWDED)
-    await compactReadState(outside, realm, userId, state);
-  const now = outside.now();
-  const day = Math.floor(now / 86_400_000);
-  const entry = noticeEntry(speaking, notice, now);
-  // For who is not subscribed nothing is unread anyway.
-  const marks = subscription !== undefined;
-  await commit(log, marks ? 2 : 1, (numbers) => {
-    const messageId = numbers[0] as number;
-    const arrival = { channelId, topic, messageId, senderId, day, isNotice: true } as const;
-    const head = { ...entry.message, id: messageId };
-    return {
-      writes: [
-        ...doArrive(realm, arrival, { topic: stored, takesPart: false, count }),
-        rememberSent(realm, senderId, token, messageId, undefined, now),
-        ...(marks ? [doMark(realm, userId, head, [messageId], 'read', now)] : []),
-      ],
-      entries: [entry, ...(marks ? [readEvent(userId, [messageId])] : [])],
-      result: undefined,
-    };
+  // Its topic may change meanwhile.
+  return decideAnew(outside, async () => {
+    const { table } = outside;
+    const { realm } = log;
+    const { channel, topic } = notice.place;
+    const { channelId } = channel;
+    const { userId } = speaking.actor;
+    const senderId = speaking.noticeBotId;
+    const conversation = topicConversation(channelId, topic);
+    const [sent, stored, count, subscription, state] = await Promise.all([
+      table.get<Sent>(sentKey(realm, senderId, token.echo)),
+      table.get<Topic>(key('topic', { realm, channelId, topic: folded(topic) })),
+      table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+      isNewsToActor ? undefined : table.get<Subscription>(key('subscription', { realm, channelId, userId })),
+      isNewsToActor ? undefined : table.get<ReadState>(key('read', { realm, userId, conversation })),
+    ]);
+    if (sent !== undefined) return;
+    if (state !== undefined && (state.added ?? 0) >= CROWDED)
+      await compactReadState(outside, realm, userId, state);
+    const now = outside.now();
+    const day = Math.floor(now / 86_400_000);
+    const entry = noticeEntry(speaking, notice, now);
+    // For who is not subscribed nothing is unread anyway.
+    const marks = subscription !== undefined;
+    await commit(log, marks ? 2 : 1, (numbers) => {
+      const messageId = numbers[0] as number;
+      const arrival = { channelId, topic, messageId, senderId, day, isNotice: true } as const;
+      const head = { ...entry.message, id: messageId };
+      return {
+        writes: [
+          ...doArrive(realm, arrival, { topic: stored, takesPart: false, count }),
+          rememberSent(realm, senderId, token, messageId, undefined, now),
+          ...(marks ? [doMark(realm, userId, head, [messageId], 'read', now)] : []),
+        ],
+        entries: [entry, ...(marks ? [readEvent(userId, [messageId])] : [])],
+        result: undefined,
+      };
+    });
   });
 }
 

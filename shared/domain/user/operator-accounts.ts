@@ -1,4 +1,5 @@
 import { commit, Stale } from '../../log/commit.ts';
+import { decideAnew } from '../../log/decide-anew.ts';
 import type { Log } from '../../log/log.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
 import { key } from '../../table/keys.ts';
@@ -7,7 +8,7 @@ import { folded } from '../folding.ts';
 import type { Role } from '../group/system-group.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest } from '../problems.ts';
-import { type Realm, withAllSettings } from '../realm/realm.ts';
+import type { Realm } from '../realm/realm.ts';
 import { changeKey } from './api-key-change.ts';
 import { type Account, isSystemBot, type User } from './user.ts';
 import { addPerson, loadNewcomerGround } from './user-add.ts';
@@ -25,9 +26,6 @@ export interface KeyedAccount {
   readonly userId: number;
 }
 
-/** How often it is decided anew when somebody else changed the ground, before that is a fault. */
-const TRIES = 8;
-
 /**
  * Adds a person to an organization as `POST /users` does, and tells everybody. Refuses what that refuses, but the
  * operator may make owners.
@@ -39,26 +37,21 @@ export async function addPersonAsOperator(
 ): Promise<KeyedAccount> {
   const { table } = outside;
   const person = { ...given, email: checkEmail(given.email), fullName: checkFullName(given.fullName) };
-  for (let attempt = 1; ; attempt++) {
+  return decideAnew(outside, async () => {
     const [stored, account, ground] = await Promise.all([
       table.get<Realm>(key('realm', { realm: realmId })),
       table.get<Account>(key('account', { realm: realmId, email: folded(person.email) })),
       loadNewcomerGround(table, realmId),
     ]);
     if (stored === undefined || stored.deactivated) throw badRequest('This organization is out of service.');
-    const organization = { realmId, realm: withAllSettings(stored) };
+    const organization = { realmId, realm: stored };
     const isTaken = account !== undefined;
-    try {
-      const made = await addPerson(outside, organization, commitOf(outside, realmId), person, {
-        ...ground,
-        isTaken,
-      });
-      return { email: person.email, ...made };
-    } catch (error) {
-      if (!(error instanceof Stale) || attempt === TRIES) throw error;
-      await outside.wait(Math.random() * 10 * 2 ** attempt);
-    }
-  }
+    const made = await addPerson(outside, organization, commitOf(outside, realmId), person, {
+      ...ground,
+      isTaken,
+    });
+    return { email: person.email, ...made };
+  });
 }
 
 /** Commits to the log of an organization as a request does. */
