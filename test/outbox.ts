@@ -2,6 +2,7 @@ import type { SQSBatchResponse } from 'aws-lambda';
 import { handler as outbox } from '../functions/workers/outbox.ts';
 import type { Left } from '../shared/domain/outbox/outbox.ts';
 import { partition, sortPrefix } from '../shared/table/keys.ts';
+import type { Send } from '../shared/table/table.ts';
 import type { TestRealm } from './realm.ts';
 import { queued, runQueue } from './worker.ts';
 
@@ -29,4 +30,17 @@ export async function workedOff(realm: TestRealm): Promise<void> {
   if (batchItemFailures.length > 0 || left.length > 0) {
     throw new Error(`the outbox is not empty: ${JSON.stringify([realm.reports, left])}`);
   }
+}
+
+/** A container that ends with its nth transaction, as one that is stopped in the middle of its work. */
+export function endingAt(realm: TestRealm, nth: number): TestRealm {
+  let seen = 0;
+  return realm.container(
+    (store: Send): Send =>
+      async (command) => {
+        if (/TransactWrite/.test(command.constructor.name) && ++seen >= nth)
+          throw new Error('the container ended');
+        return store(command);
+      },
+  );
 }

@@ -4,7 +4,8 @@ import {
   loadTarget,
   messagePointers,
 } from '../../shared/domain/fetch/message-target.ts';
-import { moveMessages, rewriteMessage } from '../../shared/domain/message/message-change.ts';
+import { rewriteMessage } from '../../shared/domain/message/message-change.ts';
+import { moveMessages } from '../../shared/domain/message/message-move.ts';
 import {
   checkRewrite,
   checkRewriting,
@@ -12,7 +13,13 @@ import {
   loadRewrite,
 } from '../../shared/domain/message/message-rewrite.ts';
 import { checkTopic } from '../../shared/domain/message/message-text.ts';
-import { type AskedUpdate, checkUpdate, loadRelocating } from '../../shared/domain/message/message-update.ts';
+import {
+  type AskedUpdate,
+  checkUpdate,
+  loadRelocating,
+  loadStanding,
+} from '../../shared/domain/message/message-update.ts';
+import { endEarlierMoves } from '../../shared/domain/message/move-rest.ts';
 import { STEP } from '../../shared/domain/message/move-step.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import type { Queues } from '../../shared/domain/outside.ts';
@@ -51,14 +58,15 @@ function pointers(input: Update): Pointer[] {
 function load({ input, known, outside, userId, ownerId }: Look<Update>) {
   const asked = askedIn(input);
   const loadMore = async (message: MessageSlot) => {
-    const [rewriting, relocating] = await Promise.all([
+    const [rewriting, standing, relocating] = await Promise.all([
       asked.content === undefined ? undefined : loadRewrite(outside, known, userId, message, namesIn(asked)),
+      loadStanding(outside.table, known.realm, message, asked),
       loadRelocating(outside.table, known.realm, message, asked, {
         userId,
         ...(ownerId !== undefined && { ownerId }),
       }),
     ]);
-    return { rewriting, relocating };
+    return { rewriting, standing, relocating };
   };
   return loadTarget(outside.table, known, userId, input.message_id, loadMore);
 }
@@ -88,6 +96,7 @@ async function run(
   const target = await accessTarget(caller.standing, loaded);
   checkChangeable(target);
   const { message, more, seen } = target;
+  if (more.standing) await endEarlierMoves(outside, caller.realmId, [more.standing]);
   checkUpdate(asked, message);
   const now = outside.now();
   if (asked.content !== undefined) checkRewriting(caller, message, input.prev_content_sha256, now);

@@ -5,8 +5,10 @@ import { servesQueue } from '../../shared/serve/worker.ts';
 
 const job = z.object({
   realm: z.string(),
-  kind: z.enum(['subscribed', 'moved', 'policies', 'people']),
+  kind: z.enum(['subscribed', 'moved', 'move', 'policies', 'people']),
   job: z.string(),
 });
 
-export const handler = servesQueue(outbox, (outside, { body }) => runJob(outside, job.parse(body)));
+export const handler = servesQueue(outbox, (outside, { body, deadline }) =>
+  runJob(outside, job.parse(body), deadline),
+);

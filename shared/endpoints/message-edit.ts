@@ -11,8 +11,8 @@ export const updateMessage = endpoint({
   path: '/api/v1/messages/{message_id}',
   source: 'https://zulip.com/api/update-message, specification 4.2',
   says:
-    'Edits the content of a message, or moves messages to another topic or channel. Many messages move in steps of ' +
-    'a few; a request that breaks off is sent again as it was, and goes on.',
+    'Edits the content of a message, or moves messages to another topic or channel. Where more than twenty go, the ' +
+    'others follow this one a moment later.',
   who: 'user',
   parameters: {
     message_id: messageId,

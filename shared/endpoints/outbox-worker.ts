@@ -5,8 +5,8 @@ import type { QueueWorker, ScheduledWorker } from './worker.ts';
 export const outbox: QueueWorker = {
   id: OUTBOX,
   says:
-    'Tells people that they were subscribed to channels and topics where their messages went, and lets the rest of the ' +
-    'visibility policies and participants follow messages that moved; while it fails, people learn of these late.',
+    'Moves the rest of many messages that are moved at once, with visibility policies and participants, and tells people ' +
+    'that they were subscribed and topics where their messages went; while it fails, all of this comes late.',
   // What is in a message can be done by any run, so a late one costs nothing but its look.
   queue: { name: OUTBOX, batchSize: 10, maxReceives: 3 },
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },

@@ -2,6 +2,7 @@ import type { Channel, ChannelCount } from '../../shared/domain/channel/channel.
 import { loadFolders } from '../../shared/domain/channel/folder.ts';
 import { folded } from '../../shared/domain/folding.ts';
 import type { GroupSetting } from '../../shared/domain/group/group-setting.ts';
+import { loadKind } from '../../shared/domain/outbox/outbox.ts';
 import type { Conversation } from '../../shared/domain/send/direct.ts';
 import type { Topic } from '../../shared/domain/topic/topic.ts';
 import type { MessageSlot } from '../../shared/log/slot.ts';
@@ -90,11 +91,13 @@ async function auditTopics(
   );
   const named = [...byTopic.keys()].filter((topic) => topic !== '').length;
   ledger.same(`named topics of channel ${channelId}`, count?.namedTopics ?? 0, named);
+  const jobs = (await loadKind(table, realm, 'move')).map(({ job }) => job);
   const ids = messages.map(({ id }) => id);
   ledger.same(`the first message of channel ${channelId}`, count?.firstMessageId, minimum(ids));
-  for (const { topic, arrived, left, minId, maxId, participants } of topics) {
+  for (const { topic, arrived, left, minId, maxId, participants, moving } of topics) {
     const what = `topic '${topic}' of channel ${channelId}`;
     const here = (byTopic.get(folded(topic)) ?? []).map(({ id }) => id);
+    ledger.same(`an unknown move of ${what}`, moving !== undefined && !jobs.includes(moving), false);
     ledger.same(`messages in ${what}`, arrived - left, here.length);
     ledger.same(`the oldest in ${what}`, minId, minimum(here));
     ledger.same(`the newest in ${what}`, maxId, maximum(here));

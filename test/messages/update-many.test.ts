@@ -1,77 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Send } from '../../shared/table/table.ts';
-import { givenClient, said, sendTo } from '../events/queue.ts';
-import { givenChangedChannel, givenChannel, givenSubscription, givenUser } from '../given.ts';
+import { givenClient, said } from '../events/queue.ts';
+import { givenChangedChannel, givenChannel, givenSubscription } from '../given.ts';
 import { deliver, leftIn, messagesOf, workedOff } from '../outbox.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber, loggedAfter, storedCount, storedMessage, storedTopic } from '../stored.ts';
-import { move, refused, success, update } from './update.ts';
-
-const say = (realm: TestRealm, as: Person, to: number, topic: string, content = 'x'): Promise<number> =>
-  sendTo(realm, as, to, content, { topic });
-
-async function sayMany(
-  realm: TestRealm,
-  people: readonly Person[],
-  to: number,
-  topic: string,
-  count: number,
-): Promise<number[]> {
-  const ids: number[] = [];
-  for (let i = 0; i < count; i++) ids.push(await say(realm, people[i % people.length] as Person, to, topic));
-  return ids;
-}
-
-const topicsOf = (realm: TestRealm, ids: readonly number[]): Promise<(string | undefined)[]> =>
-  Promise.all(ids.map(async (id) => (await storedMessage(realm, id)).topic));
-
-/** A container that fails every transaction from the nth on, as one that is ended in the middle of its work. */
-const endingAt = (realm: TestRealm, nth: number): TestRealm => {
-  let seen = 0;
-  return realm.container(
-    (store: Send): Send =>
-      async (command) => {
-        if (/TransactWrite/.test(command.constructor.name) && ++seen >= nth)
-          throw new Error('the function ended');
-        return store(command);
-      },
-  );
-};
+import { newRealm } from '../realm.ts';
+import { storedCount, storedMessage, storedTopic } from '../stored.ts';
+import { move, refused, say, sayMany, success, topicsOf, update } from './update.ts';
 
 describe('propagate_mode', () => {
-  it('change_all takes the whole topic, in steps that are told one by one, the asked message last', async () => {
-    const realm = await newRealm();
-    const { member, admin } = realm.people;
-    const people = [member, admin];
-    for (let i = 0; i < 25; i++) people.push(await givenUser(realm));
-    const { channelId } = await givenChannel(realm, {}, people);
-    const ids = await sayMany(realm, people, channelId, 'tea', 45);
-    const elsewhere = await say(realm, member, channelId, 'pie');
-    const client = await givenClient(realm, admin, { event_types: ['update_message'] });
-    const asked = ids[20] as number;
-    const change = { topic: 'cake', propagate_mode: 'change_all' };
-    expect(await move(realm, member, asked, change)).toMatchObject(success);
-    expect(new Set(await topicsOf(realm, ids))).toEqual(new Set(['cake']));
-    expect(await storedTopic(realm, channelId, 'tea')).toBeUndefined();
-    expect(await storedTopic(realm, channelId, 'cake')).toMatchObject({
-      minId: ids[0],
-      maxId: ids.at(-1),
-      arrived: 45,
-      left: 0,
-      participants: 27,
-    });
-    expect(await storedCount(realm, channelId)).toMatchObject({ namedTopics: 2, firstMessageId: ids[0] });
-    expect(await topicsOf(realm, [elsewhere])).toEqual(['pie']);
-    const events = await client.poll();
-    expect(events.flatMap(({ message_ids }) => message_ids).toSorted((a, b) => a - b)).toEqual(ids);
-    expect(events.at(-1)).toMatchObject({
-      message_id: asked,
-      message_ids: [asked],
-      propagate_mode: 'change_all',
-    });
-    expect(events.length).toBeGreaterThan(2);
-  });
-
   it('change_later takes the message and what came after it', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
@@ -108,39 +43,9 @@ describe('propagate_mode', () => {
     const ids = await sayMany(realm, [admin], open.channelId, 'tea', 23);
     const change = { stream_id: closed.channelId, propagate_mode: 'change_all' };
     expect(await move(realm, admin, ids[0] as number, change)).toMatchObject(success);
+    await workedOff(realm);
     const events = await client.poll();
     expect(events.map(({ message_id }) => message_id).toSorted((a, b) => a - b)).toEqual(ids);
-  });
-
-  it('a request that breaks off is repeated and goes on; in between, every step is whole', async () => {
-    const realm = await newRealm();
-    const { member } = realm.people;
-    const { channelId } = await givenChannel(realm, {}, [member]);
-    const ids = await sayMany(realm, [member], channelId, 'tea', 50);
-    const start = await lastNumber(realm);
-    const change = { topic: 'cake', propagate_mode: 'change_all' };
-    const asked = ids[0] as number;
-    expect((await move(endingAt(realm, 2), member, asked, change)).status).toBe(500);
-    const [tea, cake] = await Promise.all([
-      storedTopic(realm, channelId, 'tea'),
-      storedTopic(realm, channelId, 'cake'),
-    ]);
-    const moved = (await topicsOf(realm, ids)).filter((topic) => topic === 'cake').length;
-    expect(moved).toBeGreaterThan(0);
-    expect(moved).toBeLessThan(50);
-    expect(tea).toMatchObject({ arrived: 50, left: moved, minId: asked });
-    expect(cake).toMatchObject({ arrived: moved, left: 0 });
-    expect(await storedCount(realm, channelId)).toMatchObject({ namedTopics: 2 });
-    expect(await move(realm, member, asked, change)).toMatchObject(success);
-    expect(new Set(await topicsOf(realm, ids))).toEqual(new Set(['cake']));
-    expect(await storedTopic(realm, channelId, 'tea')).toBeUndefined();
-    expect(await storedTopic(realm, channelId, 'cake')).toMatchObject({ arrived: 50, left: 0, minId: asked });
-    const told = (await loggedAfter(realm, start)).flatMap((entry) =>
-      entry.kind === 'event' && entry.payload.type === 'update_message'
-        ? (entry.payload.message_ids as number[])
-        : [],
-    );
-    expect(told.toSorted((a, b) => a - b)).toEqual(ids);
   });
 
   it('two moves of one topic at once: no message is lost or counted twice', async () => {

@@ -2,7 +2,37 @@ import { expect } from 'vitest';
 import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as getHistory } from '../../functions/messages/getHistory.ts';
 import { handler as updateMessage } from '../../functions/messages/update.ts';
+import { sendTo } from '../events/queue.ts';
 import type { Person, Reply, TestRealm } from '../realm.ts';
+import { loggedAfter, storedMessage } from '../stored.ts';
+
+export const say = (realm: TestRealm, as: Person, to: number, topic: string): Promise<number> =>
+  sendTo(realm, as, to, 'x', { topic });
+
+/** So many messages, from these people in turn. */
+export async function sayMany(
+  realm: TestRealm,
+  people: readonly Person[],
+  to: number,
+  topic: string,
+  count: number,
+): Promise<number[]> {
+  const ids: number[] = [];
+  for (let i = 0; i < count; i++) ids.push(await say(realm, people[i % people.length] as Person, to, topic));
+  return ids;
+}
+
+/** The topics in which these messages are stored. */
+export const topicsOf = (realm: TestRealm, ids: readonly number[]): Promise<(string | undefined)[]> =>
+  Promise.all(ids.map(async (id) => (await storedMessage(realm, id)).topic));
+
+/** The messages that each update since then says to have changed, in the order in which they are told. */
+export const toldOf = async (realm: TestRealm, start: number): Promise<number[][]> =>
+  (await loggedAfter(realm, start)).flatMap((entry) =>
+    entry.kind === 'event' && entry.payload.type === 'update_message'
+      ? [entry.payload.message_ids as number[]]
+      : [],
+  );
 
 export const update = (
   realm: TestRealm,

@@ -35,6 +35,8 @@ export interface Ends {
   readonly first: readonly Neighbour[];
   /** Those of the newest messages of the organization that are in the conversation, whole. */
   readonly recent: readonly MessageSlot[];
+  /** Those of the newest that are elsewhere, wherever the index still shows them. */
+  readonly elsewhere: ReadonlySet<number>;
 }
 
 /**
@@ -58,13 +60,22 @@ export async function loadEnds(
       : end(table, indexes.channel, indexes.channel.key(realm, channelId), false, limit),
     recentMessages(table, realm),
   ]);
-  const recentHere = recent.filter((message) => message.conversation === conversation);
+  const [recentHere, others] = parted(recent, (message) => message.conversation === conversation);
+  const [inChannel, outside] = parted(recent, (message) => message.channelId === channelId);
+  const elsewhere = new Set(others.map(({ id }) => id));
+  const left = new Set(outside.map(({ id }) => id));
+  const isHere = ({ id }: Neighbour): boolean => !elsewhere.has(id);
   return {
-    newest: [...newest, ...recentHere].sort((a, b) => b.id - a.id),
-    oldest: [...oldest, ...recentHere].sort((a, b) => a.id - b.id),
-    first: [...first, ...recent.filter((message) => message.channelId === channelId)].sort(
-      (a, b) => a.id - b.id,
-    ),
+    newest: [...newest.filter(isHere), ...recentHere].sort((a, b) => b.id - a.id),
+    oldest: [...oldest.filter(isHere), ...recentHere].sort((a, b) => a.id - b.id),
+    first: [...first.filter(({ id }) => !left.has(id)), ...inChannel].sort((a, b) => a.id - b.id),
     recent: recentHere,
+    elsewhere,
   };
 }
+
+/** Those for which it holds, and those for which not. */
+const parted = <T>(list: readonly T[], holds: (item: T) => boolean): readonly [T[], T[]] => [
+  list.filter(holds),
+  list.filter((item) => !holds(item)),
+];

@@ -1,10 +1,14 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { isId } from '../channel/channel-access.ts';
+import { folded } from '../folding.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { loadPolicies, type Policies } from '../topic/policy-move.ts';
+import type { Topic } from '../topic/topic.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
+import type { SeenTopic } from './move-rest.ts';
 import { loadStep, type Move, type StepGround } from './move-step.ts';
 import { loadTogether } from './move-together.ts';
 
@@ -56,8 +60,27 @@ export interface Relocating {
   readonly ground: StepGround;
   /** The messages that may go with it; undefined where they are too many for one step. */
   readonly others: readonly MessageHead[] | undefined;
+  /** The oldest of those that may go with it, as the index shows them. */
+  readonly oldest: readonly MessageHead[];
   /** Some of the policies that follow the topic if it is the last one of it. */
   readonly policies: Policies;
+}
+
+/**
+ * The topic of a message that is to move to where it stands, and may be under way from there; undefined for all
+ * others. One round trip.
+ */
+export async function loadStanding(
+  table: Table,
+  realm: string,
+  message: MessageSlot,
+  asked: AskedUpdate,
+): Promise<SeenTopic | undefined> {
+  const { channelId, topic = '' } = message;
+  const moves = asked.topic !== undefined || asked.channelId !== undefined;
+  if (!moves || channelId === undefined || relocationOf(message, asked) !== undefined) return undefined;
+  const seen = await table.get<Topic>(key('topic', { realm, channelId, topic: folded(topic) }));
+  return { channelId, topic, seen };
 }
 
 /** Reads it; undefined where the message stays. One round trip. */
@@ -75,7 +98,7 @@ export async function loadRelocating(
   const [target, together, policies] = await Promise.all([
     loadTargetChannel(table, realm, to.channelId, who),
     mode === 'change_one'
-      ? loadStep(table, realm, { from, to }, [message]).then((ground) => ({ ground, others: [] }))
+      ? loadStep(table, realm, { from, to }, [message]).then((ground) => ({ ground, others: [], oldest: [] }))
       : loadTogether(table, realm, { from, to, mode }, message),
     loadPolicies(table, realm, { from, to }),
   ]);

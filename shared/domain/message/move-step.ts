@@ -1,7 +1,7 @@
-import { type Change, MOST_WRITES, Stale } from '../../log/commit.ts';
+import { type Change, MOST_WRITES } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry, MessageEntry, MessageSlot } from '../../log/slot.ts';
-import { type Key, key } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
@@ -18,6 +18,7 @@ import {
 import { topicConversation } from './conversation.ts';
 import { deletionPayload } from './message-removal.ts';
 import { doRelocate, doRevise, type Relocation, type Rewrite } from './message-revision.ts';
+import { type Arriving, arrivalWrites, countsWrites, spellingWrites } from './move-arrival.ts';
 import { isWhole, MOST_JOINING, peopleOf, peopleOfAll } from './move-people.ts';
 import { unreadByMove } from './moved-unread.ts';
 
@@ -31,13 +32,6 @@ export interface Move {
 
 /** Messages that move in one transaction: with the people who come to take part, it has room for no more. */
 export const STEP = 20;
-
-/**
- * Whether there are messages in the target that are no part of this move: its own first steps may have begun the
- * topic, perhaps in an earlier request that broke off.
- */
-export const mergesInto = ({ from }: Move, target: Topic | undefined): boolean =>
-  target !== undefined && target.begunBy !== topicConversation(from.channelId, from.topic);
 
 /** What one step looks at. */
 export interface StepGround {
@@ -93,19 +87,21 @@ export interface Step {
   readonly rewrite?: Rewrite | undefined;
   /** What the target topic is told in the same transaction. */
   readonly notice?: MessageEntry | undefined;
-  /** With it the move is done, and what goes in the same transaction and is told just before it. */
-  readonly last?: Pick<Change<undefined>, 'writes' | 'entries'>;
+  /** What goes in the same transaction and is told just before it. */
+  readonly beside?: Pick<Change<undefined>, 'writes' | 'entries'>;
   /** What is left to be done afterwards, by the number of the step. */
   readonly left?: ((number: number) => readonly Write[]) | undefined;
+  /** The job of the outbox in which the others follow, or of which this is a step: both topics are marked with it. */
+  readonly moving?: string | undefined;
 }
 
 /** A step as a change of the log: so many numbers, and what happens under them. */
 export function planStep(
   realm: string,
   move: Move,
-  { messages, ground, headsEvent, notBefore, event, now, rewrite, notice, last, left }: Step,
+  { messages, ground, headsEvent, notBefore, event, now, rewrite, notice, beside, left, moving }: Step,
 ): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<undefined> } {
-  const before = last?.entries ?? [];
+  const before = beside?.entries ?? [];
   const entries = [
     ...(headsEvent ? [headsEvent] : []),
     ...before,
@@ -132,11 +128,12 @@ export function planStep(
                 notBefore,
               }),
         ),
-        ...placeWrites(realm, move, messages, ground, {
+        ...placeWrites(realm, move, ground, {
+          messages,
           notice: notice && { id: numbers.at(-1) as number, now },
-          isLast: last !== undefined,
+          moving,
         }),
-        ...(last?.writes ?? []),
+        ...(beside?.writes ?? []),
         ...(left?.(numbers.at(-1) as number) ?? []),
       ],
       entries,
@@ -178,65 +175,36 @@ function firstMessageEvents(
   );
 }
 
-/** A notice that arrives with the messages, as the newest message of the target. */
-interface NoticeArrival {
-  readonly id: number;
-  readonly now: number;
-}
-
-/** What comes with the messages of a step, and whether it is the last one. */
-interface Coming {
-  readonly notice: NoticeArrival | undefined;
-  readonly isLast: boolean;
-}
-
 /** Keeps both topics and both channels right. */
-function placeWrites(
-  realm: string,
-  move: Move,
-  messages: readonly MessageHead[],
-  ground: StepGround,
-  coming: Coming,
-): Write[] {
-  const { from, to } = move;
+function placeWrites(realm: string, { from, to }: Move, ground: StepGround, arriving: Arriving): Write[] {
   const target = key('topic', { realm, channelId: to.channelId, topic: folded(to.topic) });
   if (topicConversation(from.channelId, from.topic) === topicConversation(to.channelId, to.topic)) {
-    return spellingWrites(target, to.topic, messages, ground, coming.notice);
+    return spellingWrites(target, to.topic, arriving, ground);
   }
+  const { messages, moving } = arriving;
   const leaving = { ...from, ids: messages.map(({ id }) => id) };
-  const departure = doLeaveTopic(realm, leaving, ground.left);
+  const departure = doLeaveTopic(realm, leaving, ground.left, moving);
   const begins = ground.topic === undefined && to.topic !== '';
-  const named = departure.namedTopics + (begins ? 1 : 0);
+  const { channelId } = to;
+  const begun = begins ? 1 : 0;
   const counts =
-    from.channelId === to.channelId
-      ? countWrites(realm, to.channelId, named, begins, undefined)
+    from.channelId === channelId
+      ? countsWrites(realm, { channelId, begins, namedTopics: departure.namedTopics + begun }, undefined)
       : [
           ...doLeaveChannel(realm, leaving, ground.left, departure),
-          ...countWrites(realm, to.channelId, begins ? 1 : 0, begins, firstFor(ground, leaving.ids), {
-            count: ground.count,
-            opened: opensWith(ground, leaving.ids),
-          }),
+          ...countsWrites(
+            realm,
+            {
+              channelId,
+              begins,
+              namedTopics: begun,
+              first: firstFor(ground, leaving.ids),
+              opened: opensWith(ground, leaving.ids),
+            },
+            ground.count?.firstMessageId,
+          ),
         ];
-  return [...departure.writes, ...counts, ...arrivalWrites(realm, move, messages, ground, coming)];
-}
-
-/** Where only the spelling changes, the messages stay in their topic, which is spelled as its newest message. */
-function spellingWrites(
-  update: Key,
-  topic: string,
-  messages: readonly MessageHead[],
-  { topic: seen }: StepGround,
-  notice: NoticeArrival | undefined,
-): Write[] {
-  if (seen === undefined) throw new Stale([]);
-  const isNewest = messages.some(({ id }) => id === seen.maxId);
-  if (!notice) {
-    const when = { equals: { maxId: seen.maxId } };
-    return isNewest ? [{ update, change: { set: { topic } }, when }] : [];
-  }
-  const when = { equals: { arrived: seen.arrived, left: seen.left } };
-  const set = { topic, maxId: notice.id, day: Math.floor(notice.now / 86_400_000) };
-  return [{ update, change: { set, add: { arrived: 1 } }, when }];
+  return [...departure.writes, ...counts, ...arrivalWrites(realm, to, arriving, ground)];
 }
 
 /** The message with which the topic begins or becomes older, if it does (`ChannelCount.opened`). */
@@ -249,75 +217,4 @@ function opensWith({ topic }: StepGround, ids: readonly number[]): number | unde
 function firstFor({ count }: StepGround, ids: readonly number[]): number | undefined {
   const first = Math.min(...ids);
   return count?.firstMessageId === undefined || first < count.firstMessageId ? first : undefined;
-}
-
-function countWrites(
-  realm: string,
-  channelId: number,
-  namedTopics: number,
-  begins: boolean,
-  firstMessageId: number | undefined,
-  { count, opened }: { readonly count?: ChannelCount | undefined; readonly opened?: number | undefined } = {},
-): Write[] {
-  const at = key('channelCount', { realm, channelId });
-  // The channel may be restricted to its empty topic at this very moment (specification 3).
-  const free = begins ? { equals: { onlyEmptyTopic: undefined } } : {};
-  const add = namedTopics === 0 ? {} : { add: { namedTopics } };
-  if (firstMessageId !== undefined) {
-    const set = { set: { firstMessageId, ...(opened !== undefined && { opened }) } };
-    return [{ update: at, change: { ...set, ...add }, when: { ...free, above: { firstMessageId } } }];
-  }
-  if (opened !== undefined) {
-    const held = { equals: { ...free.equals, firstMessageId: count?.firstMessageId } };
-    return [{ update: at, change: { set: { opened }, ...add }, when: held }];
-  }
-  if (namedTopics !== 0) return [{ update: at, change: add, when: free }];
-  return begins ? [{ check: at, when: free }] : [];
-}
-
-/** The target topic with the messages that arrive in it, held to how it was seen. */
-function arrivalWrites(
-  realm: string,
-  { from, to: { channelId, topic } }: Move,
-  messages: readonly MessageHead[],
-  { topic: seen, taking }: StepGround,
-  { notice, isLast }: Coming,
-): Write[] {
-  const place = { realm, channelId, topic: folded(topic) };
-  const ids = [...messages.map(({ id }) => id), ...(notice ? [notice.id] : [])];
-  const [minId, maxId] = [Math.min(...ids), Math.max(...ids)];
-  // Some message was sent at this time: were a later day stored, the channel would miss that it is alive then.
-  const sent =
-    notice?.now ?? 1000 * Math.max(0, ...messages.filter(isWhole).map(({ timestamp }) => timestamp));
-  const day = Math.floor(sent / 86_400_000);
-  const people = peopleOfAll(messages).slice(0, MOST_JOINING);
-  const joining = people.filter((userId) => !taking.has(userId));
-  const joined = joining.map(
-    (userId): Write => ({
-      put: key('participant', { ...place, userId }),
-      item: { userId },
-      when: { absent: true },
-    }),
-  );
-  if (seen === undefined) {
-    const item: Topic = {
-      topic,
-      minId,
-      maxId,
-      arrived: ids.length,
-      left: 0,
-      participants: people.length,
-      day,
-      ...(!isLast && { begunBy: topicConversation(from.channelId, from.topic) }),
-    };
-    return [{ put: key('topic', place), item: { ...item }, when: { absent: true } }, ...joined];
-  }
-  const set = {
-    ...(minId < seen.minId && { minId }),
-    ...(maxId > seen.maxId && { maxId, topic, day }),
-  };
-  const add = { arrived: ids.length, ...(joining.length > 0 && { participants: joining.length }) };
-  const remove = isLast && seen.begunBy !== undefined ? { remove: ['begunBy'] } : {};
-  const when = { equals: { arrived: seen.arrived, left: seen.left } };
-  return [{ update: key('topic', place), change: { set, add, ...remove }, when }, ...joined];
 }

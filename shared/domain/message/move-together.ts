@@ -26,6 +26,8 @@ export interface Together {
   readonly ground: StepGround;
   /** The messages that may go with the one that was asked for; undefined where they are too many. */
   readonly others: readonly MessageHead[] | undefined;
+  /** The oldest messages that the move is about, as the index shows them. */
+  readonly oldest: readonly MessageHead[];
 }
 
 /** The lowest id of the messages that a move of this one is about. */
@@ -60,11 +62,17 @@ export async function loadTogether(
   const ground = { left, topic, count, taking: new Set(taking.items.map(({ userId }) => userId)) };
   // What the index does not show yet is in the newest part of the log.
   const recent = left.ends.recent.filter(({ id }) => id >= lowest).map(bare);
-  const heads = new Map([...page.heads, ...recent].map((head) => [head.id, head]));
+  const shown = page.heads.filter(({ id }) => !left.ends.elsewhere.has(id));
+  const heads = new Map([...shown, ...recent].map((head) => [head.id, head]));
   heads.delete(main.id);
-  const fits = !taking.more && page.until === undefined && heads.size < STEP;
-  return { ground, others: fits ? [...heads.values()].sort((a, b) => a.id - b.id) : undefined };
+  const isAll = mode !== 'change_all' || heads.size + 1 === messagesIn(left.topic);
+  const fits = !taking.more && page.until === undefined && heads.size < STEP && isAll;
+  const oldest = [...heads.values()].sort((a, b) => a.id - b.id);
+  return { ground, others: fits ? oldest : undefined, oldest };
 }
+
+/** How many messages a topic has: by that it is known whether the index shows all of them. */
+const messagesIn = (topic: Topic | undefined): number => (topic ? topic.arrived - topic.left : 0);
 
 /** Those that do go: the caller may read them, and they are not there already, in another spelling of one topic. */
 export const goingAlong = (

@@ -6,22 +6,27 @@ import { onceToken } from '../send/sent.ts';
 import { sendNotice } from '../topic/topic-notice.ts';
 import type { TopicPlace } from '../topic/user-topic.ts';
 import type { User } from '../user/user.ts';
-import { noticeInOld } from './move-notice.ts';
+import { isResolved } from './move-check.ts';
+import { type Moved, noticeInNew, noticeInOld } from './move-notice.ts';
 
-/** A move of messages of which the topic that they left is to be told. */
+/** A move of messages of which a topic is to be told. */
 export interface MovedTask {
   /** Who moved them. */
   readonly by: number;
   readonly from: TopicPlace;
-  readonly to: TopicPlace;
+  readonly to: TopicPlace & { readonly isResolution?: boolean };
   readonly count: number;
   readonly isWhole: boolean;
 }
 
-/** Tells the old topic, with the channels as they are now: one that became private meanwhile is not named. */
+/**
+ * Tells the old topic or the new one, once for each job, with the channels as they are now: one that became private
+ * meanwhile is not named to the readers of another.
+ */
 export async function tellMoved(
   { outside, log, realmId: realm, realm: { noticeBotId } }: OutboxWorld,
-  { job, by, from, to, count, isWhole }: MovedTask & Left,
+  { job, by, from, to, count, isWhole }: MovedTask & Pick<Left, 'job'>,
+  topic: 'old' | 'new',
 ): Promise<void> {
   const channelOf = ({ channelId }: TopicPlace) =>
     outside.table.get<Channel>(key('channel', { realm, channelId }));
@@ -30,12 +35,16 @@ export async function tellMoved(
     channelOf(from),
     channelOf(to),
   ]);
-  if (actor === undefined || source === undefined || source.isArchived || target === undefined) return;
-  const notice = noticeInOld(actor, {
+  const told = topic === 'old' ? source : target;
+  if (actor === undefined || source === undefined || target === undefined || told?.isArchived) return;
+  const moved: Moved = {
     from: { channel: source, topic: from.topic },
     to: { channel: target, topic: to.topic },
     count,
     isWhole,
-  });
-  await sendNotice(outside, log, { actor, noticeBotId }, notice, onceToken(job, 'moved', REMEMBERED), true);
+    ...(to.isResolution && { resolution: isResolved(to.topic) ? 'resolved' : 'unresolved' }),
+  };
+  const notice = topic === 'old' ? noticeInOld(actor, moved) : noticeInNew(actor, moved);
+  const token = onceToken(job, topic === 'old' ? 'moved' : 'arrived', REMEMBERED);
+  await sendNotice(outside, log, { actor, noticeBotId }, notice, token, true);
 }

@@ -1,4 +1,4 @@
-import { MOST_WRITES } from '../../log/commit.ts';
+import { moveRest, type RestTask } from '../message/move-rest.ts';
 import { type MovedTask, tellMoved } from '../message/moved-notice.ts';
 import { bringPeople, type PeopleTask } from '../message/moved-people.ts';
 import type { Outside } from '../outside.ts';
@@ -6,23 +6,31 @@ import type { SubscribedTask } from '../subscription/subscription-leave.ts';
 import { tellSubscribed } from '../subscription/subscription-notices.ts';
 import { followPolicies } from '../topic/policy-follow.ts';
 import type { PoliciesTask } from '../topic/policy-move.ts';
-import { doFinish, type Job, type Left, loadJob, loadKind } from './outbox.ts';
+import { finish, type Job, type Left, loadJob, loadKind } from './outbox.ts';
 import { loadWorld, type OutboxWorld } from './outbox-world.ts';
+
+/** How long before its deadline (ms) a run begins nothing more. */
+const LAST = 15_000;
 
 /**
  * Does a job of the outbox, or what is left of it, and takes it out. Throws where something of it could not be done,
- * after everything else was; the job stays then, and comes again.
+ * after everything else was; the job stays then, and comes again. A move that is too long for one run stays too: the
+ * sweep wakes the next one. The deadline is in milliseconds.
  */
-export async function runJob(outside: Outside, job: Job): Promise<void> {
+export async function runJob(outside: Outside, job: Job, deadline: number): Promise<void> {
   const parts = await loadJob(outside.table, job);
   if (parts.length === 0) return;
   const world = await loadWorld(outside, job.realm);
   if (world !== undefined) {
     if (job.kind === 'policies') return followInOrder(world);
+    if (job.kind === 'move') {
+      for (const part of parts as (Left & RestTask)[]) await moveRest(world, part, deadline - LAST);
+      return;
+    }
     if (job.kind === 'subscribed') await tellSubscribed(world, job.job, parts as (Left & SubscribedTask)[]);
     else if (job.kind === 'people')
       for (const part of parts as (Left & PeopleTask)[]) await bringPeople(world, part);
-    else for (const part of parts as (Left & MovedTask)[]) await tellMoved(world, part);
+    else for (const part of parts as (Left & MovedTask)[]) await tellMoved(world, part, 'old');
   }
   await finish(outside, parts);
 }
@@ -34,12 +42,5 @@ async function followInOrder(world: OutboxWorld): Promise<void> {
   for (const task of tasks.sort((a, b) => a.part - b.part)) {
     await followPolicies(world, task);
     await finish(outside, [task]);
-  }
-}
-
-async function finish({ table, uuid }: Outside, parts: readonly Left[]): Promise<void> {
-  for (let start = 0; start < parts.length; start += MOST_WRITES) {
-    const outcome = await table.transact(parts.slice(start, start + MOST_WRITES).map(doFinish), uuid());
-    if (outcome.state !== 'done') throw new Error(`what was done is still in the outbox: ${outcome.state}`);
   }
 }

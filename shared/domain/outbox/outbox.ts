@@ -9,7 +9,8 @@
  * comes after that finds nothing.
  */
 
-import { key, partition, sortPrefix } from '../../table/keys.ts';
+import { MOST_WRITES } from '../../log/commit.ts';
+import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { Outside, Queues } from '../outside.ts';
@@ -18,10 +19,10 @@ import type { Outside, Queues } from '../outside.ts';
 export const OUTBOX = 'outbox';
 
 /**
- * What is left: to tell people of their subscriptions, or a topic where its messages went; policies and people that
- * follow.
+ * What is left: to tell people of their subscriptions, or a topic where its messages went; messages, policies and
+ * people that follow.
  */
-export type TaskKind = 'subscribed' | 'moved' | 'policies' | 'people';
+export type TaskKind = 'subscribed' | 'moved' | 'move' | 'policies' | 'people';
 
 /** A job, which may be left in parts by several transactions of one request: what a message of the queue says. */
 export interface Job {
@@ -51,12 +52,15 @@ const PATIENCE = 1_000;
 /** Leaves a part of a job, in the transaction that makes it necessary. `now` is in milliseconds. */
 export const doLeave = ({ realm, kind, job }: Job, part: number, task: object, now: number): Write => {
   const left: Left = { realm, kind, job, part, at: now, expires: Math.floor(now / 1000) + KEPT };
-  return { put: key('outbox', { realm, kind, job, part }), item: { ...task, ...left } };
+  return { put: outboxKey(left), item: { ...task, ...left } };
 };
 
+/** Where a part of a job is kept. */
+export const outboxKey = ({ realm, kind, job, part }: Left): Key => key('outbox', { realm, kind, job, part });
+
 /** All parts of a job; none where it is done. */
-export const loadJob = (table: Table, { realm, kind, job }: Job): Promise<Left[]> =>
-  table.all<Left>({ pk: partition('outbox', {}), prefix: sortPrefix('outbox', { realm, kind, job }) });
+export const loadJob = <T = unknown>(table: Table, { realm, kind, job }: Job): Promise<(T & Left)[]> =>
+  table.all<T & Left>({ pk: partition('outbox', {}), prefix: sortPrefix('outbox', { realm, kind, job }) });
 
 /** What is left of one kind in an organization, or as much of it as asked for. */
 export const loadKind = <T>(
@@ -72,9 +76,18 @@ export const loadKind = <T>(
   });
 
 /** Takes what was done out of the outbox. */
-export const doFinish = ({ realm, kind, job, part }: Left): Write => ({
-  delete: key('outbox', { realm, kind, job, part }),
-});
+export async function finish(
+  { table, uuid }: Pick<Outside, 'table' | 'uuid'>,
+  parts: readonly Left[],
+): Promise<void> {
+  for (let start = 0; start < parts.length; start += MOST_WRITES) {
+    const deletes = parts
+      .slice(start, start + MOST_WRITES)
+      .map((part): Write => ({ delete: outboxKey(part) }));
+    const outcome = await table.transact(deletes, uuid());
+    if (outcome.state !== 'done') throw new Error(`what was done is still in the outbox: ${outcome.state}`);
+  }
+}
 
 /** Wakes the worker after the commit. The request has succeeded by then, whatever becomes of this. */
 export async function wakeOutbox(

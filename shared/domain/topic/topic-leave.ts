@@ -73,12 +73,13 @@ export interface Departure {
 /**
  * Keeps the topic right when messages leave it: with its last message it vanishes, and with it who took part.
  * Arrivals are counted, so what was seen of the ends can be held to: where a message arrived or left meanwhile, the
- * change is refused and decided again.
+ * change is refused and decided again. `moving` is the job of the outbox in which others follow.
  */
 export function doLeaveTopic(
   realm: string,
   { channelId, topic, ids }: Leaving,
   { topic: seen, ends, participants }: LeavingState,
+  moving?: string,
 ): Departure {
   // The messages went elsewhere since they were read, and the topic with them.
   if (seen === undefined) throw new Stale([]);
@@ -101,10 +102,11 @@ export function doLeaveTopic(
   const gone = new Set(ids);
   const [oldestGone, newestGone] = [gone.has(seen.minId), gone.has(seen.maxId)];
   const left = { left: ids.length };
+  const mark = moving === undefined ? {} : { moving };
   if (!oldestGone && !newestGone) {
     const inside = { below: { minId: Math.min(...ids) }, above: { maxId: Math.max(...ids) } };
     return {
-      writes: [{ update: at, change: { add: left }, when: { absent: false, ...inside } }],
+      writes: [{ update: at, change: { set: mark, add: left }, when: { absent: false, ...inside } }],
       namedTopics: 0,
       held: [],
     };
@@ -115,6 +117,7 @@ export function doLeaveTopic(
   const set = {
     ...(oldest && { minId: oldest.id }),
     ...(newest && { maxId: newest.id, topic: newest.topic ?? topic }),
+    ...mark,
   };
   const kept = [...new Set([oldest, newest].flatMap((neighbour) => neighbour?.id ?? []))];
   const conversation = topicConversation(channelId, topic);

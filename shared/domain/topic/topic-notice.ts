@@ -79,6 +79,8 @@ export async function sendNotice(
       isNewsToActor ? undefined : table.get<ReadState>(key('read', { realm, userId, conversation })),
     ]);
     if (sent !== undefined) return;
+    // The topic is gone, and since then the channel takes none with a name.
+    if (stored === undefined && topic !== '' && count?.onlyEmptyTopic === true) return;
     if (state !== undefined && (state.added ?? 0) >= CROWDED)
       await compactReadState(outside, realm, userId, state);
     const now = outside.now();

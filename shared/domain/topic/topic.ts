@@ -17,8 +17,11 @@ export interface Topic {
   readonly participants: number;
   /** Day of the newest message (days since 1970), so that the channel's own day is written once a day. */
   readonly day: number;
-  /** The conversation whose messages began it by moving here, as long as more of them are to come. */
-  readonly begunBy?: string;
+  /**
+   * The job of the outbox by which messages are on their way from here or to here. Once that job is done or given up
+   * the mark means nothing.
+   */
+  readonly moving?: string;
 }
 
 /** What of a topic and its channel matters to a message that arrives there. */

@@ -1,0 +1,276 @@
+import { Stale } from '../../log/commit.ts';
+import type { MessageHead } from '../../log/message.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import type { Write } from '../../table/write.ts';
+import type { Commit } from '../bulk.ts';
+import type { Caller } from '../caller.ts';
+import type { Channel } from '../channel/channel.ts';
+import type { Seen } from '../channel/channel-access.ts';
+import { messageKey, stillThere } from '../fetch/message-target.ts';
+import { doLeave, type Job, type TaskKind } from '../outbox/outbox.ts';
+import type { Outside } from '../outside.ts';
+import { loadPolicies, movePolicies, type Policies, type PoliciesTask } from '../topic/policy-move.ts';
+import { thinOut } from '../topic/topic-leave.ts';
+import { noticeEntry } from '../topic/topic-notice.ts';
+import { topicConversation } from './conversation.ts';
+import type { Rewriting } from './message-change.ts';
+import type { Relocating } from './message-update.ts';
+import { checkMove, isResolved } from './move-check.ts';
+import { type Moved, noticeInNew } from './move-notice.ts';
+import { leavesPeople, peopleOf } from './move-people.ts';
+import { endEarlierMoves, type RestTask } from './move-rest.ts';
+import { type Move, planStep, roomBeside, type Step } from './move-step.ts';
+import { checkMoveTime, checkTopicMoveTime, moveLimit } from './move-time.ts';
+import { goingAlong, loadTogether, lowestOf } from './move-together.ts';
+import type { MovedTask } from './moved-notice.ts';
+import type { PeopleTask } from './moved-people.ts';
+import { type Updated, updateEvent } from './update-event.ts';
+
+interface MoveContext {
+  readonly caller: Caller;
+  readonly outside: Outside;
+  readonly commit: Commit;
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+/** How messages are to be moved. */
+interface Manner {
+  readonly mode: Move['mode'];
+  readonly rewriting: Rewriting | undefined;
+  /** Whether the old topic and the new one are told of it. */
+  readonly inOld: boolean;
+  readonly inNew: boolean;
+}
+
+/** A move that was decided on. */
+interface Decided {
+  readonly move: Move;
+  readonly message: MessageSlot;
+  readonly channels: { readonly from: Channel; readonly to: Channel };
+  readonly manner: Manner;
+  readonly updated: Updated;
+  /** No message that goes is older than this, seconds since 1970; undefined where that does not matter. */
+  readonly notBefore: number | undefined;
+  /** What the mover can read of the topic begins here. */
+  readonly floor: number;
+}
+
+/** What the transaction of a request looks at. */
+type Held = Pick<Relocating, 'ground' | 'policies' | 'others' | 'oldest'>;
+
+/**
+ * Moves a message, and perhaps others of its topic with it, and tells both topics of it. All is decided before the
+ * first of them moves. They go in one transaction where that has room for them; else the message that was asked for
+ * goes, with its new content if it gets any, and the worker of the outbox moves the others (`move-rest.ts`).
+ *
+ * Returns what is left to that worker. Throws `Stale` where the ground has changed, then nothing has moved.
+ */
+export async function moveMessages(
+  context: MoveContext,
+  { message, seen }: { readonly message: MessageSlot; readonly seen: Seen },
+  relocating: Relocating,
+  manner: Manner,
+): Promise<readonly Job[]> {
+  const { caller, outside, now } = context;
+  const { to, target } = relocating;
+  const { realmId: realm, user, standing } = caller;
+  const { channel, subscription } = seen;
+  const { mode } = manner;
+  const from = { channelId: channel.channelId, topic: message.topic ?? '' };
+  const asked = { from: { channel, topic: from.topic }, to };
+  const channels = { from: channel, to: checkMove(caller, asked, target, relocating.ground.topic) };
+  const limit = moveLimit(caller, asked);
+  if (limit !== undefined) checkMoveTime(message, limit, now);
+  const move: Move = { from, to, mode, userId: user.userId };
+  const decided: Decided = {
+    move,
+    message,
+    channels,
+    manner,
+    updated: { userId: user.userId, now, relocation: to, mode, channelName: channel.name },
+    notBefore: limit === undefined || mode !== 'change_all' ? undefined : Math.ceil(now / 1000 - limit),
+    floor: channel.historyPublicToSubscribers ? 0 : (subscription?.since ?? 0) + 1,
+  };
+
+  let held: Held = relocating;
+  for (let attempt = 1; ; attempt++) {
+    await endEarlierMoves(outside, realm, [
+      { ...from, seen: held.ground.left.topic },
+      { ...to, seen: held.ground.topic },
+    ]);
+    const isLast = attempt === ATTEMPTS;
+    const others = held.others && goingAlong(held.others, move, standing, seen);
+    try {
+      return others && !isLast
+        ? await moveAtOnce(context, decided, held, others)
+        : await moveFirst(context, decided, held, isLast ? message : oldestOf(decided, held.oldest));
+    } catch (error) {
+      if (mode === 'change_one' || isLast || !(error instanceof Stale)) throw error;
+    }
+    // One of them is not where its index showed it, or is too old: it takes a look at each of them to tell.
+    if (limit !== undefined && mode === 'change_all')
+      await checkTopicMoveTime(outside, caller, { message, seen, ground: held.ground }, limit, now);
+    const [together, policies] = await Promise.all([
+      loadTogether(outside.table, realm, move, message),
+      loadPolicies(outside.table, realm, { from, to }),
+    ]);
+    held = { ...together, policies };
+  }
+}
+
+/** How often a move of several messages is tried: the last time the others are left to the worker in any case. */
+const ATTEMPTS = 3;
+
+/** The oldest of the messages that go, as far as they are known. */
+const oldestOf = ({ message, floor }: Decided, oldest: readonly MessageHead[]): MessageHead =>
+  oldest.find(({ id }) => id >= floor && id < message.id) ?? message;
+
+/** Moves all of them, the notice in their new topic among them, in one transaction. */
+async function moveAtOnce(
+  context: MoveContext,
+  decided: Decided,
+  { ground, policies }: Held,
+  others: readonly MessageHead[],
+): Promise<readonly Job[]> {
+  const { caller, now } = context;
+  const { move, message, channels, manner, updated, notBefore } = decided;
+  const { from, to, mode } = move;
+  const messages = [...others, message].sort((a, b) => a.id - b.id);
+  const stored = ground.left.topic;
+  const count = messages.length;
+  const isWhole = stored !== undefined && stored.arrived - stored.left === count;
+  const moved: Moved = {
+    from: { channel: channels.from, topic: from.topic },
+    to: { channel: channels.to, topic: to.topic },
+    count,
+    isWhole,
+    ...(to.isResolution && { resolution: isResolved(to.topic) ? 'resolved' : 'unresolved' }),
+  };
+  const speaking = { actor: caller.user, noticeBotId: caller.realm.noticeBotId };
+  const [first] = others;
+  const movedTask: MovedTask = { by: move.userId, from, to, count, isWhole };
+  const peopleTask: PeopleTask = { ids: messages.map(({ id }) => id) };
+  return commitMove(context, decided, policies, {
+    step: {
+      messages,
+      ground,
+      headsEvent: first && updateEvent(first, others, updated),
+      notBefore,
+      notice: manner.inNew ? noticeEntry(speaking, noticeInNew(caller.user, moved), now) : undefined,
+    },
+    // What is left of the topic after `change_all` is nothing that the caller can see.
+    follows: isWhole || mode === 'change_all',
+    tasks: [
+      ...(manner.inOld ? [{ kind: 'moved' as const, task: movedTask }] : []),
+      ...(leavesPeople(messages) ? [{ kind: 'people' as const, task: peopleTask }] : []),
+    ],
+    checks: [],
+  });
+}
+
+/**
+ * Moves the message that was asked for, and leaves the others to the worker. Where no message that goes may be too
+ * old, `oldest` is held to that.
+ */
+async function moveFirst(
+  context: MoveContext,
+  decided: Decided,
+  { ground, policies }: Held,
+  oldest: MessageHead,
+): Promise<readonly Job[]> {
+  const { caller, outside } = context;
+  const { move, message, channels, manner, notBefore, floor } = decided;
+  const { from, to, mode } = move;
+  const begins = mode === 'change_all' ? floor : message.id;
+  const isWhole = ground.left.topic !== undefined && ground.left.topic.minId >= begins;
+  const task: RestTask = {
+    by: move.userId,
+    from,
+    to,
+    mode,
+    main: message.id,
+    lowest: Math.max(floor, lowestOf(mode, message)),
+    channelName: channels.from.name,
+    isWhole,
+    inOld: manner.inOld,
+    inNew: manner.inNew,
+    count: 1,
+  };
+  const job = outside.uuid();
+  const isHeld = oldest.id !== message.id && notBefore !== undefined;
+  return commitMove(context, decided, policies, {
+    // Those who take part because of it come with the others.
+    step: { messages: [message], ground: { ...ground, taking: new Set(peopleOf(message)) }, moving: job },
+    follows: isWhole || mode === 'change_all',
+    tasks: [{ kind: 'move', task, job }],
+    checks: isHeld
+      ? [
+          {
+            check: messageKey(caller.realmId, oldest.id),
+            when: { ...stillThere(oldest), above: { timestamp: (notBefore as number) - 1 } },
+          },
+        ]
+      : [],
+  });
+}
+
+/** What one transaction moves, and what goes with it. */
+interface Batch {
+  readonly step: Omit<Step, 'event' | 'now' | 'rewrite'>;
+  /** Whether the policies follow. */
+  readonly follows: boolean;
+  /** What is left to the worker of the outbox. */
+  readonly tasks: readonly { readonly kind: TaskKind; readonly task: object; readonly job?: string }[];
+  readonly checks: readonly Write[];
+}
+
+/** The transaction of the request. Returns what is left to the worker. */
+async function commitMove(
+  { caller, outside, commit, now }: MoveContext,
+  { move, message, manner, updated }: Decided,
+  policies: Policies,
+  batch: Batch,
+): Promise<readonly Job[]> {
+  const { table, uuid } = outside;
+  const { realmId: realm, user } = caller;
+  const { from, to } = move;
+  const { ground, messages } = batch.step;
+  const ids = messages.map(({ id }) => id);
+  const staysInTopic = message.conversation === topicConversation(to.channelId, to.topic);
+  const left = staysInTopic ? ground.left : await thinOut(table, realm, { ...from, ids }, ground.left, uuid);
+  const rewrite = manner.rewriting?.rewrite;
+  const step: Step = {
+    ...batch.step,
+    ground: { ...ground, left },
+    event: updateEvent(message, [message], { ...updated, rewrite }),
+    now,
+    rewrite,
+  };
+  const places = {
+    from,
+    to: { channelId: to.channelId, topic: to.topic },
+    merges: ground.topic !== undefined,
+  };
+  const room = roomBeside(planStep(realm, move, step)) - batch.checks.length - MOST_LEFT;
+  const beside = batch.follows
+    ? movePolicies(realm, user.userId, places, policies, room, now)
+    : { writes: [], entries: [], others: false };
+  const policiesTask: PoliciesTask = places;
+  const tasks = [
+    ...(beside.others ? [{ kind: 'policies' as const, task: policiesTask }] : []),
+    ...batch.tasks,
+  ].map(({ kind, task, job = uuid() }: Batch['tasks'][number]) => ({ job: { realm, kind, job }, task }));
+  const leave = (number: number): Write[] => tasks.map(({ job, task }) => doLeave(job, number, task, now));
+  const writes = [...beside.writes, ...batch.checks];
+  const { count, plan } = planStep(realm, move, {
+    ...step,
+    beside: { writes, entries: beside.entries },
+    left: leave,
+  });
+  await commit(count, plan);
+  return tasks.map(({ job }) => job);
+}
+
+/** Most tasks that a move leaves: policies, a notice, and people. */
+const MOST_LEFT = 3;

@@ -1,0 +1,237 @@
+/*
+ * A request moves as many messages as one transaction takes. Where more go, the one that was asked for goes with the
+ * request, and the others follow in steps of one transaction each, by a job of the outbox: the transaction of the
+ * request leaves the job, so that whatever becomes of the request or of a worker, all of them arrive.
+ *
+ * Both topics are marked with the job as long as it lasts. Who wants to move messages from or to one of them first does
+ * what is left of it: by that, moves that were asked for one after the other come out as if each had been done at once.
+ * Every step is held to the job being there, so that a run that was overtaken cannot move what somebody moved since.
+ */
+
+import { commit, Stale } from '../../log/commit.ts';
+import { decideAnew } from '../../log/decide-anew.ts';
+import type { MessageHead } from '../../log/message.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import { type Key, key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import { inConversation, readMessages, recentMessages } from '../fetch/message-reach.ts';
+import { folded } from '../folding.ts';
+import { doLeave, finish, type Job, type Left, loadJob, outboxKey } from '../outbox/outbox.ts';
+import { loadWorld, type OutboxWorld } from '../outbox/outbox-world.ts';
+import type { Outside } from '../outside.ts';
+import { badRequest } from '../problems.ts';
+import type { Topic } from '../topic/topic.ts';
+import { thinOut } from '../topic/topic-leave.ts';
+import type { TopicPlace } from '../topic/user-topic.ts';
+import { topicConversation } from './conversation.ts';
+import { leavesPeople } from './move-people.ts';
+import { loadStep, type Move, oneStep, planStep, STEP } from './move-step.ts';
+import { type MovedTask, tellMoved } from './moved-notice.ts';
+import { bringPeople, type PeopleTask } from './moved-people.ts';
+import { type Updated, updateEvent } from './update-event.ts';
+
+/** The rest of a move, as the request leaves it. The number of its transaction is the `part` of the job. */
+export interface RestTask extends Pick<Move, 'to' | 'mode'>, Pick<MovedTask, 'by' | 'from' | 'isWhole'> {
+  /** The message that went with the request. */
+  readonly main: number;
+  /** The lowest id of those that follow: the mover could not read what is below it, or did not ask for it. */
+  readonly lowest: number;
+  /** Name of the channel that they leave. */
+  readonly channelName: string;
+  /** Whether the old topic and the new one are told of the move when it is done. */
+  readonly inOld: boolean;
+  readonly inNew: boolean;
+  /** How many messages went by now. */
+  readonly count: number;
+}
+
+type Rest = RestTask & Left;
+
+/** A topic as it was read. */
+export interface SeenTopic extends TopicPlace {
+  readonly seen: Topic | undefined;
+}
+
+/** How long (ms) one request does what is left of earlier moves: its function may run for 28 s. */
+const LONGEST = 15_000;
+
+/**
+ * Does what is left of earlier moves from or to one of these topics, which are as they were read. Throws `Stale` if
+ * there was something, since whatever was read with them has changed then.
+ */
+export async function endEarlierMoves(
+  outside: Outside,
+  realm: string,
+  places: readonly SeenTopic[],
+): Promise<void> {
+  const jobs = new Set(places.flatMap(({ seen }) => seen?.moving ?? []));
+  if (jobs.size === 0) return;
+  const ends = outside.now() + LONGEST;
+  for (const job of jobs) {
+    const parts = await loadJob<Rest>(outside.table, { realm, kind: 'move', job });
+    if (parts.length === 0) await unmark(outside, realm, places, job);
+    const world = await loadWorld(outside, realm);
+    for (const part of parts) {
+      if (world === undefined || !(await moveRest(world, part, ends)))
+        throw badRequest('Messages of this topic are still being moved; try again in a moment.');
+    }
+  }
+  throw new Stale([]);
+}
+
+const topicKey = (realm: string, { channelId, topic }: TopicPlace): Key =>
+  key('topic', { realm, channelId, topic: folded(topic) });
+
+/** Takes a mark away that means nothing any more; only that, whatever else became of the topics. */
+async function unmark(
+  { table, uuid }: Outside,
+  realm: string,
+  places: readonly TopicPlace[],
+  moving: string,
+): Promise<void> {
+  for (const place of places) {
+    const update = topicKey(realm, place);
+    const when = { absent: false, equals: { moving } };
+    await table.transact([{ update, change: { remove: ['moving'] }, when }], uuid());
+  }
+}
+
+/**
+ * Moves what is left and tells the topics of it. False where that takes longer than until `ends` (ms): another run goes
+ * on then. To do it again, or beside another run, changes nothing.
+ */
+export async function moveRest(world: OutboxWorld, rest: Rest, ends: number): Promise<boolean> {
+  const { outside, realmId } = world;
+  await bringPeople(world, { ids: [rest.main] });
+  if (!(await moveOthers(world, rest, ends))) return false;
+  const [done] = await loadJob<Rest>(outside.table, rest);
+  // Else another run was faster.
+  if (done !== undefined) {
+    if (done.inNew) await tellMoved(world, done, 'new');
+    if (done.inOld) await tellMoved(world, done, 'old');
+    await finish(outside, [done]);
+  }
+  await unmark(outside, realmId, [rest.from, rest.to], rest.job);
+  return true;
+}
+
+/** False where there is no more time. */
+async function moveOthers(world: OutboxWorld, rest: Rest, ends: number): Promise<boolean> {
+  const { outside, realmId: realm } = world;
+  const { from, lowest, part: highest } = rest;
+  const conversation = topicConversation(from.channelId, from.topic);
+  const reach = inConversation(outside.table, realm, { conversation, channelId: from.channelId });
+  for (let look = 1; ; look++) {
+    for (let next: number | undefined = lowest; next !== undefined; ) {
+      if (outside.now() > ends) return false;
+      const { heads, until } = await reach({ from: next, to: highest, side: 'newer', limit: STEP });
+      if (!(await moveThese(world, rest, heads))) return true;
+      next = until === undefined ? undefined : until + 1;
+    }
+    const recent = await recentMessages(outside.table, realm);
+    const missed = recent.filter(({ id }) => id >= lowest && id < highest);
+    if (!(await moveThese(world, rest, missed))) return true;
+    if (look === LOOKS || !(await isLeft(world, rest))) return true;
+    await outside.wait(10 * 2 ** look);
+  }
+}
+
+/** How often the index is asked where it does not show messages that are there: it does a moment after they came. */
+const LOOKS = 8;
+
+/** Whether the topic tells of messages that should have gone. */
+async function isLeft({ outside, realmId: realm }: OutboxWorld, rest: Rest): Promise<boolean> {
+  const { from, to, lowest, part: highest } = rest;
+  if (topicConversation(from.channelId, from.topic) === topicConversation(to.channelId, to.topic))
+    return false;
+  const topic = await outside.table.get<Topic>(topicKey(realm, from));
+  return [topic?.minId, topic?.maxId].some((id) => id !== undefined && id >= lowest && id < highest);
+}
+
+/**
+ * Moves those of these messages that are still in the topic, in as many steps as they need. False where no more may be
+ * moved.
+ */
+async function moveThese(world: OutboxWorld, rest: Rest, heads: readonly MessageHead[]): Promise<boolean> {
+  for (let open = heads.map(({ id }) => id); open.length > 0; ) {
+    // Somebody may write to one of the topics meanwhile, or change one of the messages.
+    const [isMoved, last] = await decideAnew(world.outside, async () => {
+      const step = oneStep(await stillHere(world, rest, open));
+      const id = step.at(-1)?.id;
+      return [id === undefined || (await orOvertaken(world, rest, () => moveStep(world, rest, step))), id];
+    });
+    if (last === undefined) return true;
+    if (!isMoved) return false;
+    open = open.filter((id) => id > last);
+  }
+  return true;
+}
+
+/** The outcome of a step, or false where it was refused because another run has done the job. */
+async function orOvertaken(
+  { outside: { table } }: OutboxWorld,
+  rest: Rest,
+  step: () => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    return await step();
+  } catch (error) {
+    if (error instanceof Stale && (await loadJob(table, rest)).length === 0) return false;
+    throw error;
+  }
+}
+
+/** Those of the messages that are in the topic still, in rising order. */
+async function stillHere(
+  { outside: { table }, realmId }: OutboxWorld,
+  { from, to }: Rest,
+  ids: readonly number[],
+): Promise<MessageSlot[]> {
+  const conversation = topicConversation(from.channelId, from.topic);
+  const messages = await readMessages(table, realmId, ids);
+  return (
+    messages
+      .filter((message) => message.conversation === conversation)
+      // Where only the spelling changes, a message that has it stays in its conversation.
+      .filter(({ channelId, topic }) => channelId !== to.channelId || topic !== to.topic)
+      .sort((a, b) => a.id - b.id)
+  );
+}
+
+/**
+ * Moves some of them, in one transaction with one event, so that whatever was moved is told. False where they can go
+ * there no more: all that went before were deleted, and since then the channel takes no named topics.
+ */
+async function moveStep(world: OutboxWorld, rest: Rest, step: readonly MessageSlot[]): Promise<boolean> {
+  const { outside, log, realmId: realm } = world;
+  const { by, from, to, mode, channelName, at: now } = rest;
+  const move: Move = { from, to, mode, userId: by };
+  const ground = await loadStep(outside.table, realm, move, step);
+  if (ground.topic === undefined && to.topic !== '' && ground.count?.onlyEmptyTopic === true) return false;
+  const leaving = { ...from, ids: step.map(({ id }) => id) };
+  const left = await thinOut(outside.table, realm, leaving, ground.left, outside.uuid);
+  const updated: Updated = { userId: by, now, relocation: to, mode, channelName };
+  const people: PeopleTask = { ids: leaving.ids };
+  const job: Job | undefined = leavesPeople(step)
+    ? { realm, kind: 'people', job: outside.uuid() }
+    : undefined;
+  const progress: Write = {
+    update: outboxKey(rest),
+    change: { add: { count: step.length } },
+    when: { absent: false },
+  };
+  const { count, plan } = planStep(realm, move, {
+    messages: step,
+    ground: { ...ground, left },
+    event: updateEvent(step[0] as MessageSlot, step, updated),
+    now,
+    moving: rest.job,
+    left: (number) => [progress, ...(job ? [doLeave(job, number, people, outside.now())] : [])],
+  });
+  await commit(log, count, plan);
+  if (job !== undefined) {
+    await bringPeople(world, people);
+    await finish(outside, await loadJob(outside.table, job));
+  }
+  return true;
+}

@@ -1,0 +1,350 @@
+import { describe, expect, it } from 'vitest';
+import { handler as deleteMessage } from '../../functions/messages/delete.ts';
+import { handler as outbox } from '../../functions/workers/outbox.ts';
+import { type Left, outboxKey } from '../../shared/domain/outbox/outbox.ts';
+import { key } from '../../shared/table/keys.ts';
+import type { Send } from '../../shared/table/table.ts';
+import { audit } from '../audit/audit.ts';
+import { givenClient, said } from '../events/queue.ts';
+import { givenChannel, givenSubscription, givenUser } from '../given.ts';
+import { deliver, endingAt, leftIn, messagesOf, workedOff } from '../outbox.ts';
+import { react } from '../reactions/react.ts';
+import { newRealm } from '../realm.ts';
+import { lastNumber, storedCount, storedTopic } from '../stored.ts';
+import { queued, runQueue } from '../worker.ts';
+import { move, refused, say, sayMany, success, toldOf, topicsOf, update } from './update.ts';
+
+/*
+ * Moves of more messages than one transaction takes: one goes with the request, the others by the outbox.
+ */
+
+const all = { propagate_mode: 'change_all' };
+const later = { propagate_mode: 'change_later' };
+
+const sorted = (ids: readonly number[]): number[] => ids.toSorted((a, b) => a - b);
+
+describe('DESIGN 7: moving more messages than one transaction takes', () => {
+  it.each([false, true])(
+    'to another channel: %s: three round trips, cold and warm, and then all of them are there',
+    async (leaves) => {
+      const realm = await newRealm();
+      const { admin, member, moderator } = realm.people;
+      const people = [
+        admin,
+        member,
+        ...(await Promise.all(Array.from({ length: 25 }, () => givenUser(realm)))),
+      ];
+      const source = await givenChannel(realm, {}, people);
+      const target = await givenChannel(realm, {}, people);
+      const { channelId } = leaves ? target : source;
+      const container = realm.container();
+      for (const topic of ['tea', 'soup']) {
+        const ids = await sayMany(realm, people, source.channelId, topic, 45);
+        await react(realm, moderator, ids[3] as number);
+        const start = await lastNumber(realm);
+        const asked = ids[20] as number;
+        container.meter.reset();
+        const change = { topic: `${topic} later`, ...all, ...(leaves && { stream_id: target.channelId }) };
+        expect(await update(container, member, asked, change)).toMatchObject(success);
+        // After every so many numbers the floor of the log is seen to as well.
+        const commits = container.meter.calls.filter(({ action }) => action === 'TransactWrite');
+        expect(commits).toMatchObject([{ depth: 3 }]);
+        expect(await topicsOf(realm, [asked])).toEqual([`${topic} later`]);
+        await workedOff(realm);
+        expect(new Set(await topicsOf(realm, ids))).toEqual(new Set([`${topic} later`]));
+        expect(await storedTopic(realm, source.channelId, topic)).toBeUndefined();
+        const stored = await storedTopic(realm, channelId, `${topic} later`);
+        expect(stored).toMatchObject({ minId: ids[0], arrived: 46, left: 0, participants: 28 });
+        expect(stored).not.toHaveProperty('moving');
+        const told = (await toldOf(realm, start)).flat();
+        expect(told[0]).toBe(asked);
+        expect(told.slice(1)).toEqual(ids.filter((id) => id !== asked));
+      }
+      expect(await audit(realm)).toEqual([]);
+    },
+  );
+
+  it('the request reads and writes no more for 90 messages than for 21', async () => {
+    const costs: unknown[] = [];
+    for (const count of [21, 90]) {
+      const realm = await newRealm();
+      const { member } = realm.people;
+      const { general } = realm.channels;
+      const ids = await sayMany(realm, [member], general, 'tea', count);
+      const container = realm.container();
+      expect(await update(container, member, ids[0] as number, { topic: 'cake', ...all })).toMatchObject(
+        success,
+      );
+      costs.push([container.meter.roundTrips, container.meter.calls.length]);
+    }
+    expect(costs[1]).toEqual(costs[0]);
+  });
+
+  it('with a limit of time too, which the oldest message is held to', async () => {
+    const realm = await newRealm({ move_messages_within_stream_limit_seconds: 1_000 });
+    const { member } = realm.people;
+    const { general } = realm.channels;
+    await givenSubscription(realm, await givenUser(realm), general);
+    const old = await say(realm, member, general, 'tea');
+    realm.pass(900_000);
+    const ids = await sayMany(realm, [member], general, 'tea', 25);
+    const container = realm.container();
+    const change = { topic: 'cake', ...all };
+    expect(await move(container, member, ids[3] as number, change)).toMatchObject(success);
+    expect(container.meter.roundTrips).toBe(3);
+    await workedOff(realm);
+    realm.pass(300_000);
+    expect(await move(realm, member, ids[3] as number, { topic: 'pie', ...all })).toMatchObject({
+      body: {
+        code: 'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
+        first_message_id_allowed_to_move: ids[0],
+        total_messages_in_topic: 26,
+        total_messages_allowed_to_move: 25,
+      },
+    });
+    expect(new Set(await topicsOf(realm, [old, ...ids]))).toEqual(new Set(['cake']));
+    expect(await leftIn(realm)).toEqual([]);
+  });
+});
+
+describe('the messages that follow', () => {
+  it('are those that were there, that the mover may read, and of change_later those after the message', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const protectedHistory = { isPrivate: true, historyPublicToSubscribers: false };
+    const { channelId } = await givenChannel(realm, protectedHistory, [admin]);
+    const before = await sayMany(realm, [admin], channelId, 'tea', 24);
+    await givenSubscription(realm, member, channelId, { since: await lastNumber(realm) });
+    const after = await sayMany(realm, [admin], channelId, 'tea', 24);
+    expect(await update(realm, member, after[5] as number, { topic: 'cake', ...all })).toMatchObject(success);
+    const since = await say(realm, admin, channelId, 'tea');
+    await workedOff(realm);
+    expect(new Set(await topicsOf(realm, [...before, since]))).toEqual(new Set(['tea']));
+    expect(new Set(await topicsOf(realm, after))).toEqual(new Set(['cake']));
+    const kept = await storedTopic(realm, channelId, 'tea');
+    expect(kept).toMatchObject({ arrived: 49, left: 24, maxId: since });
+    expect(kept).not.toHaveProperty('moving');
+    expect(await update(realm, admin, after[2] as number, { topic: 'pie', ...later })).toMatchObject(success);
+    await workedOff(realm);
+    expect(await topicsOf(realm, after.slice(0, 4))).toEqual(['cake', 'cake', 'pie', 'pie']);
+    expect(await audit(realm)).toEqual([]);
+  });
+
+  it('are told of once the last of them is there, by their number, in the old topic and the new one', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general, random } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 26);
+    const client = await givenClient(realm, admin, { event_types: ['message'] });
+    const who = `@_**Max Member|${member.userId}**`;
+    const both = { send_notification_to_old_thread: true, send_notification_to_new_thread: true };
+    const told = async (id: number, change: object): Promise<string[]> => {
+      expect(await update(realm, member, id, { ...both, ...change })).toMatchObject(success);
+      expect(said(await client.poll())).toEqual([]);
+      await workedOff(realm);
+      return said(await client.poll());
+    };
+    expect(await told(ids[2] as number, { stream_id: random, ...later })).toEqual([
+      `24 messages were moved here from #**general>tea** by ${who}.`,
+      `24 messages were moved from this topic to #**random>tea** by ${who}.`,
+    ]);
+    expect(await told(ids[5] as number, { stream_id: general, topic: '✔ tea', ...all })).toEqual([
+      `This topic was moved here from #**random>tea** by ${who}.`,
+      `This topic was moved to #**general>✔ tea** by ${who}.`,
+    ]);
+    const resolve = { topic: 'tea', ...all, send_notification_to_old_thread: false };
+    expect(await told(ids[5] as number, resolve)).toEqual([`${who} has marked this topic as unresolved.`]);
+  });
+
+  it('only another spelling of the topic', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 30);
+    expect(await move(realm, member, ids[7] as number, { topic: 'Tea', ...all })).toMatchObject(success);
+    await workedOff(realm);
+    expect(new Set(await topicsOf(realm, ids))).toEqual(new Set(['Tea']));
+    expect(await storedTopic(realm, general, 'tea')).toMatchObject({ topic: 'Tea', arrived: 30, left: 0 });
+    expect(await audit(realm)).toEqual([]);
+  });
+
+  it('stay where the channel takes no named topics since, and all that went before are gone', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general, random } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 22);
+    const asked = ids[0] as number;
+    expect(await update(realm, member, asked, { stream_id: random, topic: 'cake', ...all })).toMatchObject(
+      success,
+    );
+    await realm.call(deleteMessage, admin, {}, { path: { message_id: asked } });
+    await realm.outside.table.update(key('channelCount', { realm: realm.realm, channelId: random }), {
+      set: { onlyEmptyTopic: true },
+    });
+    await deliver(realm, messagesOf(await leftIn(realm)));
+    expect(new Set(await topicsOf(realm, ids.slice(1)))).toEqual(new Set(['tea']));
+    expect(await storedTopic(realm, general, 'tea')).not.toHaveProperty('moving');
+    expect(await storedCount(realm, random)).toMatchObject({ onlyEmptyTopic: true });
+  });
+});
+
+describe('whatever becomes of the worker', () => {
+  it.each([1, 2, 3, 4, 5, 6, 7])(
+    'one that ends with its transaction %i leaves whole steps, and the next goes on',
+    async (nth) => {
+      const realm = await newRealm();
+      const { member, admin } = realm.people;
+      const { general } = realm.channels;
+      const ids = await sayMany(realm, [member, admin], general, 'tea', 43);
+      const start = await lastNumber(realm);
+      const client = await givenClient(realm, admin, { event_types: ['message'] });
+      const change = { topic: 'cake', ...later, send_notification_to_old_thread: true };
+      expect(await update(realm, member, ids[1] as number, change)).toMatchObject(success);
+      const messages = messagesOf(await leftIn(realm));
+      const { batchItemFailures } = await deliver(endingAt(realm, nth), messages);
+      if (nth < 6) expect(batchItemFailures).toHaveLength(1);
+      const moved = (await topicsOf(realm, ids)).filter((topic) => topic === 'cake').length;
+      const stored = await storedTopic(realm, general, 'cake');
+      expect(stored?.minId).toBe(ids[1]);
+      expect((stored?.arrived ?? 0) - (stored?.left ?? 0)).toBeGreaterThanOrEqual(moved);
+      await deliver(realm, messages);
+      await deliver(realm, messages);
+      expect(await leftIn(realm)).toEqual([]);
+      expect(await topicsOf(realm, ids)).toEqual(ids.map((_, i) => (i === 0 ? 'tea' : 'cake')));
+      expect(sorted((await toldOf(realm, start)).flat())).toEqual(ids.slice(1));
+      const who = `@_**Max Member|${member.userId}**`;
+      expect(said(await client.poll())).toEqual([
+        `42 messages were moved here from #**general>tea** by ${who}.`,
+        `42 messages were moved from this topic to #**general>cake** by ${who}.`,
+      ]);
+      expect(await audit(realm)).toEqual([]);
+    },
+  );
+
+  it('one that has no time left stops, and leaves the rest to another', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 30);
+    expect(await move(realm, member, ids[0] as number, { topic: 'cake', ...all })).toMatchObject(success);
+    const messages = messagesOf(await leftIn(realm));
+    expect(
+      await runQueue(
+        realm,
+        outbox,
+        messages.map((body) => queued(body)),
+        5,
+      ),
+    ).toEqual({
+      batchItemFailures: [],
+    });
+    expect(await storedTopic(realm, general, 'tea')).toMatchObject({ arrived: 30, left: 1 });
+    expect(await leftIn(realm)).toHaveLength(1);
+    await workedOff(realm);
+    expect(await storedTopic(realm, general, 'tea')).toBeUndefined();
+  });
+
+  it('several at once, for messages that come twice and late, move and tell once', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sayMany(realm, [member, admin], general, 'tea', 61);
+    const start = await lastNumber(realm);
+    const client = await givenClient(realm, admin, { event_types: ['message'] });
+    expect(await update(realm, member, ids[60] as number, { topic: 'cake', ...all })).toMatchObject(success);
+    const messages = messagesOf(await leftIn(realm));
+    const runs = await Promise.all([1, 2, 3].map(() => deliver(realm.container(), messages)));
+    // Who was overtaken too often is called again.
+    if (runs.some(({ batchItemFailures }) => batchItemFailures.length > 0)) await deliver(realm, messages);
+    expect(await leftIn(realm)).toEqual([]);
+    expect(sorted((await toldOf(realm, start)).flat())).toEqual(ids);
+    expect(said(await client.poll())).toHaveLength(1);
+    // What somebody moves back since is not moved again by a message that comes late.
+    expect(await move(realm, admin, ids[0] as number, { topic: 'tea' })).toMatchObject(success);
+    await deliver(realm, messages);
+    expect(await topicsOf(realm, ids.slice(0, 2))).toEqual(['tea', 'cake']);
+    expect(await audit(realm)).toEqual([]);
+  });
+
+  it('one that was overtaken in the middle of a step moves nothing more', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 22);
+    expect(await move(realm, member, ids[0] as number, { topic: 'cake', ...all })).toMatchObject(success);
+    const messages = messagesOf(await leftIn(realm));
+    let isDone = false;
+    const overtaken = realm.container(
+      (store: Send): Send =>
+        async (command) => {
+          if (!isDone && /TransactWrite/.test(command.constructor.name)) {
+            isDone = true;
+            await deliver(realm, messages);
+            expect(await move(realm, admin, ids[4] as number, { topic: 'tea' })).toMatchObject(success);
+          }
+          return store(command);
+        },
+    );
+    expect(await deliver(overtaken, messages)).toEqual({ batchItemFailures: [] });
+    expect(await topicsOf(realm, ids.slice(3, 6))).toEqual(['cake', 'tea', 'cake']);
+    expect(await audit(realm)).toEqual([]);
+  });
+});
+
+describe('moves one after the other, before the worker comes', () => {
+  const given = async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 24);
+    expect(await move(realm, member, ids[3] as number, { topic: 'cake', ...all })).toMatchObject(success);
+    return { realm, ids };
+  };
+
+  it.each([
+    ['back', 3, { topic: 'tea', ...all }, 'tea', 'tea'],
+    ['back, by one that did not go yet', 4, { topic: 'tea', ...all }, 'tea', 'tea'],
+    ['on', 3, { topic: 'pie', ...all }, 'pie', 'pie'],
+    ['on, by one that did not go yet', 4, { topic: 'pie', ...all }, 'pie', 'pie'],
+    ['one back', 4, { topic: 'tea' }, 'tea', 'cake'],
+    ['one on', 4, { topic: 'pie' }, 'pie', 'cake'],
+    ['one that went', 3, { topic: 'pie' }, 'pie', 'cake'],
+  ] as const)('%s: as if each were done at once', async (_, nth, change, there, others) => {
+    const { realm, ids } = await given();
+    const { admin } = realm.people;
+    expect(await move(realm, admin, ids[nth] as number, change)).toMatchObject(success);
+    await workedOff(realm);
+    expect(await topicsOf(realm, ids)).toEqual(ids.map((_, i) => (i === nth ? there : others)));
+    expect(await audit(realm)).toEqual([]);
+  });
+
+  it('to where they are on their way is no move', async () => {
+    const { realm, ids } = await given();
+    const { admin } = realm.people;
+    for (const id of ids.slice(3, 5))
+      expect(await move(realm, admin, id, { topic: 'cake', ...all })).toMatchObject(refused);
+    expect(await leftIn(realm)).toEqual([]);
+    expect(new Set(await topicsOf(realm, ids))).toEqual(new Set(['cake']));
+  });
+
+  it('other messages to the topic that they leave', async () => {
+    const { realm, ids } = await given();
+    const { admin } = realm.people;
+    const { general } = realm.channels;
+    const other = await say(realm, admin, general, 'soup');
+    expect(await move(realm, admin, other, { topic: 'tea' })).toMatchObject(success);
+    await workedOff(realm);
+    expect(await topicsOf(realm, [other, ...ids.slice(0, 2)])).toEqual(['tea', 'cake', 'cake']);
+  });
+
+  it('where the first one was given up, the topics are as they are', async () => {
+    const { realm, ids } = await given();
+    const { admin } = realm.people;
+    const { general } = realm.channels;
+    const [job] = await leftIn(realm);
+    await realm.outside.table.transact([{ delete: outboxKey(job as Left) }], 'given up');
+    expect(await move(realm, admin, ids[4] as number, { topic: 'pie' })).toMatchObject(success);
+    expect(await topicsOf(realm, ids.slice(3, 6))).toEqual(['cake', 'pie', 'tea']);
+    expect(await storedTopic(realm, general, 'tea')).not.toHaveProperty('moving');
+  });
+});
