@@ -1,4 +1,6 @@
 import type { Node } from 'constructs';
+import { getEvents } from '../shared/endpoints/events.ts';
+import { checkSecretNames, SECRET_NAME } from './secret-names.ts';
 import type { RateLimits } from './web-acl.ts';
 
 /** Something about a deployment that its operator may want otherwise. No function knows of it. */
@@ -16,6 +18,9 @@ const ORIGIN = String.raw`https?://[^\s,/*]+`;
 
 /** At least ten, which is the least that WAF counts to. */
 const COUNT = /^[1-9]\d{1,7}$/;
+
+/** From 128 to 10240, the megabytes that Lambda gives a function. */
+const MEMORY = /^(12[89]|1[3-9]\d|[2-9]\d\d|[1-9]\d{3}|10[01]\d\d|102[0-3]\d|10240)$/;
 
 /** The numbers of days that CloudWatch takes. */
 const retentions = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
@@ -49,9 +54,29 @@ export const deploymentSettings = {
     otherwise: '500',
     matches: /^(none|[1-9]\d{0,4})$/,
   },
+  pollMemory: {
+    says: 'the memory (MB) of the function in which a client waits for events, which is most of the cost',
+    otherwise: String(getEvents.memory),
+    matches: MEMORY,
+  },
   alarmEmail: {
     says: 'the address that is told of alarms, after a mail that asks whether it wants to be',
     matches: /^[^\s@,]+@[^\s@,]+$/,
+  },
+  pushRelaySecretName: {
+    says: 'what the secret with our key at the push relay is called in Secrets Manager',
+    otherwise: 'Parlance/push-relay-org-key',
+    matches: SECRET_NAME,
+  },
+  zoomSecretName: {
+    says: 'what the secret of our application at Zoom is called there',
+    otherwise: 'Parlance/zoom-client-secret',
+    matches: SECRET_NAME,
+  },
+  webexSecretName: {
+    says: 'what the secret of our application at Webex is called there',
+    otherwise: 'Parlance/webex-client-secret',
+    matches: SECRET_NAME,
   },
   addressLimit: {
     says: 'how many requests one address may make in five minutes; makes a web ACL (WAF)',
@@ -82,7 +107,11 @@ export interface Deployment {
   readonly logRetentionDays: number;
   readonly requestsPerSecond: number;
   readonly pollConcurrency: number | undefined;
+  /** MB. */
+  readonly pollMemory: number;
   readonly alarmEmail: string | undefined;
+  /** What secrets are called in Secrets Manager, by the names that declarations use. */
+  readonly secretNames: ReadonlyMap<string, string>;
   /** Only if something is limited there is a web ACL. */
   readonly rateLimits: RateLimits | undefined;
 }
@@ -109,9 +138,27 @@ export function deploymentOf(node: Pick<Node, 'tryGetContext'>): Deployment {
     logRetentionDays: Number(values.logRetentionDays),
     requestsPerSecond: Number(values.requestsPerSecond),
     pollConcurrency: values.pollConcurrency === 'none' ? undefined : Number(values.pollConcurrency),
+    pollMemory: Number(values.pollMemory),
     alarmEmail: values.alarmEmail,
+    secretNames: secretNamesOf(values),
     rateLimits: rateLimitsOf(values),
   };
+}
+
+function secretNamesOf(values: Values): Deployment['secretNames'] {
+  const settings = {
+    'push-relay-org-key': 'pushRelaySecretName',
+    'zoom-client-secret': 'zoomSecretName',
+    'webex-client-secret': 'webexSecretName',
+  } as const satisfies Readonly<Record<string, Name>>;
+  checkSecretNames(
+    Object.values(settings).map((setting) => ({
+      setting,
+      name: values[setting],
+      isDefault: values[setting] === deploymentSettings[setting].otherwise,
+    })),
+  );
+  return new Map(Object.entries(settings).map(([secret, setting]) => [secret, values[setting]]));
 }
 
 function rateLimitsOf({ addressLimit, credentialLimit }: Values): Deployment['rateLimits'] {

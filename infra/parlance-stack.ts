@@ -20,7 +20,7 @@ import { MailIntake } from './mail-intake.ts';
 import { operatorSettingsOf } from './operator-settings.ts';
 import { Overview } from './overview.ts';
 import { PrivateBucket } from './private-bucket.ts';
-import type { Resources } from './resources.ts';
+import { named, type Resources } from './resources.ts';
 import { RestApi } from './rest-api.ts';
 import { Tracing } from './tracing.ts';
 import type { Watched } from './watched.ts';
@@ -63,7 +63,7 @@ export class ParlanceStack extends Stack {
       table: new ChatTable(this, 'Table'),
       queues: new Map(sources.map(({ worker, work }) => [worker.queue.name, work.queue])),
       buckets: this.buckets(bucketNames, deployment.logRetentionDays),
-      secrets: oneForEach(secretNames, (name) => this.secret(name)),
+      secrets: oneForEach(secretNames, (name) => this.secret(name, deployment)),
       key: needs.some(({ key }) => key) ? this.key() : undefined,
       settings,
       logRetentionDays: deployment.logRetentionDays,
@@ -87,9 +87,14 @@ export class ParlanceStack extends Stack {
       return { says: worker.says, lambda };
     });
     const functions = endpoints.map((endpoint) => {
+      const isPoll = endpoint.id === getEvents.id;
       // Clients wait for events day and night: what they take must leave enough for those who send.
-      const concurrency = endpoint.id === getEvents.id ? deployment.pollConcurrency : undefined;
-      const props = { endpoint, concurrency, ...made(endpoint) };
+      const concurrency = isPoll ? deployment.pollConcurrency : undefined;
+      const props = {
+        endpoint: isPoll ? { ...endpoint, memory: deployment.pollMemory } : endpoint,
+        concurrency,
+        ...made(endpoint),
+      };
       return new EndpointFunction(this, constructId(endpoint.id), props);
     });
     for (const { endpoint, lambda } of functions) lambdas.set(endpoint.id, lambda);
@@ -171,9 +176,9 @@ export class ParlanceStack extends Stack {
   }
 
   /** A secret without a value: the operator sets it, and until then what needs it is not configured. */
-  private secret(name: string): CfnSecret {
+  private secret(name: string, { secretNames }: Deployment): CfnSecret {
     const secret = new CfnSecret(this, `${constructId(name)}Secret`, {
-      name: `${this.stackName}/${name}`,
+      name: named('name of the secret', secretNames, name),
       description: `Parlance: ${name}`,
     });
     accept(secret, {

@@ -23,7 +23,12 @@ export interface Resources {
   readonly logRetentionDays: number;
 }
 
-const named = <T>(kind: string, all: ReadonlyMap<string, T>, name: string): T => {
+/**
+ * What a declaration names, out of all of its kind.
+ *
+ * @throws Error naming it where the stack does not have it.
+ */
+export const named = <T>(kind: string, all: ReadonlyMap<string, T>, name: string): T => {
   const found = all.get(name);
   if (!found) throw new Error(`A declaration needs the ${kind} '${name}', which the stack does not have.`);
   return found;

@@ -19,6 +19,12 @@ describe('what the operator decides about a deployment', () => {
       logRetentionDays: 30,
       requestsPerSecond: 500,
       pollConcurrency: 500,
+      pollMemory: 256,
+      secretNames: new Map([
+        ['push-relay-org-key', 'Parlance/push-relay-org-key'],
+        ['zoom-client-secret', 'Parlance/zoom-client-secret'],
+        ['webex-client-secret', 'Parlance/webex-client-secret'],
+      ]),
       rateLimits: undefined,
     });
   });
@@ -39,6 +45,14 @@ describe('what the operator decides about a deployment', () => {
     ['logRetentionDays', '31'],
     ['requestsPerSecond', '0'],
     ['pollConcurrency', '0'],
+    ['pollMemory', '127'],
+    ['pollMemory', '10241'],
+    ['pollMemory', '256.5'],
+    ['pollMemory', '256 MB'],
+    ['pushRelaySecretName', 'two words'],
+    ['zoomSecretName', 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:acme/zoom-a1B2c3'],
+    ['webexSecretName', 'acme/wébex'],
+    ['webexSecretName', 'x'.repeat(513)],
     ['addressLimit', '9'],
     ['credentialLimit', 'many'],
   ])('is not deployed when %s is "%s"', (name, value) => {
@@ -55,12 +69,49 @@ describe('what the operator decides about a deployment', () => {
     expect(rateLimits).toEqual({ perAddress: 3000, perCredential: undefined });
   });
 
+  test.each(['128', '199', '1000', '9999', '10000', '10199', '10240'])('gives a poll %s MB', (pollMemory) => {
+    expect(given({ pollMemory }).pollMemory).toBe(Number(pollMemory));
+  });
+
+  test('is what secrets are called, each by itself', () => {
+    const name = `acme/chat_1/zoom+=.@${'x'.repeat(492)}`;
+    expect(name).toHaveLength(512);
+    expect([...given({ zoomSecretName: name }).secretNames.values()]).toEqual([
+      'Parlance/push-relay-org-key',
+      name,
+      'Parlance/webex-client-secret',
+    ]);
+    expect(given({ pushRelaySecretName: 'r' }).secretNames.get('push-relay-org-key')).toBe('r');
+    expect(given({ webexSecretName: 'acme/webex' }).secretNames.get('webex-client-secret')).toBe(
+      'acme/webex',
+    );
+  });
+
+  test.each(['pushRelaySecretName', 'zoomSecretName', 'webexSecretName'] as const)(
+    'may say the default of %s, and no other name that ends like an ARN',
+    (setting) => {
+      expect(given({ [setting]: deploymentSettings[setting].otherwise })).toEqual(given({}));
+      expect(() => given({ [setting]: 'acme/our-secret' })).toThrow(
+        `The context value ${setting} cannot be "acme/our-secret", as Secrets Manager itself ends ARNs of secrets with a hyphen and six characters.`,
+      );
+    },
+  );
+
+  test.each([
+    { pushRelaySecretName: 'acme/one', zoomSecretName: 'acme/one' },
+    { zoomSecretName: 'Parlance/push-relay-org-key' },
+  ])('does not call two secrets the same: %o', (names) => {
+    expect(() => given(names)).toThrow(
+      `The context values pushRelaySecretName and zoomSecretName cannot both be "${names.zoomSecretName}".`,
+    );
+  });
+
   test('is no wildcard for an address', () => {
     expect(() => given({ domain: '*.example.com', certificateArn })).toThrow('cannot be a wildcard');
   });
 });
 
-test('the page of the deployment tells of every value of context with its default, and of every secret', () => {
+test('the page of the deployment tells of every value of context with its default, the name of every secret among them', () => {
   const page = readFileSync(join(import.meta.dirname, '../../infra/DEPLOY.md'), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
   const rowOf = (name: string) =>
@@ -69,7 +120,6 @@ test('the page of the deployment tells of every value of context with its defaul
     expect(rowOf(name)).toContain('otherwise' in setting ? `| ${setting.otherwise} ` : '|  ');
   }
   for (const { context } of Object.values(operatorSettings)) rowOf(context);
-  const secrets = [...endpoints, ...workers].flatMap(({ needs }) => needs.secrets ?? []);
-  expect(secrets.length).toBeGreaterThan(0);
-  for (const name of secrets) expect(page).toContain(`\`Parlance/${name}\``);
+  const secrets = new Set([...endpoints, ...workers].flatMap(({ needs }) => needs.secrets ?? []));
+  expect([...given({}).secretNames.keys()].sort()).toEqual([...secrets].sort());
 });

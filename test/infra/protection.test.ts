@@ -84,6 +84,16 @@ describe('functions that wait for events', () => {
   test('are as many as the account allows where its limit is too low to keep some', () => {
     expect(concurrencyOf(stackWith({ pollConcurrency: 'none' }), getEvents.id)).toBeUndefined();
   });
+
+  test('have the memory that the operator gives them, and they alone', () => {
+    const memoryOf = (of: Template) =>
+      Object.fromEntries(
+        polling.endpoints.map(({ id }) => [id, of.functionOf(id)[1].Properties.MemorySize] as const),
+      );
+    expect(memoryOf(plain)[getEvents.id]).toBe(256);
+    expect(memoryOf(stackWith({ pollMemory: '192' }))).toEqual({ ...memoryOf(plain), [getEvents.id]: 192 });
+    expect(() => stackWith({ pollMemory: '64' })).toThrow('The context value pollMemory cannot be "64".');
+  });
 });
 
 interface Rule {

@@ -72,8 +72,8 @@ describe('the resources that declarations do not name', () => {
 
   test('a secret has no value until the operator gives it one', () => {
     expect(template.the('AWS::SecretsManager::Secret').Properties).toEqual({
-      Name: 'Parlance/push-relay-key',
-      Description: 'Parlance: push-relay-key',
+      Name: 'Parlance/push-relay-org-key',
+      Description: 'Parlance: push-relay-org-key',
     });
   });
 
@@ -117,11 +117,14 @@ describe('the resources that declarations do not name', () => {
     expect(deploymentOf(moved)).not.toEqual(deploymentOf(template));
   });
 
-  test('a need that the stack cannot meet is a clear error', () => {
+  test.each([
+    ["queue 'nowhere'", { queues: ['nowhere'] }],
+    ["name of the secret 'nobodys'", { secrets: ['nobodys'] }],
+  ])('a need that the stack cannot meet is a clear error: the %s', (what, needs) => {
     const [first = expect.fail('no endpoint')] = fixtures.endpoints;
-    const lost = { ...first, needs: { table: [], queues: ['nowhere'] } };
+    const lost = { ...first, needs: { table: [], ...needs } };
     expect(() => synthesized(bundles, join(folder, 'lost'), { endpoints: [lost], workers: [] })).toThrow(
-      "A declaration needs the queue 'nowhere', which the stack does not have.",
+      `A declaration needs the ${what}, which the stack does not have.`,
     );
   });
 });

@@ -13,6 +13,7 @@ export interface Resource<P = Readonly<Record<string, Value>>> {
 export interface FunctionProperties {
   readonly FunctionName: string;
   readonly Timeout: number;
+  readonly MemorySize: number;
   readonly Role: Value;
   readonly ReservedConcurrentExecutions?: number;
   readonly RecursiveLoop?: string;
