@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { SERVICE_TIMEOUT } from '../../shared/aws/client-options.ts';
 import type { LambdaFunction } from './template.ts';
 import type { Place } from './template-values.ts';
 
@@ -12,9 +13,12 @@ export interface FunctionAccess {
 /** An access key id for one function. It looks like one that a role hands out for a while. */
 export const newAccessKeyId = (): string => `ASIA${randomBytes(12).toString('hex').toUpperCase()}`;
 
+/** Milliseconds that a function waits for a service: less than most functions may take, and far more than on AWS. */
+const servicePatience = 8_000;
+
 /**
- * Everything that a function sees as its environment: its variables in the template, those that Lambda sets, and the
- * addresses of the local stores. Nothing of this process leaks in.
+ * Everything that a function sees as its environment: its variables in the template, those that Lambda sets, the
+ * addresses of the local stores and the time that those may take. Nothing of this process leaks in.
  */
 export function functionEnvironment(
   lambda: LambdaFunction,
@@ -44,6 +48,7 @@ export function functionEnvironment(
     AWS_ENDPOINT_URL_S3: address,
     AWS_ENDPOINT_URL_KMS: address,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: address,
+    [SERVICE_TIMEOUT]: String(servicePatience),
     ...lambda.environment,
   };
 }

@@ -2,29 +2,50 @@ import type { Environment } from '../domain/environment.ts';
 
 /** A single try gives up after this long (ms); a stuck connection must not eat the whole function's time. */
 const REQUEST_TIMEOUT = 2_000;
+/** How much of that (ms) a connection may take to open. */
+const CONNECTION_TIMEOUT = 1_000;
 /** Tries in all, the first one included. */
 const ATTEMPTS = 3;
 
 /**
+ * The variable by which the local cloud gives a try longer (ms). There a few processors are shared by clients, functions
+ * and stores, so a reply that takes long is on its way all the same, and another try would only add to the work. On AWS
+ * nothing sets it.
+ */
+export const SERVICE_TIMEOUT = 'SERVICE_TIMEOUT_MS';
+
+/**
  * What every client of AWS is made with: where the service is, from the environment that Lambda (or the local cloud)
  * gives, and limits well under those of a function.
+ *
+ * @throws Error when `SERVICE_TIMEOUT_MS` is set and not a whole number from 1 to 999999.
  */
 export const clientOptions = (
   environment: Environment,
   service: 'DYNAMODB' | 'S3' | 'SQS' | 'KMS' | 'SECRETS_MANAGER',
 ) => {
   const endpoint = environment[`AWS_ENDPOINT_URL_${service}`];
+  const given = timeoutGivenBy(environment);
   return {
     ...(endpoint !== undefined && { endpoint }),
     region: environment.AWS_REGION ?? 'us-east-1',
     maxAttempts: ATTEMPTS,
     requestHandler: {
-      connectionTimeout: 1_000,
-      requestTimeout: REQUEST_TIMEOUT,
+      connectionTimeout: given ?? CONNECTION_TIMEOUT,
+      requestTimeout: given ?? REQUEST_TIMEOUT,
       // Without it the handler only warns.
       throwOnRequestTimeout: true,
       // For a reply that begins and then stops.
-      socketTimeout: REQUEST_TIMEOUT,
+      socketTimeout: given ?? REQUEST_TIMEOUT,
     },
   };
 };
+
+function timeoutGivenBy(environment: Environment): number | undefined {
+  const text = environment[SERVICE_TIMEOUT];
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,5}$/.test(text)) {
+    throw new Error(`${SERVICE_TIMEOUT} must be a whole number from 1 to 999999, and not "${text}".`);
+  }
+  return Number(text);
+}

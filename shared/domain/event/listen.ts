@@ -7,8 +7,14 @@ import { hear, type Listener } from './hearing.ts';
 /** Between two cheap looks for news (ms): half of it is what news waits on average. */
 const PROBE = 150;
 
-/** The same (ms) where the store has no room for more looks: each one that is turned away doubles the time, up to this. */
+/** The same (ms) at most, where the store is slow, or has no room for more looks: each such look doubles the time. */
 const SLOWEST = 2_400;
+
+/**
+ * So many times as long as a look took (ms) pass before the next one, so that clients who wait leave room to whoever
+ * has work to do: the slower the store, or the processor, the less is asked of it. Looks of up to 30 ms change nothing.
+ */
+const EASE = 5;
 
 /** Between two looks at something that will pass: a hole, an entry that settles (ms). */
 const SOON = 50;
@@ -53,19 +59,27 @@ export async function listen(
     if (now >= hold.until) return [heartbeat(head)];
     const mayEnd = ended === 'end' || (ended !== 'page' && now - started >= PATIENCE[ended]);
     if (!hold.isBlocking && mayEnd) return head - cursor >= FAR ? [heartbeat(head)] : [];
+    const rest = Math.min(pause, hold.until - now);
     try {
-      run = await next(log, head, ended, sights, Math.min(pause, hold.until - now));
-      pause = Math.max(PROBE, pause / 2);
+      run = await next(log, head, ended, sights, rest);
+      pause = pauseAfter(pause, EASE * (log.now() - now - rest));
     } catch (error) {
       if (!hold.isBlocking || !isPassing(error)) throw error;
       // A reply that did not come has taken seconds of the time that is left: the client asks anew.
       if (!isThrottled(error)) return [heartbeat(head)];
       // Who waits anyway makes room for others: the client loses nothing, and hears of news a little later.
-      pause = Math.min(2 * pause, SLOWEST);
+      pause = pauseAfter(pause, SLOWEST);
       run = { entries: [], head, ended: 'end' };
     }
   }
 }
+
+/**
+ * How long (ms) to wait before the next look, from how long that was and what the last look asks for. It doubles or
+ * halves at most, so that a single slow look does not keep news waiting.
+ */
+const pauseAfter = (pause: number, wanted: number): number =>
+  Math.max(PROBE, pause / 2, Math.min(2 * pause, wanted, SLOWEST));
 
 /**
  * The next run that may hold something: at once after a page, soon after something that passes, else with news, for

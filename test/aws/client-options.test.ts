@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest';
+import { clientOptions } from '../../shared/aws/client-options.ts';
+
+const timesOf = (environment: Readonly<Record<string, string>>) => {
+  const { connectionTimeout, requestTimeout, socketTimeout } = clientOptions(
+    environment,
+    'DYNAMODB',
+  ).requestHandler;
+  return [connectionTimeout, requestTimeout, socketTimeout];
+};
+
+describe('the time that a service of AWS gets', () => {
+  test('is two seconds a try, one of them for the connection', () => {
+    expect(timesOf({})).toEqual([1_000, 2_000, 2_000]);
+  });
+
+  test('is longer where the local cloud says so', () => {
+    expect(timesOf({ SERVICE_TIMEOUT_MS: '8000' })).toEqual([8_000, 8_000, 8_000]);
+  });
+
+  test.each(['', '0', '-1', '1.5', '2s', '1000000'])('cannot be "%s"', (text) => {
+    expect(() => timesOf({ SERVICE_TIMEOUT_MS: text })).toThrow(
+      `SERVICE_TIMEOUT_MS must be a whole number from 1 to 999999, and not "${text}".`,
+    );
+  });
+});
