@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deploymentSettings } from '../../infra/deployment-settings.ts';
 import type { DemoName } from '../../shared/domain/realm/demo.ts';
 import { type LocalService, startLocalService } from '../clients/local-service.ts';
 import { describedFetch } from '../described-fetch.ts';
@@ -11,8 +12,16 @@ import { type Answer, connection, exchange } from './wire.ts';
 /** How much of everything; `npm run fuzz` takes more. */
 const POLLS = Number(process.env.FUZZ_POLLS ?? 30);
 const MANGLED = Number(process.env.FUZZ_MANGLED ?? 200);
-/** A minute for whatever scale; polls end after 25 seconds. */
-const PATIENCE = 60_000 + POLLS * 200;
+/** A minute (ms) for whatever scale, and what each adds on a busy machine; polls end after 25 seconds. */
+const PATIENCE = { mangled: 60_000 + MANGLED * 100, polls: 60_000 + POLLS * 200 } as const;
+
+/** So many polls are held at once; more are turned away. */
+const ROOM = Number(deploymentSettings.pollConcurrency.otherwise);
+/** So many queues at most, each of them polled by as many as it takes. */
+const QUEUES = 100;
+/** Milliseconds until a poll is surely being held, and those that each of the others adds. */
+const SETTLING = 500;
+const SETTLING_EACH = 20;
 
 let service: LocalService;
 let address: URL;
@@ -101,7 +110,7 @@ describe('bytes that are hardly a request', () => {
     expectTurnedAway(await exchange(address, bytes));
   });
 
-  test('requests with bytes changed at random', { timeout: PATIENCE }, async () => {
+  test('requests with bytes changed at random', { timeout: PATIENCE.mangled }, async () => {
     const whole = Buffer.from(
       `POST /api/v1/messages?a=%41 HTTP/1.1\r\nHost: ${address.host}\r\nAuthorization: ${authorization}\r\n` +
         'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 44\r\nConnection: close\r\n\r\n' +
@@ -164,29 +173,51 @@ test('clients that send a byte now and then keep nobody else waiting', async () 
   for (const socket of sockets) socket.destroy();
 });
 
-describe('clients that wait for events', () => {
-  test(`${POLLS} of them at once all wake at one message`, { timeout: PATIENCE }, async () => {
-    const registered = await inTurns(POLLS, () => call('POST', '/register', { event_types: '["message"]' }));
-    const polls = registered.map(({ body }) =>
-      call('GET', `/events?queue_id=${body.queue_id}&last_event_id=${body.last_event_id}`),
-    );
-    // All of them wait by now, or will read what has been written meanwhile.
-    await wait(500);
-    await expectWell();
-    for (const { status, body } of await Promise.all(polls)) {
-      expect(status).toBe(200);
-      const [first] = body.events as { type: string; message?: { content: string } }[];
-      expect(first).toMatchObject({ type: 'message', message: { content: 'all is well' } });
-    }
-    await expectWell();
+interface Queue {
+  readonly id: string;
+  readonly last: number;
+}
+
+/** Waits for news, as clients do: a heartbeat is none. */
+async function news({ id, last }: Queue): Promise<Awaited<ReturnType<typeof call>>> {
+  const answer = await call('GET', `/events?queue_id=${id}&last_event_id=${last}`);
+  const [first] = (answer.body.events ?? []) as { type: string; id: number }[];
+  return first?.type === 'heartbeat' ? news({ id, last: first.id }) : answer;
+}
+
+test(`of ${POLLS} clients that wait for events at once, those for whom there is room wake at one message, and the others come again`, {
+  timeout: PATIENCE.polls,
+}, async () => {
+  const queues = await inTurns(Math.min(POLLS, QUEUES), async (): Promise<Queue> => {
+    const { body } = await call('POST', '/register', { event_types: '["message"]' });
+    return { id: body.queue_id as string, last: body.last_event_id as number };
   });
+  const queueOf = (client: number) => queues[client % queues.length] as Queue;
+  const polls = Array.from({ length: POLLS }, (_, client) => news(queueOf(client)));
+  await wait(SETTLING + Math.min(POLLS, ROOM) * SETTLING_EACH);
+  await expectWell();
+
+  const answers = await Promise.all(polls);
+  const refused = answers.flatMap(({ status }, client) => (status === 200 ? [] : [client]));
+  for (const client of refused) {
+    const body = { result: 'error', code: 'INTERNAL_SERVER_ERROR' };
+    expect(answers[client]).toMatchObject({ status: 500, body });
+  }
+  expect(refused).toHaveLength(Math.max(0, POLLS - ROOM));
+  const again = await inTurns(refused.length, (n) => news(queueOf(refused[n] as number)));
+  for (const { status, body } of [...answers.filter(({ status }) => status === 200), ...again]) {
+    expect(status).toBe(200);
+    const [first] = body.events as { type: string; message?: { content: string } }[];
+    expect(first).toMatchObject({ type: 'message', message: { content: 'all is well' } });
+  }
+  await expectWell();
 });
 
 /** Does it so often, twenty at a time. */
-async function inTurns<T>(times: number, once: () => Promise<T>): Promise<T[]> {
+async function inTurns<T>(times: number, once: (n: number) => Promise<T>): Promise<T[]> {
   const done: T[] = [];
   while (done.length < times) {
-    const some = Array.from({ length: Math.min(20, times - done.length) }, once);
+    const some = Array.from({ length: Math.min(20, times - done.length) }, (_, i) => once(done.length + i));
     done.push(...(await Promise.all(some)));
   }
   return done;
