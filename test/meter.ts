@@ -20,6 +20,8 @@ const READS = /^(BatchGet|Get|Query|TransactGet)/;
 export class Meter {
   calls: Call[] = [];
   #ended = 0;
+  /** How often it was reset: what was under way then, for a request that was refused before, no longer counts. */
+  #resets = 0;
 
   /** Puts the meter between the table and the store. */
   around(send: Send): Send {
@@ -28,6 +30,7 @@ export class Meter {
       input.ReturnConsumedCapacity = 'INDEXES';
       noteCommand(command);
       const depth = this.#ended + 1;
+      const resets = this.#resets;
       const action = command.constructor.name.replace(/Command$/, '');
       let capacities: Capacity[] = [];
       try {
@@ -35,10 +38,12 @@ export class Meter {
         capacities = [output.ConsumedCapacity ?? []].flat();
         return output;
       } finally {
-        this.#ended = Math.max(this.#ended, depth);
-        const total = capacities.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
-        const isRead = READS.test(action);
-        this.calls.push({ action, depth, readUnits: isRead ? total : 0, writeUnits: isRead ? 0 : total });
+        if (resets === this.#resets) {
+          this.#ended = Math.max(this.#ended, depth);
+          const total = capacities.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+          const isRead = READS.test(action);
+          this.calls.push({ action, depth, readUnits: isRead ? total : 0, writeUnits: isRead ? 0 : total });
+        }
       }
     };
   }
@@ -46,6 +51,7 @@ export class Meter {
   reset(): void {
     this.calls = [];
     this.#ended = 0;
+    this.#resets++;
   }
 
   get roundTrips(): number {
