@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { Refusal, refusal } from '../domain/problems.ts';
+import { Stale } from '../log/commit.ts';
 import { isThrottled } from '../table/outcome.ts';
 
 /** The challenge that clients of the reference expect with every 401 (wire facts 1.3). */
@@ -89,12 +90,15 @@ export const documentReply = (body: string): APIGatewayProxyResult => ({
 /** The code of everything that nobody planned. */
 export const FAULT = 'INTERNAL_SERVER_ERROR';
 
-/** Seconds after which a client may try again that met a limit of the store: by then the service has tried for long. */
+/** Seconds after which a client may try again that met no room: by then the service has tried for long. */
 const RETRY_AFTER = 2;
 
-/** What failed for want of room, as the refusal that says so (429, wire facts 1.3); all else as it is. */
+/**
+ * What failed for want of room, in the store or among others who change the same thing at this moment, as the refusal that
+ * says so (429, wire facts 1.3); all else as it is.
+ */
 export const planned = (error: unknown): unknown =>
-  isThrottled(error) ? refusal('tooMuchAtOnce', { seconds: RETRY_AFTER }) : error;
+  isThrottled(error) || error instanceof Stale ? refusal('tooMuchAtOnce', { seconds: RETRY_AFTER }) : error;
 
 /** A planned refusal in the envelope; anything else is a 500 that says nothing. */
 export function failure(error: unknown): APIGatewayProxyResult {

@@ -46,6 +46,24 @@ describe('edits of a channel at once', () => {
     expect(await toldOfChannels(realm, before)).toHaveLength(3);
   });
 
+  it('by more than can be decided anew in time, are each made, or refused as too many', async () => {
+    const realm = await newRealm();
+    const { admin } = realm.people;
+    const { channelId } = await givenChannel(realm);
+    const before = await lastNumber(realm);
+    const texts = Array.from({ length: 40 }, (_, i) => `text ${i}`);
+    const replies = await Promise.all(
+      texts.map((description) => edit(realm.container(), admin, channelId, { description })),
+    );
+    const made = texts.filter((_, i) => replies[i]?.status === 200);
+    for (const { status, body } of replies)
+      if (status !== 200) expect([status, body.code]).toEqual([429, 'RATE_LIMIT_HIT']);
+    expect(made.length).toBeGreaterThan(10);
+    const told = (await toldOfChannels(realm, before)).map(({ value }) => value);
+    expect(told.toSorted()).toEqual(made.toSorted());
+    expect(await storedChannel(realm, channelId)).toMatchObject({ description: told.at(-1) });
+  });
+
   it('end with what was told last', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { Stale } from '../../shared/log/commit.ts';
+import { decideAnew } from '../../shared/log/decide-anew.ts';
+
+/** A clock that passes by waiting, and by `took` ms in each try. */
+function clock(took: number) {
+  const state = { time: 0, tries: 0, waits: [] as number[] };
+  return {
+    state,
+    now: () => state.time,
+    wait: async (ms: number) => {
+      state.waits.push(ms);
+      state.time += ms;
+    },
+    stale: async (): Promise<never> => {
+      state.tries += 1;
+      state.time += took;
+      throw new Stale([]);
+    },
+  };
+}
+
+describe('decideAnew', () => {
+  it('tries again while the ground changes, with pauses that do not grow without end, and then says so', async () => {
+    const { state, stale, ...outside } = clock(10);
+    await expect(decideAnew(outside, stale)).rejects.toThrow(Stale);
+    expect(state.tries).toBe(16);
+    expect(state.waits).toHaveLength(15);
+    expect(Math.max(...state.waits)).toBeLessThanOrEqual(500);
+  });
+
+  it('stops before the time of its function is over, but not before the fourth try', async () => {
+    const slow = clock(1_000);
+    await expect(decideAnew(slow, slow.stale)).rejects.toThrow(Stale);
+    expect(slow.state.tries).toBeGreaterThanOrEqual(4);
+    expect(slow.state.tries).toBeLessThanOrEqual(6);
+    const slower = clock(15_000);
+    await expect(decideAnew(slower, slower.stale)).rejects.toThrow(Stale);
+    expect(slower.state.tries).toBe(4);
+  });
+
+  it('throws what is no change of the ground at once', async () => {
+    const { state, stale: _, ...outside } = clock(0);
+    const fault = async (): Promise<never> => {
+      state.tries += 1;
+      throw new Error('a fault');
+    };
+    await expect(decideAnew(outside, fault)).rejects.toThrow('a fault');
+    expect(state.tries).toBe(1);
+  });
+});
