@@ -5,5 +5,5 @@ import { synthesize } from './synthesize.ts';
 
 // What only looks at the template, as the tests do, need not fetch machine code for Lambda.
 const machine = process.env.MACHINE === 'this' ? thisMachine : lambdaMachine;
-const { bundles } = await buildFunctions({ machine });
+const { bundles } = await buildFunctions({ machine, sourceMaps: true });
 synthesize(bundles, { validate: true });
