@@ -44,6 +44,29 @@ export async function sentMany(
 const MOST_BYTES = 2_000_000;
 const MOST_MESSAGES = 50;
 
+/** A message of a channel as it is stored. `now` is in milliseconds. */
+export const storedText = (
+  {
+    channelId,
+    topic,
+    senderId,
+    now,
+  }: { readonly channelId: number; readonly topic: string; readonly senderId: number; readonly now: number },
+  content = 'text',
+): MessageEntry['message'] => ({
+  channelId,
+  topic,
+  conversation: topicConversation(channelId, topic),
+  senderId,
+  timestamp: Math.floor(now / 1000),
+  client: 'test',
+  recipientId: channelId,
+  content,
+  rendered: `<p>${content}</p>`,
+  isMe: false,
+  readBySender: true,
+});
+
 /** A long history of a topic, written straight into the log, as so many sends would have left it. */
 export async function givenMessages(
   realm: TestRealm,
@@ -60,19 +83,10 @@ export async function givenMessages(
     const given = await commit(realm.log, size, (numbers) => {
       const entries = numbers.map((_, i): MessageEntry => {
         const topic = topicOf(ids.length + i);
-        const message = {
-          channelId,
-          topic,
-          conversation: topicConversation(channelId, topic),
-          senderId: sender.userId,
-          timestamp: Math.floor(realm.outside.now() / 1000),
-          client: 'test',
-          recipientId: channelId,
+        const message = storedText(
+          { channelId, topic, senderId: sender.userId, now: realm.outside.now() },
           content,
-          rendered: `<p>${content}</p>`,
-          isMe: false,
-          readBySender: true,
-        };
+        );
         return { kind: 'message', message };
       });
       return { writes: [], entries, result: numbers };

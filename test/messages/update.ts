@@ -2,14 +2,21 @@ import { expect } from 'vitest';
 import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as getHistory } from '../../functions/messages/getHistory.ts';
 import { handler as updateMessage } from '../../functions/messages/update.ts';
+import type { ChannelCount } from '../../shared/domain/channel/channel.ts';
+import { folded } from '../../shared/domain/folding.ts';
+import { doArrive, type Topic } from '../../shared/domain/topic/topic.ts';
+import { commit } from '../../shared/log/commit.ts';
+import type { MessageEntry } from '../../shared/log/slot.ts';
+import { key } from '../../shared/table/keys.ts';
 import { sendTo } from '../events/queue.ts';
+import { storedText } from '../message.ts';
 import type { Person, Reply, TestRealm } from '../realm.ts';
 import { loggedAfter, storedMessage } from '../stored.ts';
 
 export const say = (realm: TestRealm, as: Person, to: number, topic: string): Promise<number> =>
   sendTo(realm, as, to, 'x', { topic });
 
-/** So many messages, from these people in turn. */
+/** So many messages of these people, each of whom says all of theirs before the next one. */
 export async function sayMany(
   realm: TestRealm,
   people: readonly Person[],
@@ -18,8 +25,39 @@ export async function sayMany(
   count: number,
 ): Promise<number[]> {
   const ids: number[] = [];
-  for (let i = 0; i < count; i++) ids.push(await say(realm, people[i % people.length] as Person, to, topic));
+  for (const [i, person] of people.entries()) {
+    const number = Math.floor(count / people.length) + (i < count % people.length ? 1 : 0);
+    if (number > 0) ids.push(...(await sayAtOnce(realm, person, to, topic, number)));
+  }
   return ids;
+}
+
+/** So many messages of one person, stored by one transaction: to send each takes most of a test's time. */
+async function sayAtOnce(
+  { realm, outside: { table, now }, log }: TestRealm,
+  { userId: senderId }: Person,
+  channelId: number,
+  topic: string,
+  count: number,
+): Promise<readonly number[]> {
+  const place = { realm, channelId, topic: folded(topic) };
+  const [stored, participant, counts] = await Promise.all([
+    table.get<Topic>(key('topic', place)),
+    table.get(key('participant', { ...place, userId: senderId })),
+    table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+  ]);
+  const day = Math.floor(now() / 86_400_000);
+  const state = { topic: stored, takesPart: participant !== undefined, count: counts };
+  return commit(log, count, (numbers) => {
+    const [firstId, messageId] = [numbers[0] as number, numbers.at(-1) as number];
+    const arrival = { channelId, topic, messageId, firstId, count, senderId, day };
+    const message = storedText({ channelId, topic, senderId, now: now() }, 'x');
+    return {
+      writes: doArrive(realm, arrival, state),
+      entries: numbers.map((): MessageEntry => ({ kind: 'message', message })),
+      result: numbers,
+    };
+  });
 }
 
 /** The topics in which these messages are stored. */
@@ -66,3 +104,6 @@ export async function historyOf(realm: TestRealm, as: Person, message_id: number
 export const success = { status: 200, body: { result: 'success', detached_uploads: [] } };
 export const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 export const invalid = { status: 400, body: { code: 'BAD_REQUEST', msg: 'Invalid message(s).' } };
+
+/** The transaction of a request. What comes after it, at milestones of the log, is for the next registrations. */
+export const isCommit = ({ action }: { readonly action: string }): boolean => action === 'TransactWrite';
