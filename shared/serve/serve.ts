@@ -178,9 +178,9 @@ function admissionOf(event: APIGatewayProxyEvent, read: Read | Refusal): Admissi
   };
 }
 
-/** The product token of the `User-Agent`, at most 30 characters (wire facts 3.9). */
+/** The product token of the `User-Agent`, at most 30 characters (wire facts 3.9). The table keeps well-formed text only. */
 const clientOf = (agent: string | undefined): string =>
-  firstCodePoints(agent?.trim().split(/[/\s]/)[0] ?? '', 30) || 'Unspecified';
+  firstCodePoints(agent?.toWellFormed().trim().split(/[/\s]/)[0] ?? '', 30) || 'Unspecified';
 
 function headerOf(event: APIGatewayProxyEvent, name: string): string | undefined {
   for (const [key, value] of Object.entries(event.headers ?? {}))

@@ -141,5 +141,7 @@ describe('parameters', () => {
     expect((await ask({ body: `name=x&client=${'c'.repeat(40)}` })).body.client).toBe('c'.repeat(30));
     expect((await ask({ body: 'name=x' })).body.client).toBe('Unspecified');
     expect((await ask({ body: 'name=x&client=%00' })).body.client).toBe('Unspecified');
+    const broken = { 'user-agent': 'a\ud800b' };
+    expect((await ask({ body: 'name=x', headers: broken })).body.client).toBe('a\ufffdb');
   });
 });
