@@ -153,7 +153,8 @@ function memory(counted: Counted): string[] {
     '## What less memory and other holding times buy',
     '',
     `The function that is polled has ${pollMemory} MB. It waits nearly all the time, so its processor hardly matters; its memory is`,
-    'what one pays for. The heap of its bundle after import is told by `npm run bench -- --only functions`.',
+    'what one pays for, and `pollMemory` sets it ([infra/DEPLOY.md](../infra/DEPLOY.md)). The heap of its bundle after import',
+    'is told by `npm run bench -- --only functions`.',
     '',
     markdownTable(
       figures('MB', 'holding, a person', ...PEOPLE.slice(1).map((n) => `all, ${figure(n)} people`)),
