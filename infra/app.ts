@@ -3,7 +3,8 @@ import { buildFunctions } from './build.ts';
 import { lambdaMachine, thisMachine } from './native-packages.ts';
 import { synthesize } from './synthesize.ts';
 
-// What only looks at the template, as the tests do, need not fetch machine code for Lambda.
-const machine = process.env.MACHINE === 'this' ? thisMachine : lambdaMachine;
-const { bundles } = await buildFunctions({ machine, sourceMaps: true });
+// What only looks at the template, as the tests do, needs neither machine code for Lambda nor source maps.
+const isToRun = process.env.MACHINE !== 'this';
+const machine = isToRun ? lambdaMachine : thisMachine;
+const { bundles } = await buildFunctions({ machine, sourceMaps: isToRun });
 synthesize(bundles, { validate: true });
