@@ -8,6 +8,9 @@ import { newSide } from './world.ts';
 const REQUESTS = process.env.FUZZ_TWINS === undefined ? undefined : Number(process.env.FUZZ_TWINS);
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
+/** Requests among which one speaks of each thing of which its endpoint can: a parameter may be in few of them. */
+const ENOUGH = 400;
+
 /**
  * What tells hidden things from missing ones all the same. A name can belong to one channel only, so whoever wants to
  * give it to another one hears that it is taken. And whoever sends to a channel hears that it is not theirs (wire
@@ -32,9 +35,10 @@ test(
     const differences: string[] = [];
     const compared = new Map<string, number>();
     for (const [place, endpoint] of endpoints.entries()) {
+      const requests = properRequests(endpoint, SEED + place, ENOUGH * (REQUESTS ?? 1));
       for (const { pool, what, hidden, missing, from } of twins) {
         const name = `${endpoint.id} ${pool}`;
-        const drafts = properRequests(endpoint, SEED + place, 40 * (REQUESTS ?? 1))
+        const drafts = requests
           .filter(({ fields }) => !TOLD_ANYWAY.has(name) && speaksOf(fields, pool))
           .slice(0, REQUESTS ?? 1);
         const callers = REQUESTS === undefined ? from.slice(SEED % from.length).slice(0, 1) : from;
