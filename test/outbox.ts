@@ -3,6 +3,7 @@ import { handler as outbox } from '../functions/workers/outbox.ts';
 import type { Left } from '../shared/domain/outbox/outbox.ts';
 import { partition, sortPrefix } from '../shared/table/keys.ts';
 import type { Send } from '../shared/table/table.ts';
+import { requestOf } from './log/faults.ts';
 import type { TestRealm } from './realm.ts';
 import { queued, runQueue } from './worker.ts';
 
@@ -38,8 +39,7 @@ export function endingAt(realm: TestRealm, nth: number): TestRealm {
   return realm.container(
     (store: Send): Send =>
       async (command) => {
-        if (/TransactWrite/.test(command.constructor.name) && ++seen >= nth)
-          throw new Error('the container ended');
+        if (requestOf(command) === 'transact' && ++seen >= nth) throw new Error('the container ended');
         return store(command);
       },
   );

@@ -65,3 +65,14 @@ export function mishaps(
     return mishap ? mishap(() => send(command)) : send(command);
   };
 }
+
+/** Lets something happen between what a container has read and its first transaction. */
+export const meanwhile = (act: () => Promise<unknown>): ((send: Send) => Send) =>
+  mishaps({
+    transact: [
+      async (send) => {
+        await act();
+        return send();
+      },
+    ],
+  });

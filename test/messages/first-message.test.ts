@@ -1,26 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
-import type { Send } from '../../shared/table/table.ts';
 import { audit } from '../audit/audit.ts';
 import { sendTo } from '../events/queue.ts';
 import { givenChannel } from '../given.ts';
-import { requestOf } from '../log/faults.ts';
+import { meanwhile } from '../log/faults.ts';
 import { newRealm, type TestRealm } from '../realm.ts';
 import { storedCount } from '../stored.ts';
 import { move, success } from './update.ts';
-
-/** Lets something happen between what a container has read and its first transaction. */
-const meanwhile = (act: () => Promise<unknown>) => {
-  let done = false;
-  return (send: Send): Send =>
-    async (command) => {
-      if (requestOf(command) === 'transact' && !done) {
-        done = true;
-        await act();
-      }
-      return send(command);
-    };
-};
 
 const removed = (realm: TestRealm, message_id: number) =>
   realm.call(deleteMessage, realm.people.owner, undefined, { path: { message_id } });

@@ -7,12 +7,14 @@ import type { Send } from '../../shared/table/table.ts';
 import { audit } from '../audit/audit.ts';
 import { givenClient, said } from '../events/queue.ts';
 import { givenChannel, givenUser } from '../given.ts';
+import { meanwhile, requestOf } from '../log/faults.ts';
 import { deliver, leftIn, messagesOf, workedOff } from '../outbox.ts';
 import { react } from '../reactions/react.ts';
 import { newRealm, type TestRealm } from '../realm.ts';
 import { lastNumber, storedCount, storedMessage, storedTopic } from '../stored.ts';
 import { workOf } from '../work.ts';
 import {
+  givenTwoChannels,
   historyOf,
   isCommit,
   move,
@@ -26,23 +28,6 @@ import {
 } from './update.ts';
 
 const all = { propagate_mode: 'change_all' };
-
-const isTransaction = (command: object): boolean => /TransactWrite/.test(command.constructor.name);
-
-/** A container in which something happens just before its first transaction. */
-function meanwhile(realm: TestRealm, happens: () => Promise<unknown>): TestRealm {
-  let isDone = false;
-  return realm.container(
-    (store: Send): Send =>
-      async (command) => {
-        if (!isDone && isTransaction(command)) {
-          isDone = true;
-          await happens();
-        }
-        return store(command);
-      },
-  );
-}
 
 /** A container whose indexes show what they showed when it first asked them. */
 const frozen = (realm: TestRealm): TestRealm => {
@@ -66,14 +51,8 @@ describe('DESIGN 7: moving several messages', () => {
     'two, five or twenty, to another channel: %s: three round trips, cold and warm',
     async (leaves) => {
       const realm = await newRealm();
-      const { admin, member, moderator } = realm.people;
-      const people = [
-        admin,
-        member,
-        ...(await Promise.all(Array.from({ length: 18 }, () => givenUser(realm)))),
-      ];
-      const source = await givenChannel(realm, {}, people);
-      const target = await givenChannel(realm, {}, people);
+      const { member, moderator } = realm.people;
+      const { people, source, target } = await givenTwoChannels(realm, 18);
       for (const count of [2, 5, 20]) {
         const container = realm.container();
         for (const topic of [`tea ${count}`, `soup ${count}`]) {
@@ -190,7 +169,7 @@ describe('messages that move by what their index tells of them', () => {
       send: () => say(realm, admin, general, 'tea'),
       join: () => say(realm, admin, general, 'cake'),
     };
-    const late = meanwhile(realm, deeds[what] as () => Promise<unknown>);
+    const late = realm.container(meanwhile(deeds[what] as () => Promise<unknown>));
     expect(await move(late, member, ids[0], { topic: 'cake', ...all })).toMatchObject(success);
     const rest = what === 'delete' || what === 'move' ? [ids[0], ids[1], ids[3]] : ids;
     expect(new Set(await topicsOf(realm, rest))).toEqual(new Set(['cake']));
@@ -207,7 +186,7 @@ describe('messages that move by what their index tells of them', () => {
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
     const ids = (await sayMany(realm, [member], general, 'tea', 4)) as [number, number, number, number];
-    const late = meanwhile(realm, () => move(realm, admin, ids[1], { stream_id: random }));
+    const late = realm.container(meanwhile(() => move(realm, admin, ids[1], { stream_id: random })));
     expect(await move(late, member, ids[0], { topic: 'Tea', ...all })).toMatchObject(success);
     expect(await topicsOf(realm, ids)).toEqual(['Tea', 'tea', 'Tea', 'Tea']);
     expect(await storedMessage(realm, ids[1])).toMatchObject({ channelId: random });
@@ -220,7 +199,7 @@ describe('messages that move by what their index tells of them', () => {
     const { member, admin } = realm.people;
     const { general } = realm.channels;
     const ids = (await sayMany(realm, [member], general, 'tea', 4)) as [number, number, number, number];
-    const late = meanwhile(realm, () => move(realm, admin, ids[2], { topic: 'TEA' }));
+    const late = realm.container(meanwhile(() => move(realm, admin, ids[2], { topic: 'TEA' })));
     expect(await move(late, member, ids[0], { topic: 'Tea', ...all })).toMatchObject(success);
     expect(await topicsOf(realm, ids)).toEqual(['Tea', 'Tea', 'Tea', 'Tea']);
     expect((await storedMessage(realm, ids[2])).history?.map(({ topic }) => topic)).toEqual([
@@ -262,7 +241,7 @@ describe('messages that move by what their index tells of them', () => {
     const ended = realm.container(
       (store: Send): Send =>
         async (command) => {
-          if (isTransaction(command)) throw new Error('the function ended');
+          if (requestOf(command) === 'transact') throw new Error('the function ended');
           return store(command);
         },
     );
@@ -274,7 +253,7 @@ describe('messages that move by what their index tells of them', () => {
       (store: Send): Send =>
         async (command) => {
           const reply = await store(command);
-          if (!isLost && isTransaction(command)) {
+          if (!isLost && requestOf(command) === 'transact') {
             isLost = true;
             throw Object.assign(new Error('no reply'), { name: 'TimeoutError' });
           }
@@ -329,7 +308,7 @@ describe('people who reacted to messages that moved', () => {
     const [first, second] = (await sayMany(realm, [member], general, 'tea', 2)) as [number, number];
     await react(realm, admin, first);
     expect(await move(realm, member, second, { topic: 'cake', ...all })).toMatchObject(success);
-    const late = meanwhile(realm, () => move(realm, member, first, { topic: 'pie' }));
+    const late = realm.container(meanwhile(() => move(realm, member, first, { topic: 'pie' })));
     const messages = messagesOf(await leftIn(realm));
     expect(await deliver(late, messages)).toEqual({ batchItemFailures: [] });
     expect(await storedTopic(realm, general, 'cake')).toMatchObject({ participants: 1 });

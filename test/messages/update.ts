@@ -9,6 +9,7 @@ import { commit } from '../../shared/log/commit.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
 import { key } from '../../shared/table/keys.ts';
 import { sendTo } from '../events/queue.ts';
+import { givenChannel, givenUser } from '../given.ts';
 import { storedText } from '../message.ts';
 import type { Person, Reply, TestRealm } from '../realm.ts';
 import { loggedAfter, storedMessage } from '../stored.ts';
@@ -58,6 +59,16 @@ async function sayAtOnce(
       result: numbers,
     };
   });
+}
+
+/** Two channels with the same people in them: the administrator, the member and so many others. */
+export async function givenTwoChannels(realm: TestRealm, others: number) {
+  const { admin, member } = realm.people;
+  const crowd = await Promise.all(Array.from({ length: others }, () => givenUser(realm)));
+  const people = [admin, member, ...crowd];
+  const source = await givenChannel(realm, {}, people);
+  const target = await givenChannel(realm, {}, people);
+  return { people, source, target };
 }
 
 /** The topics in which these messages are stored. */
