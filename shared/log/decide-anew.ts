@@ -4,10 +4,10 @@ import type { Log } from './log.ts';
 /** How often something is decided, at most, while others change its ground. */
 const TRIES = 16;
 
-/** After this long (ms) nothing is decided anew, so that a commit ends before its function does: */
+/** After this long (ms) nothing is decided anew, so that a commit ends before its function does. */
 const LONGEST = 5_000;
 
-/** but so often in any case, as the first try may have done what was left of something else. */
+/** How often at least, however long it took: the first try may have done what was left of something else. */
 const FEWEST = 4;
 
 /** Between two tries pass this many ms at most. */

@@ -3,9 +3,8 @@ import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { folded } from '../folding.ts';
 import { noticeMessage } from '../message/notice-message.ts';
-import { type Arrival, type CountChange, doArrive, type Topic } from '../topic/topic.ts';
+import { type Arrival, type CountChange, doArrive, type Topic, topicKey } from '../topic/topic.ts';
 import type { User } from '../user/user.ts';
 import type { Channel, ChannelCount } from './channel.ts';
 import { isId } from './channel-access.ts';
@@ -27,12 +26,12 @@ export async function loadNoticeGround(
   channelId: number,
 ): Promise<NoticeGround> {
   if (!isId(channelId)) return { count: undefined, topics: { events: undefined, empty: undefined } };
-  const topic = (name: string): Promise<Topic | undefined> =>
-    table.get<Topic>(key('topic', { realm, channelId, topic: folded(name) }));
+  const stored = (topic: string): Promise<Topic | undefined> =>
+    table.get<Topic>(topicKey(realm, { channelId, topic }));
   const [count, events, empty] = await Promise.all([
     table.get<ChannelCount>(key('channelCount', { realm, channelId })),
-    topic(EVENTS_TOPIC),
-    topic(''),
+    stored(EVENTS_TOPIC),
+    stored(''),
   ]);
   return { count, topics: { events, empty } };
 }

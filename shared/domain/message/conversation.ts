@@ -9,6 +9,12 @@ const LISTED = 40;
 export const topicConversation = (channelId: number, topic: string): string =>
   conversationOf.topic(channelId, folded(topic));
 
+/** Whether two places are one topic, perhaps in other spellings. */
+export const isSameTopic = (
+  one: { readonly channelId: number; readonly topic: string },
+  other: { readonly channelId: number; readonly topic: string },
+): boolean => one.channelId === other.channelId && folded(one.topic) === folded(other.topic);
+
 /** The conversation of these people. The order and repetitions do not matter. */
 export function directConversation(people: readonly number[]): string {
   const ids = [...new Set(people)].sort((a, b) => a - b).join(',');

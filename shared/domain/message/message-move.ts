@@ -12,10 +12,10 @@ import type { Outside } from '../outside.ts';
 import { loadPolicies, movePolicies, type Policies, type PoliciesTask } from '../topic/policy-move.ts';
 import { thinOut } from '../topic/topic-leave.ts';
 import { noticeEntry } from '../topic/topic-notice.ts';
-import { topicConversation } from './conversation.ts';
+import { isSameTopic } from './conversation.ts';
 import type { Rewriting } from './message-change.ts';
 import type { Relocating } from './message-update.ts';
-import { checkMove, isResolved } from './move-check.ts';
+import { checkMove } from './move-check.ts';
 import { type Moved, noticeInNew } from './move-notice.ts';
 import { leavesPeople, peopleOf } from './move-people.ts';
 import { endEarlierMoves, type RestTask } from './move-rest.ts';
@@ -145,7 +145,7 @@ async function moveAtOnce(
     to: { channel: channels.to, topic: to.topic },
     count,
     isWhole,
-    ...(to.isResolution && { resolution: isResolved(to.topic) ? 'resolved' : 'unresolved' }),
+    isResolution: to.isResolution,
   };
   const speaking = { actor: caller.user, noticeBotId: caller.realm.noticeBotId };
   const [first] = others;
@@ -198,20 +198,21 @@ async function moveFirst(
     count: 1,
   };
   const job = outside.uuid();
-  const isHeld = oldest.id !== message.id && notBefore !== undefined;
+  const checks: Write[] =
+    notBefore === undefined || oldest.id === message.id
+      ? []
+      : [
+          {
+            check: messageKey(caller.realmId, oldest.id),
+            when: { ...stillThere(oldest), above: { timestamp: notBefore - 1 } },
+          },
+        ];
   return commitMove(context, decided, policies, {
     // Those who take part because of it come with the others.
     step: { messages: [message], ground: { ...ground, taking: new Set(peopleOf(message)) }, moving: job },
     follows: isWhole || mode === 'change_all',
     tasks: [{ kind: 'move', task, job }],
-    checks: isHeld
-      ? [
-          {
-            check: messageKey(caller.realmId, oldest.id),
-            when: { ...stillThere(oldest), above: { timestamp: (notBefore as number) - 1 } },
-          },
-        ]
-      : [],
+    checks,
   });
 }
 
@@ -237,8 +238,9 @@ async function commitMove(
   const { from, to } = move;
   const { ground, messages } = batch.step;
   const ids = messages.map(({ id }) => id);
-  const staysInTopic = message.conversation === topicConversation(to.channelId, to.topic);
-  const left = staysInTopic ? ground.left : await thinOut(table, realm, { ...from, ids }, ground.left, uuid);
+  const left = isSameTopic(from, to)
+    ? ground.left
+    : await thinOut(table, realm, { ...from, ids }, ground.left, uuid);
   const rewrite = manner.rewriting?.rewrite;
   const step: Step = {
     ...batch.step,

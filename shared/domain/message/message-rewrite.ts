@@ -6,14 +6,13 @@ import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { Caller } from '../caller.ts';
 import type { ChannelCount } from '../channel/channel.ts';
-import { folded } from '../folding.ts';
 import type { Outside } from '../outside.ts';
 import type { Known } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { checkGroupMentions, checkWildcards } from '../send/mention-permission.ts';
 import { followersOf, loadMentionable, type Mentionable } from '../send/mentioned.ts';
 import { foundFor, loadNamed, type Named, namedUserIds, withoutUsers } from '../send/naming.ts';
-import type { Topic } from '../topic/topic.ts';
+import { type Topic, topicKey } from '../topic/topic.ts';
 import { doSetVisibility } from '../topic/user-topic.ts';
 import { visibility } from '../topic/visibility.ts';
 import { hiddenUsers } from '../user/user-access.ts';
@@ -51,9 +50,7 @@ export async function loadRewrite(
       ? []
       : loadMentionable(outside, realm, channelId, topic, namedUserIds(names, known)),
     channelId === undefined ? undefined : table.get<ChannelCount>(key('channelCount', { realm, channelId })),
-    channelId === undefined
-      ? undefined
-      : table.get<Topic>(key('topic', { realm, channelId, topic: folded(topic) })),
+    channelId === undefined ? undefined : table.get<Topic>(topicKey(realm, { channelId, topic })),
   ]);
   return { named, mentionable, count, topic: stored };
 }

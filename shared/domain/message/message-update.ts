@@ -1,12 +1,10 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { isId } from '../channel/channel-access.ts';
-import { folded } from '../folding.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { loadPolicies, type Policies } from '../topic/policy-move.ts';
-import type { Topic } from '../topic/topic.ts';
+import { type Topic, topicKey } from '../topic/topic.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
 import type { SeenTopic } from './move-rest.ts';
 import { loadStep, type Move, type StepGround } from './move-step.ts';
@@ -79,7 +77,7 @@ export async function loadStanding(
   const { channelId, topic = '' } = message;
   const moves = asked.topic !== undefined || asked.channelId !== undefined;
   if (!moves || channelId === undefined || relocationOf(message, asked) !== undefined) return undefined;
-  const seen = await table.get<Topic>(key('topic', { realm, channelId, topic: folded(topic) }));
+  const seen = await table.get<Topic>(topicKey(realm, { channelId, topic }));
   return { channelId, topic, seen };
 }
 

@@ -3,7 +3,7 @@ import type { MessageHead } from '../../log/message.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { folded } from '../folding.ts';
-import type { Topic } from '../topic/topic.ts';
+import { type Topic, topicKey } from '../topic/topic.ts';
 import { isWhole, MOST_JOINING, peopleOfAll } from './move-people.ts';
 import type { Move, StepGround } from './move-step.ts';
 
@@ -114,7 +114,10 @@ export function arrivalWrites(
       day,
       ...mark(moving),
     };
-    return [{ put: key('topic', place), item: { ...item }, when: { absent: true } }, ...joined];
+    return [
+      { put: topicKey(realm, { channelId, topic }), item: { ...item }, when: { absent: true } },
+      ...joined,
+    ];
   }
   const set = {
     ...(minId < seen.minId && { minId }),
@@ -123,5 +126,5 @@ export function arrivalWrites(
   };
   const add = { arrived: ids.length, ...(joining.length > 0 && { participants: joining.length }) };
   const when = { equals: { arrived: seen.arrived, left: seen.left } };
-  return [{ update: key('topic', place), change: { set, add }, when }, ...joined];
+  return [{ update: topicKey(realm, { channelId, topic }), change: { set, add }, when }, ...joined];
 }

@@ -1,6 +1,7 @@
 import type { Channel } from '../channel/channel.ts';
 import type { Notice, Place } from '../topic/topic-notice.ts';
 import type { User } from '../user/user.ts';
+import { isResolved } from './move-check.ts';
 
 /** A move of messages, as it is told. */
 export interface Moved {
@@ -10,12 +11,13 @@ export interface Moved {
   /** The topic went as a whole. */
   readonly isWhole: boolean;
   /** It was only marked as resolved, or the mark was taken away. */
-  readonly resolution?: 'resolved' | 'unresolved';
+  readonly isResolution: boolean;
 }
 
 /** What the new topic is told: where its messages came from. */
-export function noticeInNew(user: User, { from, to, count, isWhole, resolution }: Moved): Notice {
-  if (resolution !== undefined && isWhole) {
+export function noticeInNew(user: User, { from, to, count, isWhole, isResolution }: Moved): Notice {
+  if (isResolution && isWhole) {
+    const resolution = isResolved(to.topic) ? 'resolved' : 'unresolved';
     return { place: to, content: `${nameOf(user)} has marked this topic as ${resolution}.`, channels: [] };
   }
   const what = isWhole ? 'This topic was' : messages(count);
@@ -24,7 +26,7 @@ export function noticeInNew(user: User, { from, to, count, isWhole, resolution }
 }
 
 /** What the old topic is told: where its messages went. */
-export function noticeInOld(user: User, { from, to, count, isWhole }: Omit<Moved, 'resolution'>): Notice {
+export function noticeInOld(user: User, { from, to, count, isWhole }: Omit<Moved, 'isResolution'>): Notice {
   const what = isWhole ? 'This topic was moved' : `${messages(count)} moved from this topic`;
   const { link, channels } = linkTo(to, from);
   return { place: from, content: `${what} to ${link} by ${nameOf(user)}.`, channels };

@@ -12,18 +12,16 @@ import { commit, Stale } from '../../log/commit.ts';
 import { decideAnew } from '../../log/decide-anew.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { inConversation, readMessages, recentMessages } from '../fetch/message-reach.ts';
-import { folded } from '../folding.ts';
 import { doLeave, finish, type Job, type Left, loadJob, outboxKey } from '../outbox/outbox.ts';
 import { loadWorld, type OutboxWorld } from '../outbox/outbox-world.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest } from '../problems.ts';
-import type { Topic } from '../topic/topic.ts';
+import { type Topic, topicKey } from '../topic/topic.ts';
 import { thinOut } from '../topic/topic-leave.ts';
 import type { TopicPlace } from '../topic/user-topic.ts';
-import { topicConversation } from './conversation.ts';
+import { isSameTopic, topicConversation } from './conversation.ts';
 import { leavesPeople } from './move-people.ts';
 import { loadStep, type Move, oneStep, planStep, STEP } from './move-step.ts';
 import { type MovedTask, tellMoved } from './moved-notice.ts';
@@ -67,10 +65,10 @@ export async function endEarlierMoves(
   const jobs = new Set(places.flatMap(({ seen }) => seen?.moving ?? []));
   if (jobs.size === 0) return;
   const ends = outside.now() + LONGEST;
+  const world = await loadWorld(outside, realm);
   for (const job of jobs) {
     const parts = await loadJob<Rest>(outside.table, { realm, kind: 'move', job });
     if (parts.length === 0) await unmark(outside, realm, places, job);
-    const world = await loadWorld(outside, realm);
     for (const part of parts) {
       if (world === undefined || !(await moveRest(world, part, ends)))
         throw badRequest('Messages of this topic are still being moved; try again in a moment.');
@@ -78,9 +76,6 @@ export async function endEarlierMoves(
   }
   throw new Stale([]);
 }
-
-const topicKey = (realm: string, { channelId, topic }: TopicPlace): Key =>
-  key('topic', { realm, channelId, topic: folded(topic) });
 
 /** Takes a mark away that means nothing any more; only that, whatever else became of the topics. */
 async function unmark(
@@ -142,8 +137,7 @@ const LOOKS = 8;
 /** Whether the topic tells of messages that should have gone. */
 async function isLeft({ outside, realmId: realm }: OutboxWorld, rest: Rest): Promise<boolean> {
   const { from, to, lowest, part: highest } = rest;
-  if (topicConversation(from.channelId, from.topic) === topicConversation(to.channelId, to.topic))
-    return false;
+  if (isSameTopic(from, to)) return false;
   const topic = await outside.table.get<Topic>(topicKey(realm, from));
   return [topic?.minId, topic?.maxId].some((id) => id !== undefined && id >= lowest && id < highest);
 }

@@ -7,7 +7,7 @@ import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { firstMessageEvent } from '../channel/first-message.ts';
 import { folded } from '../folding.ts';
-import type { Topic } from '../topic/topic.ts';
+import { type Topic, topicKey } from '../topic/topic.ts';
 import {
   doLeaveChannel,
   doLeaveTopic,
@@ -15,7 +15,7 @@ import {
   type LeavingState,
   loadLeaving,
 } from '../topic/topic-leave.ts';
-import { topicConversation } from './conversation.ts';
+import { isSameTopic } from './conversation.ts';
 import { deletionPayload } from './message-removal.ts';
 import { doRelocate, doRevise, type Relocation, type Rewrite } from './message-revision.ts';
 import { type Arriving, arrivalWrites, countsWrites, spellingWrites } from './move-arrival.ts';
@@ -63,7 +63,7 @@ export async function loadStep(
   const people = peopleOfAll(messages).slice(0, MOST_JOINING);
   const [left, topic, count, participants] = await Promise.all([
     loadLeaving(table, realm, from, messages.length),
-    table.get<Topic>(key('topic', place)),
+    table.get<Topic>(topicKey(realm, to)),
     table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
     table.getMany<{ userId: number }>(people.map((userId) => key('participant', { ...place, userId }))),
   ]);
@@ -177,9 +177,8 @@ function firstMessageEvents(
 
 /** Keeps both topics and both channels right. */
 function placeWrites(realm: string, { from, to }: Move, ground: StepGround, arriving: Arriving): Write[] {
-  const target = key('topic', { realm, channelId: to.channelId, topic: folded(to.topic) });
-  if (topicConversation(from.channelId, from.topic) === topicConversation(to.channelId, to.topic)) {
-    return spellingWrites(target, to.topic, arriving, ground);
+  if (isSameTopic(from, to)) {
+    return spellingWrites(topicKey(realm, to), to.topic, arriving, ground);
   }
   const { messages, moving } = arriving;
   const leaving = { ...from, ids: messages.map(({ id }) => id) };

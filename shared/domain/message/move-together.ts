@@ -7,7 +7,7 @@ import { mayReadMessage, type Seen } from '../channel/channel-access.ts';
 import { bare, inConversation } from '../fetch/message-reach.ts';
 import { folded } from '../folding.ts';
 import type { Standing } from '../permission.ts';
-import type { Topic } from '../topic/topic.ts';
+import { type Topic, topicKey } from '../topic/topic.ts';
 import { loadLeaving } from '../topic/topic-leave.ts';
 import { type Move, STEP, type StepGround } from './move-step.ts';
 
@@ -41,12 +41,11 @@ export async function loadTogether(
   { from, to, mode }: Pick<Move, 'from' | 'to' | 'mode'>,
   main: MessageSlot,
 ): Promise<Together> {
-  const place = { realm, channelId: to.channelId, topic: folded(to.topic) };
   const source = { conversation: main.conversation, channelId: from.channelId };
   const lowest = lowestOf(mode, main);
   const [left, topic, count, taking, page] = await Promise.all([
     loadLeaving(table, realm, from, STEP),
-    table.get<Topic>(key('topic', place)),
+    table.get<Topic>(topicKey(realm, to)),
     table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
     table.page<{ userId: number }>({
       pk: partition('participant', { realm, channelId: to.channelId }),

@@ -6,7 +6,6 @@ import { onceToken } from '../send/sent.ts';
 import { sendNotice } from '../topic/topic-notice.ts';
 import type { TopicPlace } from '../topic/user-topic.ts';
 import type { User } from '../user/user.ts';
-import { isResolved } from './move-check.ts';
 import { type Moved, noticeInNew, noticeInOld } from './move-notice.ts';
 
 /** A move of messages of which a topic is to be told. */
@@ -42,7 +41,7 @@ export async function tellMoved(
     to: { channel: target, topic: to.topic },
     count,
     isWhole,
-    ...(to.isResolution && { resolution: isResolved(to.topic) ? 'resolved' : 'unresolved' }),
+    isResolution: to.isResolution === true,
   };
   const notice = topic === 'old' ? noticeInOld(actor, moved) : noticeInNew(actor, moved);
   const token = onceToken(job, topic === 'old' ? 'moved' : 'arrived', REMEMBERED);

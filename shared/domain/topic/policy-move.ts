@@ -2,7 +2,7 @@ import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { folded } from '../folding.ts';
+import { isSameTopic } from '../message/conversation.ts';
 import { loadKind } from '../outbox/outbox.ts';
 import {
   type Holder,
@@ -52,9 +52,6 @@ export interface PoliciesTask {
   readonly merges: boolean;
 }
 
-const isSame = (one: TopicPlace, other: TopicPlace): boolean =>
-  one.channelId === other.channelId && folded(one.topic) === folded(other.topic);
-
 /** Reads the policies of some people. One round trip. */
 export async function loadPolicies(
   table: Table,
@@ -62,7 +59,7 @@ export async function loadPolicies(
   { from, to }: Pick<PolicyMove, 'from' | 'to'>,
 ): Promise<Policies> {
   // Another spelling is the same topic.
-  if (isSame(from, to)) return { from: [], to: [], horizon: Number.POSITIVE_INFINITY, waits: false };
+  if (isSameTopic(from, to)) return { from: [], to: [], horizon: Number.POSITIVE_INFINITY, waits: false };
   const [old, now, moves] = await Promise.all([
     loadHolders(table, realm, from, MOST_READ),
     loadHolders(table, realm, to, MOST_READ),
@@ -76,7 +73,9 @@ export async function loadPolicies(
     from: old,
     to: now,
     horizon: Math.min(...ends),
-    waits: moves.length === MOST_MOVES || places.some((place) => isSame(place, from) || isSame(place, to)),
+    waits:
+      moves.length === MOST_MOVES ||
+      places.some((place) => isSameTopic(place, from) || isSameTopic(place, to)),
   };
 }
 

@@ -1,12 +1,12 @@
 import { Stale } from '../../log/commit.ts';
-import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
+import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { type Ends, loadEnds, type Neighbour } from '../fetch/message-neighbours.ts';
 import { folded } from '../folding.ts';
 import { topicConversation } from '../message/conversation.ts';
-import type { Topic } from './topic.ts';
+import { type Topic, topicKey } from './topic.ts';
 
 /** Messages of one topic that leave it together: they are deleted, or they go elsewhere. */
 export interface Leaving {
@@ -36,7 +36,7 @@ export async function loadLeaving(
 ): Promise<LeavingState> {
   const conversation = topicConversation(channelId, topic);
   const [stored, count, ends, participants] = await Promise.all([
-    table.get<Topic>(topicKey(realm, channelId, topic)),
+    table.get<Topic>(topicKey(realm, { channelId, topic })),
     table.get<ChannelCount>(key('channelCount', { realm, channelId })),
     loadEnds(table, realm, { conversation, channelId }, leaving),
     someParticipants(table, realm, channelId, topic),
@@ -57,9 +57,6 @@ async function someParticipants(
   });
   return items.map(({ userId }) => userId);
 }
-
-const topicKey = (realm: string, channelId: number, topic: string): Key =>
-  key('topic', { realm, channelId, topic: folded(topic) });
 
 /** What happens to a topic and to the counts of its channel when messages leave. */
 export interface Departure {
@@ -83,7 +80,7 @@ export function doLeaveTopic(
 ): Departure {
   // The messages went elsewhere since they were read, and the topic with them.
   if (seen === undefined) throw new Stale([]);
-  const at = topicKey(realm, channelId, topic);
+  const at = topicKey(realm, { channelId, topic });
   const held = { arrived: seen.arrived, left: seen.left };
   if (seen.arrived - seen.left === ids.length) {
     return {
@@ -204,7 +201,7 @@ export async function thinOut(
     const outcome = await table.transact(
       [
         ...ground,
-        { update: topicKey(realm, channelId, topic), change: { add }, when: held },
+        { update: topicKey(realm, { channelId, topic }), change: { add }, when: held },
         ...participants.map((userId): Write => ({ delete: key('participant', { ...at, userId }) })),
       ],
       uuid(),

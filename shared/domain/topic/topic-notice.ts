@@ -5,7 +5,6 @@ import type { EventEntry, MessageEntry } from '../../log/slot.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { key } from '../../table/keys.ts';
 import type { Channel, ChannelCount, Subscription } from '../channel/channel.ts';
-import { folded } from '../folding.ts';
 import { topicConversation } from '../message/conversation.ts';
 import { noticeMessage } from '../message/notice-message.ts';
 import type { Outside } from '../outside.ts';
@@ -13,7 +12,7 @@ import { rememberSent, type SendToken, type Sent, sentKey } from '../send/sent.t
 import { compactReadState } from '../unread/read-compact.ts';
 import { CROWDED, doMark, type ReadState } from '../unread/read-state.ts';
 import type { User } from '../user/user.ts';
-import { doArrive, type Topic } from './topic.ts';
+import { doArrive, type Topic, topicKey } from './topic.ts';
 
 /** A topic of a channel. */
 export interface Place {
@@ -73,7 +72,7 @@ export async function sendNotice(
     const conversation = topicConversation(channelId, topic);
     const [sent, stored, count, subscription, state] = await Promise.all([
       table.get<Sent>(sentKey(realm, senderId, token.echo)),
-      table.get<Topic>(key('topic', { realm, channelId, topic: folded(topic) })),
+      table.get<Topic>(topicKey(realm, { channelId, topic })),
       table.get<ChannelCount>(key('channelCount', { realm, channelId })),
       isNewsToActor ? undefined : table.get<Subscription>(key('subscription', { realm, channelId, userId })),
       isNewsToActor ? undefined : table.get<ReadState>(key('read', { realm, userId, conversation })),

@@ -1,5 +1,5 @@
 import type { Changes, Condition } from '../../table/condition.ts';
-import { key } from '../../table/keys.ts';
+import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { folded } from '../folding.ts';
@@ -23,6 +23,12 @@ export interface Topic {
    */
   readonly moving?: string;
 }
+
+/** Where a topic is stored, whatever the case of its spelling. */
+export const topicKey = (
+  realm: string,
+  { channelId, topic }: { readonly channelId: number; readonly topic: string },
+): Key => key('topic', { realm, channelId, topic: folded(topic) });
 
 /** What of a topic and its channel matters to a message that arrives there. */
 export interface TopicState {
@@ -76,8 +82,8 @@ export function doArrive(realm: string, arrival: Arrival, state: TopicState, bes
 }
 
 function topicWrite(realm: string, arrival: Arrival, { topic: seen, takesPart }: TopicState): Write {
-  const { channelId, topic, messageId: id, firstId = id, count: arrived = 1, day, isNotice } = arrival;
-  const update = key('topic', { realm, channelId, topic: folded(topic) });
+  const { topic, messageId: id, firstId = id, count: arrived = 1, day, isNotice } = arrival;
+  const update = topicKey(realm, arrival);
   if (seen === undefined) {
     const item: Topic = {
       topic,
