@@ -1,32 +1,45 @@
+import { arrivalJob } from '../../shared/domain/group/group-arrival.ts';
 import {
   type CreationGround,
   checkCreateGroup,
   doCreateGroup,
   eventsOfCreation,
   loadCreationGround,
-  newMemberships,
 } from '../../shared/domain/group/group-create.ts';
-import { createLargeGroup, isSmall } from '../../shared/domain/group/group-create-large.ts';
+import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
+import type { Queues } from '../../shared/domain/outside.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { createUserGroup } from '../../shared/endpoints/user-groups.ts';
+import { sqsQueues } from '../../shared/queue/queues.ts';
 import type { Context } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
-async function run(
-  { input, caller, realm, outside, log, commit }: Context<InputOf<typeof createUserGroup>>,
-  ground: CreationGround,
-): Promise<ReplyOf<typeof createUserGroup>> {
-  const created = checkCreateGroup(caller, input, ground, outside.now());
-  if (!isSmall(realm, caller.graph, created)) return createLargeGroup(log, commit, caller.graph, created);
-  return commit(eventsOfCreation(created), (numbers) => {
-    const [groupId] = numbers as [number];
-    const change = doCreateGroup(realm, caller.graph, created, groupId);
-    return { ...change, writes: [...change.writes, ...newMemberships(realm, groupId, created.members)] };
-  });
+type Create = InputOf<typeof createUserGroup>;
+
+interface Tools {
+  readonly queues: Queues;
 }
 
-export const handler = serve(createUserGroup, {
-  load: ({ input, realm, outside }) => loadCreationGround(outside.table, realm, input),
-  ahead: ({ subgroups = [] }) => (subgroups.length > 0 ? 2 : 1),
-  run,
-});
+async function run(
+  { input, caller, realm, outside, commit, tools }: Context<Create> & { readonly tools: Tools },
+  ground: CreationGround,
+): Promise<ReplyOf<typeof createUserGroup>> {
+  const now = outside.now();
+  const created = checkCreateGroup(caller, input, ground, now);
+  const job = outside.uuid();
+  const { groupId, isLarge } = await commit(eventsOfCreation(created), ([groupId]) =>
+    doCreateGroup(realm, caller.graph, created, groupId as number, { job, now }),
+  );
+  if (isLarge) await wakeOutbox(outside, tools.queues, arrivalJob(realm, job));
+  return { group_id: groupId };
+}
+
+export const handler = serve(
+  createUserGroup,
+  {
+    load: ({ input, realm, outside }) => loadCreationGround(outside.table, realm, input),
+    ahead: ({ subgroups = [] }) => (subgroups.length > 0 ? 2 : 1),
+    run,
+  },
+  { queues: sqsQueues },
+);

@@ -16,6 +16,6 @@ export const handler = serve(updateUserGroupSubgroups, {
   load: ({ input, realm, outside }) =>
     loadMemberGround(outside.table, realm, input.user_group_id, changeOf(input)),
   ahead: (input) => eventsOfChange(changeOf(input)),
-  run: ({ input, caller, commit }, ground) =>
-    changeMembers(caller, commit, input.user_group_id, changeOf(input), ground),
+  run: ({ input, caller, commit, outside }, ground) =>
+    changeMembers(outside, caller, commit, input.user_group_id, changeOf(input), ground),
 });

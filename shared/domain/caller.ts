@@ -17,13 +17,17 @@ export interface Caller {
   readonly graph: GroupGraph;
 }
 
-/** The ids of the named groups that a person is a direct member of. */
+/** The ids of the named groups that a person is a direct member of. One round trip. */
 export async function directGroups(outside: Outside, realm: string, userId: number): Promise<number[]> {
-  const memberships = await outside.table.all<Item & { groupId: number }>({
-    pk: partition('membership', { realm, userId }),
-    prefix: sortPrefix('membership'),
-  });
-  return memberships.map(({ groupId }) => groupId);
+  const [memberships, graph] = await Promise.all([
+    outside.table.all<Item & { groupId: number }>({
+      pk: partition('membership', { realm, userId }),
+      prefix: sortPrefix('membership'),
+    }),
+    outside.table.get<GroupGraph>(key('groupGraph', { realm })),
+  ]);
+  const arriving = Object.entries(graph?.arriving ?? {}).filter(([, members]) => members.includes(userId));
+  return [...new Set([...memberships.map(({ groupId }) => groupId), ...arriving.map(([id]) => Number(id))])];
 }
 
 /**

@@ -7,6 +7,8 @@ export interface GroupGraph {
   readonly version: number;
   /** Group id (as text, since it is an attribute name) -> the groups directly inside it. */
   readonly edges: Readonly<Record<string, readonly number[]>>;
+  /** Group -> those who came into it with its creation and are not stored one by one yet (`group-arrival.ts`). */
+  readonly arriving?: Readonly<Record<string, readonly number[]>>;
 }
 
 export const noGroups: GroupGraph = { version: 0, edges: {} };

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { groupSettingChangeSchema, groupSettingSchema } from '../domain/group/group-setting.ts';
+import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, integer, json, optional, text } from './parameter.ts';
 import { userGroupFields } from './user-group-fields.ts';
@@ -39,7 +40,7 @@ export const createUserGroup = endpoint({
   },
   reply: z.object({ group_id: z.int() }),
   errors: ['BAD_REQUEST'],
-  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  needs: { table: [...writes, 'ConditionCheckItem'], queues: [OUTBOX] },
 });
 
 const change = (says: string) => optional(json(says, groupSettingChangeSchema));

@@ -6,10 +6,12 @@ import type { Commit } from '../bulk.ts';
 import type { Caller } from '../caller.ts';
 import { isId } from '../channel/channel-access.ts';
 import { sightThroughGroup } from '../channel/group-sight.ts';
+import type { Outside } from '../outside.ts';
 import { type GroupGraph, makesCycle } from '../permission.ts';
 import { badRequest } from '../problems.ts';
 import type { User } from '../user/user.ts';
 import type { Group } from './group.ts';
+import { endArrivalFirst } from './group-arrival.ts';
 import { ofDeactivated } from './group-edit.ts';
 import {
   checkGraphRoom,
@@ -104,17 +106,13 @@ const permissionsFor = (
   others: GroupPermission,
 ): GroupPermission[] => (people.length === 1 && people[0] === callerId ? [self, others] : [others]);
 
-/**
- * Decides whether the caller may change the members and subgroups of a group so, as the reference does: additions
- * before removals, people before groups. Somebody who is added and removed by one request ends as they began.
- */
-function checkMemberChange(
+/** Decides whether the caller may make such a change at all: additions before removals, as the reference does. */
+function checkMayChange(
   caller: Caller,
   groupId: number,
-  change: MemberChange,
+  { add, remove, addSubgroups, removeSubgroups }: MemberChange,
   ground: MemberGround,
-): DecidedMembers {
-  const { add, remove, addSubgroups, removeSubgroups } = change;
+): void {
   const count = add.length + remove.length + addSubgroups.length + removeSubgroups.length;
   if (count === 0) throw badRequest('Nothing to do: name somebody to add or to delete.');
   if (count > MOST_CHANGED) {
@@ -129,7 +127,19 @@ function checkMemberChange(
   }
   if (addSubgroups.length > 0) access('can_add_members_group');
   if (removeSubgroups.length > 0) access();
+}
 
+/**
+ * Decides whom and what the change is about: people before groups, as the reference does. Somebody who is added and
+ * removed by one request ends as they began.
+ */
+function checkMemberChange(
+  caller: Caller,
+  groupId: number,
+  change: MemberChange,
+  ground: MemberGround,
+): DecidedMembers {
+  const { add, remove } = change;
   checkPeople(change, ground);
   const subgroups = checkGroups(caller.graph, groupId, change, ground);
   return {
@@ -198,14 +208,21 @@ function eventsFor(
   ];
 }
 
-/** Decides on the change and carries it out in one transaction. */
-export function changeMembers(
+/**
+ * Decides on the change and carries it out in one transaction. Throws `Stale` where members of the group were still
+ * being stored when they were read.
+ */
+export async function changeMembers(
+  outside: Outside,
   caller: Caller,
   commit: Commit,
   groupId: number,
   change: MemberChange,
   ground: MemberGround,
 ): Promise<Record<string, never>> {
+  checkMayChange(caller, groupId, change, ground);
+  const hasPeople = change.add.length + change.remove.length > 0;
+  if (hasPeople) await endArrivalFirst(outside, caller.realmId, ground.group);
   const decided = checkMemberChange(caller, groupId, change, ground);
   return commit(eventsOfChange(change), () => doChangeMembers(caller.realmId, caller.graph, decided));
 }

@@ -1,4 +1,4 @@
-import type { Change } from '../../log/commit.ts';
+import { type Change, MOST_WRITES } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -8,7 +8,14 @@ import { type GroupGraph, holdsUnlessGuest } from '../permission.ts';
 import { badRequest, refusal } from '../problems.ts';
 import type { User } from '../user/user.ts';
 import type { Group } from './group.ts';
-import { checkGraphRoom, checkSubgroups, doSetSubgroups, subgroupsEvent } from './group-graph.ts';
+import { doLeaveArrivals } from './group-arrival.ts';
+import {
+  checkArrivalRoom,
+  checkGraphRoom,
+  checkSubgroups,
+  doSetSubgroups,
+  subgroupsEvent,
+} from './group-graph.ts';
 import { checkMembers, doJoinGroup, eachOnce, loadGroups, loadPeople } from './group-member.ts';
 import { groupObject } from './group-object.ts';
 import { checkNewGroupSettings, type GivenGroupSettings, givenGroupSettings } from './group-permissions.ts';
@@ -96,24 +103,44 @@ export function checkCreateGroup(
   };
 }
 
-/** The memberships of a new group. They have no effect before the group itself exists. */
-export const newMemberships = (realm: string, groupId: number, members: readonly number[]): Write[] =>
-  members.flatMap((userId) => doJoinGroup(realm, groupId, userId, false));
-
 /** How many events tell of a new group. */
 export const eventsOfCreation = ({ subgroups }: NewGroup): number => (subgroups.length === 0 ? 1 : 2);
 
 /**
- * Creates a group without its memberships: the group, the guard of its name, the uses of groups that it names, its
- * place in the graph, and the events. Subgroups are told by an event of their own, as clients expect (wire facts 7).
+ * Creates a group: itself, the guard of its name, the uses of groups that it names, its place in the graph, its
+ * members, and the events. Subgroups are told by an event of their own, as clients expect (wire facts 7). More members
+ * than one transaction takes are stored as lists, with a job of the outbox that is named `job`: `isLarge` tells that.
+ * `now` is in milliseconds.
  */
 export function doCreateGroup(
   realm: string,
   graph: GroupGraph,
+  created: NewGroup,
+  groupId: number,
+  later: { readonly job: string; readonly now: number },
+): Change<{ readonly groupId: number; readonly isLarge: boolean }> {
+  const small = doCreate(realm, graph, created, groupId);
+  const memberships = created.members.flatMap((userId) => doJoinGroup(realm, groupId, userId, false));
+  const isLarge = small.writes.length + memberships.length >= MOST_WRITES;
+  if (!isLarge) {
+    return { ...small, writes: [...small.writes, ...memberships], result: { groupId, isLarge } };
+  }
+  checkArrivalRoom(graph, created.members.length);
+  const arriving = { ...graph.arriving, [String(groupId)]: created.members };
+  const { writes, entries } = doCreate(realm, graph, created, groupId, { arriving });
+  const lists = doLeaveArrivals(realm, groupId, created.members, later);
+  return { writes: [...writes, ...lists], entries, result: { groupId, isLarge } };
+}
+
+/** The same without the members, who may come with the graph. */
+function doCreate(
+  realm: string,
+  graph: GroupGraph,
   { group, members, subgroups }: NewGroup,
   groupId: number,
-): Change<{ readonly group_id: number }> {
-  const created: Group = { ...group, groupId, version: 1 };
+  arriving?: Pick<GroupGraph, 'arriving'>,
+): Change<void> {
+  const created: Group = { ...group, groupId, version: 1, ...(arriving && { isArriving: true }) };
   const added: EventEntry = {
     kind: 'event',
     hearers: { everyone: 'all' },
@@ -124,7 +151,8 @@ export function doCreateGroup(
   const uses = doUseGroups(realm, { groupId }, [], Object.values(group.settings));
   // A transaction has one write an item: a group that is put in and named by a setting too is held by the latter.
   const isHeld = (write: Write): boolean => uses.some((use) => keyOf(use).pk === keyOf(write).pk);
-  const graphWrites = hasSubgroups ? doSetSubgroups(realm, graph, groupId, subgroups) : [];
+  const graphWrites =
+    hasSubgroups || arriving ? doSetSubgroups(realm, graph, groupId, subgroups, arriving) : [];
   return {
     writes: [
       { put: key('group', { realm, groupId }), item: { ...created } },
@@ -133,6 +161,6 @@ export function doCreateGroup(
       ...graphWrites.filter((write) => !isHeld(write)),
     ],
     entries: [added, ...(hasSubgroups ? [subgroupsEvent('add_subgroups', groupId, subgroups)] : [])],
-    result: { group_id: groupId },
+    result: undefined,
   };
 }

@@ -63,30 +63,47 @@ export function checkSubgroups(ids: readonly number[], groups: ReadonlyMap<numbe
 
 /** Decides whether the graph has room for more edges. */
 export function checkGraphRoom(graph: GroupGraph, more: number): void {
-  const edges = Object.values(graph.edges).reduce((sum, children) => sum + children.length, 0);
-  if (edges + more > MOST_EDGES) throw badRequest('This organization has too many subgroups.');
+  if (sizeOf(graph.edges) + more > MOST_EDGES) throw badRequest('This organization has too many subgroups.');
 }
+
+const sizeOf = (lists: GroupGraph['edges']): number =>
+  Object.values(lists).reduce((sum, list) => sum + list.length, 0);
+
+/** Decides whether so many people more can arrive in groups: they make the graph larger for some seconds. */
+export function checkArrivalRoom(graph: GroupGraph, more: number): void {
+  if (sizeOf(graph.arriving ?? {}) + more > MOST_EDGES) {
+    throw badRequest('Other large user groups are being created; try again in a moment.');
+  }
+}
+
+/** Changes the graph, held to the one that was decided on. */
+export const doSetGraph = (
+  realm: string,
+  { version }: GroupGraph,
+  set: Partial<Pick<GroupGraph, 'edges' | 'arriving'>>,
+) => ({
+  update: key('groupGraph', { realm }),
+  change: { set: { ...set, version: version + 1 } },
+  when: { equals: { version } },
+});
 
 /**
  * Gives a group its subgroups. The transaction is held to the graph that was decided on, so that two such changes
- * cannot make a cycle together, and to the added groups being active.
+ * cannot make a cycle together, and to the added groups being active. `arriving` are those who arrive in groups, where
+ * they change too.
  */
 export function doSetSubgroups(
   realm: string,
   graph: GroupGraph,
   groupId: number,
   subgroups: readonly number[],
+  arriving: Pick<GroupGraph, 'arriving'> = {},
 ): Write[] {
   const before = subgroupsOf(graph, groupId);
   const { [String(groupId)]: _, ...others } = graph.edges;
   const edges = subgroups.length === 0 ? others : { ...others, [String(groupId)]: subgroups };
   return [
-    {
-      update: key('groupGraph', { realm }),
-      change: { set: { edges, version: graph.version + 1 } },
-      when: { equals: { version: graph.version } },
-      inOrder: true,
-    },
+    { ...doSetGraph(realm, graph, { edges, ...arriving }), inOrder: true },
     ...checkActive(
       realm,
       subgroups.filter((id) => !before.includes(id)),

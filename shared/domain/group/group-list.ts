@@ -6,6 +6,7 @@ import { isSystemBot, type User } from '../user/user.ts';
 import { loadUsersById } from '../user/user-list.ts';
 import type { Group } from './group.ts';
 import { subgroupsOf } from './group-graph.ts';
+import { eachOnce } from './group-member.ts';
 import { groupObject } from './group-object.ts';
 import { roleGroupObjects } from './role-groups.ts';
 
@@ -44,13 +45,13 @@ export async function loadGroupObject(table: Table, realm: string, graph: GroupG
   return group && groupObject(group, direct, subgroupsOf(graph, groupId));
 }
 
-/** The ids of a group's direct members, ascending. One round trip. */
+/** The ids of a group's direct members, ascending; some may still be in a list (`group-arrival.ts`). One round trip. */
 export async function loadMemberIds(table: Table, realm: string, groupId: number): Promise<number[]> {
-  const members = await table.all<{ userId: number }>({
+  const members = await table.all<{ userId: number } | { userIds: readonly number[] }>({
     pk: partition('member', { realm, groupId }),
     prefix: sortPrefix('member'),
   });
-  return members.map(({ userId }) => userId);
+  return eachOnce(members.flatMap((member) => ('userIds' in member ? member.userIds : member.userId)));
 }
 
 /**

@@ -9,6 +9,8 @@ export interface Group {
   /** Seconds since 1970. */
   readonly dateCreated: number;
   readonly deactivated: boolean;
+  /** Memberships that it was created with are still being stored (`group-arrival.ts`). */
+  readonly isArriving?: true;
   readonly settings: GroupSettings;
   /** Grows with each edit, so that a change can be held to what it saw. Its members may come and go without. */
   readonly version: number;

@@ -1,3 +1,4 @@
+import { type ArrivalTask, endArrival } from '../group/group-arrival.ts';
 import { moveRest, type RestTask } from '../message/move-rest.ts';
 import { type MovedTask, tellMoved } from '../message/moved-notice.ts';
 import { bringPeople, type PeopleTask } from '../message/moved-people.ts';
@@ -28,6 +29,9 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
       return;
     }
     if (job.kind === 'subscribed') await tellSubscribed(world, job.job, parts as (Left & SubscribedTask)[]);
+    else if (job.kind === 'arrivals')
+      for (const { groupId } of parts as (Left & ArrivalTask)[])
+        await endArrival(outside, job.realm, groupId);
     else if (job.kind === 'people')
       for (const part of parts as (Left & PeopleTask)[]) await bringPeople(world, part);
     else for (const part of parts as (Left & MovedTask)[]) await tellMoved(world, part, 'old');
