@@ -65,22 +65,26 @@ interface Tools {
 }
 
 /**
- * Numbers for each of the transactions that can be under way at once: one event for the subscribers, and for each
- * channel its creation and the news for the others.
+ * Numbers for each of the first transactions: one event for the subscribers, and for each channel its creation and the
+ * news for the others. Some of them can be under way at once; more people than one of them takes follow one another.
  */
 function ahead({ subscriptions, principals }: Add): number[] {
   const people = principals?.length ?? 1;
   const lanes = (channels: number): number[] => {
     const half = Math.ceil(channels / 2);
-    return channels < 2 || writesFor(channels, people) < MOST_WRITES
-      ? [Math.min(2 * channels + 1, MOST_AHEAD)]
-      : [...lanes(half), ...lanes(channels - half)];
+    if (channels > 1 && writesFor(channels, people) >= MOST_WRITES)
+      return [...lanes(half), ...lanes(channels - half)];
+    const steps = channels > 1 ? 1 : Math.ceil(people / PEOPLE_IN_ONE);
+    return Array<number>(steps).fill(Math.min(2 * channels + 1, MOST_AHEAD));
   };
   return lanes(Math.max(1, subscriptions.length)).slice(0, MOST_AT_ONCE);
 }
 
 /** About as many writes as it takes to subscribe people to channels. */
 const writesFor = (channels: number, people: number): number => channels * (3 * people + 2) + people + 2;
+
+/** How many people one transaction subscribes to a channel. */
+const PEOPLE_IN_ONE = 23;
 
 /** More numbers than one transaction of this kind has events. */
 const MOST_AHEAD = 41;

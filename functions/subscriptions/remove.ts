@@ -1,3 +1,4 @@
+import { MOST_AT_ONCE } from '../../shared/domain/bulk.ts';
 import { directGroups } from '../../shared/domain/caller.ts';
 import { checkChannelName } from '../../shared/domain/channel/channel.ts';
 import { folded } from '../../shared/domain/folding.ts';
@@ -50,8 +51,18 @@ async function load({ input, realm, userId, known, outside }: Look<Remove>): Pro
   return { ground, groups: new Map(others.map((id, i) => [id, groups[i] ?? []])) };
 }
 
-/** What the subscriber hears, what their clients forget, and for each channel the news for the others. */
-const ahead = ({ subscriptions }: Remove): number => Math.min(subscriptions.length + 2, MOST_AHEAD);
+/**
+ * What the subscriber hears, what their clients forget, and for each channel the news for the others; for each of the
+ * first transactions, where people leave one channel.
+ */
+function ahead({ subscriptions, principals }: Remove): number[] {
+  const steps = subscriptions.length > 1 ? 1 : Math.ceil((principals?.length ?? 1) / PEOPLE_IN_ONE);
+  const numbers = Math.min(subscriptions.length + 2, MOST_AHEAD);
+  return Array<number>(Math.max(1, Math.min(steps, MOST_AT_ONCE))).fill(numbers);
+}
+
+/** How many people one transaction takes out of a channel. */
+const PEOPLE_IN_ONE = 32;
 
 /** More numbers than one transaction of this kind usually has events. */
 const MOST_AHEAD = 26;

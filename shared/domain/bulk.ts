@@ -7,8 +7,8 @@ export type Commit = <T>(count: number, plan: (numbers: readonly number[]) => Ch
 export interface Work<J> {
   /** Whether one transaction takes these jobs. */
   readonly fits: (jobs: readonly J[]) => boolean;
-  /** Two halves of a job, which must be done one after the other; none if it cannot be divided. */
-  readonly halves: (job: J) => readonly [J, J] | undefined;
+  /** The part of a job that one transaction takes, and the rest, to be done after it; none if it cannot be divided. */
+  readonly cut: (job: J) => readonly [J, J] | undefined;
   /** Does the jobs in one transaction; throws `Stale` when their ground has changed. */
   readonly run: (jobs: readonly J[]) => Promise<void>;
 }
@@ -31,8 +31,28 @@ const TRIES = 8;
 export const isOneTransaction = ({ writes, entries }: Change<unknown>): boolean =>
   writes.length < MOST_WRITES && Buffer.byteLength(JSON.stringify(entries)) <= MOST_BYTES;
 
+/**
+ * Cuts up a job that is about each of a list: as much of its beginning as fits, one at least, and the rest; none where
+ * there is nothing to divide. It looks at lists of about that size only, so that a long one is cut up in time that
+ * grows with it.
+ */
+export function cutOf<T, J>(
+  list: readonly T[],
+  jobFor: (some: readonly T[]) => J,
+  fits: (jobs: readonly J[]) => boolean,
+): readonly [J, J] | undefined {
+  if (list.length < 2) return undefined;
+  let most = 1;
+  let tooMany = list.length;
+  for (let size = 2; size < tooMany; size = Math.min(2 * most, most + Math.ceil((tooMany - most) / 2))) {
+    if (fits([jobFor(list.slice(0, size))])) most = size;
+    else tooMany = size;
+  }
+  return [jobFor(list.slice(0, most)), jobFor(list.slice(most))];
+}
+
 /** Two halves of a list, if there is more than one thing in it. */
-export const halvesOf = <T>(list: readonly T[]): readonly [T[], T[]] | undefined => {
+const halvesOf = <T>(list: readonly T[]): readonly [T[], T[]] | undefined => {
   const half = Math.ceil(list.length / 2);
   return list.length < 2 ? undefined : [list.slice(0, half), list.slice(half)];
 };
@@ -71,8 +91,13 @@ function lanesOf<J>(work: Work<J>, jobs: readonly J[]): Lane[] {
 }
 
 function stepsOf<J>(work: Work<J>, job: J): Lane {
-  const halves = work.fits([job]) ? undefined : work.halves(job);
-  return halves === undefined ? [() => work.run([job])] : halves.flatMap((half) => stepsOf(work, half));
+  const steps: (() => Promise<void>)[] = [];
+  for (let rest: J | undefined = job; rest !== undefined; ) {
+    const [step, after]: readonly [J, J?] = (work.fits([rest]) ? undefined : work.cut(rest)) ?? [rest];
+    steps.push(() => work.run([step]));
+    rest = after;
+  }
+  return steps;
 }
 
 /** Carries out the lanes; tells whether one of them ended early since its ground had changed. */

@@ -172,8 +172,9 @@ function start(
     },
     giveBack: async () => {
       // A number whose taking failed was perhaps taken all the same: readers fill that hole after its grace.
-      const unused = taken.splice(0);
-      await Promise.all(unused.map((block) => block.then((seqs) => giveBack(log, seqs)).catch(ignored)));
+      // Blocks are used in their order, so that those that are left stand side by side: one tombstone is for all.
+      const unused = Promise.all(taken.splice(0));
+      await unused.then((blocks) => giveBack(log, blocks.flat())).catch(ignored);
     },
   };
 }

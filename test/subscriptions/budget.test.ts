@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
+import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { givenChannel, givenRealmSettings, givenUser } from '../given.ts';
 import { leftIn, messagesOf, workedOff } from '../outbox.ts';
 import { newRealm } from '../realm.ts';
@@ -52,4 +53,46 @@ it('creating channels for oneself and others, and announcing them, takes three r
   }
   expect(await work.receive()).toHaveLength(2);
   await workedOff(realm);
+});
+
+it('many people at one channel: each further 23 who come, or 32 who go, take one round trip more', async () => {
+  const realm = await newRealm();
+  const { owner } = realm.people;
+  await givenChannel(realm, { name: 'hall' });
+  const people = await Promise.all(Array.from({ length: 96 }, () => givenUser(realm)));
+  const container = realm.container();
+  const taken: [number, number][] = [];
+  for (const size of [23, 46, 96]) {
+    const principals = people.slice(0, size).map(({ userId }) => userId);
+    container.meter.reset();
+    const subscriptions = [{ name: 'hall' }];
+    const come = await container.call(add, owner, { subscriptions, principals });
+    expect(Object.keys(come.body.subscribed)).toHaveLength(size);
+    const coming = container.meter.roundTrips;
+    container.meter.reset();
+    const gone = await container.call(remove, owner, { subscriptions: ['hall'], principals });
+    expect(gone.body.removed).toEqual(['hall']);
+    taken.push([coming, container.meter.roundTrips]);
+  }
+  // The first request was cold.
+  expect(taken).toEqual([
+    [3, 2],
+    [3, 3],
+    [6, 4],
+  ]);
+  await workedOff(realm);
+});
+
+it('a refused request gives all of its numbers back by one tombstone', async () => {
+  const realm = await newRealm();
+  const { guest } = realm.people;
+  await givenChannel(realm, { name: 'hall' }, [guest]);
+  const people = await Promise.all(Array.from({ length: 60 }, () => givenUser(realm)));
+  const container = realm.container();
+  const { status } = await container.call(add, guest, {
+    subscriptions: [{ name: 'hall' }],
+    principals: people.map(({ userId }) => userId),
+  });
+  expect(status).toBe(400);
+  expect(container.meter.calls.filter(({ action }) => action === 'Put')).toHaveLength(1);
 });

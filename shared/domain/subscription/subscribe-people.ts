@@ -1,5 +1,5 @@
 import type { Write } from '../../table/write.ts';
-import { type Commit, halvesOf, inBulk, isOneTransaction, type Stage, type Work } from '../bulk.ts';
+import { type Commit, cutOf, inBulk, isOneTransaction, type Stage, type Work } from '../bulk.ts';
 import type { Caller } from '../caller.ts';
 import type { Channel } from '../channel/channel.ts';
 import { folded } from '../folding.ts';
@@ -84,18 +84,11 @@ function joiningWork(realm: string, commit: Commit, leave: Leave, progress: Prog
     const left = leave(joinings, change.result, last);
     return { ...change, writes: [...change.writes, ...left], isLeft: left.length > 0 };
   };
+  const fits = (joinings: readonly Joining[]): boolean =>
+    [joinings, joinings.map(asMade)].every((each) => isOneTransaction(plan(each, () => 0, 0)));
   return {
-    fits: (joinings) =>
-      [joinings, joinings.map(asMade)].every((each) => isOneTransaction(plan(each, () => 0, 0))),
-    halves: ({ target, newcomers }) => {
-      const halves = halvesOf(newcomers);
-      return (
-        halves && [
-          { target, newcomers: halves[0] },
-          { target, newcomers: halves[1] },
-        ]
-      );
-    },
+    fits,
+    cut: ({ target, newcomers }) => cutOf(newcomers, (some) => ({ target, newcomers: some }), fits),
     run: async (given) => {
       const joinings = given.map(({ target, newcomers }) => ({
         target: ('create' in target ? made.get(folded(target.create.name)) : undefined) ?? target,

@@ -1,4 +1,4 @@
-import { type Commit, halvesOf, inBulk, isOneTransaction, type Stage, type Work } from '../bulk.ts';
+import { type Commit, cutOf, inBulk, isOneTransaction, type Stage, type Work } from '../bulk.ts';
 import type { Caller } from '../caller.ts';
 import type { Channel } from '../channel/channel.ts';
 import { administersChannel, hasMetadataAccess } from '../channel/channel-access.ts';
@@ -55,17 +55,10 @@ const namesIn = (pairs: readonly Pair[]): string[] => [
 ];
 
 function leavingWork(realm: string, commit: Commit, done: Map<string, Pair>): Work<Leaving> {
+  const fits = (leavings: readonly Leaving[]): boolean => isOneTransaction(doLeave(realm, leavings, () => 0));
   return {
-    fits: (leavings) => isOneTransaction(doLeave(realm, leavings, () => 0)),
-    halves: (leaving) => {
-      const halves = halvesOf(leaving.leavers);
-      return (
-        halves && [
-          { ...leaving, leavers: halves[0] },
-          { ...leaving, leavers: halves[1] },
-        ]
-      );
-    },
+    fits,
+    cut: (leaving) => cutOf(leaving.leavers, (leavers) => ({ ...leaving, leavers }), fits),
     run: async (leavings) => {
       await commit(entriesOfLeave(leavings), (numbers) =>
         doLeave(realm, leavings, (i) => numbers[i] as number),
