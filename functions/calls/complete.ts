@@ -1,5 +1,5 @@
 import { accessProvider, completionUrl } from '../../shared/domain/calls/call-provider.ts';
-import { takeCallState } from '../../shared/domain/calls/call-state.ts';
+import { openCallState, useCallState } from '../../shared/domain/calls/call-state.ts';
 import { exchangeCode } from '../../shared/domain/calls/call-talk.ts';
 import { storeToken } from '../../shared/domain/calls/call-token.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
@@ -25,9 +25,13 @@ export const handler = serveAnyone(
   completeCalls,
   async ({ input, baseUrl, outside, tools }) => {
     const provider = await accessProvider(outside.environment, tools.secrets, input.provider);
-    const { realm, userId } = await takeCallState(outside, tools.vault, input.state, provider.name);
+    const state = await openCallState(outside, tools.vault, input.state, provider.name);
+    const { realm, userId } = state;
+    const [user] = await Promise.all([
+      outside.table.get<User>(key('user', { realm, userId })),
+      useCallState(outside, state),
+    ]);
     if (input.code === undefined) throw badRequest('The consent was not given.');
-    const user = await outside.table.get<User>(key('user', { realm, userId }));
     if (!user?.isActive) throw badRequest('The account of this consent is not active.');
     const token = await exchangeCode(provider, completionUrl(baseUrl, provider), input.code, outside.now());
     await storeToken(outside, tools.vault, { realm, userId, provider }, token);

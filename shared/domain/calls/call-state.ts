@@ -39,33 +39,39 @@ export async function newCallState(
   return Buffer.from(sealed, 'base64').toString('base64url');
 }
 
+const unasked = () => badRequest('This consent was not asked for here, or is too old: please start again.');
+
 /**
- * Opens a state that came back, and uses it up.
+ * Opens a state that came back, which must still be used up. Nothing is read but what it says itself.
  *
- * @throws Refusal for one that is not ours, that is for another provider or too old, and for one that was used.
+ * @throws Refusal for one that is not ours, that is for another provider or too old.
  */
-export async function takeCallState(
-  { table, uuid, now }: Outside,
+export async function openCallState(
+  { now }: Pick<Outside, 'now'>,
   vault: Vault,
   given: string,
   provider: string,
 ): Promise<CallState> {
-  const refused = badRequest('This consent was not asked for here, or is too old: please start again.');
-  if (given.length > LONGEST) throw refused;
+  if (given.length > LONGEST) throw unasked();
   const sealed = Buffer.from(given, 'base64url').toString('base64');
   const opened = await vault.open(sealed, CONTEXT).catch((error: Error) => {
     // A key service that does not answer is our fault, and not that of the state.
     if (error.name !== 'InvalidCiphertextException') throw error;
-    throw refused;
+    throw unasked();
   });
   const state: CallState = JSON.parse(opened);
-  if (state.provider !== provider || state.expires < now()) throw refused;
+  if (state.provider !== provider || state.expires < now()) throw unasked();
+  return state;
+}
+
+/** Uses up a state. One round trip; throws a Refusal for one that was used. */
+export async function useCallState({ table, uuid }: Outside, state: CallState): Promise<void> {
   // The same token in every try: a delete whose answer was lost is known as ours.
   const token = uuid();
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const used = await table.transact([{ delete: key('callState', state), when: { absent: false } }], token);
-    if (used.state === 'done') return state;
-    if (used.state === 'refused') throw refused;
+    if (used.state === 'done') return;
+    if (used.state === 'refused') throw unasked();
   }
   throw new Error('a consent could not be used up');
 }
