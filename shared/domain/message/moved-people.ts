@@ -1,3 +1,5 @@
+import { Stale } from '../../log/commit.ts';
+import { decideAnew } from '../../log/decide-anew.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -15,26 +17,20 @@ export interface PeopleTask {
 /** People who come in one transaction: with a check of each message and the topic it has room for them. */
 const STEP = 50;
 
-/** How often a transaction is tried when the messages or their topic change meanwhile. */
-const TRIES = 8;
-
 /**
  * Lets everybody who sent one of the messages or reacted to it take part in the topic where it is now, as far as they
  * do not yet. To do it again changes nothing.
  */
 export async function bringPeople(world: OutboxWorld, { ids }: PeopleTask): Promise<void> {
   const { outside, realmId: realm } = world;
-  for (let attempt = 1; ; attempt++) {
+  await decideAnew(outside, async () => {
     const messages = await readMessages(outside.table, realm, ids);
     const topics = [...Map.groupBy(messages, ({ conversation }) => conversation).values()];
     // One after the other: `every` would stop at the first that has to be looked at again.
     const states: boolean[] = [];
     for (const topic of topics) states.push(await bringInto(world, topic));
-    if (states.every((isDone) => isDone)) return;
-    if (attempt === TRIES)
-      throw new Error('people who take part in a moved topic could not be brought into it');
-    await outside.wait(Math.random() * 10 * 2 ** attempt);
-  }
+    if (!states.every((isDone) => isDone)) throw new Stale([]);
+  });
 }
 
 /** Brings the people of messages of one topic; false where something changed meanwhile. */

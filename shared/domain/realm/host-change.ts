@@ -1,11 +1,10 @@
+import { Stale } from '../../log/commit.ts';
+import { decideAnew } from '../../log/decide-anew.ts';
 import { key } from '../../table/keys.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest } from '../problems.ts';
 import { carryOut } from './carry-out.ts';
 import { checkHost, type Hosts, hostsWrite, loadOrganization, type Organization } from './hosts.ts';
-
-/** How often it is decided anew when somebody else changed the hosts, before that is a fault. */
-const TRIES = 8;
 
 /** Hosts to attach to an organization, and to take from it, as they were given. */
 export interface HostChange {
@@ -39,7 +38,7 @@ export async function changeHosts(
   { realm }: Organization,
   given: HostChange,
 ): Promise<readonly string[]> {
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
+  return decideAnew(outside, async () => {
     const seen = await loadOrganization(outside.table, realm);
     if (seen === undefined) throw badRequest('This organization is not there any more.');
     const after = checkHostChange(seen, given);
@@ -58,7 +57,6 @@ export async function changeHosts(
     if (outcome.state === 'done') return after;
     const elsewhere = outcome.refused.some(({ index, item }) => index > 0 && item?.realm !== realm);
     if (elsewhere) throw badRequest(`'${added[0]}' leads to another organization already.`);
-    await outside.wait(Math.random() * 10 * 2 ** attempt);
-  }
-  throw new Error('the hosts of an organization changed under every try to change them');
+    throw new Stale(outcome.refused.map(({ item }) => item));
+  });
 }
