@@ -3,6 +3,7 @@ import type { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import { endpoints } from '../shared/endpoints/all.ts';
 import { workers } from '../shared/endpoints/worker.ts';
 import type { Bundles } from './build.ts';
+import { checkContextNames } from './context-names.ts';
 import { ParlanceStack, type ParlanceStackProps } from './parlance-stack.ts';
 
 /** The one stack, and so the name of its template: `Parlance.template.json`. */
@@ -43,6 +44,7 @@ export const makeApp = (bundles: Bundles, options: SynthesizeOptions = {}): App 
     builtinCloudFormationValidation: validate,
     postCliContext: { ...context, ...given },
   });
+  checkContextNames(app.node);
   new ParlanceStack(app, stackName, { endpoints, workers, ...declarations, bundles });
   return app;
 };
