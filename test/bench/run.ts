@@ -1,11 +1,12 @@
 /**
- * `npm run bench`: what every operation takes, how that grows, and how fast it is through the whole local cloud, as one
- * table.
+ * `npm run bench`: what every operation takes, how that grows, and how fast it is through the whole local cloud, as
+ * tables. The last one holds every number of DESIGN 7 against what was measured.
  *
  * - `--json` prints all of it as JSON instead.
  * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `delivery`, `functions`,
- *   `start`.
+ *   `start`, `stack`, `export`.
  * - `--operations messages.,users.get` puts only those under load whose names begin so, for longer each.
+ * - `--messages 10000` exports so many instead of those that the budget is for.
  * - `--write` makes the pages in `docs/` from the counts; it needs both `counts` and `growth`.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -13,17 +14,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
+import { designBudgets } from '../design-budgets.ts';
+import { budgetRows, budgetTable } from './budgets.ts';
 import { type Counted, callCost } from './cost.ts';
 import type { DeliveryRow } from './delivery.ts';
-import type { FunctionRow } from './functions.ts';
+import type { ExportRow } from './export.ts';
 import { growthRows } from './growth-page.ts';
 import type { LoadRow } from './load.ts';
+import type { Measured } from './measured.ts';
 import { record } from './recorded.ts';
-import { deliveryTable, functionTable, loadNotes, startTable } from './speed-tables.ts';
-import type { StartRow } from './start.ts';
+import {
+  deliveryTable,
+  exportTable,
+  functionTable,
+  loadNotes,
+  stackTable,
+  startTable,
+} from './speed-tables.ts';
 import { dollars, figure, terminalTable } from './table.ts';
 
-const SECTIONS = ['counts', 'growth', 'load', 'delivery', 'functions', 'start'] as const;
+const SECTIONS = ['counts', 'growth', 'load', 'delivery', 'functions', 'start', 'stack', 'export'] as const;
 type Section = (typeof SECTIONS)[number];
 
 const { values } = parseArgs({
@@ -32,6 +42,7 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
     only: { type: 'string', default: SECTIONS.join(',') },
     operations: { type: 'string', default: '' },
+    messages: { type: 'string', default: String(designBudgets.exportMessages) },
   },
 });
 
@@ -42,11 +53,9 @@ function sectionsOf(only: string): ReadonlySet<Section> {
   return new Set(wanted as Section[]);
 }
 
-interface Measured extends Counted {
-  readonly load: readonly LoadRow[];
-  readonly delivery: readonly DeliveryRow[];
-  readonly functions: readonly FunctionRow[];
-  readonly start: readonly StartRow[];
+function messagesOf(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--messages must be a number of them, and not '${text}'.`);
+  return Number(text);
 }
 
 /** Counts in a run of vitest, which has the stores that tests have. */
@@ -86,6 +95,8 @@ async function measure(sections: ReadonlySet<Section>): Promise<Measured> {
     start: sections.has('start') ? await (await import('./start.ts')).measureStart() : [],
     load: sections.has('load') ? await load() : [],
     delivery: sections.has('delivery') ? await delivery() : [],
+    stack: sections.has('stack') ? await (await import('./stack.ts')).measureStack() : [],
+    export: sections.has('export') ? await exported() : [],
   };
 }
 
@@ -107,6 +118,11 @@ async function load(): Promise<readonly LoadRow[]> {
 async function delivery(): Promise<readonly DeliveryRow[]> {
   const { measureDelivery } = await import('./delivery.ts');
   return measureDelivery(undefined, ({ waiting }) => console.error(`delivery to ${waiting} waiting clients`));
+}
+
+async function exported(): Promise<readonly ExportRow[]> {
+  const { measureExport } = await import('./export.ts');
+  return measureExport(messages, (step, seconds) => console.error(`${step}: ${figure(seconds)} s`));
 }
 
 const right = (...heads: readonly string[]) => heads.map((head) => ({ head, figures: true }));
@@ -164,7 +180,7 @@ function printOperations({ counts, load, functions }: Measured): void {
   );
 }
 
-function printOthers({ growth, load, delivery, functions, start }: Measured): void {
+function printOthers({ growth, load, delivery, functions, start, stack, export: exports }: Measured): void {
   if (growth.length > 0) {
     const sizes = [...new Set(growth.map(({ size }) => size))].map(figure).join(' / ');
     print(
@@ -185,16 +201,24 @@ function printOthers({ growth, load, delivery, functions, start }: Measured): vo
     ...(delivery.length > 0 ? [deliveryTable(delivery)] : []),
     ...(functions.length > 0 ? [functionTable(functions)] : []),
     ...(start.length > 0 ? [startTable(start)] : []),
+    ...(stack.length > 0 ? [stackTable(stack)] : []),
+    ...(exports.length > 0 ? [exportTable(exports)] : []),
   ];
   for (const { title, table } of told) print(title, table);
 }
 
 const sections = sectionsOf(values.only);
+const messages = messagesOf(values.messages);
 const measured = await measure(sections);
-if (values.json) console.log(JSON.stringify(measured, undefined, 2));
+const budgets = budgetRows(measured);
+if (values.json) console.log(JSON.stringify({ ...measured, budgets }, undefined, 2));
 else {
   printOperations(measured);
   printOthers(measured);
+  if (budgets.length > 0) {
+    const { title, table } = budgetTable(budgets);
+    print(title, table);
+  }
 }
 if (values.write) {
   if (!sections.has('counts') || !sections.has('growth')) throw new Error('--write needs counts and growth.');

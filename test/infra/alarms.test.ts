@@ -2,23 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { metrics } from '../../shared/domain/metric.ts';
-import { endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/worker.ts';
-import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
+import { designBudgets } from '../design-budgets.ts';
+import { temporaryFolder } from './fixtures/synthesized.ts';
 import { type Template, textOf, type Value } from './template.ts';
+import { everySetting, wholeStack } from './whole-stack.ts';
 
 const folder = await temporaryFolder();
 const root = resolve(import.meta.dirname, '../..');
 
-/** What the functions hold is nothing to alarms. */
-const bundle = {
-  directory: join(import.meta.dirname, 'fixtures/functions/messages'),
-  bytes: 1,
-  hash: 'none',
-};
-const bundles = Object.fromEntries([...endpoints, ...workers].map(({ id }) => [id, bundle]));
 const stackWith = (name: string, context: Readonly<Record<string, string>>): Template =>
-  synthesized(bundles, join(folder, name), { endpoints, workers }, { context });
+  wholeStack(join(folder, name), context);
 
 interface Alarm {
   readonly AlarmName: string;
@@ -38,13 +32,7 @@ interface Alarm {
 const alarmsOf = (of: Template) =>
   [...of.all<Alarm>('AWS::CloudWatch::Alarm').values()].map((it) => it.Properties);
 
-const full = stackWith('full', {
-  mailDomain: 'mail.example.com',
-  pushRelayUrl: 'https://push.example.com',
-  alarmEmail: 'operator@example.com',
-  credentialLimit: '3000',
-  pollConcurrency: '200',
-});
+const full = stackWith('full', { ...everySetting, pollConcurrency: '200' });
 const alarms = alarmsOf(full);
 const named = (name: string) =>
   alarms.find(({ AlarmName }) => AlarmName === `Parlance-${name}`) ?? expect.fail(`no alarm ${name}`);
@@ -190,5 +178,5 @@ test('every graph of the dashboard shows something, whatever is set, since Cloud
 });
 
 test('the stack has room to grow even with everything that can be set', () => {
-  expect(Object.keys(full.resources).length).toBeLessThanOrEqual(450);
+  expect(Object.keys(full.resources).length).toBeLessThanOrEqual(designBudgets.resources);
 });

@@ -3,14 +3,12 @@ import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Build, buildFunctions } from '../../infra/build.ts';
+import { designBudgets } from '../design-budgets.ts';
 import { sources as fixtures, temporaryFolder } from './fixtures/synthesized.ts';
 
 const folder = await temporaryFolder();
 const sources = join(folder, 'functions');
 const outdir = join(folder, 'dist');
-
-/** The design's budget for an HTTP function (DESIGN 7), in bytes. */
-const budget = 240 * 1024;
 
 describe('buildFunctions', () => {
   let first: Build;
@@ -45,7 +43,7 @@ describe('buildFunctions', () => {
 
   test('keeps a function with the document client, middy and validation within the budget', async () => {
     const { bytes, directory } = first.bundles['messages.send'] ?? expect.fail('not built');
-    expect(bytes).toBeLessThanOrEqual(budget);
+    expect(bytes).toBeLessThanOrEqual(designBudgets.bundleBytes);
     const { handler } = await import(join(directory, 'index.mjs'));
     expect(handler).toBeTypeOf('function');
   });

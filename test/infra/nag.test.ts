@@ -5,18 +5,10 @@ import type { IConstruct } from 'constructs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeApp } from '../../infra/synthesize.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
 import { temporaryFolder } from './fixtures/synthesized.ts';
+import { everySetting, standIns } from './whole-stack.ts';
 
 const folder = await temporaryFolder();
-
-/** What the functions hold is no business of these rules. */
-const bundle = {
-  directory: join(import.meta.dirname, 'fixtures/functions/messages'),
-  bytes: 1,
-  hash: 'none',
-};
-const bundles = Object.fromEntries([...endpoints, ...workers].map(({ id }) => [id, bundle]));
 
 interface Finding {
   readonly rule: string;
@@ -25,7 +17,7 @@ interface Finding {
 
 /** What both packs find in the stack of the service. */
 function findings(context: Readonly<Record<string, string>>): Finding[] {
-  const app = makeApp(bundles, { outdir: join(folder, 'out'), context });
+  const app = makeApp(standIns, { outdir: join(folder, 'out'), context });
   app.synth();
   return [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) =>
     pack
@@ -36,22 +28,11 @@ function findings(context: Readonly<Record<string, string>>): Finding[] {
   );
 }
 
-const everything = {
-  mailDomain: 'mail.example.com',
-  pushRelayUrl: 'https://push.example.com',
-  domain: 'chat.example.com',
-  certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0a-1b',
-  corsOrigins: 'https://app.example.com',
-  addressLimit: '3000',
-  credentialLimit: '3000',
-  alarmEmail: 'operator@example.com',
-};
-
 afterEach(() => vi.restoreAllMocks());
 
 describe.each([
   ['with nothing set', {}],
-  ['with everything set', everything],
+  ['with everything set', everySetting],
 ])('cdk-nag, of the stack %s', (_, context) => {
   test('finds nothing that is not explained', () => {
     expect(findings(context)).toEqual([]);

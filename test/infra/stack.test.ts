@@ -9,24 +9,19 @@ import { endpoints as everyEndpoint } from '../../shared/endpoints/all.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
 import { type OperatorSetting, operatorSettings } from '../../shared/endpoints/operator-setting.ts';
 import { workers as everyWorker, type Worker } from '../../shared/endpoints/worker.ts';
+import { designBudgets } from '../design-budgets.ts';
 import * as fixtures from './fixtures/declarations.ts';
 import { sources as fixtureSources, synthesized, temporaryFolder } from './fixtures/synthesized.ts';
 import { type Template, textOf, type Value } from './template.ts';
+import { everySetting } from './whole-stack.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
 /** Seconds after which the gateway gives up on a function. */
 const gatewayLimit = 29;
 
-/** CloudFormation allows 500 resources; the design leaves room for what comes (DESIGN 7). */
-const resourceBudget = 450;
-
 /** Bytes that CloudFormation takes of a template. */
 const templateLimit = 1_000_000;
-
-/** Bytes of an HTTP function, and of one that renders Markdown (DESIGN 7). */
-const bundleBudget = 240 * 1024;
-const markdownBundleBudget = 350 * 1024;
 
 interface Metafile {
   readonly outputs: Readonly<
@@ -66,9 +61,6 @@ const expectedGrants = (it: Endpoint | Worker): string[] => {
     ...traces,
   ].sort();
 };
-
-/** What an operator sets who wants all that there is: without it some workers are not there. */
-const everySetting = { mailDomain: 'mail.example.com', pushRelayUrl: 'https://push.example.com' };
 
 /** The environment that a declaration's function must have, and no more. */
 const expectedEnvironment = (it: Endpoint | Worker): Record<string, string> => {
@@ -123,7 +115,7 @@ describe.each([
   });
 
   test('has room to grow', () => {
-    expect(Object.keys(template.resources).length).toBeLessThanOrEqual(resourceBudget);
+    expect(Object.keys(template.resources).length).toBeLessThanOrEqual(designBudgets.resources);
     expect(statSync(join(outdir, 'Parlance.template.json')).size).toBeLessThanOrEqual(templateLimit);
   });
 
@@ -248,7 +240,7 @@ describe.each([
         ([file, { bytesInOutput }]) => file.includes('/markdown-it/') && bytesInOutput > 0,
       );
       expect(bundles[id]?.bytes, id).toBeLessThanOrEqual(
-        rendersMarkdown ? markdownBundleBudget : bundleBudget,
+        rendersMarkdown ? designBudgets.markdownBundleBytes : designBudgets.bundleBytes,
       );
     }
   });

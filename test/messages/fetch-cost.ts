@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { designBudgets } from '../design-budgets.ts';
 import { fetched } from '../message.ts';
 import type { Person, TestRealm } from '../realm.ts';
 
@@ -32,4 +33,4 @@ export async function tripsOf(
 }
 
 /** Sequential round trips of a read endpoint (DESIGN 7): cold, and warm. */
-export const BUDGET = [3, 2] as const;
+export const BUDGET = [designBudgets.readColdTrips, designBudgets.readTrips] as const;

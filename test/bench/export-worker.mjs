@@ -1,5 +1,5 @@
 /**
- * The process in which `measure.ts` has the worker run: the bundle, and as little as possible besides. Plain
+ * The process in which `export.ts` has the worker run: the bundle, and as little as possible besides. Plain
  * JavaScript, since types would be stripped in this process's memory.
  */
 import { join } from 'node:path';

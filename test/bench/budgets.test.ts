@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { designBudgets } from '../design-budgets.ts';
+import { type BudgetRow, budgetRows, budgetTable } from './budgets.ts';
+import type { CountRow } from './counts.ts';
+import type { GrowthRow } from './growth.ts';
+import type { Measured } from './measured.ts';
+import { readRecorded } from './recorded.ts';
+
+const nothing: Measured = {
+  ...{ counts: [], growth: [], load: [], delivery: [] },
+  ...{ functions: [], start: [], stack: [], export: [] },
+};
+
+const rowsOf = (measured: Partial<Measured>): readonly BudgetRow[] => budgetRows({ ...nothing, ...measured });
+
+const counted = (operation: string, cold: number, warm = cold, writeUnits = 0): CountRow => {
+  const count = { requests: 1, readUnits: 1, writeUnits, others: {}, toldBytes: 1, replyBytes: 1 };
+  const [endpoint = ''] = operation.split(':');
+  return {
+    operation,
+    endpoint,
+    cold: { ...count, roundTrips: cold },
+    warm: { ...count, roundTrips: warm },
+  };
+};
+
+/** What is told of round trips, the rest of the words left out. */
+const trips = (...counts: readonly CountRow[]) =>
+  rowsOf({ counts }).map(({ what, measured, verdict, note }) => [
+    what.replace('round trips, ', ''),
+    measured,
+    verdict,
+    ...(note === undefined ? [] : [note]),
+  ]);
+
+describe('the table of budgets (DESIGN 7)', () => {
+  it('has no row for what was not measured', () => {
+    expect(rowsOf({})).toEqual([]);
+    const start = [{ start: 'nothing changed', p50: 1_400, max: 1_500 }] as const;
+    expect(rowsOf({ start }).map(({ what }) => what)).toEqual(['s, npm start, nothing changed, p50']);
+  });
+
+  it('says what is over, and what is just not', () => {
+    const { resources } = designBudgets;
+    const rows = rowsOf({
+      stack: [
+        { settings: 'none', resources },
+        { settings: 'all', resources: resources + 1 },
+      ],
+    });
+    expect(rows.map(({ verdict }) => verdict)).toEqual(['within', 'OVER']);
+    const { title, table } = budgetTable(rows);
+    expect(title).toContain('2 measured, 1 over');
+    expect(table.split('\n').at(-1)).toMatch(/^CloudFormation resources, all .* 450 +451 +OVER$/);
+  });
+
+  it('judges a send by numbers of its own, cold and warm', () => {
+    expect(
+      trips(counted('messages.send:channel', 3, 2, 7), counted('messages.send:direct', 3, 3, 6)),
+    ).toEqual([
+      ['sending a message, cold', 3, 'within'],
+      ['sending a message, warm', 3, 'OVER', 'messages.send:direct 3'],
+    ]);
+  });
+
+  it('tells reads from writes, and names the worst operation of each endpoint over the budget', () => {
+    const counts = [
+      counted('users.list', 3, 2),
+      counted('users.list:two of them', 4, 2),
+      counted('users.create', 3, 3, 20),
+      // A GET that changes something.
+      counted('calls.complete', 4, 4, 7),
+      counted('events.get:held to the end', 163, 162, 1),
+    ];
+    expect(trips(...counts)).toEqual([
+      ['other writes, cold', 4, 'OVER', 'calls.complete 4'],
+      ['other writes, warm', 4, 'OVER', 'calls.complete 4'],
+      ['other reads, cold', 4, 'OVER', 'users.list:two of them 4'],
+      ['other reads, warm', 2, 'within'],
+    ]);
+  });
+
+  it('compares a message to many subscribers with one to few', () => {
+    const among = (size: number, units: number): GrowthRow => ({
+      ...{ of: 'subscribers', size },
+      ...counted('messages.send:channel', 3, 2, units),
+    });
+    const verdicts = rowsOf({ growth: [among(10, 7), among(1_000, 7), among(10_000, 8)] }).map((row) => [
+      row.measured,
+      row.verdict,
+    ]);
+    expect(verdicts).toEqual([
+      [7, 'within'],
+      [8, 'within'],
+      [1, 'OVER'],
+    ]);
+  });
+
+  it('looks at the functions behind the gateway, and takes an import as slow where both its times say so', () => {
+    const times = { importMs: 1, cpuMs: 1, heapMb: 1, peakMb: 1 };
+    const functions = [
+      { id: 'users.list', bytes: 200_000, ratio: 1.5, cpuRatio: 0.8, markdown: false, ...times },
+      { id: 'messages.send', bytes: 400_000, ratio: 1.1, cpuRatio: 1, markdown: true, ...times },
+      { id: 'export', bytes: 900_000, ratio: 3, cpuRatio: 3, markdown: false, ...times },
+    ];
+    expect(rowsOf({ functions }).map(({ measured, verdict, note }) => [measured, verdict, note])).toEqual([
+      [200_000, 'within', 'users.list'],
+      [400_000, 'OVER', 'messages.send'],
+      [1, 'within', 'messages.send'],
+    ]);
+  });
+
+  it('judges a wake with one client, if there was any, and by the longer of its times', () => {
+    const [afterReply, none] = [
+      { p50: 90, p99: 200, max: 200 },
+      { p50: Number.NaN, p99: Number.NaN, max: Number.NaN },
+    ];
+    const alone = { waiting: 1, p50: 120, p99: 310, max: 310, afterReply, deliveries: 40, failed: 0 };
+    const crowd = { ...alone, waiting: 50, p50: 2_000, max: 3_000 };
+    expect(rowsOf({ delivery: [alone, crowd] }).map((row) => [row.measured, row.verdict])).toEqual([
+      [120, 'within'],
+      [310, 'OVER'],
+    ]);
+    const missed = { ...alone, ...none, afterReply: none, deliveries: 0 };
+    expect(rowsOf({ delivery: [missed, crowd] })).toEqual([]);
+  });
+
+  it('has a row for each count of what is recorded', async () => {
+    expect(rowsOf(await readRecorded()).map(({ what }) => what)).toEqual([
+      'round trips, sending a message, cold',
+      'round trips, sending a message, warm',
+      'round trips, other writes, cold',
+      'round trips, other writes, warm',
+      'round trips, other reads, cold',
+      'round trips, other reads, warm',
+      'write units, a channel message that may be sent again',
+      'write units, a channel message to 10',
+      'write units, a channel message to 10,000',
+      'write units, a channel message to 10,000, more than to 10',
+    ]);
+  });
+});

@@ -1,0 +1,185 @@
+import { endpoints } from '../../shared/endpoints/all.ts';
+import type { Method } from '../../shared/endpoints/endpoint.ts';
+import { designBudgets } from '../design-budgets.ts';
+import { COSTED } from './cost.ts';
+import type { CountRow } from './counts.ts';
+import type { FunctionRow } from './functions.ts';
+import type { Measured } from './measured.ts';
+import { importRatioOf, type Told } from './speed-tables.ts';
+import { figure, terminalTable } from './table.ts';
+
+/** A number of DESIGN 7, and what was measured of it. */
+export interface BudgetRow {
+  readonly what: string;
+  /** At most so much. */
+  readonly budget: number;
+  readonly measured: number;
+  readonly verdict: 'within' | 'OVER';
+  /** What it is a figure of, or what is over. */
+  readonly note?: string;
+}
+
+/** Every number of DESIGN 7 of which something was measured. Most of them are asserted by tests; times only stand here. */
+export const budgetRows = (measured: Measured): readonly BudgetRow[] => [
+  ...tripRows(measured),
+  ...unitRows(measured),
+  ...functionRows(measured),
+  ...measured.stack.map(({ settings, resources }) =>
+    judged(`CloudFormation resources, ${settings} of the settings`, designBudgets.resources, resources),
+  ),
+  ...exportRows(measured),
+  ...startRows(measured),
+  ...wakeRows(measured),
+];
+
+const judged = (what: string, budget: number, measured: number, note?: string): BudgetRow => ({
+  what,
+  budget,
+  measured,
+  verdict: measured <= budget ? 'within' : 'OVER',
+  ...(note !== undefined && { note }),
+});
+
+const methods: ReadonlyMap<string, Method> = new Map(endpoints.map(({ id, method }) => [id, method]));
+
+/** A GET is a read, unless it changes something: a provider of calls can only send a browser back by a GET. */
+const isRead = ({ endpoint, warm }: CountRow): boolean =>
+  methods.get(endpoint) === 'GET' && warm.writeUnits === 0;
+
+function tripRows({ counts }: Measured): readonly BudgetRow[] {
+  const { sendColdTrips, sendWarmTrips, writeTrips, readTrips, readColdTrips } = designBudgets;
+  const sends = counts.filter(({ endpoint }) => endpoint === 'messages.send');
+  // A poll that is held is a read that looks again and again until its time is over, not one that takes long.
+  const others = counts.filter((row) => row.endpoint !== 'messages.send' && row.operation !== COSTED.hold);
+  const writes = others.filter((row) => !isRead(row));
+  const reads = others.filter(isRead);
+  return [
+    ...tripRow('sending a message', 'cold', sendColdTrips, sends),
+    ...tripRow('sending a message', 'warm', sendWarmTrips, sends),
+    ...tripRow('other writes', 'cold', writeTrips, writes),
+    ...tripRow('other writes', 'warm', writeTrips, writes),
+    ...tripRow('other reads', 'cold', readColdTrips, reads),
+    ...tripRow('other reads', 'warm', readTrips, reads),
+  ];
+}
+
+/** The most round trips of some operations, and for each endpoint over the budget the operation that takes most. */
+function tripRow(
+  what: string,
+  container: 'cold' | 'warm',
+  budget: number,
+  counts: readonly CountRow[],
+): readonly BudgetRow[] {
+  const sorted = counts.toSorted((a, b) => b[container].roundTrips - a[container].roundTrips);
+  const [most] = sorted;
+  if (!most) return [];
+  const over = sorted.filter(
+    (row, i) =>
+      row[container].roundTrips > budget &&
+      sorted.findIndex(({ endpoint }) => endpoint === row.endpoint) === i,
+  );
+  const named = over.map((row) => `${row.operation} ${row[container].roundTrips}`).join(', ');
+  const title = `round trips, ${what}, ${container}`;
+  return [judged(title, budget, most[container].roundTrips, named || undefined)];
+}
+
+function unitRows({ counts, growth }: Measured): readonly BudgetRow[] {
+  const { messageUnits, fewSubscribers, manySubscribers } = designBudgets;
+  const retried = counts.find(({ operation }) => operation === COSTED.toChannel);
+  const among = (size: number): number | undefined => {
+    const rows = growth.filter(
+      (row) => row.of === 'subscribers' && row.size === size && row.endpoint === 'messages.send',
+    );
+    return rows.length === 0 ? undefined : Math.max(...rows.map(unitsOf));
+  };
+  const [few, many] = [among(fewSubscribers), among(manySubscribers)];
+  const title = (which: string): string => `write units, a channel message ${which}`;
+  const to = (size: number): string => title(`to ${figure(size)}`);
+  return [
+    ...(retried ? [judged(title('that may be sent again'), messageUnits, unitsOf(retried))] : []),
+    ...(few === undefined ? [] : [judged(to(fewSubscribers), messageUnits, few)]),
+    ...(many === undefined ? [] : [judged(to(manySubscribers), messageUnits, many)]),
+    ...(few === undefined || many === undefined
+      ? []
+      : [judged(title(`to ${figure(manySubscribers)}, more than to ${fewSubscribers}`), 0, many - few)]),
+  ];
+}
+
+const unitsOf = ({ cold, warm }: CountRow): number => Math.max(cold.writeUnits, warm.writeUnits);
+
+/** Of the functions behind the gateway: the budget is theirs, and a worker starts while nobody waits. */
+function functionRows({ functions }: Measured): readonly BudgetRow[] {
+  const { bundleBytes, markdownBundleBytes, importRatio } = designBudgets;
+  const ours = functions.filter(({ id }) => methods.has(id));
+  const most = (
+    what: string,
+    budget: number,
+    rows: readonly FunctionRow[],
+    of: (row: FunctionRow) => number,
+  ): readonly BudgetRow[] => {
+    const [top] = rows.toSorted((a, b) => of(b) - of(a));
+    return top ? [judged(what, budget, of(top), top.id)] : [];
+  };
+  const rendering = ours.filter(({ markdown }) => markdown);
+  const plain = ours.filter(({ markdown }) => !markdown);
+  return [
+    ...most('bytes, the largest bundle without Markdown', bundleBytes, plain, ({ bytes }) => bytes),
+    ...most('bytes, the largest bundle with Markdown', markdownBundleBytes, rendering, ({ bytes }) => bytes),
+    ...most("an import, to the bare document client's", importRatio, ours, importRatioOf),
+  ];
+}
+
+const exportRows = (measured: Measured): readonly BudgetRow[] =>
+  measured.export.map(({ messages, runs, seconds, peakMb }) => {
+    const size = messages === designBudgets.exportMessages ? '' : 'a smaller one than the budget is for; ';
+    return judged(
+      `MB at the peak, an export of ${figure(messages)} messages`,
+      designBudgets.exportMb,
+      peakMb,
+      `${size}${figure(seconds)} s, runs: ${runs}`,
+    );
+  });
+
+const startRows = ({ start }: Measured): readonly BudgetRow[] =>
+  start.map(({ start: state, p50, max }) =>
+    judged(
+      `s, npm start, ${state}, p50`,
+      designBudgets.startSeconds,
+      p50 / 1000,
+      `packages installed; at most ${figure(max / 1000)}`,
+    ),
+  );
+
+/**
+ * With one client, so that it is the wake that is measured and not the queue for processors. Judged from before the
+ * commit, so that what is within is surely within.
+ */
+function wakeRows({ delivery }: Measured): readonly BudgetRow[] {
+  const alone = delivery.find(({ waiting, deliveries }) => waiting === 1 && deliveries > 0);
+  if (!alone) return [];
+  const note = (afterReply: number): string =>
+    `from the sender's request; from their reply, after the commit, ${figure(afterReply)}`;
+  const { wakeMedianMs, wakeMs } = designBudgets;
+  return [
+    judged('ms, a blocked poll wakes, p50', wakeMedianMs, alone.p50, note(alone.afterReply.p50)),
+    judged('ms, a blocked poll wakes, at most', wakeMs, alone.max, note(alone.afterReply.max)),
+  ];
+}
+
+/** The rows for a terminal. */
+export function budgetTable(rows: readonly BudgetRow[]): Told {
+  const over = rows.filter(({ verdict }) => verdict === 'OVER').length;
+  return {
+    title: `Budgets of DESIGN 7 (the highest of each): ${rows.length} measured, ${over} over.`,
+    table: terminalTable(
+      [
+        { head: 'what' },
+        { head: 'budget', figures: true },
+        { head: 'measured', figures: true },
+        { head: '' },
+        { head: 'note' },
+      ],
+      rows.map(({ what, budget, measured, verdict, note = '' }) => [what, budget, measured, verdict, note]),
+    ),
+  };
+}

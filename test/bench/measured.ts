@@ -1,0 +1,17 @@
+import type { Counted } from './cost.ts';
+import type { DeliveryRow } from './delivery.ts';
+import type { ExportRow } from './export.ts';
+import type { FunctionRow } from './functions.ts';
+import type { LoadRow } from './load.ts';
+import type { StackRow } from './stack.ts';
+import type { StartRow } from './start.ts';
+
+/** All that the bench measures; no rows where a section was not wanted. */
+export interface Measured extends Counted {
+  readonly load: readonly LoadRow[];
+  readonly delivery: readonly DeliveryRow[];
+  readonly functions: readonly FunctionRow[];
+  readonly start: readonly StartRow[];
+  readonly stack: readonly StackRow[];
+  readonly export: readonly ExportRow[];
+}

@@ -1,0 +1,29 @@
+/** The numbers of DESIGN 7: what tests assert, and what `npm run bench` compares its figures with. */
+export const designBudgets = {
+  /** Sequential round trips to DynamoDB. */
+  sendColdTrips: 3,
+  sendWarmTrips: 2,
+  writeTrips: 3,
+  readTrips: 2,
+  /** DESIGN gives reads one number; a cold container first looks up where names lead, as it does for a send. */
+  readColdTrips: 3,
+  /** Write units of a channel message, and numbers of subscribers for which they are the same. */
+  messageUnits: 9,
+  fewSubscribers: 10,
+  manySubscribers: 10_000,
+  /** Bytes of an HTTP function, and of one that renders Markdown. */
+  bundleBytes: 240 * 1024,
+  markdownBundleBytes: 350 * 1024,
+  /** An import to that of the bare document client. */
+  importRatio: 1.2,
+  /** Resources of the stack; CloudFormation allows 500, and this leaves room for what comes. */
+  resources: 450,
+  /** Messages of an export, and the memory (MB) that it may take. */
+  exportMessages: 250_000,
+  exportMb: 256,
+  /** Seconds until `npm start` is ready. */
+  startSeconds: 6,
+  /** Milliseconds from a commit until a blocked poll wakes. */
+  wakeMs: 300,
+  wakeMedianMs: 150,
+} as const;
