@@ -8,7 +8,7 @@ import {
 } from '../../shared/domain/emoji/emoji-change.ts';
 import { emojiKey, emojiPath, IMAGES, newEmojiFiles } from '../../shared/domain/emoji/emoji-file.ts';
 import { addEmoji } from '../../shared/endpoints/emoji.ts';
-import { emojiImage } from '../../shared/images/emoji-image.ts';
+import { emojiImage, loadDecoder } from '../../shared/images/emoji-image.ts';
 import { Stale } from '../../shared/log/commit.ts';
 import { s3Objects } from '../../shared/objects/objects.ts';
 import { FOR_EVER } from '../../shared/serve/reply.ts';
@@ -22,11 +22,12 @@ export const handler = serve(
   addEmoji,
   {
     pointers: ({ emoji_name }) => [emojiPointer(emojiNameOf(emoji_name))],
+    load: loadDecoder,
     ahead: EMOJI_EVENTS,
-    run: async ({ input, realm, userId, known, caller, outside, tools, file, commit }) => {
+    run: async ({ input, realm, userId, known, caller, outside, tools, file, commit }, decoder) => {
       const name = emojiNameOf(input.emoji_name);
       checkNewEmoji(caller, name, known.follow<NamedEmoji>(emojiPointer(name)));
-      const { bytes, extension, still } = await emojiImage(file);
+      const { bytes, extension, still } = await emojiImage(decoder, file);
       const files = newEmojiFiles(outside.randomBytes, extension);
       const images: readonly (readonly [string, Uint8Array, string])[] = [
         [emojiKey(realm, files.image), bytes, `image/${extension}`],

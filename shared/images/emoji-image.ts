@@ -1,4 +1,4 @@
-import sharp, { type Sharp } from 'sharp';
+import type { Sharp } from 'sharp';
 import { badRequest } from '../domain/problems.ts';
 
 /** Largest file that is taken (wire facts 2). */
@@ -9,6 +9,15 @@ const SIZE = 64;
 const PIXELS = 40_000_000;
 /** Longest that the work may take (seconds), well under what the gateway waits. */
 const SECONDS = 15;
+
+/** What decodes images, loaded. */
+export type Decoder = typeof import('sharp').default;
+
+/**
+ * Loads the decoder, whose machine code makes it the largest part of its function: only when there is a request to be
+ * let in, and while that waits for what it reads. Later calls find it loaded.
+ */
+export const loadDecoder = async (): Promise<Decoder> => (await import('sharp')).default;
 
 /** The images of an emoji, 64 by 64. */
 export interface EmojiImage {
@@ -34,7 +43,7 @@ const NO_IMAGE = 'The file is not a PNG, GIF, WebP or JPEG image that can be rea
  *
  * @throws Refusal for everything that is not such an image: other kinds, broken or cut short files, too many pixels.
  */
-export async function emojiImage(file: Uint8Array): Promise<EmojiImage> {
+export async function emojiImage(sharp: Decoder, file: Uint8Array): Promise<EmojiImage> {
   if (file.length > LARGEST) throw badRequest('An emoji file has at most 5 MiB.');
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const kind = kinds.find(([, begins]) => begins(bytes))?.[0];
@@ -53,15 +62,19 @@ export async function emojiImage(file: Uint8Array): Promise<EmojiImage> {
     );
   }
   const moves = pages > 1;
-  const still = await read(fitted(open(bytes, false)).png().toBuffer());
+  const still = await read(
+    fitted(open(sharp, bytes, false))
+      .png()
+      .toBuffer(),
+  );
   if (!moves) return { bytes: still, extension: 'png', still: undefined };
-  const moving = fitted(open(bytes, true));
+  const moving = fitted(open(sharp, bytes, true));
   return kind === 'gif'
     ? { bytes: await read(moving.gif().toBuffer()), extension: 'gif', still }
     : { bytes: await read(moving.webp().toBuffer()), extension: 'webp', still };
 }
 
-const open = (bytes: Buffer, animated: boolean): Sharp =>
+const open = (sharp: Decoder, bytes: Buffer, animated: boolean): Sharp =>
   sharp(bytes, { animated, limitInputPixels: PIXELS, failOn: 'truncated', sequentialRead: true }).timeout({
     seconds: SECONDS,
   });
