@@ -31,7 +31,12 @@ export async function filledPayload(
   outside: Outside,
   { payload, fill, hearers }: EventEntry,
   onlooker: Caller &
-    Onlooker & { readonly deactivatedGroups: boolean; readonly objects: Pick<Objects, 'link'> },
+    Onlooker & {
+      readonly deactivatedGroups: boolean;
+      /** The state that their client began with may have been read while the event came about. */
+      readonly isRegistering: boolean;
+      readonly objects: Pick<Objects, 'link'>;
+    },
 ): Promise<Payload | undefined> {
   const { table } = outside;
   const { realmId: realm } = onlooker;

@@ -53,6 +53,8 @@ export interface EventQueue extends Listening {
   readonly userId: number;
   /** The cursor that registration fixed. */
   readonly start: number;
+  /** When that was, ms; unknown of queues that are older than this note of it. */
+  readonly registered?: number;
   /** Seconds without a poll after which the queue is gone. */
   readonly idle: number;
   /** When a poll was noted last, ms. */
@@ -85,10 +87,18 @@ export const newQueue = (
   now: number,
 ): EventQueue => ({
   ...given,
+  registered: now,
   polledAt: now,
   marks: [{ head: given.start, at: now }],
   expires: expiryOf(given, now),
 });
+
+/** The longest (ms) that a registration reads its state: its function runs no longer, and clocks differ a little. */
+const REGISTERING = 30_000;
+
+/** Whether the state of the queue's registration may have been read while this was written, at `at` (ms). */
+export const isWhileRegistering = ({ registered }: EventQueue, at: number): boolean =>
+  registered !== undefined && at - registered <= REGISTERING;
 
 /** How often (ms) a poll is noted, at most: so seldom costs little, so often is precise enough for the idle time. */
 const noteEvery = ({ idle }: Pick<EventQueue, 'idle'>): number => Math.min(60_000, idle * 100);

@@ -16,7 +16,7 @@ import { filledPayload } from './event-fill.ts';
 import { type FlagGround, flagsIn, loadFlagGround } from './event-flags.ts';
 import { matchesNarrow } from './event-narrow.ts';
 import { deletionOfBoth, eventOf, messagePayload, type WireEvent } from './event-object.ts';
-import { accessQueue, type EventQueue, loadQueue } from './event-queue.ts';
+import { accessQueue, type EventQueue, isWhileRegistering, loadQueue } from './event-queue.ts';
 
 /** Who listens: the queue and its owner, whose rights are read anew each time there is something to tell. */
 export interface Listener {
@@ -196,6 +196,7 @@ async function tell(
         deactivatedGroups: queue.capabilities.includes('include_deactivated_groups'),
         subscribers: queue.includeSubscribers,
         unset: queue.capabilities.includes('notification_settings_null'),
+        isRegistering: isWhileRegistering(queue, entry.at),
         objects,
       });
   return payload && eventOf({ ...payload, ...ownFlags(ground, entry) }, entry.seq, queue);

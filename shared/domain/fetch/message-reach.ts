@@ -183,9 +183,16 @@ export const bare = ({ id, conversation, people, channelId, ...message }: Messag
 /** How many numbers of the log the tail goes back: more than are taken while an index catches up. */
 const TAIL = 40;
 
-/** The newest messages of the organization, from a consistent read: what an index may not show yet. */
-export async function recentMessages(table: Table, realm: string): Promise<MessageSlot[]> {
+/** The end of the log of the organization, from a consistent read: what an index may not show yet. */
+export async function logTail(table: Table, realm: string): Promise<Slot[]> {
   const pk = partition('slot', { realm });
   const { items } = await table.page<Slot>({ pk, descending: true, limit: TAIL });
-  return items.filter(isMessage);
+  return items;
 }
+
+/** The messages among slots of the log. */
+export const messagesIn = (slots: readonly Slot[]): MessageSlot[] => slots.filter(isMessage);
+
+/** The newest messages of the organization, from the end of its log. */
+export const recentMessages = async (table: Table, realm: string): Promise<MessageSlot[]> =>
+  messagesIn(await logTail(table, realm));

@@ -29,10 +29,15 @@ export function unreadByMove({ from, to }: Moved, messages: readonly MessageHead
   }));
 }
 
-/** Such an event for one listener; undefined where nothing is different for them. One round trip, or three. */
+/**
+ * Such an event for one listener; undefined where nothing is different for them. One round trip, or three.
+ *
+ * A registration reads one channel after the other, so it may have found a message that moved meanwhile in neither.
+ * Who may have registered just then is told of all that are unread for them: what a client has, it may hear again.
+ */
 export async function filledWithMoved(
   { table }: Outside,
-  { realmId: realm, user: { userId }, standing }: Caller,
+  { realmId: realm, user: { userId }, standing, isRegistering }: Caller & { readonly isRegistering: boolean },
   payload: Payload,
   { from, to }: Moved,
 ): Promise<Payload | undefined> {
@@ -46,7 +51,7 @@ export async function filledWithMoved(
     const gone = ids.filter((id) => came(id, source) && !came(id, target));
     return gone.length === 0 ? undefined : { ...payload, messages: gone };
   }
-  const fresh = ids.filter((id) => came(id, target) && !came(id, source));
+  const fresh = ids.filter((id) => came(id, target) && (isRegistering || !came(id, source)));
   if (fresh.length === 0) return undefined;
   const heads = (await readHeads(table, realm, fresh)).filter(({ channelId }) => channelId === to);
   const places = [...new Set(heads.map(readPlaceOf))];

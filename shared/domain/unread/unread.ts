@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MessageHead } from '../../log/message.ts';
+import { entriesOf, type Slot } from '../../log/slot.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { gather, type Lane } from '../fetch/message-gather.ts';
@@ -12,7 +13,7 @@ import {
   type Recent,
   unreadOf,
 } from '../fetch/message-lanes.ts';
-import { recentMessages } from '../fetch/message-reach.ts';
+import { logTail, messagesIn, readHeads } from '../fetch/message-reach.ts';
 import type { Reader } from '../fetch/reader.ts';
 import { topicConversation } from '../message/conversation.ts';
 import type { Outside } from '../outside.ts';
@@ -58,14 +59,14 @@ export async function loadUnread(
   reader: Reader,
   earlier?: Reader,
 ): Promise<Unread> {
-  const recent = recentMessages(reader.table, reader.realm);
+  const tail = logTail(reader.table, reader.realm);
   // Whoever needs it meets the fault.
-  recent.catch(ignored);
-  const expected = earlier && findUnread(outside, earlier, recent);
+  tail.catch(ignored);
+  const expected = earlier && findUnread(outside, earlier, tail);
   expected?.catch(ignored);
   const ground = await loadGround(reader);
   const isAsExpected = earlier !== undefined && isDeepStrictEqual(ground, await loadGround(earlier));
-  return expected !== undefined && isAsExpected ? expected : findUnread(outside, reader, recent);
+  return expected !== undefined && isAsExpected ? expected : findUnread(outside, reader, tail);
 }
 
 /** What was begun in vain may fail. */
@@ -78,9 +79,10 @@ const loadGround = (reader: Reader) =>
 async function findUnread(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
   reader: Reader,
-  recent: Recent,
+  tail: Promise<readonly Slot[]>,
 ): Promise<Unread> {
   const [subscriptions, dialogues, states] = await loadGround(reader);
+  const recent: Recent = tail.then(messagesIn);
   const channels = await lanesAboveFloors(
     reader,
     [...subscriptions.values()].map((each) => ({ ...channelLane(reader, each, recent), subscription: each })),
@@ -97,11 +99,46 @@ async function findUnread(
     keep: unreadOf(reader),
     mayRead: true,
   });
+  const moved = movedSince(await tail, outside.now() - LAG);
+  const heads = await asMoved(reader, found.heads.slice(0, MOST_UNREAD), moved);
   return {
-    messages: await described(reader, found.heads.slice(0, MOST_UNREAD)),
+    messages: await described(reader, heads),
     missing: !found.complete || found.heads.length > MOST_UNREAD,
     upkeep: () => raiseFloors(outside, reader, channels, directs),
   };
+}
+
+/** How long (ms) an index may show a message where it was before a move. */
+const LAG = 10_000;
+
+/** The messages that were moved since then (ms), as far as the end of the log tells. */
+const movedSince = (tail: readonly Slot[], since: number): ReadonlySet<number> =>
+  new Set(
+    tail
+      .filter(({ at }) => at >= since)
+      .flatMap(entriesOf)
+      .flatMap((entry) =>
+        entry.kind === 'event' && entry.payload.orig_subject !== undefined
+          ? (entry.payload.message_ids as readonly number[])
+          : [],
+      ),
+  );
+
+/**
+ * The unread messages, with those that moved a moment ago as they are: the indexes may still have them where they were,
+ * or nowhere. One round trip more, where there are any.
+ */
+async function asMoved(
+  reader: Reader,
+  heads: readonly MessageHead[],
+  moved: ReadonlySet<number>,
+): Promise<readonly MessageHead[]> {
+  if (moved.size === 0) return heads;
+  const now = await readHeads(reader.table, reader.realm, [...moved]);
+  const unread = await unreadOf(reader)(now);
+  return [...heads.filter(({ id }) => !moved.has(id)), ...now.filter(({ id }) => unread.has(id))].sort(
+    (a, b) => b.id - a.id,
+  );
 }
 
 /** Reading begins at the newest message. */
