@@ -24,7 +24,11 @@ const told: readonly Heard[] = [
 
 describe('what a reader of the soak heard', () => {
   const compare = (heard: readonly Heard[], more: Partial<Comparison> = {}): string[] =>
-    wrongHearing({ name: 'r', heard, told, after: 0, isGone: () => false, isFleeting: () => false, ...more });
+    wrongHearing({
+      ...{ name: 'r', heard, told, after: 0 },
+      ...{ isGone: () => false, isOwn: () => false, isFleeting: () => false },
+      ...more,
+    });
 
   it('is right where it is what is told at the end', () => {
     expect(compare(told)).toEqual([]);
@@ -50,6 +54,14 @@ describe('what a reader of the soak heard', () => {
     expect(compare(told, { told: [...told, more], isGone: is9 })).toHaveLength(1);
     expect(compare(told, { told: [...told, more], isFleeting: is9 })).toEqual([]);
     expect(compare(told.slice(1), { after: 3 })).toEqual([]);
+  });
+
+  it('may have events that each client has for itself, or not', () => {
+    const is7 = (id: number) => id === 7;
+    const without = told.filter(({ id }) => !is7(id));
+    expect(compare(without, { isOwn: is7 })).toEqual([]);
+    expect(compare(told, { told: without, isOwn: is7 })).toEqual([]);
+    expect(compare(without.slice(1), { isOwn: is7 })).toHaveLength(1);
   });
 
   it('rises in every reply; only heartbeats may tell what was told', () => {

@@ -49,6 +49,17 @@ export async function storedAt(endpoint: URL): Promise<Audited> {
 export const messagesIn = async ({ log }: Audited): Promise<ReadMessage[]> =>
   (await entriesIn(log)).filter((entry) => entry.kind === 'message');
 
+/**
+ * The numbers of the events that tell for whom messages are unread by a move: clients that had just registered are told
+ * of more of them.
+ */
+export const ownEventsIn = async ({ log }: Audited): Promise<Set<number>> =>
+  new Set(
+    (await entriesIn(log)).flatMap((entry) =>
+      entry.kind === 'event' && typeof entry.fill === 'object' && 'to' in entry.fill ? entry.seq : [],
+    ),
+  );
+
 /** The ids of the messages with each marker. */
 export function byMarker(messages: readonly ReadMessage[]): Map<string, number[]> {
   const found = new Map<string, number[]>();
