@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { handler as leave } from '../../functions/subscriptions/remove.ts';
 import { accessCaller } from '../../shared/domain/caller.ts';
 import type { Subscription } from '../../shared/domain/channel/channel.ts';
 import { Reader } from '../../shared/domain/fetch/reader.ts';
@@ -8,7 +9,8 @@ import { loadUnread, type Unread } from '../../shared/domain/unread/unread.ts';
 import { unreadObject } from '../../shared/domain/unread/unread-object.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenChannel, givenMutedChannel, givenUserTopic } from '../given.ts';
-import { flagged, flagsFor, givenMessages, sent } from '../message.ts';
+import { flagged, flagsFor, givenMessages, idsIn, sent } from '../message.ts';
+import { move, say } from '../messages/update.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 
 const load = ({ outside, realm }: TestRealm, { userId }: Person): Promise<Unread> =>
@@ -163,6 +165,36 @@ describe('the upkeep of floors', () => {
     await flagged(realm, admin, 'remove', 'read', [ids[4] as number]);
     await flagged(realm, admin, 'add', 'read', [ids[3] as number]);
     expect((await load(realm, admin)).messages.map(({ id }) => id)).toEqual([ids[599], ids[250], ids[4]]);
+  });
+
+  it('keeps what moved into the channel, also for who leaves the channel where it is noted', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { channelId: club } = await givenChannel(realm, { name: 'club' }, [admin, member]);
+    const { channelId: hall } = await givenChannel(realm, {}, [admin, member]);
+    const first = await say(realm, member, club, 'plans');
+    const third = await say(realm, member, club, 'plans');
+    const ids = await givenMessages(realm, member, hall, (i) => `t${i % 8}`, 300);
+    await flagged(realm, admin, 'add', 'read', ids);
+    for (const id of [first, third]) {
+      expect((await move(realm, admin, id, { stream_id: hall, topic: `from ${id}` })).status).toBe(200);
+    }
+    realm.pass(120_000);
+    await (await load(realm, admin)).upkeep();
+    expect(await floorOf(realm, admin, hall)).toBeGreaterThan(ids[250] as number);
+    const unread = { operator: 'is', operand: 'unread' };
+    const found = (narrow: object[]) => idsIn(realm, admin, { anchor: 'newest', num_before: 9, narrow });
+    for (const subscriptions of [[], ['club']]) {
+      if (subscriptions.length > 0) await realm.call(leave, admin, { subscriptions });
+      const { streams } = await told(realm, admin);
+      expect(streams.filter(({ stream_id }) => stream_id === hall)).toEqual(
+        [first, third].map((id) => ({ stream_id: hall, topic: `from ${id}`, unread_message_ids: [id] })),
+      );
+      expect(await found([{ operator: 'channel', operand: hall }, unread])).toEqual([first, third]);
+    }
+    await flagged(realm, admin, 'add', 'read', [first]);
+    expect(await found([{ operator: 'channel', operand: hall }, unread])).toEqual([third]);
+    expect((await load(realm, admin)).messages.map(({ id }) => id)).toEqual([third]);
   });
 
   it('loses nothing to flags that change at the same time', async () => {

@@ -82,6 +82,11 @@ export interface Subscription extends SubscriptionSettings {
   readonly since: number;
   /** Messages up to here are read or older than the subscription. */
   readonly readFloor: number;
+  /**
+   * Messages below the floor that are unread and were moved: they are listed in the read states of where they were at
+   * first, which need not be of this channel. Some may have been read or moved on since.
+   */
+  readonly movedUnread?: ReadonlySet<number>;
   /** Its user is deactivated: it waits for their return, uncounted and without its inverse. */
   readonly dormant?: true;
 }

@@ -233,16 +233,26 @@ export class Lanes {
   }
 }
 
+/** Messages of a channel that are listed as unread where they were before. Of other places everything is known. */
+async function movedUnreadIn(reader: Reader, source: Source): Promise<readonly number[]> {
+  if (source.kind !== 'place' || source.place.channelId === undefined) return [];
+  const subscription = await reader.subscription(source.place.channelId);
+  return [...(subscription?.movedUnread ?? [])];
+}
+
 /** The messages of a source that are listed as unread one by one: those that its lanes show, and the others' ids. */
 export async function listedAsUnread(
   reader: Reader,
   source: Source,
   lanes: readonly Lane[],
 ): Promise<{ readonly shown: readonly MessageHead[]; readonly unknown: readonly number[] }> {
-  const states = await loadStates(reader, source);
-  const listed = states.flatMap(({ channelId, unread }) =>
-    source.kind === 'direct' && channelId !== undefined ? [] : [...(unread ?? [])],
-  );
+  const [states, moved] = await Promise.all([loadStates(reader, source), movedUnreadIn(reader, source)]);
+  const listed = [
+    ...moved,
+    ...states.flatMap(({ channelId, unread }) =>
+      source.kind === 'direct' && channelId !== undefined ? [] : [...(unread ?? [])],
+    ),
+  ];
   if (listed.length === 0) return { shown: [], unknown: [] };
   const heads = new Map(lanes.flatMap(({ strip }) => [...strip.heads()].map((head) => [head.id, head])));
   return {

@@ -21,6 +21,8 @@ const MOST_COVERED = 100;
 interface Raise {
   readonly floor: number;
   readonly unread: ReadonlyMap<string, readonly MessageHead[]>;
+  /** Those below it that are unread and were moved. */
+  readonly moved: ReadonlySet<number>;
 }
 
 /**
@@ -42,18 +44,14 @@ export async function raiseFloor(
   const { heads } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: LOOK });
   const settled = await settledAmong(outside, realm, heads);
   const read = { subscription, states };
-  const { floor, unread } = planRaise(userId, read, heads, settled);
+  const raise = planRaise(userId, read, heads, settled);
+  const { floor, unread } = raise;
   if (floor < from) return;
-  const raised = await outside.table.transact(
-    raiseWrites(realm, userId, read, floor, unread),
-    outside.uuid(),
-  );
+  const raised = await outside.table.transact(raiseWrites(realm, userId, read, raise), outside.uuid());
   if (raised.state !== 'done') return;
   const covered = [...states.values()]
     .filter(({ channelId }) => channelId === subscription.channelId)
-    .filter(
-      (state) => !unread.has(state.conversation) && isCovered(state, subscription, floor, outside.now()),
-    )
+    .filter((state) => !unread.has(state.conversation) && isCovered(state, floor, outside.now()))
     .slice(0, MOST_COVERED);
   if (covered.length === 0) return;
   await outside.table.transact(
@@ -78,6 +76,7 @@ function planRaise(
   settled: number,
 ): Raise {
   const unread = new Map<string, MessageHead[]>();
+  const moved = stillListed(subscription.movedUnread ?? new Set(), states);
   let floor = 0;
   let listed = 0;
   let read = 0;
@@ -89,7 +88,10 @@ function planRaise(
       read++;
       // Listing many to save few would make the next look longer.
       if (read >= listed) floor = head.id;
-    } else if (state?.unread?.has(head.id) !== true) {
+      continue;
+    }
+    if (head.readIn !== undefined) moved.add(head.id);
+    if (state?.unread?.has(head.id) !== true) {
       const noted = unread.get(conversation);
       const isFull = noted === undefined && unread.size === MOST_CONVERSATIONS;
       if (isFull || listed === MOST_UNREAD) break;
@@ -99,20 +101,30 @@ function planRaise(
     }
   }
   const below = [...unread].map(([name, noted]) => [name, noted.filter(({ id }) => id <= floor)] as const);
-  return { floor, unread: new Map(below.filter(([, noted]) => noted.length > 0)) };
+  return {
+    floor,
+    unread: new Map(below.filter(([, noted]) => noted.length > 0)),
+    moved: new Set([...moved].filter((id) => id <= floor)),
+  };
 }
+
+/** Those of the messages that are listed as unread in some read state. */
+const stillListed = (ids: ReadonlySet<number>, states: ReadonlyMap<string, ReadState>): Set<number> =>
+  new Set([...ids].filter((id) => [...states.values()].some(({ unread }) => unread?.has(id) === true)));
 
 function raiseWrites(
   realm: string,
   userId: number,
   { subscription: { channelId, since }, states }: ChannelRead,
-  floor: number,
-  unread: Raise['unread'],
+  { floor, unread, moved }: Raise,
 ): Write[] {
   return [
     {
       update: key('subscription', { realm, userId, channelId }),
-      change: { set: { readFloor: floor } },
+      change:
+        moved.size > 0
+          ? { set: { readFloor: floor, movedUnread: moved } }
+          : { set: { readFloor: floor }, remove: ['movedUnread'] },
       when: { equals: { since }, below: { readFloor: floor } },
     },
     ...[...unread].flatMap(([conversation, noted]): Write[] =>
@@ -128,9 +140,12 @@ function raiseWrites(
   ];
 }
 
-/** Whether the new floor says all that the state says, and no older change of the state can still come. */
-const isCovered = (state: ReadState, { since }: Subscription, floor: number, now: number): boolean =>
+/**
+ * Whether the new floor says all that the state says, and no older change of the state can still come. What is listed as
+ * unread may have moved to another channel.
+ */
+const isCovered = (state: ReadState, floor: number, now: number): boolean =>
   (state.floor ?? 0) <= floor &&
   [...(state.read ?? [])].every((id) => id <= floor) &&
-  [...(state.unread ?? [])].every((id) => id <= since) &&
+  (state.unread?.size ?? 0) === 0 &&
   (state.at ?? 0) <= now - SETTLED;

@@ -170,15 +170,19 @@ async function described(reader: Reader, heads: readonly MessageHead[]): Promise
   );
 }
 
-/** Messages that are listed as unread one by one, where they came to the reader. */
-const listedUnread = (
+/**
+ * Messages that are listed as unread one by one, as far as they can have come to the reader. Where they were noted says
+ * nothing of that: they may have moved to another channel since.
+ */
+function listedUnread(
   states: ReadonlyMap<string, ReadState>,
   subscriptions: ReadonlyMap<number, Subscription>,
-): number[] =>
-  [...states.values()].flatMap(({ channelId, unread }) => {
-    const since = channelId === undefined ? 0 : subscriptions.get(channelId)?.since;
-    return since === undefined ? [] : [...(unread ?? [])].filter((id) => id > since);
-  });
+): number[] {
+  const oldest = Math.min(...[...subscriptions.values()].map(({ since }) => since));
+  return [...states.values()].flatMap(({ channelId, unread }) =>
+    [...(unread ?? [])].filter((id) => channelId === undefined || id > oldest),
+  );
+}
 
 /** Places whose floors are raised after one look. */
 const MOST_RAISED = 5;
