@@ -197,6 +197,39 @@ describe('the upkeep of floors', () => {
     expect((await load(realm, admin)).messages.map(({ id }) => id)).toEqual([third]);
   });
 
+  it('leaves read and unread what moves to another channel, before the floor is raised and after', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const [{ channelId: busy }, { channelId: quiet }] = [
+      await givenChannel(realm, {}, [admin, member]),
+      await givenChannel(realm, {}, [admin, member]),
+    ];
+    const [read, open, early] = [
+      await say(realm, member, busy, 'read'),
+      await say(realm, member, busy, 'open'),
+      await say(realm, member, busy, 'early'),
+    ];
+    const moved = (id: number, topic: string) => move(realm, member, id, { stream_id: quiet, topic });
+    await moved(early, 'early');
+    const ids = await givenMessages(realm, member, busy, (i) => `t${i % 8}`, 300);
+    await flagged(realm, admin, 'add', 'read', [read, ...ids]);
+    realm.pass(120_000);
+    await (await load(realm, admin)).upkeep();
+    expect(await floorOf(realm, admin, busy)).toBeGreaterThan(ids[250] as number);
+    await moved(read, 'read');
+    await moved(open, 'open');
+    const unread = { operator: 'is', operand: 'unread' };
+    const narrow = [{ operator: 'channel', operand: quiet }, unread];
+    for (const left of [[early, open], [open]]) {
+      expect((await load(realm, admin)).messages.map(({ id }) => id)).toEqual(left);
+      expect((await idsIn(realm, admin, { narrow })).toReversed()).toEqual(left);
+      for (const id of [read, open, early]) {
+        expect(await flagsFor(realm, admin, id)).toEqual(left.includes(id) ? [] : ['read']);
+      }
+      await flagged(realm, admin, 'add', 'read', [early]);
+    }
+  });
+
   it('loses nothing to flags that change at the same time', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;

@@ -3,15 +3,17 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { folded } from '../folding.ts';
-import { readPlaceOf } from '../message/message-head.ts';
+import { formerChannelOf, readPlaceOf } from '../message/message-head.ts';
 import type { Standing } from '../permission.ts';
 import { messageFlags } from '../unread/message-flags.ts';
-import { isUnread, type ReadState } from '../unread/read-state.ts';
+import { isUnread, type ReadState, stateFrom } from '../unread/read-state.ts';
 import type { Star } from '../unread/star.ts';
 
 /** What a listener has to do with a message of which an event tells. */
 export interface FlagGround {
   readonly state: ReadState | undefined;
+  /** The subscription to the channel in which it is noted what was read, where the message moved to another one. */
+  readonly former: Subscription | undefined;
   readonly starred: boolean;
   readonly takesPart: boolean;
 }
@@ -25,8 +27,12 @@ export async function loadFlagGround(
 ): Promise<FlagGround> {
   const { id, channelId, topic = '', mentions } = about;
   const conversation = readPlaceOf(about);
-  const [state, star, participant] = await Promise.all([
+  const former = formerChannelOf(about);
+  const [state, formerly, star, participant] = await Promise.all([
     table.get<ReadState>(key('read', { realm, userId, conversation })),
+    former === undefined
+      ? undefined
+      : table.get<Subscription>(key('subscription', { realm, userId, channelId: former })),
     table.get<Star>(key('star', { realm, userId, messageId: id })),
     mentions?.topic && channelId !== undefined
       ? table.get(key('participant', { realm, channelId, topic: folded(topic), userId }))
@@ -34,6 +40,7 @@ export async function loadFlagGround(
   ]);
   return {
     state,
+    former: formerly,
     starred: star !== undefined && star.removed !== true,
     takesPart: participant !== undefined,
   };
@@ -44,10 +51,10 @@ export function flagsIn(
   about: MessageHead,
   { userId, groups }: Standing,
   subscription: Subscription | undefined,
-  { state, starred, takesPart }: FlagGround,
+  { state, former, starred, takesPart }: FlagGround,
 ): string[] {
   const received =
     about.channelId === undefined || (subscription !== undefined && about.id > subscription.since);
-  const read = !isUnread(about, userId, subscription, state);
+  const read = !isUnread(about, userId, subscription, stateFrom(former, about.id, state));
   return messageFlags(about, { userId, groups, received, takesPart, read, starred });
 }

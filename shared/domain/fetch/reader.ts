@@ -5,10 +5,10 @@ import type { Table } from '../../table/table.ts';
 import type { Channel, Subscription } from '../channel/channel.ts';
 import { isId, type Seen } from '../channel/channel-access.ts';
 import { folded } from '../folding.ts';
-import { readPlaceOf } from '../message/message-head.ts';
+import { formerChannelOf, readPlaceOf } from '../message/message-head.ts';
 import type { Dialogue } from '../send/direct.ts';
 import type { UserTopic } from '../topic/user-topic.ts';
-import { loadReadStates, type ReadState } from '../unread/read-state.ts';
+import { loadReadStates, type ReadState, stateFrom } from '../unread/read-state.ts';
 import type { Star } from '../unread/star.ts';
 import type { User } from '../user/user.ts';
 
@@ -99,9 +99,18 @@ export class Reader {
     return this.#item(key('read', { realm: this.realm, userId: this.userId, conversation }));
   }
 
-  /** What the reader has read of the conversation in which a message is noted. */
-  stateFor(head: Where): Promise<ReadState | undefined> {
-    return this.state(readPlaceOf(head), channelNotedOf(head));
+  /** What the reader has read of the conversation in which a message is noted, and of its channel if it left that. */
+  async stateFor(head: Where & Pick<MessageHead, 'id'>): Promise<ReadState | undefined> {
+    const [state, former] = await this.#noted(head);
+    return stateFrom(former, head.id, state);
+  }
+
+  #noted(head: Where): Promise<[ReadState | undefined, Subscription | undefined]> {
+    const former = formerChannelOf(head);
+    return Promise.all([
+      this.state(readPlaceOf(head), channelNotedOf(head)),
+      former === undefined ? undefined : this.subscription(former),
+    ]);
   }
 
   /** Whether that was asked for before, so that asking reads nothing. */
@@ -109,7 +118,13 @@ export class Reader {
     const { realm, userId } = this;
     const item = key('read', { realm, userId, conversation: readPlaceOf(head) });
     const names = [stateList(), stateList(channelNotedOf(head)), nameOf(item)];
-    return names.some((name) => this.#read.has(name));
+    const former = formerChannelOf(head);
+    return (
+      names.some((name) => this.#read.has(name)) &&
+      (former === undefined ||
+        this.#read.has('subscriptions') ||
+        this.#read.has(nameOf(key('subscription', { realm, userId, channelId: former }))))
+    );
   }
 
   /** Whether the reader sent to the topic or reacted in it. */
@@ -179,7 +194,7 @@ export class Reader {
   async surroundings(head: Omit<MessageHead, 'id' | 'readBySender'>): Promise<void> {
     const { senderId, channelId, topic = '', people = [], mentions } = head;
     await Promise.all([
-      this.stateFor(head),
+      this.#noted(head),
       channelId !== undefined && this.seen(channelId),
       channelId !== undefined && mentions?.topic && this.takesPart(channelId, topic),
       ...[senderId, ...people].map((userId) => this.user(userId)),

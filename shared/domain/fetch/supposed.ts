@@ -44,7 +44,7 @@ export class Supposed implements Facts {
   knowsPart: Facts['knowsPart'] = (channelId, topic) => this.#reader.knowsPart(channelId, topic);
 
   /** Supposes that what moved here from another conversation is read. */
-  async stateFor(head: Pick<MessageHead, 'conversation' | 'readIn' | 'channelId'>) {
+  async stateFor(head: Pick<MessageHead, 'id' | 'conversation' | 'readIn' | 'channelId'>) {
     if (this.#reader.knowsStateFor(head)) return this.#reader.stateFor(head);
     this.#open.push(() => this.#reader.stateFor(head));
     return ALL_READ;

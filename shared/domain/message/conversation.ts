@@ -9,6 +9,12 @@ const LISTED = 40;
 export const topicConversation = (channelId: number, topic: string): string =>
   conversationOf.topic(channelId, folded(topic));
 
+/** The channel of a conversation that is a topic. */
+export function channelOfConversation(conversation: string): number | undefined {
+  const channelId = /^topic:(\d+):/.exec(conversation)?.[1];
+  return channelId === undefined ? undefined : Number(channelId);
+}
+
 /** Whether two places are one topic, perhaps in other spellings. */
 export const isSameTopic = (
   one: { readonly channelId: number; readonly topic: string },

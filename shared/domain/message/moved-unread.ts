@@ -6,8 +6,8 @@ import type { Subscription } from '../channel/channel.ts';
 import { readHeads } from '../fetch/message-reach.ts';
 import type { Outside } from '../outside.ts';
 import { messageFlags } from '../unread/message-flags.ts';
-import { isUnread, type ReadState } from '../unread/read-state.ts';
-import { readPlaceOf } from './message-head.ts';
+import { isUnread, type ReadState, stateFrom } from '../unread/read-state.ts';
+import { formerChannelOf, readPlaceOf } from './message-head.ts';
 
 /*
  * Messages are unread for those who were subscribed to their channel when they were sent. By a move to another channel
@@ -55,11 +55,19 @@ export async function filledWithMoved(
   if (fresh.length === 0) return undefined;
   const heads = (await readHeads(table, realm, fresh)).filter(({ channelId }) => channelId === to);
   const places = [...new Set(heads.map(readPlaceOf))];
-  const states = await table.getMany<ReadState>(
-    places.map((conversation) => key('read', { realm, userId, conversation })),
-  );
+  const channels = [...new Set(heads.flatMap((head) => formerChannelOf(head) ?? []))];
+  const [states, formers] = await Promise.all([
+    table.getMany<ReadState>(places.map((conversation) => key('read', { realm, userId, conversation }))),
+    table.getMany<Subscription>(
+      channels.map((channelId) => key('subscription', { realm, userId, channelId })),
+    ),
+  ]);
   const stateOf = new Map(states.map((state) => [state.conversation, state]));
-  const unread = heads.filter((head) => isUnread(head, userId, target, stateOf.get(readPlaceOf(head))));
+  const formerOf = new Map(formers.map((former) => [former.channelId, former]));
+  const unread = heads.filter((head) => {
+    const former = formerOf.get(formerChannelOf(head) ?? 0);
+    return isUnread(head, userId, target, stateFrom(former, head.id, stateOf.get(readPlaceOf(head))));
+  });
   if (unread.length === 0) return undefined;
   const viewer = { userId, groups: standing.groups, received: true, takesPart: false, read: false };
   return {

@@ -3,10 +3,10 @@ import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { inChannel } from '../fetch/message-reach.ts';
-import { readPlaceOf } from '../message/message-head.ts';
+import { formerChannelOf, readPlaceOf } from '../message/message-head.ts';
 import type { Outside } from '../outside.ts';
 import { SETTLED, settledAmong } from './read-compact.ts';
-import { floorOf, isUnread, type ReadState, readPlace } from './read-state.ts';
+import { floorOf, isUnread, type ReadState, readPlace, stateFrom } from './read-state.ts';
 
 /** Messages above the floor that one raise looks at. */
 const LOOK = 4_000;
@@ -30,20 +30,21 @@ interface Raise {
  * looking through all that was ever read. Old messages that are unread are listed one by one in the read states of
  * their topics. Does nothing where somebody changed one of them meanwhile; the next time will do.
  *
- * `states` are all read states of this person, by conversation.
+ * `known` is what is known of this person besides.
  */
 export async function raiseFloor(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
   realm: string,
   userId: number,
   subscription: Subscription,
-  states: ReadonlyMap<string, ReadState>,
+  known: KnownRead,
 ): Promise<void> {
+  const { states } = known;
   const reach = inChannel(outside.table, realm, subscription.channelId);
   const from = floorOf(subscription, undefined) + 1;
   const { heads } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: LOOK });
   const settled = await settledAmong(outside, realm, heads);
-  const read = { subscription, states };
+  const read = { subscription, ...known };
   const raise = planRaise(userId, read, heads, settled);
   const { floor, unread } = raise;
   if (floor < from) return;
@@ -63,34 +64,47 @@ export async function raiseFloor(
   );
 }
 
-/** How somebody has read a channel. */
-interface ChannelRead {
-  readonly subscription: Subscription;
+/** What somebody has read, and not. */
+export interface KnownRead {
+  /** All of their read states, by conversation. */
   readonly states: ReadonlyMap<string, ReadState>;
+  readonly subscriptions: ReadonlyMap<number, Subscription>;
+  /** What they have not read, of all channels. */
+  readonly unread: readonly MessageHead[];
+}
+
+/** How somebody has read a channel. */
+interface ChannelRead extends KnownRead {
+  readonly subscription: Subscription;
 }
 
 function planRaise(
   userId: number,
-  { subscription, states }: ChannelRead,
+  { subscription, states, subscriptions, unread: unreadAnywhere }: ChannelRead,
   heads: readonly MessageHead[],
   settled: number,
 ): Raise {
+  const { channelId } = subscription;
   const unread = new Map<string, MessageHead[]>();
+  // The floor holds for those too that went elsewhere from here.
+  const gone = unreadAnywhere.filter((head) => formerChannelOf(head) === channelId);
   const moved = stillListed(subscription.movedUnread ?? new Set(), states);
   let floor = 0;
   let listed = 0;
   let read = 0;
-  for (const head of heads) {
+  for (const head of [...heads, ...gone].sort((a, b) => a.id - b.id)) {
     if (head.id > settled) break;
     const conversation = readPlaceOf(head);
     const state = states.get(conversation);
-    if (!isUnread(head, userId, subscription, state)) {
+    const former = subscriptions.get(formerChannelOf(head) ?? 0);
+    const isHere = head.channelId === channelId;
+    if (isHere && !isUnread(head, userId, subscription, stateFrom(former, head.id, state))) {
       read++;
       // Listing many to save few would make the next look longer.
       if (read >= listed) floor = head.id;
       continue;
     }
-    if (head.readIn !== undefined) moved.add(head.id);
+    if (isHere && head.readIn !== undefined) moved.add(head.id);
     if (state?.unread?.has(head.id) !== true) {
       const noted = unread.get(conversation);
       const isFull = noted === undefined && unread.size === MOST_CONVERSATIONS;

@@ -53,6 +53,19 @@ export const floorOf = (
 ): number => Math.max(subscription?.since ?? 0, subscription?.readFloor ?? 0, state?.floor ?? 0);
 
 /**
+ * What somebody has read, as it is for a message that moved away from a channel of theirs (`former`): the floor there
+ * holds for it still, since everything below it that is unread is listed.
+ */
+export const stateFrom = (
+  former: Pick<Subscription, 'since' | 'readFloor'> | undefined,
+  id: number,
+  state: ReadState | undefined,
+): ReadState | undefined =>
+  former === undefined || id <= former.since
+    ? state
+    : { conversation: '', ...state, floor: Math.max(state?.floor ?? 0, former.readFloor) };
+
+/**
  * Marks messages that are noted in one conversation, of which `head` is one, as read, or as unread again. Refused where the sets have grown too large; then
  * they are made small (`compactReadState`) and the same is done again.
  */

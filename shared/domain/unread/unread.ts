@@ -104,7 +104,7 @@ async function findUnread(
   return {
     messages: await described(reader, heads),
     missing: !found.complete || found.heads.length > MOST_UNREAD,
-    upkeep: () => raiseFloors(outside, reader, channels, directs),
+    upkeep: () => raiseFloors(outside, reader, { channels, directs, unread: heads }),
   };
 }
 
@@ -201,20 +201,29 @@ async function worthRaising<L extends Lane>(reader: Reader, lanes: readonly L[])
   return lanes.filter((_, i) => (counts[i] ?? 0) >= WORTHWHILE).slice(0, MOST_RAISED);
 }
 
+/** Where was looked for unread messages, and which there are. */
+interface Looked {
+  readonly channels: readonly (PlaceLane & { readonly subscription: Subscription })[];
+  readonly directs: readonly (PlaceLane & { readonly dialogue: Dialogue })[];
+  readonly unread: readonly MessageHead[];
+}
+
 async function raiseFloors(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
   reader: Reader,
-  channels: readonly (PlaceLane & { readonly subscription: Subscription })[],
-  directs: readonly (PlaceLane & { readonly dialogue: Dialogue })[],
+  { channels, directs, unread }: Looked,
 ): Promise<void> {
   const { realm, userId } = reader;
-  const [states, raising, compacting] = await Promise.all([
+  const [states, subscriptions, raising, compacting] = await Promise.all([
     reader.states(),
+    reader.subscriptions(),
     worthRaising(reader, channels),
     worthRaising(reader, directs),
   ]);
   await Promise.all([
-    ...raising.map(({ subscription }) => raiseFloor(outside, realm, userId, subscription, states)),
+    ...raising.map(({ subscription }) =>
+      raiseFloor(outside, realm, userId, subscription, { states, subscriptions, unread }),
+    ),
     ...compacting.map(({ dialogue: { conversation } }) =>
       compactReadState(outside, realm, userId, states.get(conversation) ?? { conversation }),
     ),
