@@ -50,6 +50,28 @@ describe('a queue', () => {
     expect(await client.ask()).toMatchObject(refusedQueue(client.queueId));
   });
 
+  it('lives from the end of its registration, however long that took', async () => {
+    const realm = await newRealm();
+    const slow = mishaps({
+      put: [
+        async (send) => {
+          const reply = await send();
+          realm.pass(20_000);
+          return reply;
+        },
+      ],
+    });
+    const { queueId, last } = await givenClient(realm.container(slow), realm.people.member, {
+      idle_queue_timeout: 100,
+    });
+    const query = { queue_id: queueId, last_event_id: last, dont_block: true };
+    const ask = () => realm.call(getEvents, realm.people.member, undefined, { query });
+    realm.pass(99_000);
+    expect((await ask()).status).toBe(200);
+    realm.pass(111_000);
+    expect(await ask()).toMatchObject(refusedQueue(queueId));
+  });
+
   it('that may be idle for a shorter time than a poll takes outlives its polls', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { idle_queue_timeout: 5 });

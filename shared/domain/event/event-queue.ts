@@ -90,7 +90,7 @@ export const newQueue = (
   registered: now,
   polledAt: now,
   marks: [{ head: given.start, at: now }],
-  expires: expiryOf(given, now),
+  expires: expiryOf({ ...given, registered: now }, now),
 });
 
 /** The longest (ms) that a registration reads its state: its function runs no longer, and clocks differ a little. */
@@ -103,12 +103,15 @@ export const isWhileRegistering = ({ registered }: EventQueue, at: number): bool
 /** How often (ms) a poll is noted, at most: so seldom costs little, so often is precise enough for the idle time. */
 const noteEvery = ({ idle }: Pick<EventQueue, 'idle'>): number => Math.min(60_000, idle * 100);
 
-/** When (ms) the queue is gone unless a poll comes. Polls are noted now and then, which must not shorten it. */
-const endOf = (queue: Pick<EventQueue, 'idle'>, polledAt: number): number =>
-  polledAt + queue.idle * 1000 + noteEvery(queue);
+/**
+ * When (ms) the queue is gone unless a poll comes. Polls are noted now and then, which must not shorten it, nor must the
+ * time that its registration took after it was made.
+ */
+const endOf = (queue: Pick<EventQueue, 'idle' | 'registered'>, polledAt: number): number =>
+  polledAt + queue.idle * 1000 + noteEvery(queue) + (polledAt === queue.registered ? REGISTERING : 0);
 
 /** DynamoDB deletes in no hurry and by whole seconds, so it is told a little later. */
-const expiryOf = (queue: Pick<EventQueue, 'idle'>, polledAt: number): number =>
+const expiryOf = (queue: Pick<EventQueue, 'idle' | 'registered'>, polledAt: number): number =>
   Math.ceil(endOf(queue, polledAt) / 1000) + 60;
 
 const queueKey = (realm: string, queueId: string): Key => key('queue', { realm, queueId });
