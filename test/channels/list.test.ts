@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as list } from '../../functions/channels/list.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { loadChannels } from '../../shared/domain/subscription/subscription-object.ts';
+import { partition } from '../../shared/table/keys.ts';
 import { givenChannel, givenGroup } from '../given.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 
@@ -127,3 +129,22 @@ describe('GET /streams', () => {
     expect(container.meter.roundTrips).toBe(1);
   });
 });
+
+it('tells the count of a channel that is created between the reads of both', async () => {
+  const realm = await newRealm();
+  const { admin } = realm.people;
+  let made: Promise<unknown> | undefined;
+  const container = realm.container((send) => async (command) => {
+    const { input } = command as { readonly input: { readonly ExpressionAttributeValues?: object } };
+    if (JSON.stringify(input.ExpressionAttributeValues ?? {}).includes(`"${channels(realm)}"`)) {
+      made ??= givenChannel(realm, { name: 'new' }, [admin]);
+      await made;
+    }
+    return send(command);
+  });
+  const all = await loadChannels(container.outside.table, realm.realm);
+  expect(all.find(({ channel }) => channel.name === 'new')?.count).toMatchObject({ subscribers: 1 });
+});
+
+/** Where all channels of the organization are stored. */
+const channels = ({ realm }: TestRealm): string => partition('channel', { realm });

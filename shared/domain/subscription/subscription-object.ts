@@ -79,13 +79,22 @@ export const loadCurrent = (table: Table, realm: string, userId: number): Promis
 export const loadFormer = (table: Table, realm: string, userId: number): Promise<FormerSubscription[]> =>
   table.all<FormerSubscription>({ pk: partition('former', { realm, userId }), prefix: sortPrefix('former') });
 
-/** All channels of the organization with their counts, whoever may see them. One round trip. */
+/**
+ * All channels of the organization with their counts, whoever may see them. One round trip, and another one where a
+ * channel was created between the two lists: each has its count from the beginning.
+ */
 export async function loadChannels(table: Table, realm: string): Promise<CountedChannel[]> {
   const [channels, counts] = await Promise.all([
     table.all<Channel>({ pk: partition('channel', { realm }) }),
     table.all<ChannelCount>({ pk: partition('channelCount', { realm }) }),
   ]);
-  const byId = new Map(counts.map((count) => [count.channelId, count]));
+  const known = new Set(counts.map(({ channelId }) => channelId));
+  const late = await table.getMany<ChannelCount>(
+    channels
+      .filter(({ channelId }) => !known.has(channelId))
+      .map(({ channelId }) => key('channelCount', { realm, channelId })),
+  );
+  const byId = new Map([...counts, ...late].map((count) => [count.channelId, count]));
   return channels.map((channel) => ({ channel, count: byId.get(channel.channelId) }));
 }
 
