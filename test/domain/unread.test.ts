@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { handler as leave } from '../../functions/subscriptions/remove.ts';
 import { accessCaller } from '../../shared/domain/caller.ts';
@@ -7,8 +9,8 @@ import { visibility } from '../../shared/domain/topic/visibility.ts';
 import { loadReadStates } from '../../shared/domain/unread/read-state.ts';
 import { loadUnread, type Unread } from '../../shared/domain/unread/unread.ts';
 import { unreadObject } from '../../shared/domain/unread/unread-object.ts';
-import { key } from '../../shared/table/keys.ts';
-import { givenChannel, givenMutedChannel, givenUserTopic } from '../given.ts';
+import { key, partition } from '../../shared/table/keys.ts';
+import { givenChannel, givenMutedChannel, givenUser, givenUserTopic } from '../given.ts';
 import { flagged, flagsFor, givenMessages, idsIn, sent } from '../message.ts';
 import { move, say } from '../messages/update.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
@@ -124,6 +126,24 @@ describe('unread_msgs', () => {
     }
     // Rounding of read units aside.
     expect(costs[1]).toBeLessThanOrEqual((costs[0] as number) + 2);
+  });
+
+  it('fails as one request and no more where the end of the log cannot be read, and nothing else needs it', async () => {
+    const realm = await newRealm();
+    const alone = await givenUser(realm);
+    const log = `"${partition('slot', { realm: realm.realm })}"`;
+    const container = realm.container((send) => async (command) => {
+      if (command instanceof QueryCommand && JSON.stringify(command.input).includes(log))
+        throw new Error('no log');
+      return send(command);
+    });
+    const unheard: unknown[] = [];
+    const note = (error: unknown): void => void unheard.push(error);
+    process.on('unhandledRejection', note);
+    await expect(load(container, alone)).rejects.toThrow('no log');
+    await wait(20);
+    process.off('unhandledRejection', note);
+    expect(unheard).toEqual([]);
   });
 
   it('tells of the newest 5,000, and that there are older ones', async () => {

@@ -83,6 +83,7 @@ async function findUnread(
 ): Promise<Unread> {
   const [subscriptions, dialogues, states] = await loadGround(reader);
   const recent: Recent = tail.then(messagesIn);
+  recent.catch(ignored);
   const channels = await lanesAboveFloors(
     reader,
     [...subscriptions.values()].map((each) => ({ ...channelLane(reader, each, recent), subscription: each })),
