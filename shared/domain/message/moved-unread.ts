@@ -1,13 +1,12 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry, Moved, Payload } from '../../log/slot.ts';
-import { key } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import type { Subscription } from '../channel/channel.ts';
+import { unreadOf } from '../fetch/message-lanes.ts';
 import { readHeads } from '../fetch/message-reach.ts';
+import { Reader } from '../fetch/reader.ts';
 import type { Outside } from '../outside.ts';
 import { messageFlags } from '../unread/message-flags.ts';
-import { isUnread, type ReadState, stateFrom } from '../unread/read-state.ts';
-import { formerChannelOf, readPlaceOf } from './message-head.ts';
 
 /*
  * Messages are unread for those who were subscribed to their channel when they were sent. By a move to another channel
@@ -42,9 +41,8 @@ export async function filledWithMoved(
   { from, to }: Moved,
 ): Promise<Payload | undefined> {
   const ids = payload.messages as readonly number[];
-  const [source, target] = await Promise.all(
-    [from, to].map((channelId) => table.get<Subscription>(key('subscription', { realm, userId, channelId }))),
-  );
+  const reader = new Reader(table, realm, userId);
+  const [source, target] = await Promise.all([reader.subscription(from), reader.subscription(to)]);
   const came = (id: number, subscription: Subscription | undefined): boolean =>
     subscription !== undefined && id > subscription.since;
   if (payload.op === 'add') {
@@ -54,20 +52,8 @@ export async function filledWithMoved(
   const fresh = ids.filter((id) => came(id, target) && (isRegistering || !came(id, source)));
   if (fresh.length === 0) return undefined;
   const heads = (await readHeads(table, realm, fresh)).filter(({ channelId }) => channelId === to);
-  const places = [...new Set(heads.map(readPlaceOf))];
-  const channels = [...new Set(heads.flatMap((head) => formerChannelOf(head) ?? []))];
-  const [states, formers] = await Promise.all([
-    table.getMany<ReadState>(places.map((conversation) => key('read', { realm, userId, conversation }))),
-    table.getMany<Subscription>(
-      channels.map((channelId) => key('subscription', { realm, userId, channelId })),
-    ),
-  ]);
-  const stateOf = new Map(states.map((state) => [state.conversation, state]));
-  const formerOf = new Map(formers.map((former) => [former.channelId, former]));
-  const unread = heads.filter((head) => {
-    const former = formerOf.get(formerChannelOf(head) ?? 0);
-    return isUnread(head, userId, target, stateFrom(former, head.id, stateOf.get(readPlaceOf(head))));
-  });
+  const isUnread = await unreadOf(reader)(heads);
+  const unread = heads.filter(({ id }) => isUnread.has(id));
   if (unread.length === 0) return undefined;
   const viewer = { userId, groups: standing.groups, received: true, takesPart: false, read: false };
   return {
