@@ -57,7 +57,9 @@ const SETTLING = 500;
 export async function endArrival(outside: Outside, realm: string, groupId: number): Promise<void> {
   const list = arrivalsKey(realm, groupId);
   const held: Write = { check: list, when: { absent: false } };
-  const { userIds = [] } = (await outside.table.get<Arrivals>(list)) ?? {};
+  const arrivals = await outside.table.get<Arrivals>(list);
+  if (arrivals === undefined) return;
+  const { userIds } = arrivals;
   const step = Math.floor((MOST_WRITES - 1) / 2);
   for (let start = 0; start < userIds.length; start += step) {
     const memberships = userIds
