@@ -1,5 +1,9 @@
 import { loadPresence, seconds } from '../../shared/domain/presence/presence.ts';
-import { presenceObject, singlePresenceObject } from '../../shared/domain/presence/presence-object.ts';
+import {
+  presenceObject,
+  sinceJoining,
+  singlePresenceObject,
+} from '../../shared/domain/presence/presence-object.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import type { User } from '../../shared/domain/user/user.ts';
 import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
@@ -29,6 +33,7 @@ export const handler = serve(getPresence, {
       throw badRequest(`Nothing is known of the presence of ${user.fullName}.`);
     }
     const now = seconds(outside.now());
-    return { presence: input.slim_presence ? presenceObject(last) : singlePresenceObject(last, now) };
+    const told = sinceJoining(last, user);
+    return { presence: input.slim_presence ? presenceObject(told) : singlePresenceObject(told, now) };
   },
 });

@@ -15,7 +15,7 @@ export const handler = serve(listPresences, {
     ]);
     const now = seconds(outside.now());
     const isOff = caller.realm.settings.presence_disabled;
-    const shown = shownPresences(isOff ? [] : known, users, undefined, now);
+    const shown = shownPresences(isOff ? [] : known, users, { now });
     return { presences: legacyPresences(shown, users, now), server_timestamp: outside.now() / 1000 };
   },
 });

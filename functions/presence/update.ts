@@ -8,6 +8,7 @@ import {
 } from '../../shared/domain/presence/presence.ts';
 import {
   legacyPresences,
+  neverActive,
   shownPresences,
   slimPresences,
 } from '../../shared/domain/presence/presence-object.ts';
@@ -33,26 +34,30 @@ export const handler = serve(updatePresence, {
     ]);
     return { now, settings: settingsOf(settings), own, others };
   },
-  run: async ({ input, caller, outside, realm, userId }, { now, settings, own, others }) => {
+  run: async ({ input, caller, outside, realm, userId }, { now, settings, own, ...loaded }) => {
     const { status, ping_only = false } = input;
     const slim = input.last_update_id !== undefined || (input.slim_presence ?? false);
     const isOff = caller.realm.settings.presence_disabled;
-    const ids = others.map((presence) => presence.userId);
+    const others = loaded.others.filter((presence) => presence.userId !== userId);
+    const lately = isLately(sinceOf(input), now);
+    const accounts = lately ? neverActive(others) : others.map((presence) => presence.userId);
     const [mine, known, users] = await Promise.all([
       isOff || !settings.presence_enabled
         ? own.last
         : notePing(outside.table, realm, userId, own, status, now),
       ofKnown(outside, caller, others),
-      // Whoever was here lately was let in then; of the others, those are left out who were deactivated since.
-      ping_only || isLately(sinceOf(input), now)
-        ? undefined
-        : loadUsersById(outside.table, realm, [...ids, userId]),
+      ping_only ? [] : loadUsersById(outside.table, realm, accounts),
     ]);
     if (ping_only) return {};
-    const all = [...known.filter((presence) => presence.userId !== userId), ...(mine ? [mine] : [])];
-    const shown = shownPresences(isOff ? [] : all, users, input.history_limit_days, now);
+    const people = [...users, caller.user];
+    const all = [...known, ...(mine ? [mine] : [])];
+    const shown = shownPresences(isOff ? [] : all, people, {
+      days: input.history_limit_days,
+      now,
+      isLately: lately,
+    });
     return {
-      presences: slim || users === undefined ? slimPresences(shown) : legacyPresences(shown, users, now),
+      presences: slim || lately ? slimPresences(shown) : legacyPresences(shown, people, now),
       presence_last_update_id: updateId(now),
       server_timestamp: outside.now() / 1000,
     };

@@ -2,8 +2,11 @@ import * as z from 'zod/mini';
 import { endpoint, reads } from './endpoint.ts';
 import { boolean, json, optional, text, word } from './parameter.ts';
 
-/** Seconds since 1970 of the last time somebody did something, and of the last time a client of theirs was there. */
-const modern = z.object({ active_timestamp: z.optional(z.int()), idle_timestamp: z.int() });
+/**
+ * Seconds since 1970 of the last time somebody did something, which is when they joined if they never did, and of the
+ * last time a client of theirs was there.
+ */
+const modern = z.object({ active_timestamp: z.int(), idle_timestamp: z.int() });
 
 const status = z.object({ status: z.string(), timestamp: z.int() });
 const client = z.extend(status, { client: z.string() });

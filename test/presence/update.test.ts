@@ -29,7 +29,10 @@ describe('POST /users/me/presence', () => {
           active_timestamp: expect.closeTo(now(realm), -1),
           idle_timestamp: expect.closeTo(now(realm), -1),
         },
-        [admin.userId]: { idle_timestamp: expect.closeTo(now(realm), -1) },
+        [admin.userId]: {
+          active_timestamp: expect.any(Number),
+          idle_timestamp: expect.closeTo(now(realm), -1),
+        },
       },
       presence_last_update_id: expect.any(Number),
       server_timestamp: expect.any(Number),
@@ -39,6 +42,7 @@ describe('POST /users/me/presence', () => {
   it('tells it in the older form by address, unless the client knows update ids', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
+    realm.pass(day);
     await here(realm, member);
     const { body } = await here(realm, guest, { status: 'idle' });
     const seen = { client: 'website', timestamp: expect.any(Number) };
@@ -58,6 +62,39 @@ describe('POST /users/me/presence', () => {
     expect(ids(await all(realm, guest, { slim_presence: false }))).toEqual(
       [member.userId, guest.userId].sort(),
     );
+  });
+
+  it('gives somebody who was never active the time at which they joined', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const joined = now(realm);
+    realm.pass(day);
+    const idle = {
+      active_timestamp: expect.closeTo(joined, -1),
+      idle_timestamp: expect.closeTo(now(realm), -1),
+    };
+    const { presences, presence_last_update_id: last } = await all(realm, member);
+    expect(presences).toEqual({ [member.userId]: idle });
+    // Others are told the same: who asks for everybody, for the news, in the older form, and for that person alone.
+    expect((await all(realm, admin)).presences[member.userId]).toEqual(idle);
+    expect((await all(realm, admin, { last_update_id: last })).presences[member.userId]).toEqual(idle);
+    expect((await realm.call(list, admin)).body.presences[member.email].aggregated.status).toBe('idle');
+    const one = await realm.call(get, admin, { user: `${member.userId}`, slim_presence: true });
+    expect(one.body.presence).toEqual(idle);
+    const registered = await givenClient(realm, admin, {
+      slim_presence: true,
+      fetch_event_types: ['presence'],
+    });
+    expect(registered.state.presences[member.userId]).toEqual(idle);
+  });
+
+  it('leaves out of the news who was never active and is deactivated', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { presence_last_update_id: last } = await all(realm, admin);
+    await here(realm, member, { status: 'idle' });
+    await out(realm, admin, member);
+    expect(ids(await all(realm, admin, { last_update_id: last }))).toEqual([admin.userId]);
   });
 
   it('tells nothing where only a ping is wanted', async () => {

@@ -11,7 +11,7 @@ const presence: Section = async ({ outside, caller, known, slimPresence, presenc
     isOff ? [] : loadPresences(outside.table, caller.realmId, undefined, now),
     known(),
   ]);
-  const shown = shownPresences(presences, users, presenceDays, now);
+  const shown = shownPresences(presences, users, { days: presenceDays, now });
   return {
     presences: slimPresence ? slimPresences(shown) : legacyPresences(shown, users, now),
     presence_last_update_id: updateId(now),
