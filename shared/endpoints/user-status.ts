@@ -12,9 +12,14 @@ export const setUserStatus = endpoint({
   parameters: {
     status_text: optional(text('The text, 60 characters at most.')),
     emoji_name: optional(text('The name of the emoji.')),
-    emoji_code: optional(text('Its code; that of its name if absent.')),
+    emoji_code: optional(text('Its code; that of its name if absent. Without a name, empty.')),
     reaction_type: optional(
-      word('Its kind; that of its name if absent.', ['unicode_emoji', 'realm_emoji', 'zulip_extra_emoji']),
+      word('Its kind; that of its name if absent. Without a name, empty.', [
+        'unicode_emoji',
+        'realm_emoji',
+        'zulip_extra_emoji',
+        '',
+      ]),
     ),
   },
   reply: z.object({}),

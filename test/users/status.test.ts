@@ -62,6 +62,19 @@ describe('POST /users/me/status', () => {
     expect(await said(realm, member)).toEqual({ status_text: 'back' });
   });
 
+  it('clears the emoji where all three of its fields are empty', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    await set(realm, member, { status_text: 'here', emoji_name: 'working_on_it' });
+    const empty = { emoji_name: '', emoji_code: '', reaction_type: '' };
+    expect(answer(await set(realm, member, empty))).toEqual([200, undefined]);
+    expect(await said(realm, member)).toEqual({ status_text: 'here' });
+    // Without a name the other two say nothing, and a text may come with them.
+    const text = { status_text: 'there', emoji_code: '', reaction_type: '' };
+    expect(answer(await set(realm, member, text))).toEqual([200, undefined]);
+    expect(await said(realm, member)).toEqual({ status_text: 'there' });
+  });
+
   it('tells nothing of what stays as it is, and ignores what is not supported any more', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
@@ -93,6 +106,8 @@ describe('POST /users/me/status', () => {
     ['a code that is not that of the name', { ...tools, emoji_code: '1f600' }],
     ['a kind that is not that of the name', { ...tools, reaction_type: 'realm_emoji' }],
     ['a kind that does not exist', { ...tools, reaction_type: 'sticker' }],
+    ['an empty kind with a name', { ...tools, reaction_type: '' }],
+    ['an empty code with a name', { ...tools, emoji_code: '' }],
     ['a code without a name', { status_text: 'x', emoji_code: '1f6e0' }],
     ['a kind without a name', { reaction_type: 'unicode_emoji' }],
     ['nothing at all', {}],

@@ -17,7 +17,7 @@ export interface GivenEmoji {
 }
 
 /** The name as a pointer to the organization's own emoji, which wins over a built-in one. */
-export const emojiPointers = ({ emoji_name: name }: GivenEmoji): Pointer[] =>
+export const emojiPointers = ({ emoji_name: name }: Pick<GivenEmoji, 'emoji_name'>): Pointer[] =>
   name !== undefined && name !== '' && name.length <= LONGEST_NAME ? [{ kind: 'emojiName', name }] : [];
 
 /** The id of the organization's active emoji of the given name. */

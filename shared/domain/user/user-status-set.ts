@@ -4,6 +4,7 @@ import { codePoints } from '../folding.ts';
 import type { Step } from '../in-order.ts';
 import type { Known } from '../pointer.ts';
 import { badRequest } from '../problems.ts';
+import type { ReactionType } from '../reaction/reaction.ts';
 import { checkEmoji, type GivenEmoji, namedEmoji } from '../reaction/reaction-emoji.ts';
 import { type StatusFields, statusFields, statusObject, type UserStatus } from './user-status.ts';
 
@@ -13,17 +14,20 @@ const LONGEST = 60;
 /** Seconds for which a status that was cleared is kept. */
 const CLEARED = 86_400;
 
+/** What a request sets. Clients that clear the emoji send all three of its fields empty. */
+interface GivenStatus extends Omit<GivenEmoji, 'reaction_type'> {
+  readonly status_text?: string;
+  readonly reaction_type?: ReactionType | '';
+}
+
 /** Decides on the fields that a request changes; the empty text clears one. */
-export function checkStatus(
-  given: GivenEmoji & { readonly status_text?: string },
-  known: Known,
-): StatusFields {
+export function checkStatus(given: GivenStatus, known: Known): StatusFields {
   const text = given.status_text?.trim();
-  const { emoji_name: name } = given;
+  const { emoji_name: name, emoji_code: code, reaction_type: type } = given;
   if (text !== undefined && codePoints(text) > LONGEST) {
     throw badRequest(`'status_text' is too long (at most ${LONGEST}).`);
   }
-  if (name === undefined && (given.emoji_code !== undefined || given.reaction_type !== undefined)) {
+  if (name === undefined && (code || type)) {
     throw badRequest("'emoji_code' and 'reaction_type' need 'emoji_name'.");
   }
   if (text === undefined && name === undefined) throw badRequest("Send 'status_text' or 'emoji_name'.");
@@ -31,7 +35,15 @@ export function checkStatus(
 
   function emojiFields(emoji_name: string): StatusFields {
     if (emoji_name === '') return { emoji_name, emoji_code: '', reaction_type: 'unicode_emoji' };
-    const emoji = namedEmoji({ ...given, emoji_name }, known);
+    if (type === '') throw badRequest("'reaction_type' is empty only where 'emoji_name' is.");
+    const emoji = namedEmoji(
+      {
+        emoji_name,
+        ...(code !== undefined && { emoji_code: code }),
+        ...(type !== undefined && { reaction_type: type }),
+      },
+      known,
+    );
     checkEmoji(emoji, known);
     return { emoji_name, emoji_code: emoji.code, reaction_type: emoji.type };
   }
