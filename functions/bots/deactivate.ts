@@ -15,7 +15,7 @@ export const handler = serve(deactivateBot, {
     loadDeparture(outside, realm, await loadTarget(outside.table, String(id), known)),
   ahead: EVENTS,
   run: async ({ caller, commit, outside }, departure) => {
-    const bot = accessBot(caller, departure.target);
+    const bot = accessBot(caller, departure.target, departure.owner);
     const steps = doDeactivate(caller, bot, departure, outside.now());
     if (steps.length === 0) throw badRequest('The bot is deactivated already.');
     await commitInOrder(commit, steps);

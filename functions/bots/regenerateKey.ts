@@ -1,16 +1,18 @@
-import { isId } from '../../shared/domain/channel/channel-access.ts';
+import { loadBotOwner } from '../../shared/domain/user/account-management.ts';
 import { changeKey } from '../../shared/domain/user/api-key-change.ts';
 import { accessBot } from '../../shared/domain/user/bot.ts';
-import type { User } from '../../shared/domain/user/user.ts';
+import { loadTarget, targetPointers } from '../../shared/domain/user/user-list.ts';
 import { regenerateBotKey } from '../../shared/endpoints/bots.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(regenerateBotKey, {
-  load: async ({ input: { bot_id: userId }, outside, realm }) =>
-    isId(userId) ? outside.table.get<User>(key('user', { realm, userId })) : undefined,
-  run: async ({ caller, outside, realm }, target) => {
-    const { email } = accessBot(caller, target);
+  pointers: ({ bot_id: id }) => targetPointers(String(id)),
+  load: async ({ input: { bot_id: id }, known, outside: { table }, realm }) => {
+    const bot = await loadTarget(table, String(id), known);
+    return { bot, owner: await loadBotOwner(table, realm, bot) };
+  },
+  run: async ({ caller, outside, realm }, { bot, owner }) => {
+    const { email } = accessBot(caller, bot, owner);
     return { api_key: await changeKey(outside, realm, email) };
   },
 });

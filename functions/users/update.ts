@@ -5,12 +5,12 @@ import {
   valuePointers,
 } from '../../shared/domain/profile/given-values.ts';
 import { doChangeProfile } from '../../shared/domain/profile/profile-change.ts';
-import { userIdOf, userPointers } from '../../shared/domain/user/user-list.ts';
+import { userIdOf } from '../../shared/domain/user/user-list.ts';
 import {
   checkUserUpdate,
   doUpdateUser,
   loadUserUpdate,
-  namePointers,
+  updatePointers,
 } from '../../shared/domain/user/user-update.ts';
 import { updateUser } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -19,16 +19,12 @@ import { serve } from '../../shared/serve/serve.ts';
 const EVENTS = 8;
 
 export const handler = serve(updateUser, {
-  pointers: (input) => [
-    ...userPointers(input.user),
-    ...namePointers(input),
-    ...valuePointers(input.profile_data),
-  ],
+  pointers: (input) => [...updatePointers(input.user, input), ...valuePointers(input.profile_data)],
   load: async (look) => {
     const { input, known, outside } = look;
     const userId = userIdOf(input.user, known);
     const [ground, given] = await Promise.all([
-      loadUserUpdate(outside, known, userId, input),
+      loadUserUpdate(outside, known, input.user, input),
       userId && input.profile_data ? loadGivenValues(look, userId, input.profile_data) : undefined,
     ]);
     return { ground, given };

@@ -83,7 +83,7 @@ export const updateUser = endpoint({
   method: 'PATCH',
   path: '/api/v1/users/{user}',
   source: 'https://zulip.com/api/update-user',
-  says: 'Changes the name, role or profile of an account. Only owners make owners, or make them something else.',
+  says: 'Changes the name, role or profile of an account. Only owners make owners, or change them or their bots.',
   who: 'administrator',
   parameters: {
     user,
@@ -106,7 +106,7 @@ export const deactivateUser = endpoint({
   method: 'DELETE',
   path: '/api/v1/users/{user}',
   source: 'https://zulip.com/api/deactivate-user',
-  says: 'Deactivates an account and the bots that it owns. A bot may be deactivated by its owner too.',
+  says: 'Deactivates an account and the bots that it owns. A bot may be deactivated by its owner too, and nobody by a lower role.',
   who: 'user',
   parameters: { user },
   reply: z.object({}),

@@ -3,6 +3,7 @@ import type { Table } from '../../table/table.ts';
 import type { Caller } from '../caller.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest, refusal } from '../problems.ts';
+import { mayActAsBot } from '../user/account-management.ts';
 import type { User } from '../user/user.ts';
 import type { Channel, Subscription } from './channel.ts';
 import { accessContent, isId, loadChannel, type Seen } from './channel-access.ts';
@@ -81,7 +82,7 @@ export function checkMailAddress(
   checkPosting(caller, { ...seen, ownerSubscription });
   const { userId } = caller.user;
   const isService = asked === undefined || asked === caller.realm.noticeBotId;
-  const isOwnBot = sender?.isBot === true && sender.isActive && sender.ownerId === userId;
+  const isOwnBot = sender !== undefined && mayActAsBot(caller.user, sender);
   if (!isService && asked !== userId && !isOwnBot) {
     throw badRequest("'sender_id' must be yours, or that of a bot of yours.");
   }

@@ -16,6 +16,7 @@ import { loadNamed, namePointers, withoutUsers } from '../send/naming.ts';
 import { type Delivery, type Draft, doSend } from '../send/send.ts';
 import { checkChannelMessage, type Destination, loadDestination } from '../send/send-channel.ts';
 import { type SendToken, type Sent, sentKey } from '../send/sent.ts';
+import { mayActAsBot } from '../user/account-management.ts';
 import type { User } from '../user/user.ts';
 import { hiddenUsers } from '../user/user-access.ts';
 import type { Mail } from './mail.ts';
@@ -71,7 +72,7 @@ async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddre
     table.get<Sent>(sentKey(realm, senderId, sentToken.echo)),
   ]);
   if (before !== undefined) return 'posted before';
-  if (sender === undefined || !mayStillAppear(sender, address)) return 'sender lost';
+  if (sender === undefined || !mayStillAppear(sender, address, person)) return 'sender lost';
   // Channels are never deleted, only archived.
   if (channel === undefined || channel.isArchived) return 'channel archived';
 
@@ -116,8 +117,8 @@ async function loadCaller(outside: Outside, realm: string, user: User): Promise<
 }
 
 /** Whether mail may still be shown as this account's: the service's, the person's own, or a bot's of theirs. */
-const mayStillAppear = (sender: User, { userId, senderId }: MailAddress): boolean =>
-  senderId === SERVICE || sender.userId === userId || (sender.isActive && sender.ownerId === userId);
+const mayStillAppear = (sender: User, { senderId }: MailAddress, person: User): boolean =>
+  senderId === SERVICE || sender.userId === person.userId || mayActAsBot(person, sender);
 
 /** Under one name for each mail and address, whoever appears as the sender. */
 function tokenOf({ id, recipient }: Letter): SendToken {

@@ -6,6 +6,7 @@ import type { Caller } from '../caller.ts';
 import { hasMetadataAccess, loadChannel, type Seen } from '../channel/channel-access.ts';
 import { holdsUnlessGuest, isAdministrator, type Standing } from '../permission.ts';
 import { badRequest, refusal } from '../problems.ts';
+import { checkManages } from './account-management.ts';
 import type { User } from './user.ts';
 import { isLocalPart } from './user-text.ts';
 
@@ -91,17 +92,15 @@ export function checkMayCreateBots({ standing, realm }: Pick<Caller, 'standing' 
   }
 }
 
-/** Whether the caller may decide about the account: administrators about any, owners of bots about those. */
-export const administersUser = (
-  { user, standing }: Pick<Caller, 'user' | 'standing'>,
-  target: User,
-): boolean => isAdministrator(standing) || (target.isBot && target.ownerId === user.userId);
-
-/** The bot, for someone who may decide about it. */
-export function accessBot(caller: Pick<Caller, 'user' | 'standing'>, target: User | undefined): User {
+/** The bot, for someone who may manage it (`checkManages`). */
+export function accessBot(
+  caller: Pick<Caller, 'user' | 'standing'>,
+  target: User | undefined,
+  owner: User | undefined,
+): User {
   // The bot of the service has no owner, and is nobody's to decide about.
   if (target?.ownerId === undefined) throw badRequest('There is no such bot.');
-  if (!administersUser(caller, target)) throw refusal('notAdministrator');
+  checkManages(caller, target, owner);
   return target;
 }
 

@@ -5,10 +5,10 @@ import type { Subscription } from '../channel/channel.ts';
 import { activeGroupEvents } from '../group/role-groups.ts';
 import type { Step } from '../in-order.ts';
 import type { Outside } from '../outside.ts';
-import { isFullMember, isOwner } from '../permission.ts';
-import { badRequest, refusal } from '../problems.ts';
+import { isFullMember } from '../permission.ts';
+import { badRequest } from '../problems.ts';
 import { loadCurrent } from '../subscription/subscription-object.ts';
-import { administersUser } from './bot.ts';
+import { checkManages, loadBotOwner } from './account-management.ts';
 import { doSleep } from './dormancy.ts';
 import { isHumanOwner, type OwnerCount } from './owner-count.ts';
 import { isSystemBot, type User } from './user.ts';
@@ -18,6 +18,8 @@ import { noSuchAccount } from './user-list.ts';
 /** What the deactivation of an account is decided on. */
 export interface Departure {
   readonly target: User | undefined;
+  /** Whose bot it is. */
+  readonly owner: User | undefined;
   readonly owners: OwnerCount | undefined;
   /** The bots that it owns. */
   readonly bots: readonly User[];
@@ -36,32 +38,39 @@ export async function loadDeparture(
   realm: string,
   target: User | undefined,
 ): Promise<Departure> {
-  if (target === undefined)
-    return { target, owners: undefined, bots: [], subscriptions: [], groups: new Map() };
+  if (target === undefined) {
+    return {
+      target,
+      owner: undefined,
+      owners: undefined,
+      bots: [],
+      subscriptions: [],
+      groups: new Map(),
+    };
+  }
   const { table } = outside;
   const bots = [...(target.bots ?? [])];
   const ids = [target.userId, ...bots];
-  const [owners, users, subscriptions, groups] = await Promise.all([
+  const [owner, owners, users, subscriptions, groups] = await Promise.all([
+    loadBotOwner(table, realm, target),
     table.get<OwnerCount>(key('owners', { realm })),
     table.getMany<User>(bots.map((userId) => key('user', { realm, userId }))),
     Promise.all(ids.map((userId) => loadCurrent(table, realm, userId))),
     Promise.all(ids.map(async (userId) => [userId, await directGroups(outside, realm, userId)] as const)),
   ]);
-  return { target, owners, bots: users, subscriptions: subscriptions.flat(), groups: new Map(groups) };
+  return { target, owner, owners, bots: users, subscriptions: subscriptions.flat(), groups: new Map(groups) };
 }
 
 /**
- * Decides whether the caller may deactivate the account: administrators may, but an owner only if they are one;
- * owners of bots may for theirs. The last owner stays.
+ * Decides whether the caller may deactivate the account, and the bots that are deactivated with it: they manage all of
+ * them. The last owner stays.
  */
-export function checkDeactivate(caller: Caller, { target, owners }: Departure): User {
+export function checkDeactivate(caller: Caller, { target, owner, owners, bots }: Departure): User {
   if (target === undefined || isSystemBot(target)) throw noSuchAccount(caller);
-  if (!administersUser(caller, target)) throw refusal('notAdministrator');
-  if (isHumanOwner(target)) {
-    if (!isOwner(caller.standing)) throw refusal('notOwner');
-    if (target.isActive && (owners?.count ?? 0) <= 1) {
-      throw badRequest('The only owner of an organization cannot be deactivated.');
-    }
+  checkManages(caller, target, owner);
+  for (const bot of bots) if (bot.isActive) checkManages(caller, bot, target);
+  if (isHumanOwner(target) && target.isActive && (owners?.count ?? 0) <= 1) {
+    throw badRequest('The only owner of an organization cannot be deactivated.');
   }
   return target;
 }

@@ -7,13 +7,12 @@ import { folded } from '../folding.ts';
 import { activeGroupEvents } from '../group/role-groups.ts';
 import type { Step } from '../in-order.ts';
 import type { Outside } from '../outside.ts';
-import { isFullMember, isOwner } from '../permission.ts';
-import { refusal } from '../problems.ts';
+import { isFullMember } from '../permission.ts';
 import { loadCurrent } from '../subscription/subscription-object.ts';
-import { administersUser, checkMayCreateBots, type OwnedBot, ownBot } from './bot.ts';
+import { checkManages, loadBotOwner } from './account-management.ts';
+import { checkMayCreateBots, type OwnedBot, ownBot } from './bot.ts';
 import { doWake } from './dormancy.ts';
 import { checkBotName, holdNamesakes, lookUpNamesakes, type Namesakes } from './namesakes.ts';
-import { isHumanOwner } from './owner-count.ts';
 import { isSystemBot, type User } from './user.ts';
 import { doActivate, doHaveBot, doLoseBot, personEvent } from './user-active.ts';
 import { noSuchAccount } from './user-list.ts';
@@ -56,7 +55,7 @@ async function loadBotReturn(
   { userId, ownerId, fullName }: Pick<User, 'userId' | 'fullName'> & { readonly ownerId: number },
 ): Promise<BotReturn> {
   const [owner, owned, namesakes] = await Promise.all([
-    table.get<User>(key('user', { realm, userId: ownerId })),
+    loadBotOwner(table, realm, { ownerId }),
     table.get<OwnedBot>(key('bot', { realm, ownerId, userId })),
     lookUpNamesakes(table, realm, { userId, fullName }),
   ]);
@@ -64,13 +63,12 @@ async function loadBotReturn(
 }
 
 /**
- * Decides whether the caller may bring the account back: as for deactivating it, and for a bot as for creating
- * one, whose name must be free.
+ * Decides whether the caller may bring the account back: they manage it, and for a bot as for creating one, whose name
+ * must be free. A bot whose owner is deactivated becomes the caller's, who needs the role that its owner had.
  */
 export function checkReactivate(caller: Caller, { target, bot }: Return): User {
   if (target === undefined || isSystemBot(target)) throw noSuchAccount(caller);
-  if (!administersUser(caller, target)) throw refusal('notAdministrator');
-  if (isHumanOwner(target) && !isOwner(caller.standing)) throw refusal('notOwner');
+  checkManages(caller, target, bot?.owner);
   if (bot && !target.isActive) {
     checkMayCreateBots(caller);
     checkBotName(target.fullName, bot.namesakes);

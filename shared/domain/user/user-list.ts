@@ -52,6 +52,12 @@ export function userIdOf(name: string, known: Known): number | undefined {
   return pointer && known.follow<Account>(pointer)?.userId;
 }
 
+/** The owner of the bot that a name leads to, after the look-up of `targetPointers`; undefined where it is no bot. */
+export function ownerIdOf(name: string, known: Known): number | undefined {
+  const [pointer] = targetPointers(name);
+  return pointer && known.follow<Account | User>(pointer)?.ownerId;
+}
+
 /** The same for a request that rests on more of the user, who is read with the look-up where an id is given. */
 export const targetPointers = (name: string): Pointer[] =>
   isNumeral(name) ? (isId(Number(name)) ? [{ kind: 'user', id: Number(name) }] : []) : userPointers(name);

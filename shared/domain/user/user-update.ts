@@ -1,15 +1,14 @@
 import { key } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
-import { type Role, roles } from '../group/system-group.ts';
+import type { Role } from '../group/system-group.ts';
 import type { Step } from '../in-order.ts';
 import type { Outside } from '../outside.ts';
-import { isOwner } from '../permission.ts';
 import type { Known, Pointer } from '../pointer.ts';
-import { refusal } from '../problems.ts';
+import { checkManages, loadBotOwner } from './account-management.ts';
 import { checkBotName, loadNamesakes, type Namesakes } from './namesakes.ts';
 import { checkRoleChange, doChangeRole, loadRoleGround, type RoleGround } from './role-change.ts';
 import { isSystemBot, type User } from './user.ts';
-import { noSuchUser } from './user-list.ts';
+import { loadTarget, noSuchUser, ownerIdOf, targetPointers, userIdOf } from './user-list.ts';
 import { doRename } from './user-rename.ts';
 import { checkFullName } from './user-text.ts';
 
@@ -22,6 +21,8 @@ export interface UserUpdateAsked {
 /** What it is decided on. */
 export interface UserUpdateGround {
   readonly target: User | undefined;
+  /** Whose bot it is. */
+  readonly owner: User | undefined;
   /** Read where a role is asked for. */
   readonly role: RoleGround | undefined;
   /** Who bears the name that is asked for. */
@@ -35,37 +36,46 @@ export interface UserUpdate {
   readonly role?: Role;
 }
 
-/** The name that is asked for, as a pointer to look up; refuses what cannot be a name. */
-export const namePointers = ({ full_name: name }: UserUpdateAsked): Pointer[] =>
+/** The account, and the name that is asked for, as pointers to look up; refuses what cannot be a name. */
+export const updatePointers = (user: string, asked: UserUpdateAsked): Pointer[] => [
+  ...targetPointers(user),
+  ...namePointers(asked),
+];
+
+const namePointers = ({ full_name: name }: UserUpdateAsked): Pointer[] =>
   name === undefined ? [] : [{ kind: 'fullName', name: checkFullName(name) }];
 
-/** Reads the ground. One round trip. */
+/** Reads the ground for the account that a path names, after the look-up of `updatePointers`. One round trip. */
 export async function loadUserUpdate(
   outside: Outside,
   known: Known,
-  userId: number | undefined,
+  user: string,
   asked: UserUpdateAsked,
 ): Promise<UserUpdateGround> {
-  if (userId === undefined) return { target: undefined, role: undefined, namesakes: undefined };
+  const userId = userIdOf(user, known);
+  if (userId === undefined) {
+    return { target: undefined, owner: undefined, role: undefined, namesakes: undefined };
+  }
   const { realm } = known;
   const [name] = namePointers(asked);
   const bearers = name && known.follow<{ users?: ReadonlySet<number> }>(name)?.users;
-  const [target, role, namesakes] = await Promise.all([
-    outside.table.get<User>(key('user', { realm, userId })),
+  const [target, owner, role, namesakes] = await Promise.all([
+    loadTarget(outside.table, user, known),
+    loadBotOwner(outside.table, realm, { ownerId: ownerIdOf(user, known) }),
     asked.role === undefined ? undefined : loadRoleGround(outside, realm, userId),
     name && loadNamesakes(outside.table, realm, bearers),
   ]);
-  return { target, role, namesakes };
+  return { target, owner, role, namesakes };
 }
 
-/** Decides on a new name and a new role, for an administrator. Only owners may change owners. */
+/** Decides on a new name and a new role, for somebody who manages the account (`checkManages`). */
 export function checkUserUpdate(
-  caller: Pick<Caller, 'standing'>,
-  { target, role: ground, namesakes }: UserUpdateGround,
+  caller: Pick<Caller, 'user' | 'standing'>,
+  { target, owner, role: ground, namesakes }: UserUpdateGround,
   asked: UserUpdateAsked,
 ): UserUpdate {
   if (target === undefined || isSystemBot(target)) throw noSuchUser();
-  if (target.role === roles.owner && !isOwner(caller.standing)) throw refusal('notOwner');
+  checkManages(caller, target, owner);
   const fullName = asked.full_name === undefined ? target.fullName : checkFullName(asked.full_name);
   const role =
     asked.role === undefined ? target.role : checkRoleChange(caller, target, asked.role, ground?.owners);
