@@ -10,7 +10,8 @@ export class AccessLogs extends Bucket {
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      removalPolicy: RemovalPolicy.RETAIN,
+      // Kept when the stack goes, and not when its very first deployment fails.
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       lifecycleRules: [{ expiration: Duration.days(retentionDays) }],
     });
   }

@@ -8,7 +8,10 @@ const textKey = (key: { readonly partition: string; readonly sort: string }) => 
   sortKey: { name: key.sort, type: AttributeType.STRING },
 });
 
-/** The one table. It outlives the stack, and can be put back to any second of the last 35 days. */
+/**
+ * The one table. It outlives the stack, and can be put back to any second of the last 35 days. It stays even when the first
+ * deployment fails: CloudFormation cannot delete what is protected from deletion, and an empty table costs nothing.
+ */
 export class ChatTable extends Table {
   constructor(scope: Construct, id: string) {
     super(scope, id, {

@@ -50,8 +50,9 @@ export const deploymentSettings = {
     matches: COUNT,
   },
   pollConcurrency: {
-    says: 'how many clients may wait for events at once; `none` keeps no number of functions for them',
-    otherwise: '500',
+    says: 'how many functions are reserved for clients that wait for events; `none` reserves nothing',
+    // A new account may run 10 functions at once, of which none can be reserved.
+    otherwise: 'none',
     matches: /^(none|[1-9]\d{0,4})$/,
   },
   pollMemory: {

@@ -187,12 +187,15 @@ export class ParlanceStack extends Stack {
     return secret;
   }
 
-  /** The key that seals what other services trust us with. What it sealed is lost with it, so it stays. */
+  /**
+   * The key that seals what other services trust us with. What it sealed is lost with it, so it stays when the stack
+   * goes; a key of a first deployment that failed sealed nothing, and would be paid for.
+   */
   private key(): Key {
     return new Key(this, 'TokenKey', {
       description: 'Parlance: seals the tokens of other services at rest.',
       enableKeyRotation: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
   }
 }

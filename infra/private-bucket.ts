@@ -9,7 +9,10 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { AccessLogs } from './access-logs.ts';
 
-/** A bucket that only functions can reach, over TLS only. It outlives the stack, as what it holds is people's data. */
+/**
+ * A bucket that only functions can reach, over TLS only. It outlives the stack, as what it holds is people's data; it is
+ * removed only when the deployment that created it fails.
+ */
 export class PrivateBucket extends Bucket {
   constructor(scope: Construct, id: string, accessLogs: AccessLogs) {
     super(scope, id, {
@@ -20,7 +23,7 @@ export class PrivateBucket extends Bucket {
       serverAccessLogsBucket: accessLogs as IBucket,
       serverAccessLogsPrefix: `${id}/`,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       // Parts of an upload that nobody ended are paid for and seen by nobody.
       lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(7) }],
     });

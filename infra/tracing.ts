@@ -4,6 +4,9 @@ import { Construct } from 'constructs';
 import { getEvents } from '../shared/endpoints/events.ts';
 import type { RestApi } from './rest-api.ts';
 
+/** The part of requests that is traced. The cost page and the sampling rules both take it from here. */
+export const tracedShare = { requests: 0.02, polls: 0.0005 } as const;
+
 /**
  * How many requests are traced by X-Ray. Its own rule takes one each second, which for clients that wait day and night
  * would cost more than all the rest.
@@ -28,7 +31,7 @@ export class Tracing extends Construct {
           resourceArn: '*',
         },
       });
-    rule('Polls', 100, `*${getEvents.path}`, 0.0005);
-    rule('Requests', 200, '*', 0.02);
+    rule('Polls', 100, `*${getEvents.path}`, tracedShare.polls);
+    rule('Requests', 200, '*', tracedShare.requests);
   }
 }

@@ -40,6 +40,9 @@ const localMailDomain = 'parlance.localhost';
 /** How many functions an AWS account may run at once unless it asked for more. */
 const accountConcurrency = 1000;
 
+/** How many of them AWS wants to stay for functions that reserve none. */
+const unreserved = 100;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -50,18 +53,23 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readConfiguration(environment: Environment): Configuration {
   const smtp = readSmtpPort(environment);
   const settings = Object.fromEntries(operatorSettingNames.flatMap((name) => readSetting(environment, name)));
+  const concurrency = readNumber(environment, 'LOCAL_CONCURRENCY', {
+    from: 2,
+    to: 10_000,
+    otherwise: defaultConcurrency(process.availableMemory()),
+  });
   const mailDomain = smtp && (settings[operatorSettings.MAIL_DOMAIN.context] ?? localMailDomain);
   return {
     smtp,
     port: readNumber(environment, 'PORT', { from: 0, to: 65_535, otherwise: 9991 }),
     dataDirectory: readDirectory(environment.DATA_DIR ?? '.local'),
     dynamodbEndpoint: readAddress(environment, 'DYNAMODB_ENDPOINT'),
-    concurrency: readNumber(environment, 'LOCAL_CONCURRENCY', {
-      from: 2,
-      to: 10_000,
-      otherwise: defaultConcurrency(process.availableMemory()),
-    }),
-    context: { ...settings, [operatorSettings.MAIL_DOMAIN.context]: mailDomain ?? '' },
+    concurrency,
+    context: {
+      ...settings,
+      [operatorSettings.MAIL_DOMAIN.context]: mailDomain ?? '',
+      pollConcurrency: String(roomForPolls(concurrency)),
+    },
     secrets: new Map(
       secretVariables.flatMap((name) => {
         const value = environment[name]?.trim();
@@ -92,6 +100,10 @@ export const defaultConcurrency = (freeMemory: number): number =>
     accountConcurrency,
     Math.max(4 * availableParallelism(), Math.floor((freeMemory * 0.75) / memoryOfFunction)),
   );
+
+/** How many clients may wait at once: what AWS too demands stays free for all other functions, and at least a fifth. */
+export const roomForPolls = (concurrency: number): number =>
+  concurrency - Math.min(unreserved, Math.ceil(concurrency / 5));
 
 function readNumber(
   environment: Environment,

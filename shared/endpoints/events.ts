@@ -106,7 +106,7 @@ export const getEvents = endpoint({
   needs: { table: [...reads, 'PutItem', 'UpdateItem'], buckets: { exports: ['GetObject'] } },
   timeout: 28,
   // It waits nearly all of its time, and memory is what waiting costs (docs/COST.md).
-  memory: 256,
+  memory: 128,
 });
 
 export const deleteQueue = endpoint({

@@ -37,8 +37,6 @@ export const running = {
   /** Bytes of headers that go with a reply, and of the lines that Lambda itself logs. */
   headers: 900,
   logged: 500,
-  /** Of how many requests one is traced. */
-  tracedOneIn: 20,
   /** Bytes that a message takes in the table and in its two indexes. */
   stored: 3_000,
 } as const;

@@ -1,3 +1,4 @@
+import { tracedShare } from '../../infra/tracing.ts';
 import { activity, HELD, PEOPLE, pollMemory, running } from './activity.ts';
 import { type Counted, callCost, monthCost, monthlyHours, personCost, polling, requestCost } from './cost.ts';
 import { transportNote } from './cost-transport.ts';
@@ -5,6 +6,8 @@ import { costOf, prices } from './prices.ts';
 import { type Column, dollars, figure, markdownTable } from './table.ts';
 
 const figures = (...heads: readonly string[]): Column[] => heads.map((head) => ({ head, figures: true }));
+
+const percent = (share: number): string => `${+(100 * share).toFixed(2)} %`;
 
 /** So many active people whose arithmetic is shown. */
 const SHOWN = 50;
@@ -90,7 +93,8 @@ function arithmetic(counted: Counted): string[] {
     `A poll ends with the first event or after ${HELD} s: with ${figure(heard)} events an hour it is held ${figure(mean)} s on average,`,
     `so there are ${figure(polls)} an hour. It looks for news every 150 ms, for half a read unit. Each message of the`,
     `organization wakes every poll, ${figure(overheard)} of ${figure(heard + overheard)} an hour for nothing; whoever hears it has their rights read anew.`,
-    `A request costs ${dollars(requestCost() * 1e6)} a million before it does anything: the edge, the gateway, Lambda, its log and traces.`,
+    `A request costs ${dollars(requestCost('requests') * 1e6)} a million before it does anything: the edge, the gateway, Lambda, its log and the traces`,
+    `of ${percent(tracedShare.requests)}; a poll ${dollars(requestCost('polls') * 1e6)}, as ${percent(tracedShare.polls)} of them are traced.`,
     '',
     'Where a line names a price for a million calls, it is made of that, of the read and write units of one call',
     '([below](#what-each-operation-costs)), of its time (milliseconds of a request, of its round trips, and its share of cold',
@@ -146,7 +150,7 @@ function memory(counted: Counted): string[] {
     return [
       held === HELD ? `**${held}** (now)` : String(held),
       figure(3_600 / held),
-      dollars(polls * requestCost()),
+      dollars(polls * requestCost('polls')),
     ];
   });
   return [

@@ -53,5 +53,6 @@ it('adds up', () => {
   expect(monthCost(recorded, 50)).toBeCloseTo(50 * sum, 9);
   // 168 hours in a function of half a gigabyte.
   expect(personCost(recorded, 50, 512)[0]?.dollars).toBeCloseTo(168 * 3_600 * 0.5 * 0.0000133334, 9);
-  expect(requestCost()).toBeCloseTo((1 + 0.1 + 3.5 + 0.2 + 0.25 + 0.25) / 1e6, 12);
+  expect(requestCost('requests')).toBeCloseTo((1 + 0.1 + 3.5 + 0.2 + 0.25 + 0.1) / 1e6, 12);
+  expect(requestCost('polls')).toBeCloseTo((1 + 0.1 + 3.5 + 0.2 + 0.25 + 0.0025) / 1e6, 12);
 });

@@ -1,5 +1,7 @@
 import { defaultMemory } from '../../infra/endpoint-function.ts';
+import { tracedShare } from '../../infra/tracing.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
+import { getEvents } from '../../shared/endpoints/events.ts';
 import { activity, HELD, pollMemory, running } from './activity.ts';
 import type { Count, CountRow } from './counts.ts';
 import type { GrowthRow } from './growth.ts';
@@ -42,14 +44,14 @@ const LAMBDA_GB = 1_024;
 const memoryOf = (endpoint: string): number =>
   endpoints.find(({ id }) => id === endpoint)?.memory ?? defaultMemory;
 
-/** What every request costs, whatever it does: the edge, the gateway, Lambda, its log and its traces. */
-export const requestCost = (): number =>
+/** What every request of a kind costs, whatever it does: the edge, the gateway, Lambda, its log and its traces. */
+export const requestCost = (kind: keyof typeof tracedShare): number =>
   costOf('edgeRequest', 1) +
   costOf('edgeFunction', 1) +
   costOf('gatewayRequest', 1) +
   costOf('lambdaRequest', 1) +
   costOf('log', running.logged / GB) +
-  costOf('trace', 1 / running.tracedOneIn);
+  costOf('trace', tracedShare[kind]);
 
 /** What the units of a call cost. */
 const unitCost = ({ readUnits, writeUnits }: Pick<Count, 'readUnits' | 'writeUnits'>): number =>
@@ -66,7 +68,9 @@ export function callCost({ operation, endpoint, warm }: CountRow): number {
   const time = timeCost(ms + running.coldStart / running.coldOneIn, memoryOf(endpoint));
   const others = costOf('queueRequest', warm.others.SQS ?? 0) + costOf('objectPut', warm.others.S3 ?? 0);
   const told = costOf('transfer', (warm.replyBytes + running.headers) / GB);
-  return requestCost() + unitCost(warm) + time + others + told;
+  return (
+    requestCost(endpoint === getEvents.id ? 'polls' : 'requests') + unitCost(warm) + time + others + told
+  );
 }
 
 /** One line of what a person costs a month. */
@@ -142,8 +146,9 @@ function pollLines(counted: Counted, people: number, memory: number): Line[] {
     },
     {
       item: 'polls: asking',
-      arithmetic: `${hours} h × (${shown(polls)} polls × ($${(requestCost() * 1e6).toFixed(2)} + ${poll.readUnits} units × ${rate('readUnit')} + the reply) + 60 notes × ${rate('writeUnit')}) a million`,
-      dollars: hours * polls * (requestCost() + unitCost(poll) + sent) + costOf('writeUnit', hours * 60),
+      arithmetic: `${hours} h × (${shown(polls)} polls × ($${(requestCost('polls') * 1e6).toFixed(2)} + ${poll.readUnits} units × ${rate('readUnit')} + the reply) + 60 notes × ${rate('writeUnit')}) a million`,
+      dollars:
+        hours * polls * (requestCost('polls') + unitCost(poll) + sent) + costOf('writeUnit', hours * 60),
     },
   ];
 }

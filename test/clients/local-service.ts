@@ -20,14 +20,22 @@ export interface LocalService {
 
 const entry = join(import.meta.dirname, '../../infra/local/start.ts');
 
-/** Starts the service and waits until it says that it is ready. */
-export async function startLocalService(): Promise<LocalService> {
+/** Starts the service, with these variables besides, and waits until it says that it is ready. */
+export async function startLocalService(
+  variables: Readonly<Record<string, string>> = {},
+): Promise<LocalService> {
   const folder = await mkdtemp(join(tmpdir(), 'parlance-client-'));
   let address = '';
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     const port = address === '' ? '0' : new URL(address).port;
-    const environment = { ...process.env, DATA_DIR: folder, PORT: port, DYNAMODB_ENDPOINT: '' };
+    const environment = {
+      ...process.env,
+      DATA_DIR: folder,
+      PORT: port,
+      DYNAMODB_ENDPOINT: '',
+      ...variables,
+    };
     const service = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
       env: environment,
     });

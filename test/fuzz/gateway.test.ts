@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deploymentSettings } from '../../infra/deployment-settings.ts';
+import { roomForPolls } from '../../infra/local/configuration.ts';
 import type { DemoName } from '../../shared/domain/realm/demo.ts';
 import { type LocalService, startLocalService } from '../clients/local-service.ts';
 import { describedFetch } from '../described-fetch.ts';
@@ -15,8 +15,9 @@ const MANGLED = Number(process.env.FUZZ_MANGLED ?? 200);
 /** A minute (ms) for whatever scale, and what each adds on a busy machine; polls end after 25 seconds. */
 const PATIENCE = { mangled: 60_000 + MANGLED * 100, polls: 60_000 + POLLS * 200 } as const;
 
-/** So many polls are held at once; more are turned away. */
-const ROOM = Number(deploymentSettings.pollConcurrency.otherwise);
+/** So many functions run at once, and so many of them hold polls; more polls are turned away. */
+const CONCURRENCY = 600;
+const ROOM = roomForPolls(CONCURRENCY);
 /** So many queues at most, each of them polled by as many as it takes. */
 const QUEUES = 100;
 /** Milliseconds until a poll is surely being held, and those that each of the others adds. */
@@ -28,7 +29,7 @@ let address: URL;
 let authorization: string;
 
 beforeAll(async () => {
-  service = await startLocalService();
+  service = await startLocalService({ LOCAL_CONCURRENCY: String(CONCURRENCY) });
   address = new URL(service.address);
   authorization = basic(await account('member'));
 }, 60_000);

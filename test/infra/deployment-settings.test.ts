@@ -18,8 +18,8 @@ describe('what the operator decides about a deployment', () => {
       corsOrigins: [],
       logRetentionDays: 30,
       requestsPerSecond: 500,
-      pollConcurrency: 500,
-      pollMemory: 256,
+      pollConcurrency: undefined,
+      pollMemory: 128,
       secretNames: new Map([
         ['push-relay-org-key', 'Parlance/push-relay-org-key'],
         ['zoom-client-secret', 'Parlance/zoom-client-secret'],
@@ -63,9 +63,10 @@ describe('what the operator decides about a deployment', () => {
     expect(() => given(half)).toThrow('need each other');
   });
 
-  test('can leave the number of polls open, and limit the rates of one kind only', () => {
-    const { pollConcurrency, rateLimits } = given({ pollConcurrency: 'none', addressLimit: '3000' });
-    expect(pollConcurrency).toBeUndefined();
+  test('can reserve functions for polls, and limit the rates of one kind only', () => {
+    const { pollConcurrency, rateLimits } = given({ pollConcurrency: '400', addressLimit: '3000' });
+    expect(pollConcurrency).toBe(400);
+    expect(given({ pollConcurrency: 'none' }).pollConcurrency).toBeUndefined();
     expect(rateLimits).toEqual({ perAddress: 3000, perCredential: undefined });
   });
 

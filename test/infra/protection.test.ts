@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { defaultMemory, defaultTimeout } from '../../infra/endpoint-function.ts';
 import { throttles } from '../../infra/throttles.ts';
+import { tracedShare } from '../../infra/tracing.ts';
 import { endpoints as everyEndpoint } from '../../shared/endpoints/all.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import * as fixtures from './fixtures/declarations.ts';
@@ -75,14 +76,14 @@ describe('functions that wait for events', () => {
   const concurrencyOf = (of: Template, id: string) =>
     of.functionOf(id)[1].Properties.ReservedConcurrentExecutions;
 
-  test('are so many at most that those who send find room', () => {
-    expect(concurrencyOf(plain, getEvents.id)).toBe(500);
-    expect(concurrencyOf(plain, 'messages.send')).toBeUndefined();
+  test('are reserved only if the operator says how many, and for polls alone', () => {
     expect(concurrencyOf(stackWith({ pollConcurrency: '80' }), getEvents.id)).toBe(80);
+    expect(concurrencyOf(stackWith({ pollConcurrency: '80' }), 'messages.send')).toBeUndefined();
   });
 
-  test('are as many as the account allows where its limit is too low to keep some', () => {
-    expect(concurrencyOf(stackWith({ pollConcurrency: 'none' }), getEvents.id)).toBeUndefined();
+  test('have no function reserved in a template with nothing set, since a new account may run ten and reserve none', () => {
+    for (const [name, { Properties }] of plain.all<Record<string, Value>>('AWS::Lambda::Function'))
+      expect(Properties, name).not.toHaveProperty('ReservedConcurrentExecutions');
   });
 
   test('have the memory that the operator gives them, and they alone', () => {
@@ -90,7 +91,7 @@ describe('functions that wait for events', () => {
       Object.fromEntries(
         polling.endpoints.map(({ id }) => [id, of.functionOf(id)[1].Properties.MemorySize] as const),
       );
-    expect(memoryOf(plain)[getEvents.id]).toBe(256);
+    expect(memoryOf(plain)[getEvents.id]).toBe(128);
     expect(memoryOf(stackWith({ pollMemory: '192' }))).toEqual({ ...memoryOf(plain), [getEvents.id]: 192 });
     expect(() => stackWith({ pollMemory: '64' })).toThrow('The context value pollMemory cannot be "64".');
   });
@@ -228,7 +229,9 @@ test('traces are a sample, of polls a much smaller one', () => {
   const [first, last] = rules.sort((one, other) => one.Priority - other.Priority);
   expect(first).toMatchObject({ URLPath: '*/api/v1/events', ReservoirSize: 0, ServiceName: 'Parlance/prod' });
   expect(last).toMatchObject({ URLPath: '*', ReservoirSize: 0, ServiceName: 'Parlance/prod' });
-  expect(first?.FixedRate).toBeLessThan((last?.FixedRate ?? 0) / 10);
+  // What the cost page counts with.
+  expect([first?.FixedRate, last?.FixedRate]).toEqual([tracedShare.polls, tracedShare.requests]);
+  expect(tracedShare.polls).toBeLessThan(tracedShare.requests / 10);
   expect(plain.the('AWS::ApiGateway::Stage').Properties.TracingEnabled).toBe(true);
   for (const { Properties } of plain.all<Record<string, Value>>('AWS::Lambda::Function').values()) {
     expect(Properties.TracingConfig).toEqual({ Mode: 'Active' });

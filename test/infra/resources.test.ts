@@ -42,7 +42,7 @@ describe('the resources that declarations do not name', () => {
           RestrictPublicBuckets: true,
         },
       });
-      expect(bucket.DeletionPolicy).toBe('Retain');
+      expect(bucket.DeletionPolicy).toBe('RetainExceptOnCreate');
     }
   });
 
@@ -80,7 +80,7 @@ describe('the resources that declarations do not name', () => {
   test('the key that seals tokens is turned over each year, and stays when the stack goes', () => {
     const key = template.the('AWS::KMS::Key');
     expect(key.Properties).toMatchObject({ EnableKeyRotation: true });
-    expect(key.DeletionPolicy).toBe('Retain');
+    expect(key.DeletionPolicy).toBe('RetainExceptOnCreate');
   });
 
   test('a schedule calls its worker, and may', () => {

@@ -5,7 +5,7 @@ import {
   readClientConfigurations,
   writeClientConfigurations,
 } from '../../infra/local/client-configuration.ts';
-import { defaultConcurrency, readConfiguration } from '../../infra/local/configuration.ts';
+import { defaultConcurrency, readConfiguration, roomForPolls } from '../../infra/local/configuration.ts';
 import { openDataDirectory } from '../../infra/local/data-directory.ts';
 import { StartProblem } from '../../infra/local/start-problem.ts';
 import { temporaryFolder } from './sample-cloud.ts';
@@ -18,7 +18,7 @@ describe('the configuration', () => {
       dynamodbEndpoint: undefined,
       concurrency: expect.any(Number),
       smtp: { port: 9925, isFixed: false },
-      context: { mailDomain: 'parlance.localhost' },
+      context: { mailDomain: 'parlance.localhost', pollConcurrency: expect.stringMatching(/^[1-9]\d*$/) },
       secrets: new Map(),
     });
     expect(readConfiguration({ PORT: '', DYNAMODB_ENDPOINT: ' ' }).port).toBe(9991);
@@ -46,6 +46,7 @@ describe('the configuration', () => {
         pushRelayUrl: 'https://push.example.com',
         mailDomain: 'mail.example.com',
         webPublicStreams: 'false',
+        pollConcurrency: '5',
       },
       secrets: new Map([['zoom-client-secret', 's3cret']]),
     });
@@ -54,7 +55,16 @@ describe('the configuration', () => {
   test('takes no mail at the port 0', () => {
     const { smtp, context } = readConfiguration({ SMTP_PORT: '0', MAIL_DOMAIN: 'mail.example.com' });
     expect(smtp).toBeUndefined();
-    expect(context).toEqual({ mailDomain: '' });
+    expect(context).toMatchObject({ mailDomain: '' });
+  });
+
+  test.each([
+    [2, 1],
+    [7, 5],
+    [500, 400],
+    [1000, 900],
+  ])('leaves some of %i functions to those who do not wait: %i may wait', (concurrency, polls) => {
+    expect(roomForPolls(concurrency)).toBe(polls);
   });
 
   test.each([

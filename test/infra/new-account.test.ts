@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from './fixtures/synthesized.ts';
+import type { FunctionProperties, Template, Value } from './template.ts';
+import { everySetting, wholeStack } from './whole-stack.ts';
+
+const folder = await temporaryFolder();
+
+/** The quotas of AWS that bound a template, as a new account has them (documented by AWS, November 2026). */
+const quotas = {
+  /** MB of a function: new accounts get no more until AWS raises it. */
+  functionMemory: 3_008,
+  /** Resources (parts of paths) of a REST API. */
+  apiResources: 300,
+  /** Rules of X-Ray, response headers policies of CloudFront, receipt rule sets of SES, in the account. */
+  samplingRules: 25,
+  headersPolicies: 20,
+  receiptRuleSets: 40,
+  /** Indexes of a table, and those that one deployment may create with it. */
+  tableIndexes: 20,
+  /** Requests a second, and at once, of all REST APIs together, in the regions where they are lowest. */
+  gatewayRate: 2_500,
+  gatewayBurst: 1_250,
+} as const;
+
+describe.each([
+  ['nothing set', {}],
+  ['everything set', everySetting],
+])('a new account with %s', (name, context) => {
+  const template: Template = wholeStack(join(folder, name), context);
+  const functions = [...template.all<FunctionProperties>('AWS::Lambda::Function')];
+
+  test('can run every function: none is reserved or provisioned, and none has more memory than it may', () => {
+    expect(functions.length).toBeGreaterThan(80);
+    for (const [id, { Properties }] of functions) {
+      expect(Properties.ReservedConcurrentExecutions, id).toBeUndefined();
+      expect(Properties.MemorySize, id).toBeLessThanOrEqual(quotas.functionMemory);
+    }
+    expect(template.all('AWS::Lambda::Version').size + template.all('AWS::Lambda::Alias').size).toBe(0);
+    for (const { Properties } of template.all('AWS::Lambda::EventSourceMapping').values())
+      expect(Properties).not.toHaveProperty('ProvisionedPollerConfig');
+  });
+
+  test('has room for the paths of the API, and lets through what each method is given', () => {
+    const { Body } = template.the<{ Body: { paths: Record<string, Value> } }>(
+      'AWS::ApiGateway::RestApi',
+    ).Properties;
+    const parts = new Set(
+      Object.keys(Body.paths).flatMap((path) => {
+        const segments = path.split('/');
+        return segments.map((_, i) => segments.slice(0, i + 1).join('/'));
+      }),
+    );
+    expect(parts.size).toBeLessThanOrEqual(quotas.apiResources);
+    const { MethodSettings } = template.the<{
+      MethodSettings: readonly { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }[];
+    }>('AWS::ApiGateway::Stage').Properties;
+    for (const { ThrottlingRateLimit, ThrottlingBurstLimit } of MethodSettings) {
+      expect(ThrottlingRateLimit).toBeLessThanOrEqual(quotas.gatewayRate);
+      expect(ThrottlingBurstLimit).toBeLessThanOrEqual(quotas.gatewayBurst);
+    }
+  });
+
+  test('has room for what is counted in the whole account, for more than one stack', () => {
+    const count = (type: string) => template.all(type).size;
+    expect(2 * count('AWS::XRay::SamplingRule')).toBeLessThanOrEqual(quotas.samplingRules);
+    expect(2 * count('AWS::CloudFront::ResponseHeadersPolicy')).toBeLessThanOrEqual(quotas.headersPolicies);
+    expect(2 * count('AWS::SES::ReceiptRuleSet')).toBeLessThanOrEqual(quotas.receiptRuleSets);
+    const { GlobalSecondaryIndexes } = template.the<{ GlobalSecondaryIndexes: readonly Value[] }>(
+      'AWS::DynamoDB::Table',
+    ).Properties;
+    expect(GlobalSecondaryIndexes.length).toBeLessThanOrEqual(quotas.tableIndexes);
+  });
+
+  test('keeps of a first deployment that failed nothing but the empty table, which costs nothing and has no fixed name', () => {
+    const kept = Object.values(template.resources).filter(
+      ({ DeletionPolicy }) => DeletionPolicy === 'Retain',
+    );
+    expect(kept.map(({ Type }) => Type)).toEqual(['AWS::DynamoDB::Table']);
+    for (const type of ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key']) {
+      for (const { Properties, DeletionPolicy } of template.all(type).values()) {
+        expect(DeletionPolicy).toMatch(/^Retain/);
+        for (const name of ['TableName', 'BucketName', 'KeyName'])
+          expect(Properties).not.toHaveProperty(name);
+      }
+    }
+  });
+});
