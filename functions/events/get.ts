@@ -1,3 +1,4 @@
+import { numberOf } from '../../shared/domain/event/event-id.ts';
 import {
   accessQueue,
   checkCursor,
@@ -35,17 +36,17 @@ interface Loaded {
 async function load({ input, realm, outside, log }: Look<Poll>): Promise<Loaded> {
   const started = outside.now();
   const sights: Sights = new Map();
-  const { last_event_id: last } = input;
+  const number = numberOf(input.last_event_id);
   const [queue, counter, run] = await Promise.all([
     loadQueue(outside.table, realm, input.queue_id),
     outside.table.get<{ seq: number }>(key('counter', { realm })),
-    last !== undefined && isNumber(last) ? readRun(log, last, sights) : undefined,
+    isNumber(number) ? readRun(log, number, sights) : undefined,
   ]);
   return { started, queue, newest: counter?.seq ?? 0, run, sights };
 }
 
 /** Whether it can be a number of the log, and another one after it. */
-const isNumber = (id: number): boolean => id >= 0 && id < LARGEST_NUMBER;
+const isNumber = (number: number): boolean => number >= 0 && number < LARGEST_NUMBER;
 
 async function run(
   context: Context<Poll> & { readonly tools: { readonly objects: Objects } },
@@ -53,10 +54,10 @@ async function run(
 ) {
   const { input, realm, userId, ownerId, outside, log, tools } = context;
   const { started, newest, sights } = loaded;
-  const { queue_id, last_event_id = -1, dont_block = false } = input;
+  const { queue_id, last_event_id: last, dont_block = false } = input;
   const queue = accessQueue(loaded.queue, queue_id, userId, started);
-  const cursor = checkCursor(queue, last_event_id, newest, started);
-  const first = loaded.run && cursor === last_event_id ? loaded.run : await readRun(log, cursor, sights);
+  const cursor = checkCursor(queue, last, newest, started);
+  const first = loaded.run && cursor === numberOf(last) ? loaded.run : await readRun(log, cursor, sights);
   const { objects } = tools;
   const listener = { outside, realm, userId, ...(ownerId !== undefined && { ownerId }), queue, objects };
   const hold = { until: started + HELD, isBlocking: !dont_block };
@@ -66,7 +67,7 @@ async function run(
     return isNoteDue(known, now) ? notePoll(outside.table, realm, known, cursor, end, now) : known;
   };
   const [events, noted] = await Promise.all([
-    listen(listener, log, cursor, first, sights, hold),
+    listen(listener, log, { last, cursor }, first, sights, hold),
     note(queue),
   ]);
   // A queue that may be idle for less than a poll takes must know that its client was here until now.

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { accessCaller } from '../../shared/domain/caller.ts';
+import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { checkEventNarrow } from '../../shared/domain/event/event-narrow.ts';
 import {
   capabilityNames,
@@ -78,7 +79,7 @@ async function run(context: Context<Register>, { end, bot, hints }: Loaded) {
   return {
     ...state,
     queue_id: queue.queueId,
-    last_event_id: queue.start,
+    last_event_id: eventIdOf(queue.start),
     max_message_id: maxMessageId,
     zulip_version: REFERENCE_VERSION,
     zulip_merge_base: REFERENCE_VERSION,

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { capabilityNames } from '../domain/event/event-queue.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { boolean, integer, json, optional, text } from './parameter.ts';
+import { boolean, integer, json, optional, plainlyRequired, text } from './parameter.ts';
 
 /** Names of event types: more of them, or longer ones, do not exist. */
 const eventTypes = z.nullable(z.array(z.string().check(z.maxLength(60))).check(z.maxLength(200)));
@@ -87,12 +87,12 @@ export const getEvents = endpoint({
   id: 'events.get',
   method: 'GET',
   path: '/api/v1/events',
-  source: 'wire facts 14.2',
+  source: 'wire facts 14.2, companion facts 6.1',
   says: 'Waits for events of a queue.',
   who: 'user',
   parameters: {
-    queue_id: text('The queue, as registration told it.'),
-    last_event_id: optional(
+    queue_id: plainlyRequired(text('The queue, as registration told it.')),
+    last_event_id: plainlyRequired(
       integer('The last event that the client has; with it everything up to there is acknowledged.'),
     ),
     dont_block: optional(boolean('Whether to answer at once even if there is nothing.')),

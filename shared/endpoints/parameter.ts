@@ -10,6 +10,8 @@ export interface Parameter<T = unknown, Required extends boolean = boolean> {
   readonly wire: 'text' | 'json';
   readonly schema: z.ZodMiniType<T>;
   readonly required: Required;
+  /** Its absence is `BAD_REQUEST`, as a few endpoints have it, instead of `REQUEST_VARIABLE_MISSING`. */
+  readonly plainlyRequired?: true;
   /** A deprecated second name (`subject` for `topic`); sending both is `REQUEST_CONFUSING_VAR`. */
   readonly alias?: string;
   /** One sentence for the reference page. */
@@ -66,6 +68,12 @@ export const boolean = (says: string): Parameter<boolean, true> => json(says, z.
 export const optional = <T>(parameter: Parameter<T>): Parameter<T, false> => ({
   ...parameter,
   required: false,
+});
+
+/** The same parameter, whose absence is `BAD_REQUEST`: so the endpoints that companion facts name have it. */
+export const plainlyRequired = <T>(parameter: Parameter<T, true>): Parameter<T, true> => ({
+  ...parameter,
+  plainlyRequired: true,
 });
 
 /** The same parameter, also accepted under a deprecated name. */

@@ -41,6 +41,14 @@ export async function uncountMessages(log: Log, messages: number): Promise<void>
   await log.table.update(key('counter', { realm: log.realm }), { add: { messages: -messages } });
 }
 
+/**
+ * Moves the end of the log on by one number that tells nothing, for a reader who needs a new one. A number that could
+ * not be given back is a hole like any other.
+ */
+export async function skipNumber(log: Log): Promise<void> {
+  await giveBack(log, await takeNumbers(log, 1));
+}
+
 /** What became of a slot that was to be filled; `busy` is not decided: somebody is at it, or no reply came. */
 export type Filled = 'filled' | 'taken' | 'busy';
 

@@ -42,6 +42,7 @@ export function readParameters(
       value ??= other;
     }
     if (value !== undefined) input[name] = readValue(name, parameter, value);
+    else if (parameter.plainlyRequired) throw badRequest(`The parameter '${name}' is required.`);
     else if (parameter.required) throw refusal('missingParameter', { name });
   }
   const ignored = [...new Set([...body.keys(), ...query.keys()])]

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { fill, takeNumbers } from '../../shared/log/log.ts';
 import { givenBot } from '../given.ts';
 import { newRealm } from '../realm.ts';
@@ -14,7 +15,7 @@ describe('GET /events', () => {
     const [event, ...rest] = await client.poll();
     expect(rest).toEqual([]);
     expect(event).toMatchObject({
-      id,
+      id: eventIdOf(id),
       type: 'message',
       flags: [],
       message: {
@@ -52,8 +53,8 @@ describe('GET /events', () => {
     const id = await sendTo(realm, realm.people.admin, realm.channels.general, 'two');
     expect(said(await client.poll({ last_event_id: -1 }))).toEqual(['one', 'two']);
     expect(said(await client.poll({ last_event_id: 5 }))).toEqual(['one', 'two']);
-    expect(said(await client.poll({ last_event_id: id - 1 }))).toContain('two');
-    expect(said(await client.poll({ last_event_id: id }))).toEqual([]);
+    expect(said(await client.poll({ last_event_id: eventIdOf(id) - 1 }))).toContain('two');
+    expect(said(await client.poll({ last_event_id: eventIdOf(id) }))).toEqual([]);
   });
 
   it('stops at a full reply and goes on with the next poll', async () => {
@@ -79,7 +80,7 @@ describe('a poll that does not block', () => {
     const client = await givenClient(realm, realm.people.member);
     const numbers = await takeNumbers(realm.log, 250);
     for (const seq of numbers) await fill(realm.log, seq);
-    expect(await client.poll()).toEqual([{ type: 'heartbeat', id: await lastNumber(realm) }]);
+    expect(await client.poll()).toEqual([{ type: 'heartbeat', id: eventIdOf(await lastNumber(realm)) + 1 }]);
     expect(await client.poll()).toEqual([]);
   });
 });

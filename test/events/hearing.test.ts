@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
+import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { givenChangedUser, givenChannel, givenUser } from '../given.ts';
 import { eventFor } from '../log/written.ts';
@@ -71,10 +72,10 @@ describe('who hears a message', () => {
     ]);
     const echo = { queue_id: client.queueId, local_id: '17.02' };
     const id = await sendTo(realm, member, channelId, 'mine', echo);
-    expect(await client.poll()).toMatchObject([{ id, local_message_id: '17.02' }]);
+    expect(await client.poll()).toMatchObject([{ id: eventIdOf(id), local_message_id: '17.02' }]);
     for (const other of [second, foreign]) {
       const [event] = await other.poll();
-      expect(event.id).toBe(id);
+      expect(event.id).toBe(eventIdOf(id));
       expect(event).not.toHaveProperty('local_message_id');
     }
     await sendTo(realm, admin, realm.channels.general, 'forged', { queue_id: client.queueId, local_id: '1' });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { requestOf } from '../log/faults.ts';
 import { newRealm } from '../realm.ts';
 import { lastNumber } from '../stored.ts';
@@ -24,7 +25,9 @@ async function pausesWhere(takes: (look: number) => number): Promise<number[]> {
     },
     { now: time.now, wait: time.wait },
   );
-  expect(await client.poll({ dont_block: false }, container)).toEqual([{ type: 'heartbeat', id: head }]);
+  expect(await client.poll({ dont_block: false }, container)).toEqual([
+    { type: 'heartbeat', id: eventIdOf(head) + 1 },
+  ]);
   return pauses;
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { handler as setVisibility } from '../../functions/topics/setVisibility.ts';
+import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { limits } from '../../shared/domain/realm/realm.ts';
 import { stateTypes } from '../../shared/domain/register/initial-state.ts';
@@ -187,7 +188,7 @@ describe('the state of people', () => {
     expect(realm_non_active_users).toEqual([]);
     const another = await givenUser(realm);
     expect(await client.poll()).toEqual([
-      { id: another.userId, type: 'realm_user', op: 'add', person: nobody(another.userId) },
+      { id: eventIdOf(another.userId), type: 'realm_user', op: 'add', person: nobody(another.userId) },
     ]);
   });
 
@@ -312,7 +313,7 @@ describe('the state of messages', () => {
       pms: [{ other_user_id: admin.userId, unread_message_ids: [two] }],
       mentions: [one],
     });
-    expect(await client.poll()).toMatchObject([{ id: three }]);
+    expect(await client.poll()).toMatchObject([{ id: eventIdOf(three) }]);
   });
 
   it('is found faster the next time, once much of it was read long ago', async () => {

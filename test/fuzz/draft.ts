@@ -10,6 +10,7 @@ export const poolNames = [
   'channelName',
   'topic',
   'messageId',
+  'eventId',
   'groupId',
   'groupName',
   'folderId',

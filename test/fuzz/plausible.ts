@@ -108,7 +108,7 @@ const byName: Readonly<Record<string, Arbitrary>> = {
   queue_id: mostly(pick('queueId'), name),
   local_id: fc.nat(20).map(String),
   device_id: mostly(pick('deviceId')),
-  last_event_id: fc.oneof(pick('messageId'), id),
+  last_event_id: fc.oneof(pick('eventId'), id),
   // A poll that waits takes the clock on by its time; a few of them do.
   dont_block: fc.nat(9).map((n) => n > 0),
   anchor: fc.oneof(fc.constantFrom<Draft[]>('newest', 'oldest', 'first_unread'), oneMessage),

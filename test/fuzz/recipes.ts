@@ -94,10 +94,11 @@ export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
     { weight: 1, arbitrary: reaction },
     { weight: 4, arbitrary: together({ message_id: pick('smiledId'), emoji_name: word('smile') }) },
   ),
-  'events.get': together(
-    { queue_id: pick('queueId'), dont_block: fc.constant(true) },
-    { last_event_id: oneMessage },
-  ),
+  'events.get': together({
+    queue_id: pick('queueId'),
+    last_event_id: pick('eventId'),
+    dont_block: fc.constant(true),
+  }),
   'bots.create': together({ full_name: name, short_name: fc.nat(60).map((n) => `bot${n}`) }),
   'users.create': together({
     email: fc.nat(60).map((n) => `new${n}@example.com`),

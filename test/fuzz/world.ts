@@ -9,6 +9,7 @@ import { handler as createGroup } from '../../functions/userGroups/create.ts';
 import type { Channel } from '../../shared/domain/channel/channel.ts';
 import type { Folder } from '../../shared/domain/channel/folder.ts';
 import type { CustomEmoji } from '../../shared/domain/emoji/emoji.ts';
+import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { loadExports } from '../../shared/domain/export/realm-export.ts';
 import type { Group } from '../../shared/domain/group/group.ts';
 import { type Role, roles } from '../../shared/domain/group/system-group.ts';
@@ -204,6 +205,8 @@ export async function refresh(side: Side): Promise<void> {
     channelName: ['general', 'random', ...channels.slice(0, 15).map(({ name }) => name), ...hidden.names],
     topic: [...new Set(topics), ...hidden.topics, 't0'],
     messageId: [...messages.map(({ sk }) => Number(sk)), ...hidden.messageIds],
+    // Of queues that begin anywhere: where they began, and what was told since.
+    eventId: [-1, ...messages.map(({ sk }) => eventIdOf(Number(sk)))],
     groupId: groups.slice(0, 15).map(({ groupId }) => groupId),
     groupName: groups.slice(0, 15).map(({ name }) => name),
     folderId: folderIds,

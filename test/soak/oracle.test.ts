@@ -64,8 +64,17 @@ describe('what a reader of the soak heard', () => {
     expect(compare(without.slice(1), { isOwn: is7 })).toHaveLength(1);
   });
 
-  it('rises in every reply; only heartbeats may tell what was told', () => {
-    expect(wrongOrder([{ id: 4 }, { id: 5 }, { id: 5, type: 'heartbeat' }], 3)).toEqual([]);
+  it('rises in every reply, heartbeats too', () => {
+    expect(wrongOrder([{ id: 4 }, { id: 5 }, { id: 6, type: 'heartbeat' }], 3)).toEqual([]);
+    expect(
+      wrongOrder(
+        [
+          { id: 4, type: 'heartbeat' },
+          { id: 4, type: 'heartbeat' },
+        ],
+        3,
+      ),
+    ).toHaveLength(1);
     expect(wrongOrder([{ id: 4 }, { id: 4 }], 3)).toHaveLength(1);
     expect(wrongOrder([{ id: 3 }], 3)).toHaveLength(1);
     expect(wrongOrder([{ id: 2, type: 'heartbeat' }], 3)).toHaveLength(1);

@@ -22,7 +22,7 @@ export class Reader {
   readonly name: string;
   readonly client: Client;
   readonly queueId: string;
-  /** The number behind which its events begin. */
+  /** The event id behind which its events begin. */
   readonly start: number;
   readonly heard: Heard[] = [];
   readonly wrong: string[] = [];

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import type { Outside } from '../../shared/domain/outside.ts';
 import { HOME, Memory } from '../../shared/domain/pointer.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
@@ -50,13 +51,15 @@ export const messagesIn = async ({ log }: Audited): Promise<ReadMessage[]> =>
   (await entriesIn(log)).filter((entry) => entry.kind === 'message');
 
 /**
- * The numbers of the events that tell for whom messages are unread by a move: clients that had just registered are told
+ * The ids of the events that tell for whom messages are unread by a move: clients that had just registered are told
  * of more of them.
  */
 export const ownEventsIn = async ({ log }: Audited): Promise<Set<number>> =>
   new Set(
     (await entriesIn(log)).flatMap((entry) =>
-      entry.kind === 'event' && typeof entry.fill === 'object' && 'to' in entry.fill ? entry.seq : [],
+      entry.kind === 'event' && typeof entry.fill === 'object' && 'to' in entry.fill
+        ? eventIdOf(entry.seq)
+        : [],
     ),
   );
 

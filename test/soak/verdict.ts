@@ -1,3 +1,4 @@
+import { numberOf } from '../../shared/domain/event/event-id.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
 import { type Audited, audit } from '../audit/audit.ts';
@@ -195,8 +196,9 @@ async function wrongAudience(
     wrong.push(...(await reader.differences(isGone)));
     if (!isSteady) continue;
     wrong.push(...unheard(scene, reader, messages));
-    const fetched = await fetchAll(reader.client, reader.start);
-    wrong.push(...reader.cache.differences(reader.name, fetched, reader.start));
+    const newest = numberOf(reader.start);
+    const fetched = await fetchAll(reader.client, newest);
+    wrong.push(...reader.cache.differences(reader.name, fetched, newest));
   }
   for (const [one, other] of pairs(audience.filter(({ isSteady }) => isSteady).map(({ reader }) => reader))) {
     if (one.client.person.userId !== other.client.person.userId) continue;
@@ -215,7 +217,7 @@ function unheard({ open, vault }: Scene, reader: Reader, messages: readonly Read
   const heard = new Set(reader.heard.flatMap(({ id, type }) => (type === 'message' ? [id] : [])));
   const { userId } = reader.client.person;
   return messages.flatMap(({ id, channelId, people }) =>
-    id > reader.start && (people?.includes(userId) ?? seen.has(channelId)) && !heard.has(id)
+    id > numberOf(reader.start) && (people?.includes(userId) ?? seen.has(channelId)) && !heard.has(id)
       ? [`${reader.name} never heard the message ${id}`]
       : [],
   );

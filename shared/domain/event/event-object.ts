@@ -3,6 +3,7 @@ import type { Payload } from '../../log/slot.ts';
 import { type MessageNames, messageObject } from '../message/message-object.ts';
 import { EMPTY_TOPIC_NAME } from '../realm/realm.ts';
 import { isGravatar } from '../user/avatar.ts';
+import { eventIdOf } from './event-id.ts';
 import type { EventQueue } from './event-queue.ts';
 
 /** An event as clients get it (wire facts 14). */
@@ -10,10 +11,10 @@ export interface WireEvent extends Payload {
   readonly id: number;
 }
 
-/** An event under its number, in the words that the queue's client understands. */
-export const eventOf = (payload: Payload, id: number, queue: EventQueue): WireEvent => ({
+/** The event with this number of the log, in the words that the queue's client understands. */
+export const eventOf = (payload: Payload, seq: number, queue: EventQueue): WireEvent => ({
   ...spelled(payload, queue),
-  id,
+  id: eventIdOf(seq),
 });
 
 /** Ends a poll without news. The client acknowledges with its id what was examined and was not for it. */

@@ -3,6 +3,7 @@ import { type Key, key } from '../../table/keys.ts';
 import { isPassing, isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import { badRequest, refusal } from '../problems.ts';
+import { numberOf } from './event-id.ts';
 import type { EventNarrowTerm } from './event-narrow.ts';
 
 /** What a client says it can handle (wire facts 14.1); events are told accordingly. */
@@ -63,7 +64,12 @@ export interface EventQueue extends Listening {
   readonly marks: readonly Mark[];
   /** When DynamoDB may delete it, seconds. */
   readonly expires: number;
+  /** Its client counts events in an old way, so that it has to register anew. */
+  readonly outdated?: true;
 }
+
+/** Queues of the first version told the numbers of the log as event ids; their clients' cursors mean something else. */
+export const outdatedQueue = (queue: EventQueue): EventQueue => ({ ...queue, outdated: true });
 
 /** Seconds without a poll that a queue survives: by default, for mobile clients, at most (wire facts 2). */
 const IDLE = { usual: 600, mobile: 12 * 3600, longest: LONGEST_IDLE } as const;
@@ -132,8 +138,8 @@ export const putQueue = (table: Table, realm: string, queue: EventQueue): Promis
   table.put(queueKey(realm, queue.queueId), { ...queue });
 
 /**
- * The queue, for its owner. Unknown, expired and foreign ones are one refusal (wire facts 14.2), so that nobody
- * learns of the queues of others.
+ * The queue, for its owner. Unknown, expired, outdated and foreign ones are one refusal (wire facts 14.2), so that
+ * nobody learns of the queues of others.
  */
 export function accessQueue(
   queue: EventQueue | undefined,
@@ -141,20 +147,27 @@ export function accessQueue(
   userId: number,
   now: number,
 ): EventQueue {
-  if (queue === undefined || queue.userId !== userId || now > endOf(queue, queue.polledAt)) {
+  if (
+    queue === undefined ||
+    queue.userId !== userId ||
+    queue.outdated ||
+    now > endOf(queue, queue.polledAt)
+  ) {
     throw refusal('badQueue', { queueId });
   }
   return queue;
 }
 
 /**
- * Where reading goes on for a client that has seen everything up to `lastEventId`. Numbers from before the
- * registration mean its beginning. Refuses a number that was never handed out (`newest` is the last one that was),
- * and one behind which events may have been deleted already: the client has to register anew.
+ * The number of the log behind which reading goes on for a client that has seen everything up to `lastEventId`. Ids
+ * from before the registration mean its beginning. Refuses an id of a number that was never handed out (`newest` is
+ * the last one that was); which heartbeats were sent is not stored, so any id between two numbers is taken. Refuses an
+ * id behind which events may have been deleted already: the client has to register anew.
  */
 export function checkCursor(queue: EventQueue, lastEventId: number, newest: number, now: number): number {
-  if (lastEventId > newest) throw badRequest("'last_event_id' is beyond the newest event.");
-  const cursor = Math.max(lastEventId, queue.start);
+  const number = numberOf(lastEventId);
+  if (number > newest) throw badRequest("'last_event_id' is beyond the newest event.");
+  const cursor = Math.max(number, queue.start);
   if (!queue.marks.some(({ head, at }) => head <= cursor && now - at < KEPT)) {
     throw refusal('badQueue', { queueId: queue.queueId });
   }

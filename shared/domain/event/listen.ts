@@ -1,6 +1,8 @@
-import type { Log } from '../../log/log.ts';
+import { type Log, skipNumber } from '../../log/log.ts';
 import { isAnythingAfter, type Run, readRun, type Sights } from '../../log/run.ts';
 import { isPassing, isThrottled } from '../../table/outcome.ts';
+import { refusal } from '../problems.ts';
+import { heartbeatId } from './event-id.ts';
 import { heartbeat, type WireEvent } from './event-object.ts';
 import { hear, type Listener } from './hearing.ts';
 
@@ -39,12 +41,15 @@ export interface Hold {
 
 /**
  * Waits for events that the listener may hear, beginning with a run that was read already. Ends with some, or when
- * the time is up with a heartbeat whose id is the examined head. Without blocking it may end with none.
+ * the time is up with a heartbeat, by which the client acknowledges what was examined. Without blocking it may end
+ * with none.
+ *
+ * `last` is the id of the last event that the client has, `cursor` the number of the log from which reading began.
  */
 export async function listen(
   listener: Listener,
   log: Log,
-  cursor: number,
+  { last, cursor }: { readonly last: number; readonly cursor: number },
   first: Run,
   sights: Sights,
   hold: Hold,
@@ -56,9 +61,11 @@ export async function listen(
     if (events.length > 0) return events;
     const { head, ended } = run;
     const now = log.now();
-    if (now >= hold.until) return [heartbeat(head)];
+    if (now >= hold.until) return beat(listener, log, last, head, sights);
     const mayEnd = ended === 'end' || (ended !== 'page' && now - started >= PATIENCE[ended]);
-    if (!hold.isBlocking && mayEnd) return head - cursor >= FAR ? [heartbeat(head)] : [];
+    if (!hold.isBlocking && mayEnd) {
+      return head - cursor >= FAR ? beat(listener, log, last, head, sights) : [];
+    }
     const rest = Math.min(pause, hold.until - now);
     try {
       run = await next(log, head, ended, sights, rest);
@@ -66,12 +73,35 @@ export async function listen(
     } catch (error) {
       if (!hold.isBlocking || !isPassing(error)) throw error;
       // A reply that did not come has taken seconds of the time that is left: the client asks anew.
-      if (!isThrottled(error)) return [heartbeat(head)];
+      if (!isThrottled(error)) return beat(listener, log, last, head, sights);
       // Who waits anyway makes room for others: the client loses nothing, and hears of news a little later.
       pause = pauseAfter(pause, SLOWEST);
       run = { entries: [], head, ended: 'end' };
     }
   }
+}
+
+/**
+ * The heartbeat for a client that acknowledged `last`, when the log was examined up to `head`. Where a quiet log has no
+ * id left for one, its end is moved on, once for all who wait there; what was written meanwhile is told instead.
+ * Refuses with `RATE_LIMIT_HIT` in the rare case that the new end cannot be seen yet.
+ */
+async function beat(
+  listener: Listener,
+  log: Log,
+  last: number,
+  head: number,
+  sights: Sights,
+): Promise<readonly WireEvent[]> {
+  const id = heartbeatId(last, head);
+  if (id !== undefined) return [heartbeat(id)];
+  await skipNumber(log);
+  const run = await readRun(log, head, sights);
+  const events = await hear(listener, run.entries);
+  if (events.length > 0) return events;
+  const next = heartbeatId(last, run.head);
+  if (next === undefined) throw refusal('tooMuchAtOnce', { seconds: 2 });
+  return [heartbeat(next)];
 }
 
 /**

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { handler as getEvents } from '../../functions/events/get.ts';
+import { eventIdOf, numberOf } from '../../shared/domain/event/event-id.ts';
+import { takeNumbers } from '../../shared/log/log.ts';
+import { key } from '../../shared/table/keys.ts';
+import { mishaps } from '../log/faults.ts';
+import { newRealm, type TestRealm } from '../realm.ts';
+import { lastNumber } from '../stored.ts';
+import { type Client, givenClient, refusedQueue, said, sendTo, virtualTime } from './queue.ts';
+
+/** One poll that is held to its end. */
+const held = (realm: TestRealm, client: Client, given = {}) =>
+  client.poll({ dont_block: false, ...given }, realm.container(undefined, virtualTime()));
+
+/** The last id that a heartbeat can have before the next number of the log. */
+const lastBeat = (seq: number): number => eventIdOf(seq + 1) - 1;
+
+describe('the id of an event', () => {
+  it('is greater than every id before it, heartbeats included (wire facts 14.2, companion facts 6.1)', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const client = await givenClient(realm, member, { event_types: ['message'] });
+    const ids = [client.last];
+    for (const step of ['wait', 'wait', 'say', 'wait', 'wait', 'say', 'say', 'wait']) {
+      if (step === 'say') await sendTo(realm, admin, realm.channels.general, 'hello');
+      const [event, ...others] = await held(realm, client);
+      expect(others).toEqual([]);
+      expect(event.type).toBe(step === 'say' ? 'message' : 'heartbeat');
+      expect(event.id).toBeGreaterThan(ids.at(-1) as number);
+      ids.push(event.id);
+    }
+  });
+
+  it('leads to the number of the log, which is the id of the message', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    const id = await sendTo(realm, realm.people.admin, realm.channels.general, 'hello');
+    const [event] = await client.poll();
+    expect(event.message.id).toBe(id);
+    expect(numberOf(event.id)).toBe(id);
+  });
+
+  it('of a heartbeat acknowledges what was before it, and nothing behind it', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const client = await givenClient(realm, member);
+    await sendTo(realm, admin, realm.channels.general, 'one');
+    expect(said(await client.poll())).toEqual(['one']);
+    await held(realm, client);
+    const before = client.last;
+    await sendTo(realm, admin, realm.channels.general, 'two');
+    for (const last of [before, before + 1, lastBeat(numberOf(before))]) {
+      expect(said(await client.poll({ last_event_id: last }))).toEqual(['two']);
+    }
+  });
+});
+
+describe('a log so quiet that a client has had 999 heartbeats', () => {
+  it('goes on by one number, once for all who wait', async () => {
+    const realm = await newRealm();
+    const { guest, member } = realm.people;
+    const clients = [await givenClient(realm, member), await givenClient(realm, guest)] as const;
+    const end = await lastNumber(realm);
+    const [one, other] = clients;
+    one.last = lastBeat(end);
+    expect(await held(realm, one)).toEqual([{ type: 'heartbeat', id: eventIdOf(end + 1) + 1 }]);
+    other.last = lastBeat(end);
+    expect(await held(realm, other)).toEqual([{ type: 'heartbeat', id: eventIdOf(end + 1) + 1 }]);
+    expect(await held(realm, one)).toEqual([{ type: 'heartbeat', id: eventIdOf(end + 1) + 2 }]);
+    expect(await lastNumber(realm)).toBe(end + 1);
+  });
+
+  it('tells what was written in the meantime instead', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const client = await givenClient(realm, member);
+    client.last = lastBeat(await lastNumber(realm));
+    const overtaken = mishaps({
+      update: [
+        async (send) => {
+          await sendTo(realm, admin, realm.channels.general, 'just in time');
+          return send();
+        },
+      ],
+    });
+    const through = realm.container(overtaken, virtualTime());
+    expect(said(await client.poll({ dont_block: false }, through))).toEqual(['just in time']);
+  });
+
+  it('tells clients to come again while its new end cannot be seen, and loses nothing', async () => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const client = await givenClient(realm, member);
+    client.last = lastBeat(await lastNumber(realm));
+    // A writer that has its number and is still at work.
+    await takeNumbers(realm.log, 1);
+    const through = realm.container(undefined, virtualTime());
+    const reply = await client.ask({ dont_block: false }, through);
+    expect(reply).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_HIT' } });
+    realm.pass(60_000);
+    await sendTo(realm, admin, realm.channels.general, 'here');
+    expect(said(await held(realm, client))).toEqual(['here']);
+  });
+});
+
+describe('GET /events', () => {
+  it.each(['queue_id', 'last_event_id'])('without %s is BAD_REQUEST (companion facts 6.1)', async (name) => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    const query = {
+      queue_id: client.queueId,
+      last_event_id: client.last,
+      dont_block: true,
+      [name]: undefined,
+    };
+    const reply = await realm.call(getEvents, realm.people.member, undefined, { query });
+    expect(reply).toMatchObject({
+      status: 400,
+      body: { code: 'BAD_REQUEST', msg: expect.stringContaining(name) },
+    });
+    expect(reply.body).not.toHaveProperty('var_name');
+  });
+
+  it('refuses a queue of a release that told the numbers of the log as ids, so that its client registers anew', async () => {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member);
+    const at = key('queue', { realm: realm.realm, queueId: client.queueId });
+    await realm.outside.table.update(at, { remove: ['v'] });
+    const reply = await client.ask({ last_event_id: await lastNumber(realm) });
+    expect(reply).toMatchObject(refusedQueue(client.queueId));
+  });
+});
