@@ -12,6 +12,7 @@ import {
   checkBotEmail,
   checkBotType,
   checkMayCreateBots,
+  checkRoomForBot,
 } from '../../shared/domain/user/bot.ts';
 import { type DecidedBot, doCreateBot } from '../../shared/domain/user/bot-create.ts';
 import { checkBotName, loadNamesakes, type Namesakes } from '../../shared/domain/user/namesakes.ts';
@@ -69,6 +70,7 @@ async function run(context: Context<Create>, loaded: Loaded): Promise<ReplyOf<ty
   const { input, caller, known, outside, host } = context;
   const { standing } = caller;
   checkMayCreateBots(caller);
+  checkRoomForBot(caller.user);
   const botType = checkBotType(input.bot_type ?? 1);
   const email = checkBotEmail(input.short_name, host);
   if (known.follow({ kind: 'account', email })) {

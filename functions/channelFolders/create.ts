@@ -1,9 +1,10 @@
-import { type Folders, loadFolders } from '../../shared/domain/channel/folder.ts';
+import { type Folders, folderBytes, loadFolders } from '../../shared/domain/channel/folder.ts';
 import {
   checkFolderDescription,
   checkFolderName,
   doCreateFolder,
 } from '../../shared/domain/channel/folder-edit.ts';
+import { checkQuota, loadQuotaUse } from '../../shared/domain/realm/quota.ts';
 import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/send/naming.ts';
 import { createChannelFolder } from '../../shared/endpoints/channel-folders.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
@@ -12,13 +13,14 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(createChannelFolder, {
   pointers: ({ description }) => namePointers(wants(description)),
-  load: async ({ input, realm, userId, known, outside }): Promise<[Folders, Named]> =>
+  load: async ({ input, realm, userId, known, outside }): Promise<[Folders, Named, number]> =>
     Promise.all([
       loadFolders(outside.table, realm),
       loadNamed(outside, known, wants(input.description), userId),
+      loadQuotaUse(outside.table, realm, 'channels'),
     ]),
   ahead: 1,
-  run: ({ input, caller, realm, userId, outside, commit }, [folders, named]) => {
+  run: ({ input, caller, realm, userId, outside, commit }, [folders, named, channelBytes]) => {
     const name = checkFolderName(input.name, folders);
     const description = checkFolderDescription(input.description);
     const folder = {
@@ -31,6 +33,7 @@ export const handler = serve(createChannelFolder, {
       channels: 0,
       version: 1,
     };
+    checkQuota('channels', channelBytes, folderBytes(folder));
     return commit(1, ([folderId]) => doCreateFolder(realm, { ...folder, folderId: folderId as number }));
   },
 });

@@ -4,6 +4,7 @@ import {
   doEditFolder,
   eventsOfFolderEdit,
 } from '../../shared/domain/channel/folder-edit.ts';
+import { loadQuotaUse } from '../../shared/domain/realm/quota.ts';
 import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/send/naming.ts';
 import { updateChannelFolder } from '../../shared/endpoints/channel-folders.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
@@ -12,16 +13,17 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateChannelFolder, {
   pointers: ({ description = '' }) => namePointers(wants(description)),
-  load: async ({ input, realm, userId, known, outside }): Promise<[Folders, Named]> =>
+  load: async ({ input, realm, userId, known, outside }): Promise<[Folders, Named, number]> =>
     Promise.all([
       loadFolders(outside.table, realm),
       loadNamed(outside, known, wants(input.description ?? ''), userId),
+      loadQuotaUse(outside.table, realm, 'channels'),
     ]),
   ahead: 1,
-  run: async ({ input, caller, realm, commit }, [folders, named]) => {
+  run: async ({ input, caller, realm, commit }, [folders, named, channelBytes]) => {
     const { channel_folder_id: folderId, name, description, is_archived: isArchived } = input;
     const edit = { name, description, isArchived };
-    const decided = checkFolderEdit(folderId, edit, folders, (text) =>
+    const decided = checkFolderEdit(folderId, edit, folders, channelBytes, (text) =>
       renderDescription(text, foundFor(caller.standing, named)),
     );
     const events = eventsOfFolderEdit(decided).length;

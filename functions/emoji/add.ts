@@ -1,12 +1,14 @@
-import type { CustomEmoji, NamedEmoji } from '../../shared/domain/emoji/emoji.ts';
+import type { NamedEmoji } from '../../shared/domain/emoji/emoji.ts';
 import {
   checkNewEmoji,
   doAddEmoji,
   EMOJI_EVENTS,
+  emojiBytes,
   emojiNameOf,
   emojiPointer,
 } from '../../shared/domain/emoji/emoji-change.ts';
 import { emojiKey, emojiPath, IMAGES, newEmojiFiles } from '../../shared/domain/emoji/emoji-file.ts';
+import { checkQuota, loadQuotaUse } from '../../shared/domain/realm/quota.ts';
 import { addEmoji } from '../../shared/endpoints/emoji.ts';
 import { emojiImage, loadDecoder } from '../../shared/images/emoji-image.ts';
 import { Stale } from '../../shared/log/commit.ts';
@@ -22,30 +24,28 @@ export const handler = serve(
   addEmoji,
   {
     pointers: ({ emoji_name }) => [emojiPointer(emojiNameOf(emoji_name))],
-    load: loadDecoder,
+    load: ({ outside, realm }) => Promise.all([loadDecoder(), loadQuotaUse(outside.table, realm, 'emoji')]),
     ahead: EMOJI_EVENTS,
-    run: async ({ input, realm, userId, known, caller, outside, tools, file, commit }, decoder) => {
+    run: async ({ input, realm, userId, known, caller, outside, tools, file, commit }, [decoder, used]) => {
       const name = emojiNameOf(input.emoji_name);
       checkNewEmoji(caller, name, known.follow<NamedEmoji>(emojiPointer(name)));
       const { bytes, extension, still } = await emojiImage(decoder, file);
       const files = newEmojiFiles(outside.randomBytes, extension);
+      const stored = {
+        name,
+        authorId: userId,
+        sourceUrl: emojiPath(realm, files.image),
+        stillUrl: still ? emojiPath(realm, files.still) : null,
+        deactivated: false,
+      };
+      checkQuota('emoji', used, emojiBytes(stored));
       const images: readonly (readonly [string, Uint8Array, string])[] = [
         [emojiKey(realm, files.image), bytes, `image/${extension}`],
         ...(still ? ([[emojiKey(realm, files.still), still, 'image/png']] as const) : []),
       ];
       await Promise.all(images.map((image) => tools.objects.put(IMAGES, ...image, FOR_EVER)));
       try {
-        return await commit(EMOJI_EVENTS, ([emojiId = 0]) => {
-          const emoji: CustomEmoji = {
-            emojiId,
-            name,
-            authorId: userId,
-            sourceUrl: emojiPath(realm, files.image),
-            stillUrl: still ? emojiPath(realm, files.still) : null,
-            deactivated: false,
-          };
-          return doAddEmoji(realm, emoji);
-        });
+        return await commit(EMOJI_EVENTS, ([emojiId = 0]) => doAddEmoji(realm, { ...stored, emojiId }));
       } catch (error) {
         // Only a commit that was refused for sure left nothing behind that needs the images.
         if (error instanceof Stale) {

@@ -3,8 +3,8 @@ import { capabilityNames } from '../domain/event/event-queue.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, integer, json, optional, plainlyRequired, text } from './parameter.ts';
 
-/** Names of event types: more of them, or longer ones, do not exist. */
-const eventTypes = z.nullable(z.array(z.string().check(z.maxLength(60))).check(z.maxLength(200)));
+/** Names of event types: more of them, or longer ones, do not exist. They are stored with the queue. */
+const eventTypes = z.nullable(z.array(z.string().check(z.maxLength(40))).check(z.maxLength(100)));
 
 const operand = z.union([z.string(), z.int(), z.array(z.int())]);
 

@@ -23,6 +23,7 @@ export const says: Readonly<Record<ItemName, string>> = {
     'Something that is left to be done of a change that is committed: the outbox of the worker of that name.',
   realm: 'Settings of the organization.',
   domains: 'The domains in which new people may have their addresses, where that is restricted.',
+  quota: 'How many bytes of one kind of things the organization holds, which `/register` tells to everybody.',
   schema: 'How far the items of a kind are brought to their newest version.',
   counter:
     'The last number handed out, and about how many messages were sent; written by every writer, read by few.',

@@ -43,6 +43,7 @@ export const itemKinds = {
   // The organization.
   realm: item('{realm}/realm', 'realm'),
   domains: item('{realm}/realm', 'domains'),
+  quota: item('{realm}/quota', '{kind}'),
   schema: item('{realm}/schema', '{kind}'),
   counter: item('{realm}/counter', 'log'),
   solid: item('{realm}/counter', 'solid'),

@@ -120,6 +120,6 @@ describe('POST /channel_folders/create', () => {
     container.meter.reset();
     await createFolder(container, 'two', { description: 'see #**general**' });
     expect(container.meter.roundTrips).toBe(2);
-    expect(container.meter.writeUnits).toBeLessThanOrEqual(8);
+    expect(container.meter.writeUnits).toBeLessThanOrEqual(10);
   });
 });

@@ -71,6 +71,12 @@ describe('POST /register', () => {
     ['a narrow that events cannot have', { narrow: [['search', 'x']] }],
     ['a state that does not exist', { narrow: [['is', 'purple']] }],
     ['a narrow of half a pair', { narrow: [['stream']] }],
+    [
+      'a narrow with more IDs than a queue can hold',
+      { narrow: [['dm', Array.from({ length: 5_000 }, (_, i) => i)]] },
+    ],
+    ['a narrow with more text than a queue can hold', { narrow: [['topic', 'x'.repeat(500_000)]] }],
+    ['more types of events than there are', { event_types: Array.from({ length: 101 }, (_, i) => `${i}`) }],
     ['a narrow that is no list', { narrow: { operator: 'stream', operand: 'x' } }],
     ['a list where one name is wanted', { narrow: [['stream', [1]]] }],
     ['event types that are no list', { event_types: 'message' }],

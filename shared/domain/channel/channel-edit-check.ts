@@ -5,9 +5,16 @@ import { type GroupSetting, normalized, sameSetting } from '../group/group-setti
 import { checkNamedGroups } from '../group/group-use.ts';
 import { isAdministrator, isOwner, type Standing } from '../permission.ts';
 import { badRequest, refusal } from '../problems.ts';
+import { checkQuota } from '../realm/quota.ts';
 import type { TopicsPolicy } from '../realm/realm.ts';
 import { foundFor } from '../send/naming.ts';
-import { type Channel, type ChannelGroups, checkChannelDescription, checkChannelName } from './channel.ts';
+import {
+  type Channel,
+  type ChannelGroups,
+  channelBytes,
+  checkChannelDescription,
+  checkChannelName,
+} from './channel.ts';
 import {
   accessMetadata,
   administersChannel,
@@ -50,24 +57,23 @@ export function checkChannelEdit(caller: Caller, edit: ChannelEdit, ground: Edit
   const folderId = checkMoving(edit, before, ground);
   const groups = checkGroups(caller.standing, edit, seen, ground);
   const { messageRetentionDays: _retention, folderId: _folder, ...kept } = before;
-  return {
-    before,
-    after: {
-      ...kept,
-      ...privacy,
-      ...(retention !== undefined && { messageRetentionDays: retention }),
-      isArchived,
-      topicsPolicy,
-      description,
-      renderedDescription:
-        description === before.description
-          ? before.renderedDescription
-          : renderDescription(description, foundFor(caller.standing, ground.inDescription)),
-      name,
-      ...(folderId !== undefined && { folderId }),
-      groups,
-    },
+  const after: Channel = {
+    ...kept,
+    ...privacy,
+    ...(retention !== undefined && { messageRetentionDays: retention }),
+    isArchived,
+    topicsPolicy,
+    description,
+    renderedDescription:
+      description === before.description
+        ? before.renderedDescription
+        : renderDescription(description, foundFor(caller.standing, ground.inDescription)),
+    name,
+    ...(folderId !== undefined && { folderId }),
+    groups,
   };
+  checkQuota('channels', ground.channelBytes, channelBytes(after) - channelBytes(before));
+  return { before, after };
 }
 
 /** Who can see the channel and its history, and whether newcomers are subscribed to it (wire facts 4.3, 4.4). */

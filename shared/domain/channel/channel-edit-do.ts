@@ -9,9 +9,10 @@ import { folded } from '../folding.ts';
 import type { GroupSetting } from '../group/group-setting.ts';
 import { doUseGroups } from '../group/group-use.ts';
 import { badRequest } from '../problems.ts';
+import { doUseQuota } from '../realm/quota.ts';
 import { doLimitChannel } from '../retention/retention-list.ts';
 import type { CountChange } from '../topic/topic.ts';
-import type { Channel } from './channel.ts';
+import { type Channel, channelBytes } from './channel.ts';
 import type { DecidedEdit } from './channel-edit.ts';
 import { eventsOfChannelEdit } from './channel-edit-events.ts';
 import { noticesOfChannelEdit } from './channel-edit-notices.ts';
@@ -81,6 +82,7 @@ function doEditChannel(
     ...doLimitChannel(realm, { ...after, version: before.version + 1 }, before.messageRetentionDays),
     ...doMoveToFolder(realm, before.folderId, after.folderId),
     ...doUseGroups(realm, { channelId }, settings(before), settings(after)),
+    ...doUseQuota(realm, 'channels', channelBytes(after) - channelBytes(before)),
     ...(opens({ before, after })
       ? [{ check: key('realm', { realm }), when: { equals: { version: organization.version } } }]
       : []),

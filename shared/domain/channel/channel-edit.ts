@@ -3,6 +3,7 @@ import type { GroupSettingChange } from '../group/group-setting.ts';
 import { loadNamedInSettings, type NamedInSettings } from '../group/group-setting-check.ts';
 import type { Outside } from '../outside.ts';
 import type { Known, Pointer } from '../pointer.ts';
+import { loadQuotaUse } from '../realm/quota.ts';
 import { isWebPublicEnabled } from '../realm/web-public.ts';
 import { loadNamed, type Named, namePointers } from '../send/naming.ts';
 import { type Channel, channelNameProblem } from './channel.ts';
@@ -36,6 +37,8 @@ export interface EditGround extends NoticeGround {
   readonly inDescription: Named;
   /** The service has web-public channels. */
   readonly isWebPublicEnabled: boolean;
+  /** How many bytes the organization's channels take. */
+  readonly channelBytes: number;
 }
 
 /** The channel before and after an edit that was decided on. */
@@ -70,12 +73,13 @@ export async function loadEditGround(
     (pointer) => known.follow<{ channelId: number }>(pointer)?.channelId ?? [],
   );
   const settings = channelGroupNames.flatMap((name) => edit[name]?.new ?? []);
-  const [seen, holder, folder, named, inDescription, notices] = await Promise.all([
+  const [seen, holder, folder, named, inDescription, channelBytes, notices] = await Promise.all([
     loadChannel(table, realm, channelId, userId),
     holderId === undefined ? undefined : loadChannel(table, realm, holderId, userId),
     loadFolder(table, realm, edit.folder_id),
     loadNamedInSettings(table, realm, settings),
     loadNamed(outside, known, wants(edit.description ?? ''), userId),
+    loadQuotaUse(table, realm, 'channels'),
     loadNoticeGround(table, realm, channelId),
   ]);
   return {
@@ -85,6 +89,7 @@ export async function loadEditGround(
     named,
     inDescription,
     isWebPublicEnabled: isWebPublicEnabled(outside.environment),
+    channelBytes,
     ...notices,
   };
 }

@@ -3,6 +3,7 @@ import type { GroupSetting } from '../group/group-setting.ts';
 import { onlyUser } from '../group/group-setting.ts';
 import { systemGroups } from '../group/system-group.ts';
 import { badRequest } from '../problems.ts';
+import { bytesOf } from '../realm/quota.ts';
 import { limits, type TopicsPolicy } from '../realm/realm.ts';
 
 /** A channel, as stored. */
@@ -42,6 +43,15 @@ export interface ChannelGroups {
   readonly can_send_message_group: GroupSetting;
   readonly can_subscribe_group: GroupSetting;
 }
+
+/** The bytes that a channel takes of its quota: its texts, and the lists in its settings. */
+export const channelBytes = ({
+  name,
+  description,
+  renderedDescription,
+  groups,
+}: Pick<Channel, 'name' | 'description' | 'renderedDescription' | 'groups'>): number =>
+  bytesOf(name, description, renderedDescription, Object.values(groups));
 
 /** What is counted of a channel, apart from it, so that a busy counter never blocks an edit. */
 export interface ChannelCount {

@@ -4,8 +4,9 @@ import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { codePoints, folded, unprintableAt } from '../folding.ts';
 import { badRequest } from '../problems.ts';
+import { checkQuota, doUseQuota } from '../realm/quota.ts';
 import { limits } from '../realm/realm.ts';
-import { type Folder, type Folders, folderObject } from './folder.ts';
+import { type Folder, type Folders, folderBytes, folderObject } from './folder.ts';
 
 /** Names are compared without regard to case and outer blanks; they are stored as they were sent (wire facts 5). */
 const compared = (name: string): string => folded(name.trim());
@@ -59,6 +60,7 @@ export function doCreateFolder(
     writes: [
       { put: key('folder', { realm, folderId }), item: { ...folder } },
       { put: nameKey(realm, name), item: { folderId }, when: { absent: true } },
+      ...doUseQuota(realm, 'channels', folderBytes(folder)),
     ],
     entries: [event({ op: 'add', channel_folder: folderObject(folder, undefined) })],
     result: { channel_folder_id: folderId },
@@ -80,12 +82,13 @@ export interface DecidedFolder {
 
 /**
  * Decides on an edit as a whole. A folder with channels cannot be archived; one that is not archived any more needs
- * a name that is free (wire facts 5).
+ * a name that is free (wire facts 5). `channelBytes` is how many bytes channels and folders take.
  */
 export function checkFolderEdit(
   folderId: number,
   edit: FolderEdit,
   all: Folders,
+  channelBytes: number,
   render: (description: string) => string,
 ): DecidedFolder {
   const before = all.folders.get(folderId);
@@ -101,16 +104,15 @@ export function checkFolderEdit(
   }
   const description = checkFolderDescription(edit.description ?? before.description);
   const isDescribed = description !== before.description;
-  return {
-    before,
-    after: {
-      ...before,
-      name,
-      description,
-      renderedDescription: isDescribed ? render(description) : before.renderedDescription,
-      isArchived,
-    },
+  const after: Folder = {
+    ...before,
+    name,
+    description,
+    renderedDescription: isDescribed ? render(description) : before.renderedDescription,
+    isArchived,
   };
+  checkQuota('channels', channelBytes, folderBytes(after) - folderBytes(before));
+  return { before, after };
 }
 
 /** What clients hear of an edit: one event for each thing that became different, in the reference's order. */
@@ -138,6 +140,7 @@ export function doEditFolder(realm: string, decided: DecidedFolder): Change<Reco
         inOrder: true,
       },
       ...nameWrites(realm, decided),
+      ...doUseQuota(realm, 'channels', folderBytes(after) - folderBytes(before)),
     ],
     entries: eventsOfFolderEdit(decided),
     result: {},

@@ -2,6 +2,7 @@ import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { badRequest } from '../problems.ts';
+import { bytesOf } from '../realm/quota.ts';
 import { isId } from './channel-access.ts';
 
 /** A channel folder, as stored. */
@@ -19,6 +20,14 @@ export interface Folder {
   /** Grows with each edit, so that a change can be held to what it saw. */
   readonly version: number;
 }
+
+/** The bytes that a folder takes of the quota of channels. */
+export const folderBytes = ({
+  name,
+  description,
+  renderedDescription,
+}: Pick<Folder, 'name' | 'description' | 'renderedDescription'>): number =>
+  bytesOf(name, description, renderedDescription);
 
 /** The order in which folders were sorted, as stored. Those that came later stand behind it, oldest first. */
 export interface FolderOrder {

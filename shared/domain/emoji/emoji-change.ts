@@ -7,6 +7,7 @@ import { firstCodePoints } from '../folding.ts';
 import { holds, isAdministrator } from '../permission.ts';
 import type { Pointer } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
+import { bytesOf, doUseQuota } from '../realm/quota.ts';
 import { type CustomEmoji, emojiObject, type NamedEmoji } from './emoji.ts';
 
 /** Longest name; the wire facts know no limit, this keeps it well within a key. */
@@ -75,6 +76,13 @@ const told = (payload: Omit<Payload, 'type'>): EventEntry[] => [
   },
 ];
 
+/** The bytes that an emoji takes of its quota. */
+export const emojiBytes = ({
+  name,
+  sourceUrl,
+  stillUrl,
+}: Pick<CustomEmoji, 'name' | 'sourceUrl' | 'stillUrl'>): number => bytesOf(name, sourceUrl, stillUrl);
+
 /** Adds an emoji that was decided on, under its name, which nobody else has taken meanwhile. */
 export function doAddEmoji(realm: string, emoji: CustomEmoji): Change<object> {
   const { emojiId, name, sourceUrl } = emoji;
@@ -83,6 +91,7 @@ export function doAddEmoji(realm: string, emoji: CustomEmoji): Change<object> {
     writes: [
       { put: key('emoji', { realm, emojiId }), item: { ...emoji } },
       { put: key('emojiName', { realm, name }), item: { ...named }, when: { absent: true } },
+      ...doUseQuota(realm, 'emoji', emojiBytes(emoji)),
     ],
     entries: told({ op: 'add', emoji: emojiObject(emoji) }),
     result: {},

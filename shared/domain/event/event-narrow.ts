@@ -39,8 +39,19 @@ const STATES = new Set(['dm', 'private', 'mentioned', 'unread', 'starred', 'aler
 /** Resolved topics begin with this mark. */
 const RESOLVED = '✔ ';
 
-/** Decides on a narrow for events: only conditions that one message alone can answer. */
-export const checkEventNarrow = (given: readonly GivenTerm[]): EventNarrowTerm[] => given.map(checkTerm);
+/** Most bytes of a narrow: it is stored with its queue, which every poll reads and writes. */
+const MAX_BYTES = 4_000;
+
+/**
+ * Decides on a narrow for events: only conditions that one message alone can answer, and no more of them than a queue
+ * can hold (docs/LIMITS.md). Throws `BAD_REQUEST`.
+ */
+export function checkEventNarrow(given: readonly GivenTerm[]): EventNarrowTerm[] {
+  if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES) {
+    throw badRequest(`The narrow of an event queue has at most ${MAX_BYTES} bytes.`);
+  }
+  return given.map(checkTerm);
+}
 
 function checkTerm(given: GivenTerm): EventNarrowTerm {
   const {

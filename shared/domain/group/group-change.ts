@@ -9,6 +9,7 @@ import { sightThroughGroup } from '../channel/group-sight.ts';
 import type { Outside } from '../outside.ts';
 import { type GroupGraph, makesCycle } from '../permission.ts';
 import { badRequest } from '../problems.ts';
+import { checkQuota, doUseQuota, loadQuotaUse, MEMBER_BYTES } from '../realm/quota.ts';
 import type { User } from '../user/user.ts';
 import type { Group } from './group.ts';
 import { endArrivalFirst } from './group-arrival.ts';
@@ -65,6 +66,8 @@ export interface MemberGround {
   readonly members: ReadonlySet<number>;
   /** The groups that are to be put in. */
   readonly groups: ReadonlyMap<number, Group>;
+  /** How many bytes the organization's groups take. */
+  readonly bytes: number;
 }
 
 /** Reads all of it in one round trip. */
@@ -75,16 +78,18 @@ export async function loadMemberGround(
   change: MemberChange,
 ): Promise<MemberGround> {
   const people = isId(groupId) ? eachOnce([...change.add, ...change.remove]).filter(isId) : [];
-  const [groups, users, memberships] = await Promise.all([
+  const [groups, users, memberships, bytes] = await Promise.all([
     loadGroups(table, realm, [groupId, ...change.addSubgroups]),
     loadPeople(table, realm, people),
     table.getMany<{ userId: number }>(people.map((userId) => key('membership', { realm, userId, groupId }))),
+    loadQuotaUse(table, realm, 'groups'),
   ]);
   return {
     group: groups.get(groupId),
     users,
     members: new Set(memberships.map(({ userId }) => userId)),
     groups,
+    bytes,
   };
 }
 
@@ -142,14 +147,13 @@ function checkMemberChange(
   const { add, remove } = change;
   checkPeople(change, ground);
   const subgroups = checkGroups(caller.graph, groupId, change, ground);
-  return {
-    group: ground.group as Group,
-    change,
-    joining: add.filter((id) => !remove.includes(id)),
-    leaving: remove.filter((id) => !add.includes(id)),
-    ...(subgroups && { subgroups }),
-  };
+  const joining = add.filter((id) => !remove.includes(id));
+  const leaving = remove.filter((id) => !add.includes(id));
+  checkQuota('groups', ground.bytes, bytesOfMembers(joining.length - leaving.length));
+  return { group: ground.group as Group, change, joining, leaving, ...(subgroups && { subgroups }) };
 }
+
+const bytesOfMembers = (more: number): number => more * MEMBER_BYTES;
 
 function checkPeople({ add, remove }: MemberChange, { users, members }: MemberGround): void {
   checkMembers([...add, ...remove], users);
@@ -244,6 +248,7 @@ function doChangeMembers(
       },
       ...joining.flatMap((userId) => doJoinGroup(realm, groupId, userId, true)),
       ...leaving.flatMap((userId) => doLeaveGroup(realm, groupId, userId)),
+      ...doUseQuota(realm, 'groups', bytesOfMembers(joining.length - leaving.length)),
       ...(subgroups ? doSetSubgroups(realm, graph, groupId, subgroups) : []),
     ],
     entries: eventsFor(group, change),

@@ -6,8 +6,9 @@ import { keyOf, type Write } from '../../table/write.ts';
 import type { Caller } from '../caller.ts';
 import { type GroupGraph, holdsUnlessGuest } from '../permission.ts';
 import { badRequest, refusal } from '../problems.ts';
+import { checkQuota, doUseQuota, loadQuotaUse } from '../realm/quota.ts';
 import type { User } from '../user/user.ts';
-import type { Group } from './group.ts';
+import { type Group, groupBytes } from './group.ts';
 import { doLeaveArrivals } from './group-arrival.ts';
 import {
   checkArrivalRoom,
@@ -38,6 +39,8 @@ export interface CreationGround {
   readonly groups: ReadonlyMap<number, Group>;
   /** Another group bears the name. */
   readonly isNameTaken: boolean;
+  /** How many bytes the organization's groups take. */
+  readonly bytes: number;
 }
 
 /** Reads all of it in one round trip. */
@@ -46,13 +49,14 @@ export async function loadCreationGround(
   realm: string,
   given: GroupToCreate,
 ): Promise<CreationGround> {
-  const [named, users, groups, holder] = await Promise.all([
+  const [named, users, groups, holder, bytes] = await Promise.all([
     loadNamedInSettings(table, realm, givenGroupSettings(given)),
     loadPeople(table, realm, given.members),
     loadGroups(table, realm, given.subgroups ?? []),
     fitsGroupName(given.name) ? table.get(key('groupName', { realm, name: given.name })) : undefined,
+    loadQuotaUse(table, realm, 'groups'),
   ]);
-  return { named, users, groups, isNameTaken: holder !== undefined };
+  return { named, users, groups, isNameTaken: holder !== undefined, bytes };
 }
 
 /** A group that was decided on, before it has an id. */
@@ -89,6 +93,7 @@ export function checkCreateGroup(
   const subgroups = eachOnce(given.subgroups ?? []);
   checkSubgroups(subgroups, ground.groups);
   checkGraphRoom(graph, subgroups.length);
+  checkQuota('groups', ground.bytes, groupBytes({ name, description, settings }, members.length));
   return {
     group: {
       name,
@@ -157,6 +162,7 @@ function doCreate(
     writes: [
       { put: key('group', { realm, groupId }), item: { ...created } },
       { put: key('groupName', { realm, name: group.name }), item: { groupId }, when: { absent: true } },
+      ...doUseQuota(realm, 'groups', groupBytes(group, members.length)),
       ...uses,
       ...graphWrites.filter((write) => !isHeld(write)),
     ],

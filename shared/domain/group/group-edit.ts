@@ -5,7 +5,8 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { Caller } from '../caller.ts';
 import { badRequest, refusal } from '../problems.ts';
-import type { Group, GroupSettings } from './group.ts';
+import { checkQuota, doUseQuota, loadQuotaUse } from '../realm/quota.ts';
+import { type Group, type GroupSettings, groupBytes } from './group.ts';
 import { nameIsTaken } from './group-create.ts';
 import { loadGroups } from './group-member.ts';
 import {
@@ -32,6 +33,8 @@ export interface EditGround {
   readonly named: NamedInSettings;
   /** Who bears the name that is given, if anybody. */
   readonly nameHolder: number | undefined;
+  /** How many bytes the organization's groups take. */
+  readonly bytes: number;
 }
 
 /** Reads all of it in one round trip. */
@@ -43,14 +46,15 @@ export async function loadEditGround(
 ): Promise<EditGround> {
   const { name } = edit;
   const settings = groupPermissions.flatMap((permission) => edit[permission]?.new ?? []);
-  const [groups, named, holder] = await Promise.all([
+  const [groups, named, holder, bytes] = await Promise.all([
     loadGroups(table, realm, [groupId]),
     loadNamedInSettings(table, realm, settings),
     name !== undefined && fitsGroupName(name)
       ? table.get<{ groupId: number }>(key('groupName', { realm, name }))
       : undefined,
+    loadQuotaUse(table, realm, 'groups'),
   ]);
-  return { group: groups.get(groupId), named, nameHolder: holder?.groupId };
+  return { group: groups.get(groupId), named, nameHolder: holder?.groupId, bytes };
 }
 
 /** The group before and after an edit that was decided on. */
@@ -76,16 +80,15 @@ export function checkEdit(caller: Caller, groupId: number, edit: GroupEdit, grou
     }
   }
   checkNamedGroups(Object.values(settings));
-  return {
-    before,
-    after: {
-      ...before,
-      name,
-      description: checkGroupDescription(edit.description ?? before.description),
-      deactivated: before.deactivated && edit.deactivated !== false,
-      settings,
-    },
+  const after: Group = {
+    ...before,
+    name,
+    description: checkGroupDescription(edit.description ?? before.description),
+    deactivated: before.deactivated && edit.deactivated !== false,
+    settings,
   };
+  checkQuota('groups', ground.bytes, groupBytes(after) - groupBytes(before));
+  return { before, after };
 }
 
 /** One setting after its change. A value that stays is not looked at further, as in the reference. */
@@ -166,6 +169,7 @@ export function doEdit(realm: string, decided: DecidedEdit): Change<Record<strin
       },
       ...renaming,
       ...doUseGroups(realm, { groupId }, Object.values(before.settings), Object.values(settings)),
+      ...doUseQuota(realm, 'groups', groupBytes(after) - groupBytes(before)),
       ...(deactivated === before.deactivated ? [] : [doMarkActive(realm, groupId)]),
     ],
     entries: eventsOfEdit(decided),

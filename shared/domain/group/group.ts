@@ -1,3 +1,4 @@
+import { bytesOf, MEMBER_BYTES } from '../realm/quota.ts';
 import type { GroupSetting } from './group-setting.ts';
 
 /** A named user group, as stored. System groups are never stored: they follow from the role. */
@@ -25,3 +26,13 @@ export interface GroupSettings {
   readonly can_mention_group: GroupSetting;
   readonly can_remove_members_group: GroupSetting;
 }
+
+/** What a group counts at least, so that there are at most 1,000 of them: their members take a query each to read. */
+const MIN_BYTES = 500;
+
+/** The bytes that a group takes of its quota, with so many members. */
+export const groupBytes = (
+  { name, description, settings }: Pick<Group, 'name' | 'description' | 'settings'>,
+  members = 0,
+): number =>
+  Math.max(MIN_BYTES, bytesOf(name, description, Object.values(settings))) + members * MEMBER_BYTES;

@@ -6,6 +6,7 @@ import type { Caller } from '../caller.ts';
 import type { Step } from '../in-order.ts';
 import { isAdministrator } from '../permission.ts';
 import { badRequest } from '../problems.ts';
+import { checkQuota, doUseQuota, loadQuotaUse } from '../realm/quota.ts';
 import type { User } from '../user/user.ts';
 import { liveValues, type Profile, type StoredValue, valueObject } from './profile-data.ts';
 import { loadProfileFields, type ProfileField, type ProfileFields } from './profile-field.ts';
@@ -22,15 +23,18 @@ export interface AskedValue {
 export interface ProfileGround {
   readonly fields: ProfileFields;
   readonly profile: Profile | undefined;
+  /** How many bytes the organization's profiles take. */
+  readonly bytes: number;
 }
 
 /** Reads the ground of a change of this user's profile. One round trip. */
 export async function loadProfileGround(table: Table, realm: string, userId: number): Promise<ProfileGround> {
-  const [fields, profile] = await Promise.all([
+  const [fields, profile, bytes] = await Promise.all([
     loadProfileFields(table, realm),
     table.get<Profile>(key('profile', { realm, userId })),
+    loadQuotaUse(table, realm, 'profiles'),
   ]);
-  return { fields, profile };
+  return { fields, profile, bytes };
 }
 
 /** What values are made with. */
@@ -112,9 +116,14 @@ function decide(
     else values.delete(id);
   }
   const kept = Object.fromEntries(values);
-  if (Buffer.byteLength(JSON.stringify(kept)) > MOST_BYTES) throw badRequest('The profile is too large.');
+  if (profileBytes(kept) > MOST_BYTES) throw badRequest('The profile is too large.');
+  checkQuota('profiles', ground.bytes, profileBytes(kept) - profileBytes(ground.profile?.values));
   return { ...ground, values: kept, told };
 }
+
+/** The bytes that a profile takes of its quota. */
+const profileBytes = (values: DecidedProfile['values'] = {}): number =>
+  Buffer.byteLength(JSON.stringify(values));
 
 /**
  * Changes a profile, held to the profile and to the fields that were decided on, and tells everybody; no step where
@@ -134,6 +143,7 @@ export function doChangeProfile(
       inOrder: true,
     },
     { check: key('profileFields', { realm }), when: { equals: { version: fields.version } } },
+    ...doUseQuota(realm, 'profiles', profileBytes(values) - profileBytes(profile?.values)),
   ];
   return [{ writes, entries: told.map((value) => valueEvent(userId, value)) }];
 }

@@ -2,12 +2,18 @@ import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import type { Channel, Subscription, SubscriptionSettings } from '../channel/channel.ts';
+import {
+  type Channel,
+  channelBytes,
+  type Subscription,
+  type SubscriptionSettings,
+} from '../channel/channel.ts';
 import { doCreateChannel } from '../channel/channel-create.ts';
 import { channelObject } from '../channel/channel-object.ts';
 import { defaultChannelsEvent } from '../channel/default-channels.ts';
 import { doFillFolders } from '../channel/folder.ts';
 import { doUseGroupsInNew } from '../group/group-use.ts';
+import { doUseQuota } from '../realm/quota.ts';
 import { doReceive, doReceiveForBot } from '../user/user-active.ts';
 import { countSubscribers, newSubscriptionSettings, subscriptionWrites } from './subscribe.ts';
 import { type CountedChannel, subscriptionObject } from './subscription-object.ts';
@@ -38,6 +44,10 @@ interface Arriving extends CountedChannel {
   readonly isNew: boolean;
   readonly newcomers: readonly Newcomer[];
 }
+
+/** The bytes that the channels which have to be created take of their quota. */
+export const bytesOfCreations = (joinings: readonly Joining[]): number =>
+  joinings.reduce((sum, { target }) => sum + ('create' in target ? channelBytes(target.create) : 0), 0);
 
 /** How many numbers of the log `doJoin` needs for these. */
 export const entriesOfJoin = (joinings: readonly Joining[]): number =>
@@ -85,6 +95,7 @@ export function doJoin(
         realm,
         created.map(({ result }) => result),
       ),
+      ...doUseQuota(realm, 'channels', bytesOfCreations(joinings)),
       ...accountWrites(realm, arriving),
       ...arriving.flatMap((each) => [
         ...(each.isNew ? [] : existing(realm, each)),

@@ -11,9 +11,10 @@ import { folded } from '../folding.ts';
 import { holdsUnlessGuest, noGroups, type Standing, standingOf } from '../permission.ts';
 import type { Known } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
+import { checkQuota } from '../realm/quota.ts';
 import { accessPrincipals, type Principals } from '../user/principals.ts';
 import type { User } from '../user/user.ts';
-import type { Joining, Newcomer } from './join.ts';
+import { bytesOfCreations, type Joining, type Newcomer } from './join.ts';
 import { checkColor, settingsOf } from './subscribe.ts';
 import {
   type Ground,
@@ -122,6 +123,7 @@ export function checkSubscribe(caller: Caller, request: SubscribeRequest, ground
     if (named) return [joiningOf(caller, people, each, named, ground, request.now)];
     return template ? [creationOf(caller, people, each, template, request)] : [];
   });
+  checkQuota('channels', ground.channelBytes, bytesOfCreations(joinings));
   return {
     joinings: joinings.filter(({ newcomers }) => newcomers.length > 0),
     already: found.flatMap(({ named }) => (named ? subscribersAmong(people, named, ground) : [])),

@@ -6,6 +6,7 @@ import { type Folder, loadFolder } from '../channel/folder.ts';
 import { folded } from '../folding.ts';
 import { loadNamedInSettings, type NamedInSettings } from '../group/group-setting-check.ts';
 import type { Known } from '../pointer.ts';
+import { loadQuotaUse } from '../realm/quota.ts';
 import type { User } from '../user/user.ts';
 import { type CountedChannel, loadSomeChannels } from './subscription-object.ts';
 
@@ -104,6 +105,8 @@ export interface SubscribeGround extends Ground {
   readonly namedInSettings: NamedInSettings;
   /** The folder that is given for new channels, if there is one. */
   readonly folder: Folder | undefined;
+  /** How many bytes the organization's channels take. */
+  readonly channelBytes: number;
 }
 
 /** Reads the ground of a request to subscribe people, in one round trip. */
@@ -115,10 +118,11 @@ export async function loadSubscribeGround(
   people: readonly number[],
   settings: GivenChannelGroups & { readonly folder_id?: number | null | undefined },
 ): Promise<SubscribeGround> {
-  const [ground, namedInSettings, folder] = await Promise.all([
+  const [ground, namedInSettings, folder, channelBytes] = await Promise.all([
     loadGround(table, realm, callerId, ids, people),
     loadNamedInSettings(table, realm, givenSettings(settings)),
     loadFolder(table, realm, settings.folder_id),
+    loadQuotaUse(table, realm, 'channels'),
   ]);
-  return { ...ground, namedInSettings, folder };
+  return { ...ground, namedInSettings, folder, channelBytes };
 }

@@ -4,7 +4,7 @@ import { roleGroupEvents } from '../group/role-groups.ts';
 import { isFullMember } from '../permission.ts';
 import { botAddedEvents, type botDefaults } from './bot.ts';
 import type { User } from './user.ts';
-import { doHaveBot } from './user-active.ts';
+import { doHaveNewBot } from './user-active.ts';
 import { doCreateUser, type NewBot, type NewUser } from './user-create.ts';
 
 /** A bot that was decided on. */
@@ -29,7 +29,7 @@ export function doCreateBot(
   const joined = Date.parse(user.dateJoined);
   const isFull = isFullMember(user, realm.settings.waiting_period_threshold, joined);
   return {
-    writes: [...created.writes, doHaveBot(realmId, standing.userId, userId)],
+    writes: [...created.writes, doHaveNewBot(realmId, standing.userId, userId)],
     entries: [
       ...created.entries,
       ...roleGroupEvents(userId, user.role, isFull),

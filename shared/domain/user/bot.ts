@@ -8,6 +8,7 @@ import { holdsUnlessGuest, isAdministrator, type Standing } from '../permission.
 import { badRequest, refusal } from '../problems.ts';
 import { checkManages } from './account-management.ts';
 import type { User } from './user.ts';
+import { MOST_BOTS } from './user-active.ts';
 import { isLocalPart } from './user-text.ts';
 
 /** What the owner of a bot has set for it. */
@@ -83,6 +84,13 @@ export function checkBotEmail(shortName: string, host: string): string {
 export function checkBotType(given: number): 1 | 2 {
   if (given === 1 || given === 2) return given;
   throw badRequest("'bot_type' must be 1 (a general bot) or 2 (an incoming webhook).");
+}
+
+/** Decides whether somebody has room for one more bot. */
+export function checkRoomForBot({ bots }: Pick<User, 'bots'>): void {
+  if (bots !== undefined && bots.size >= MOST_BOTS) {
+    throw badRequest(`One person can have at most ${MOST_BOTS} bots, including deactivated ones.`);
+  }
 }
 
 /** Decides whether the caller may create bots, or take one up again. Guests never may. */

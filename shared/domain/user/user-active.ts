@@ -67,6 +67,15 @@ export const doHaveBot = (realm: string, ownerId: number, botId: number): Write 
   when: { equals: { isActive: true } },
 });
 
+/** Most bots of one person, deactivated ones too: everybody who registers is told of all of them (docs/LIMITS.md). */
+export const MOST_BOTS = 100;
+
+/** The same for a bot that is created, for which its owner must have room. */
+export const doHaveNewBot = (realm: string, ownerId: number, botId: number): Write => ({
+  ...doHaveBot(realm, ownerId, botId),
+  when: { equals: { isActive: true }, shorter: { bots: MOST_BOTS } },
+});
+
 /** Takes a bot from somebody. */
 export const doLoseBot = (realm: string, ownerId: number, botId: number): Write => ({
   update: key('user', { realm, userId: ownerId }),
