@@ -142,7 +142,7 @@ export class Distribution extends Construct {
           accessControlAllowMethods: ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],
           accessControlAllowHeaders: ['Authorization', 'Content-Type'],
           accessControlExposeHeaders: ['Retry-After'],
-          // Credentials are a header that the page sets itself; there are no cookies.
+          // Credentials are a header that the page sets itself. The one cookie, of a consent to video calls, is for no page.
           accessControlAllowCredentials: false,
           accessControlMaxAge: Duration.hours(1),
           originOverride: true,

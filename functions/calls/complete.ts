@@ -1,5 +1,5 @@
 import { accessProvider, completionUrl } from '../../shared/domain/calls/call-provider.ts';
-import { openCallState, useCallState } from '../../shared/domain/calls/call-state.ts';
+import { consentCookie, openCallState, useCallState } from '../../shared/domain/calls/call-state.ts';
 import { exchangeCode } from '../../shared/domain/calls/call-talk.ts';
 import { storeToken } from '../../shared/domain/calls/call-token.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
@@ -12,10 +12,9 @@ import { key } from '../../shared/table/keys.ts';
 import { kmsVault } from '../../shared/vault/vault.ts';
 
 /** Says that all is well, for browsers that do not let a page close itself. */
-const done = new Page(
+const DONE =
   `<!doctype html><meta charset="utf-8"><title>Video calls</title>` +
-    `<p>You can make video calls now, and close this window.</p><script>window.close()</script>`,
-);
+  `<p>You can make video calls now, and close this window.</p><script>window.close()</script>`;
 
 /*
  * The state is used up before the code is exchanged: whoever sends the same again gets nowhere. A consent that is lost
@@ -23,9 +22,10 @@ const done = new Page(
  */
 export const handler = serveAnyone(
   completeCalls,
-  async ({ input, baseUrl, outside, tools }) => {
+  async ({ input, baseUrl, cookie, outside, tools }) => {
     const provider = await accessProvider(outside.environment, tools.secrets, input.provider);
-    const state = await openCallState(outside, tools.vault, input.state, provider.name);
+    const name = consentCookie(provider);
+    const state = await openCallState(outside, tools.vault, input.state, provider.name, cookie(name));
     const { realm, userId } = state;
     const [user] = await Promise.all([
       outside.table.get<User>(key('user', { realm, userId })),
@@ -35,7 +35,7 @@ export const handler = serveAnyone(
     if (!user?.isActive) throw badRequest('The account of this consent is not active.');
     const token = await exchangeCode(provider, completionUrl(baseUrl, provider), input.code, outside.now());
     await storeToken(outside, tools.vault, { realm, userId, provider }, token);
-    return done;
+    return new Page(DONE, { name, value: '', seconds: 0 });
   },
   { secrets: awsSecrets, vault: kmsVault },
 );

@@ -1,6 +1,7 @@
 import { accessProvider, completionUrl } from '../../shared/domain/calls/call-provider.ts';
-import { newCallState } from '../../shared/domain/calls/call-state.ts';
+import { beginConsent, consentCookie } from '../../shared/domain/calls/call-state.ts';
 import { consentUrl } from '../../shared/domain/calls/call-talk.ts';
+import { badRequest } from '../../shared/domain/problems.ts';
 import { registerCalls } from '../../shared/endpoints/calls.ts';
 import { awsSecrets } from '../../shared/secrets/secrets.ts';
 import { Redirection } from '../../shared/serve/reply.ts';
@@ -10,11 +11,18 @@ import { kmsVault } from '../../shared/vault/vault.ts';
 export const handler = serve(
   registerCalls,
   {
-    run: async ({ input, realm, userId, baseUrl, outside, tools }) => {
+    run: async ({ input, realm, userId, baseUrl, fromOtherSite, outside, tools }) => {
+      // An address may carry somebody else's credentials (`https://them:key@...`), and browsers follow such links.
+      if (fromOtherSite) {
+        throw badRequest(
+          'A page of another site cannot begin this: open the address in a window of its own.',
+        );
+      }
       const provider = await accessProvider(outside.environment, tools.secrets, input.provider);
       const who = { realm, userId, provider: provider.name };
-      const state = await newCallState(outside, tools.vault, who);
-      return new Redirection(consentUrl(provider, completionUrl(baseUrl, provider), state));
+      const { state, secret, seconds } = await beginConsent(outside, tools.vault, who);
+      const cookie = { name: consentCookie(provider), value: secret, seconds };
+      return new Redirection(consentUrl(provider, completionUrl(baseUrl, provider), state), cookie);
     },
   },
   { secrets: awsSecrets, vault: kmsVault },

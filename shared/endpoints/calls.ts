@@ -41,7 +41,7 @@ export const registerCalls = endpoint({
   method: 'GET',
   path: '/calls/{provider}/register',
   source: 'wire facts 13.1',
-  says: 'Sends the caller to the provider, to give their consent.',
+  says: 'Sends the caller to the provider, to give their consent in the browser that asked.',
   who: 'user',
   parameters: { provider },
   serves: 'A redirection (302) to the provider.',
@@ -55,7 +55,7 @@ export const completeCalls = endpoint({
   method: 'GET',
   path: '/calls/{provider}/complete',
   source: 'wire facts 13.1',
-  says: 'Takes the consent that the provider sends back. The state proves whose it is.',
+  says: 'Takes the consent that the provider sends back. The state proves whose it is, and a cookie that the same browser began.',
   who: 'anyone',
   parameters: {
     provider,

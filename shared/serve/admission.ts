@@ -13,9 +13,7 @@ import { type Credentials, isKeyOf, readCredentials } from './credentials.ts';
 import type { Context, Handling, Look } from './request.ts';
 
 /** What a request says of itself, before anything is believed. */
-export interface Admission {
-  readonly host: string;
-  readonly baseUrl: string;
+export interface Admission extends Pick<Look<unknown>, 'host' | 'baseUrl' | 'cookie' | 'fromOtherSite'> {
   readonly authorization: string | undefined;
   readonly client: string;
   /** The parsed parameters, or the refusal that they deserve, which only an admitted caller hears. */
@@ -140,6 +138,8 @@ function start(
     client: admission.client,
     host: admission.host,
     baseUrl: admission.baseUrl,
+    cookie: admission.cookie,
+    fromOtherSite: admission.fromOtherSite,
     file: admission.file ?? NOTHING,
   };
   const count = typeof handling.ahead === 'function' ? handling.ahead(look.input) : handling.ahead;

@@ -2,6 +2,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { Refusal, refusal } from '../domain/problems.ts';
 import { Stale } from '../log/commit.ts';
 import { isThrottled } from '../table/outcome.ts';
+import { type Cookie, setCookie } from './cookie.ts';
 
 /** The challenge that clients of the reference expect with every 401 (wire facts 1.3). */
 const CHALLENGE = 'Basic realm="zulip"';
@@ -26,27 +27,42 @@ export interface ServedFile {
 /** Sends a browser on, in place of the envelope. */
 export class Redirection {
   readonly location: URL;
+  readonly cookie: Cookie | undefined;
 
-  constructor(location: URL) {
+  constructor(location: URL, cookie?: Cookie) {
     this.location = location;
+    this.cookie = cookie;
   }
 }
 
 /** A page for a browser, in place of the envelope. */
 export class Page {
   readonly html: string;
+  readonly cookie: Cookie | undefined;
 
-  constructor(html: string) {
+  constructor(html: string, cookie?: Cookie) {
     this.html = html;
+    this.cookie = cookie;
   }
 }
 
-/** A successful reply in the envelope (specification 2.1), or what a browser gets instead. */
-export function success(fields: object, ignored: readonly string[]): APIGatewayProxyResult {
+/**
+ * A successful reply in the envelope (specification 2.1), or what a browser gets instead.
+ *
+ * @param baseUrl where the client found the service, for cookies
+ */
+export function success(fields: object, ignored: readonly string[], baseUrl: string): APIGatewayProxyResult {
   if (fields instanceof Redirection) {
-    return { statusCode: 302, headers: { ...HEADERS, Location: fields.location.href }, body: '' };
+    const headers = { ...HEADERS, ...cookieHeader(baseUrl, fields), Location: fields.location.href };
+    return { statusCode: 302, headers, body: '' };
   }
-  if (fields instanceof Page) return { statusCode: 200, headers: PAGE_HEADERS, body: fields.html };
+  if (fields instanceof Page) {
+    return {
+      statusCode: 200,
+      headers: { ...PAGE_HEADERS, ...cookieHeader(baseUrl, fields) },
+      body: fields.html,
+    };
+  }
   return {
     statusCode: 200,
     headers: HEADERS,
@@ -58,6 +74,9 @@ export function success(fields: object, ignored: readonly string[]): APIGatewayP
     }),
   };
 }
+
+const cookieHeader = (baseUrl: string, { cookie }: Page | Redirection): Record<string, string> =>
+  cookie === undefined ? {} : { 'Set-Cookie': setCookie(baseUrl, cookie) };
 
 /** What is said of a file that never changes: whoever fetched it may keep it. */
 export const FOR_EVER = 'public, max-age=31536000, immutable';

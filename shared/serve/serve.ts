@@ -7,11 +7,12 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Input, Parameter } from '../endpoints/parameter.ts';
 import { type Admission, admit } from './admission.ts';
 import { outsideOf } from './container.ts';
+import { readCookie } from './cookie.ts';
 import { delivered } from './delivery.ts';
 import { pathFields, queryFields, readForm } from './form.ts';
 import { operatorLog } from './operator-log.ts';
 import { type Read, readParameters } from './parameters.ts';
-import { publicAddress } from './public-address.ts';
+import { type PublicAddress, publicAddress } from './public-address.ts';
 import { documentReply, FAULT, failure, fileReply, planned, type ServedFile, success } from './reply.ts';
 import type { Handling } from './request.ts';
 import { type Made, type Makers, toolsOf } from './tools.ts';
@@ -53,6 +54,7 @@ export function serveAnyone<
     readonly input: Input<P>;
     readonly host: string;
     readonly baseUrl: string;
+    readonly cookie: (name: string) => string | undefined;
     readonly outside: Outside;
     readonly tools: Made<M>;
   }) => Promise<R>,
@@ -60,9 +62,9 @@ export function serveAnyone<
 ): Served {
   return served(endpoint, (outside, event, read) => {
     if (read instanceof Error) throw read;
-    const { host, baseUrl } = admissionOf(event, read);
+    const { host, baseUrl, cookie } = admissionOf(event, read);
     const tools = toolsOf(outside, makers ?? ({} as M));
-    return run({ input: read.input as Input<P>, host, baseUrl, outside, tools });
+    return run({ input: read.input as Input<P>, host, baseUrl, cookie, outside, tools });
   });
 }
 
@@ -106,7 +108,11 @@ function served(endpoint: Endpoint<Record<string, Parameter>, object>, run: Run)
   return handlerOf(
     endpoint,
     async (outside, event, read) =>
-      success(await run(outside, event, read), read instanceof Error ? [] : read.ignored),
+      success(
+        await run(outside, event, read),
+        read instanceof Error ? [] : read.ignored,
+        addressOf(event).baseUrl,
+      ),
     () => outsideOf(process.env),
   );
 }
@@ -169,14 +175,20 @@ function asRefusal(error: unknown): Refusal {
 
 /** What the request says about itself. */
 function admissionOf(event: APIGatewayProxyEvent, read: Read | Refusal): Admission {
+  const address = addressOf(event);
   return {
-    ...publicAddress(event, (name) => headerOf(event, name)),
+    ...address,
+    cookie: (name) => readCookie(address.baseUrl, headerOf(event, 'cookie'), name),
+    fromOtherSite: headerOf(event, 'sec-fetch-site') === 'cross-site',
     authorization: headerOf(event, 'authorization'),
     client: clientOf(('client' in read ? read.client : undefined) ?? headerOf(event, 'user-agent')),
     input: read instanceof Refusal ? read : { read: read.input },
     ...('file' in read && { file: read.file }),
   };
 }
+
+const addressOf = (event: APIGatewayProxyEvent): PublicAddress =>
+  publicAddress(event, (name) => headerOf(event, name));
 
 /** The product token of the `User-Agent`, at most 30 characters (wire facts 3.9). The table keeps well-formed text only. */
 const clientOf = (agent: string | undefined): string =>

@@ -161,6 +161,7 @@ async function poll({ service }: BenchCloud, { asker }: Organization, queue: Que
   return send(service.address, request).catch((error) => ({
     status: 0,
     location: undefined,
+    cookie: undefined,
     body: String(error),
     sentAt: Number.NaN,
     repliedAt: Number.NaN,

@@ -15,6 +15,8 @@ export interface HttpRequest {
 export interface HttpReply {
   readonly status: number;
   readonly location: string | undefined;
+  /** The first cookie that it sets. */
+  readonly cookie: string | undefined;
   readonly body: string;
   /** When the request was about to be written and when the reply was whole, by this process's clock, ms. */
   readonly sentAt: number;
@@ -37,7 +39,7 @@ const fieldsOf = (parameters: Readonly<Record<string, unknown>> = {}): [string, 
 /** Writes a request as a client would: parameters of a `GET` in the query, all others as a form. */
 export function httpRequest(
   { method, path }: Pick<Endpoint, 'method' | 'path'>,
-  { parameters, path: inPath = {}, query, files }: Request,
+  { parameters, path: inPath = {}, query, files, headers }: Request,
   { host, account }: Asker,
 ): HttpRequest {
   const fields = fieldsOf(parameters);
@@ -50,6 +52,7 @@ export function httpRequest(
     headers: {
       host,
       'user-agent': 'ParlanceBench/1.0',
+      ...headers,
       ...(account && {
         authorization: `Basic ${Buffer.from(`${account.email}:${account.apiKey}`).toString('base64')}`,
       }),
@@ -103,6 +106,7 @@ export async function send(site: URL, { method, path, headers, body }: HttpReque
           resolve({
             status,
             location: answered.location,
+            cookie: answered['set-cookie']?.[0],
             body: Buffer.concat(chunks).toString(),
             sentAt,
             repliedAt,

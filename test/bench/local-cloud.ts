@@ -106,6 +106,6 @@ const caller =
     const endpoint = endpointOf(id);
     const reply = await send(site, httpRequest(endpoint, { ...options, parameters }, asker(as)));
     if (reply.status >= 400) throw new Error(`${id} answered ${reply.status}: ${reply.body}`);
-    if (reply.location !== undefined) return { location: reply.location };
+    if (reply.location !== undefined) return { location: reply.location, cookie: reply.cookie };
     return endpoint.serves === undefined ? JSON.parse(reply.body) : undefined;
   };

@@ -6,11 +6,12 @@ export interface Request {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly files?: readonly Uint8Array[];
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
  * Calls an endpoint as one of the demo accounts (or nobody), which must work. Tells the JSON of the reply; of a
- * redirection `{ location }`; of another reply that is no envelope nothing.
+ * redirection `{ location, cookie }`; of another reply that is no envelope nothing.
  */
 export type Call = (
   endpoint: string,

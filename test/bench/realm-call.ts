@@ -42,7 +42,9 @@ export const callOf =
       parameters: parameters ?? {},
       ...options,
     });
-    return 'Location' in headers ? { location: String(headers.Location) } : body;
+    return 'Location' in headers
+      ? { location: String(headers.Location), cookie: String(headers['Set-Cookie']) }
+      : body;
   };
 
 /** Prepares an operation; the same again for each call of one that cannot be repeated. */

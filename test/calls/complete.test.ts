@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { handler as register } from '../../functions/calls/register.ts';
 import { handler as deactivateUser } from '../../functions/users/deactivate.ts';
 import { givenClient } from '../events/queue.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { call, comeBack, realmWith, sentTo } from './consent.ts';
+import { newRealm, type Reply, type TestRealm } from '../realm.ts';
+import { begin, call, comeBack, realmWith } from './consent.ts';
 import { type Provider, startProvider } from './provider.ts';
 
 let provider: Provider;
@@ -14,12 +14,11 @@ beforeEach(async () => {
 });
 afterEach(() => provider.stop());
 
-const stateOf = async (as = realm.people.member, name = 'zoom') =>
-  (await sentTo(realm, as, name)).searchParams.get('state') ?? '';
+const begun = (as = realm.people.member, name = 'zoom') => begin(realm, as, name);
 
 describe('GET /calls/{provider}/register (wire facts 13.1)', () => {
   test('sends the caller to the provider with everything that it needs to know (wire facts 13.3)', async () => {
-    const zoom = await sentTo(realm, realm.people.member);
+    const { url: zoom } = await begun();
     expect(zoom.origin + zoom.pathname).toBe(`${provider.address}/oauth/authorize`);
     expect(Object.fromEntries(zoom.searchParams)).toEqual({
       response_type: 'code',
@@ -27,7 +26,7 @@ describe('GET /calls/{provider}/register (wire facts 13.1)', () => {
       redirect_uri: `http://${realm.host}/calls/zoom/complete`,
       state: expect.stringMatching(/^[\w-]+$/),
     });
-    const webex = await sentTo(realm, realm.people.member, 'webex');
+    const { url: webex } = await begun(undefined, 'webex');
     expect(webex.pathname).toBe('/v1/authorize');
     expect(webex.searchParams.get('scope')).toBe('meeting:schedules_read meeting:schedules_write');
   });
@@ -49,7 +48,7 @@ describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
   test('stores the token of whose consent it is, tells their clients, and closes the window (4.12/has_provider_token)', async () => {
     const { member } = realm.people;
     const client = await givenClient(realm, member, { fetch_event_types: ['video_calls'] });
-    const reply = await comeBack(realm, await stateOf());
+    const reply = await comeBack(realm, await begun());
     expect(reply.status).toBe(200);
     expect(reply.headers['Content-Type']).toBe('text/html; charset=utf-8');
     expect(reply.headers['Content-Security-Policy']).toContain("default-src 'none'");
@@ -65,37 +64,34 @@ describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
   });
 
   test('takes three round trips', async () => {
-    const state = await stateOf();
+    const consent = await begun();
     realm.meter.reset();
-    expect((await comeBack(realm, state)).status).toBe(200);
+    expect((await comeBack(realm, consent)).status).toBe(200);
     expect(realm.meter.roundTrips).toBe(3);
   });
 
   test('takes a state once only, however many come back with it at once', async () => {
-    const state = await stateOf();
-    const replies = await Promise.all([1, 2, 3].map(() => comeBack(realm, state)));
+    const consent = await begun();
+    const replies = await Promise.all([1, 2, 3].map(() => comeBack(realm, consent)));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
-    expect((await comeBack(realm, state)).status).toBe(400);
+    expect((await comeBack(realm, consent)).status).toBe(400);
     expect(provider.heard).toHaveLength(1);
   });
 
   test('refuses a state that is too old, for another provider, changed, or not ours', async () => {
-    const [old, other, whole] = [await stateOf(), await stateOf(undefined, 'webex'), await stateOf()];
-    const bytes = Buffer.from(whole, 'base64url');
+    const [old, other, whole] = [await begun(), await begun(undefined, 'webex'), await begun()];
+    const bytes = Buffer.from(whole.state, 'base64url');
     bytes[20] = (bytes[20] ?? 0) ^ 1;
     realm.pass(10 * 60_000 + 1_000);
-    const fresh = await stateOf();
-    for (const state of [
+    const fresh = await begun();
+    for (const consent of [
       old,
       other,
-      bytes.toString('base64url'),
-      'AAAA',
-      '',
-      'x'.repeat(5_000),
-      `${fresh}x`.slice(1),
+      { ...whole, state: bytes.toString('base64url') },
+      ...['AAAA', '', 'x'.repeat(5_000), `${fresh.state}x`.slice(1)].map((state) => ({ ...fresh, state })),
     ]) {
-      const { status, body } = await comeBack(realm, state);
-      expect([status, body.code], state).toEqual([400, 'BAD_REQUEST']);
+      const { status, body } = await comeBack(realm, consent);
+      expect([status, body.code], consent.state).toEqual([400, 'BAD_REQUEST']);
     }
     expect(provider.heard).toEqual([]);
     expect((await comeBack(realm, fresh)).status).toBe(200);
@@ -105,7 +101,7 @@ describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
     ['no consent', { code: '', error: 'access_denied' }],
     ['a code that is not good', { code: 'bad' }],
   ])('answers BAD_REQUEST for %s, and stores nothing', async (_, query) => {
-    const { status, body } = await comeBack(realm, await stateOf(), query);
+    const { status, body } = await comeBack(realm, await begun(), { query });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     expect((await call(realm, realm.people.member)).body.code).toBe('INVALID_VIDEO_CALL_PROVIDER_TOKEN');
   });
@@ -115,16 +111,109 @@ describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
       provider.behave('/oauth/token', (_, response) =>
         response.writeHead(200, { 'content-type': 'application/json' }).end(answer),
       );
-      const { status, body } = await comeBack(realm, await stateOf());
+      const { status, body } = await comeBack(realm, await begun());
       expect([status, body.code], answer).toEqual([400, 'BAD_REQUEST']);
     }
   });
 
   test('gives nothing to somebody who was deactivated meanwhile', async () => {
-    const state = await stateOf();
+    const consent = await begun();
     const { admin, member } = realm.people;
     expect((await realm.call(deactivateUser, admin, {}, { path: { user: member.userId } })).status).toBe(200);
-    expect((await comeBack(realm, state)).status).toBe(400);
+    expect((await comeBack(realm, consent)).status).toBe(400);
     expect(provider.heard).toEqual([]);
+  });
+});
+
+describe('whose browser comes back (RFC 6749, 10.12)', () => {
+  const refused = async (reply: Promise<Reply>): Promise<void> => {
+    const { status, body } = await reply;
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  };
+
+  test('a state that somebody else began does nothing in the browser of a victim', async () => {
+    const attacker = await begun(realm.people.guest);
+    await refused(comeBack(realm, { state: attacker.state }));
+    // The victim is in the middle of a consent of their own, and keeps it.
+    const victim = await begun();
+    await refused(comeBack(realm, { state: attacker.state, cookie: victim.cookie }));
+    await refused(comeBack(realm, { state: victim.state, cookie: attacker.cookie }));
+    expect(provider.heard).toEqual([]);
+    for (const person of [realm.people.guest, realm.people.member]) {
+      expect((await call(realm, person)).body.code).toBe('INVALID_VIDEO_CALL_PROVIDER_TOKEN');
+    }
+    expect((await comeBack(realm, victim)).status).toBe(200);
+    expect((await call(realm, realm.people.member)).status).toBe(200);
+  });
+
+  test('whoever learns a state cannot use it up, since that takes the cookie too', async () => {
+    const consent = await begun();
+    for (const cookie of [undefined, 'parlance-call-zoom=', 'parlance-call-zoom=x', 'parlance-call-zoom']) {
+      await refused(comeBack(realm, { state: consent.state, ...(cookie !== undefined && { cookie }) }));
+    }
+    const [, secret = ''] = consent.cookie.split('=');
+    for (const name of ['parlance-call-webex', 'call-zoom', '__Host-parlance-call-zoom']) {
+      await refused(comeBack(realm, { state: consent.state, cookie: `${name}=${secret}` }));
+    }
+    expect((await comeBack(realm, consent)).status).toBe(200);
+  });
+
+  test('the credentials of the caller do not stand for the browser', async () => {
+    const consent = await begun();
+    const { email, apiKey } = realm.people.member;
+    const authorization = `Basic ${Buffer.from(`${email}:${apiKey}`).toString('base64')}`;
+    await refused(comeBack(realm, { state: consent.state }, { headers: { authorization } }));
+  });
+
+  test('the cookie is found among others, and is taken away when it has served', async () => {
+    const consent = await begun();
+    const reply = await comeBack(realm, { ...consent, cookie: `a=b; ${consent.cookie};c=d` });
+    expect(reply.status).toBe(200);
+    expect(reply.headers['Set-Cookie']).toBe(
+      'parlance-call-zoom=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+    );
+  });
+
+  test('two providers can be asked at the same time in one browser', async () => {
+    const [zoom, webex] = [await begun(), await begun(undefined, 'webex')];
+    const cookie = `${zoom.cookie}; ${webex.cookie}`;
+    expect((await comeBack(realm, { state: zoom.state, cookie })).status).toBe(200);
+    expect((await comeBack(realm, { state: webex.state, cookie }, { provider: 'webex' })).status).toBe(200);
+  });
+
+  test('with TLS the cookie is one that neighbours cannot set and that never travels without TLS', async () => {
+    const proxied = { 'x-forwarded-host': realm.host, 'x-forwarded-proto': 'https' };
+    const at = { path: { provider: 'zoom' }, headers: proxied };
+    const { headers } = await realm.call(register, realm.people.member, {}, at);
+    expect(headers['Set-Cookie']).toMatch(
+      /^__Host-parlance-call-zoom=[\w-]{43}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
+    );
+    const consent = await begin(realm, realm.people.member, 'zoom', proxied);
+    const [, secret = ''] = consent.cookie.split('=');
+    const tossed = { state: consent.state, cookie: `parlance-call-zoom=${secret}` };
+    await refused(comeBack(realm, tossed, { headers: proxied }));
+    expect((await comeBack(realm, consent, { headers: proxied })).status).toBe(200);
+  });
+
+  test('a page of another site cannot begin a consent, with whatever credentials are in its link', async () => {
+    const from = (site: string) =>
+      realm.call(
+        register,
+        realm.people.guest,
+        {},
+        {
+          path: { provider: 'zoom' },
+          headers: { 'sec-fetch-site': site },
+        },
+      );
+    await refused(from('cross-site'));
+    for (const site of ['none', 'same-origin', 'same-site']) expect((await from(site)).status).toBe(302);
+  });
+
+  test('what the browser keeps is not in what the provider carries', async () => {
+    const { url, cookie } = await begun();
+    const [, secret = ''] = cookie.split('=');
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(url.href).not.toContain(secret);
   });
 });

@@ -95,6 +95,8 @@ async function attempt(world: World, draft: RequestDraft): Promise<Attempt> {
     ...draft.headers,
   };
   const sent = await written(draft, poolsOf(actor), other.pools, headers, world.picture);
+  const cookie = side.consents.get(sent.multiValueQueryStringParameters?.state?.[0] ?? '');
+  if (cookie !== undefined && draft.suited) sent.headers.cookie = cookie;
   const handler = handlers.get(endpoint.id) as Served;
   const environment = onlyDeclared(realm.outside.environment, endpoint.needs);
   const event = { ...sent, requestContext: { requestId: randomUUID(), domainName: host ?? '' } };

@@ -21,7 +21,8 @@ export function learn(
   if (!TELLING.has(id)) return;
   const { userId } = person;
   if (id === 'calls.register') {
-    side.callStates.push(new URL(String(headers?.Location)).searchParams.get('state') ?? '');
+    const state = new URL(String(headers?.Location)).searchParams.get('state') ?? '';
+    side.consents.set(state, String(headers?.['Set-Cookie']));
     return;
   }
   if (id === 'reactions.add') {

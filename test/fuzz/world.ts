@@ -53,8 +53,8 @@ export interface Side {
   /** What those who call have, by user: devices that were registered, messages that they reacted to with a smile. */
   readonly devices: Map<number, number[]>;
   readonly smiles: Map<number, number[]>;
-  /** States that were given to providers of video calls, newest last. */
-  readonly callStates: string[];
+  /** States that were given to providers of video calls, newest last, with what the browser keeps meanwhile. */
+  readonly consents: Map<string, string>;
   pools: Pools;
 }
 
@@ -109,7 +109,7 @@ const servicesAt = (provider?: Provider, relay?: FakeRelay): Record<string, stri
 };
 
 /** What nobody has at first. */
-const nothingYet = () => ({ devices: new Map(), smiles: new Map(), callStates: [] });
+const nothingYet = () => ({ devices: new Map(), smiles: new Map(), consents: new Map() });
 
 /** A wait takes the clock on and no time, so that a poll that finds nothing ends at once. */
 export async function newSide(services = servicesAt()): Promise<Side> {
@@ -166,7 +166,7 @@ async function fill(realm: TestRealm, label: string, mark: string): Promise<Pers
 
 /** Looks into the table for what there is now. Newest first, and of what is much only that. */
 export async function refresh(side: Side): Promise<void> {
-  const { realm, hidden, queues, devices, callStates } = side;
+  const { realm, hidden, queues, devices, consents } = side;
   const { table } = realm.outside;
   const all = <T>(
     name: 'user' | 'channel' | 'group' | 'folder' | 'emoji' | 'slot',
@@ -219,7 +219,7 @@ export async function refresh(side: Side): Promise<void> {
     file: emoji.slice(0, 5).map(({ sourceUrl }) => sourceUrl.split('/').at(-1) ?? ''),
     realmId: [realm.realm],
     exportId: exports.map(({ exportId }) => exportId),
-    callState: callStates.slice(-3),
+    callState: [...consents.keys()].slice(-3),
     folderOrder: [folderIds, folderIds.toReversed()],
     ownDeviceId: [],
     smiledId: [],

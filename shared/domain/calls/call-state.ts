@@ -1,6 +1,8 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { key } from '../../table/keys.ts';
 import type { Outside, Vault } from '../outside.ts';
 import { badRequest } from '../problems.ts';
+import type { CallProvider } from './call-provider.ts';
 
 /** How long somebody may take to give their consent, ms. */
 const VALID = 10 * 60_000;
@@ -16,6 +18,8 @@ export interface CallState {
   readonly realm: string;
   readonly userId: number;
   readonly provider: string;
+  /** SHA-256 of what the browser that began holds in a cookie, hex. */
+  readonly browser: string;
   /** Makes it good for once only. */
   readonly nonce: string;
   /** Milliseconds since 1970. */
@@ -24,33 +28,57 @@ export interface CallState {
 
 const CONTEXT = { purpose: 'video call consent' } as const;
 
-/** Seals a new state. Nobody else can make one, read it or change it, and it ends by itself. */
-export async function newCallState(
-  { table, uuid, now }: Outside,
+/** The name of the cookie that a browser keeps while somebody gives their consent. */
+export const consentCookie = ({ name }: CallProvider): string => `call-${name}`;
+
+/** A consent that was begun. */
+interface BegunConsent {
+  /** What travels through the provider. */
+  readonly state: string;
+  /** What the browser keeps meanwhile, to show that it is the one that began. */
+  readonly secret: string;
+  /** How long it is good, seconds. */
+  readonly seconds: number;
+}
+
+const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+/**
+ * Begins a consent: seals a new state, which nobody else can make, read or change, and which ends by itself. It is good
+ * in the browser that began only: otherwise somebody could begin as themselves and have another person consent, whose
+ * account at the provider would then be used by the first (RFC 6749, 10.12; wire facts 13.3).
+ */
+export async function beginConsent(
+  { table, uuid, now, randomBytes }: Outside,
   vault: Vault,
   who: Pick<CallState, 'realm' | 'userId' | 'provider'>,
-): Promise<string> {
-  const state: CallState = { ...who, nonce: uuid(), expires: now() + VALID };
+): Promise<BegunConsent> {
+  const secret = Buffer.from(randomBytes(32)).toString('base64url');
+  const browser = digestOf(secret).toString('hex');
+  const state: CallState = { ...who, browser, nonce: uuid(), expires: now() + VALID };
   const [sealed] = await Promise.all([
     vault.seal(JSON.stringify(state), CONTEXT),
     // DynamoDB removes it in time; until then it is the time in the state that counts.
     table.put(key('callState', state), { expires: Math.ceil(state.expires / 1000) + 3600 }),
   ]);
-  return Buffer.from(sealed, 'base64').toString('base64url');
+  return { state: Buffer.from(sealed, 'base64').toString('base64url'), secret, seconds: VALID / 1000 };
 }
 
-const unasked = () => badRequest('This consent was not asked for here, or is too old: please start again.');
+const unasked = () =>
+  badRequest('This consent was not asked for in this browser, or is too old: please start again.');
 
 /**
  * Opens a state that came back, which must still be used up. Nothing is read but what it says itself.
  *
- * @throws Refusal for one that is not ours, that is for another provider or too old.
+ * @param secret what the browser that came back holds
+ * @throws Refusal for one that is not ours, that another browser began, that is for another provider or too old.
  */
 export async function openCallState(
   { now }: Pick<Outside, 'now'>,
   vault: Vault,
   given: string,
   provider: string,
+  secret: string | undefined,
 ): Promise<CallState> {
   if (given.length > LONGEST) throw unasked();
   const sealed = Buffer.from(given, 'base64url').toString('base64');
@@ -61,6 +89,10 @@ export async function openCallState(
   });
   const state: CallState = JSON.parse(opened);
   if (state.provider !== provider || state.expires < now()) throw unasked();
+  // A state of a version before this one names no browser, and is too old within minutes.
+  const expected = Buffer.from(state.browser ?? '', 'hex');
+  const shown = digestOf(secret ?? '');
+  if (expected.length !== shown.length || !timingSafeEqual(expected, shown)) throw unasked();
   return state;
 }
 

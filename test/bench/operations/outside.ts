@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Call, type Operation, operation, plain } from '../operation.ts';
+import { type Call, type Operation, operation, plain, type Request } from '../operation.ts';
 
 const newDevice = async (call: Call): Promise<number> =>
   (await call('push.registerDevice', 'member')).device_id;
@@ -30,10 +30,11 @@ async function activeDevice(call: Call): Promise<void> {
   }
 }
 
-/** Asks to be sent to the provider; what it is given to carry. */
-async function stateOf(call: Call): Promise<string> {
-  const { location } = await call('calls.register', 'member', {}, { path: { provider: 'zoom' } });
-  return new URL(location).searchParams.get('state') ?? '';
+/** Asks to be sent to the provider; the request with which the same browser comes back. */
+async function returning(call: Call): Promise<Request> {
+  const { location, cookie } = await call('calls.register', 'member', {}, { path: { provider: 'zoom' } });
+  const state = new URL(location).searchParams.get('state') ?? '';
+  return { path: { provider: 'zoom' }, query: { state, code: 'good' }, headers: { cookie } };
 }
 
 /** Push notifications and calls, which other people's services have a part in. */
@@ -83,8 +84,8 @@ export const outsideOperations: readonly Operation[] = [
     as: undefined,
     repeatable: false,
     beyond: 'provider',
-    prepare: stateOf,
-    request: (state) => ({ path: { provider: 'zoom' }, query: { state, code: 'good' } }),
+    prepare: returning,
+    request: (request) => request,
   }),
   operation({
     name: 'calls.create',
@@ -92,8 +93,7 @@ export const outsideOperations: readonly Operation[] = [
     repeatable: true,
     beyond: 'provider',
     prepare: async (call) => {
-      const query = { state: await stateOf(call), code: 'good' };
-      await call('calls.complete', undefined, {}, { path: { provider: 'zoom' }, query });
+      await call('calls.complete', undefined, {}, await returning(call));
     },
     request: () => ({ path: { provider: 'zoom' } }),
   }),
