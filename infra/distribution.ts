@@ -39,11 +39,16 @@ const apiTimeout = 30;
 /**
  * Runs for each request. The API has a host of its own, by which API Gateway finds it, so the one that the client
  * used travels beside it; and so does the client's address. Whatever the client itself sent under these names is gone.
+ *
+ * A client that says nothing of what it accepts takes anything (RFC 9110, 12.5.1). API Gateway must be told so, as it
+ * decides by the first type of `Accept` whether a reply is bytes. A custom header of the origin cannot be `Accept`'s
+ * default: it would take the place of what other clients send.
  */
 const introduce = `function handler(event) {
   var request = event.request;
   request.headers['x-forwarded-host'] = { value: request.headers.host.value };
   request.headers['x-viewer-address'] = { value: event.viewer.ip };
+  if (!request.headers.accept || !request.headers.accept.value) request.headers.accept = { value: '*/*' };
   return request;
 }`;
 

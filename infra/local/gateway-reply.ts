@@ -65,7 +65,8 @@ const remapped = new Set(['connection', 'content-length', 'date', 'server']);
 /**
  * Makes the HTTP reply from what a function returned (JSON), or undefined where API Gateway would call it malformed.
  *
- * Base64 becomes bytes only if the first type that the client accepts is one that the API treats as binary.
+ * Base64 becomes bytes only if the first type that the client accepts is one that the API treats as binary. What API
+ * Gateway does where a client says no type is not documented; here it gets the base64, so that nothing relies on better.
  */
 export function proxyReply(
   payload: string,

@@ -6,6 +6,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Edge } from './edge.ts';
 import {
   errorReply,
   type GatewayError,
@@ -28,6 +29,8 @@ export interface GatewayOptions {
   readonly permissions: readonly InvokePermission[];
   readonly place: Place;
   readonly invoke: (functionName: string, event: string, signal: AbortSignal) => Promise<InvocationResult>;
+  /** What stands before the gateway and changes requests; nothing, unless there is something. */
+  readonly edge?: Edge | undefined;
   /** Answers where the API has no address of its own, if it has one there: a page for people. */
   readonly page?: Page | undefined;
   /** Told of what should not happen. */
@@ -96,7 +99,8 @@ export class Gateway {
     this.#count(outgoing);
     const ids = newRequestIds();
     try {
-      const request = await readRequest(incoming);
+      const { edge = (it) => it } = this.#options;
+      const request = edge(await readRequest(incoming));
       this.#send(outgoing, await this.#answer(request, ids), ids);
     } catch (error) {
       if (error instanceof BodyTooLarge) this.#send(outgoing, this.#error('REQUEST_TOO_LARGE'), ids);

@@ -5,6 +5,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { StoreName } from './aws-error.ts';
 import { ensureTable, removeExpired } from './dynamo-table.ts';
+import { edgeOf } from './edge.ts';
 import { functionEnvironment, newAccessKeyId } from './function-environment.ts';
 import { FunctionLogs } from './function-log.ts';
 import { FunctionPool } from './function-pool.ts';
@@ -149,8 +150,9 @@ async function start(
   });
   const invoke = (name: string, event: string, signal?: AbortSignal) => pool.invoke(name, event, signal);
 
-  const { api, permissions } = service;
-  const gateway = new Gateway({ api, permissions, place, invoke, page: options.page, onFault });
+  const { api, permissions, edgeFunction } = service;
+  const edge = edgeFunction === undefined ? undefined : edgeOf(edgeFunction);
+  const gateway = new Gateway({ api, permissions, place, invoke, edge, page: options.page, onFault });
   const pollers = service.eventSources.map((source) => {
     const lambda = service.functions.find(({ name }) => name === source.functionName);
     const queue = service.queues.find(({ arn }) => arn === source.queueArn);

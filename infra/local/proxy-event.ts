@@ -64,7 +64,9 @@ export function proxyEvent(
   const query = readQuery(request.query);
   const host = lastOf(headers, 'Host') ?? '';
   const domainName = host.replace(/:\d+$/, '');
-  const binary = isBinary(mediaType(request.headers['content-type']?.toString()), api.binaryMediaTypes);
+  // A body that does not say what it is counts as JSON.
+  const type = mediaType(request.headers['content-type']?.toString()) || 'application/json';
+  const binary = isBinary(type, api.binaryMediaTypes);
   const empty = request.body.length === 0;
   return {
     resource: route.path,

@@ -79,6 +79,8 @@ export interface Service {
   readonly schedules: readonly Schedule[];
   readonly permissions: readonly InvokePermission[];
   readonly api: RestApi;
+  /** What CloudFront runs for each request before the gateway sees it; absent where nothing stands before the gateway. */
+  readonly edgeFunction: string | undefined;
   /** Types of resources that the template has and nothing here stands for. */
   readonly unknownTypes: readonly string[];
 }
@@ -88,7 +90,6 @@ const needless = [
   'AWS::ApiGateway::Deployment',
   'AWS::CDK::Metadata',
   'AWS::CloudFront::Distribution',
-  'AWS::CloudFront::Function',
   'AWS::CloudFront::OriginAccessControl',
   'AWS::CloudFront::ResponseHeadersPolicy',
   'AWS::CloudWatch::Alarm',
@@ -167,6 +168,7 @@ export function readTemplate(template: CloudFormationTemplate, assembly: string,
     eventSources: each('AWS::Lambda::EventSourceMapping', readEventSource).flat(),
     schedules: each('AWS::Events::Rule', readRule).flat(),
     permissions: each('AWS::Lambda::Permission', readPermission),
+    edgeFunction: each('AWS::CloudFront::Function', readEdgeFunction)[0],
     api,
   };
   const types = new Set(Object.values(template.Resources).map((resource) => resource.Type));
@@ -284,6 +286,9 @@ function readRule({ properties, attribute }: Resource): Schedule[] {
     input: Input,
   }));
 }
+
+const readEdgeFunction = ({ properties }: Resource): string =>
+  z.object({ FunctionCode: z.string() }).parse(properties).FunctionCode;
 
 function readPermission({ properties }: Resource): InvokePermission {
   const permission = permissionShape.parse(properties);

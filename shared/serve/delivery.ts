@@ -18,26 +18,34 @@ const LARGEST = 6 * 1024 * 1024;
 /** How much longer text can become when it is put into JSON and UTF-8. */
 const GROWTH = 3;
 
+/** What a client says that it takes: its headers of these names. */
+export interface Accepted {
+  readonly types: string | undefined;
+  readonly encodings: string | undefined;
+}
+
 /**
- * Makes a reply ready for its way: large text goes compressed to clients that take it so (`accepted` is their
- * `Accept-Encoding`), as the bytes that the gateway hands on because all media types are binary to it. What is
- * larger than Lambda takes becomes a refusal, which tells the client more than the gateway's 502 would.
+ * Makes a reply ready for its way: large text goes compressed to clients that take it so, as the bytes that the gateway
+ * hands on. It does that for clients whose first type of `Accept` is binary to it, which is every type
+ * (`infra/gateway-body.ts`). Where a client names no type, nobody documents what the gateway does, so text stays text. What
+ * is larger than Lambda takes becomes a refusal, which tells the client more than the gateway's 502 would.
  */
 export async function delivered(
   reply: APIGatewayProxyResult,
-  accepted: string | undefined,
+  { types, encodings }: Accepted,
 ): Promise<APIGatewayProxyResult> {
   if (reply.isBase64Encoded || reply.body.length < WORTHWHILE) return reply;
   // Whoever keeps a copy must know that others may get another one.
-  const headers = { ...reply.headers, Vary: 'Accept-Encoding' };
-  const sent = acceptsGzip(accepted)
-    ? {
-        ...reply,
-        headers: { ...headers, 'Content-Encoding': 'gzip' },
-        body: (await compressed(reply.body, { level: LEVEL })).toString('base64'),
-        isBase64Encoded: true,
-      }
-    : { ...reply, headers };
+  const headers = { ...reply.headers, Vary: 'Accept, Accept-Encoding' };
+  const sent =
+    namesType(types) && acceptsGzip(encodings)
+      ? {
+          ...reply,
+          headers: { ...headers, 'Content-Encoding': 'gzip' },
+          body: (await compressed(reply.body, { level: LEVEL })).toString('base64'),
+          isBase64Encoded: true,
+        }
+      : { ...reply, headers };
   const fits = sent.body.length * GROWTH < LARGEST || Buffer.byteLength(JSON.stringify(sent)) <= LARGEST;
   return fits ? sent : failure(tooLarge(sent.isBase64Encoded === true));
 }
@@ -46,8 +54,11 @@ const tooLarge = (isCompressed: boolean): Error =>
   badRequest(
     isCompressed
       ? 'The reply is too large to be sent; ask for less at once.'
-      : "The reply is too large to be sent; ask for less at once, or let it be compressed ('Accept-Encoding: gzip').",
+      : "The reply is too large to be sent; ask for less at once, or let it be compressed ('Accept: */*' and 'Accept-Encoding: gzip').",
   );
+
+/** Whether `Accept` begins with a type, or a range of them. */
+const namesType = (accepted = ''): boolean => /^\s*[^\s/,;]+\/[^\s/,;]+\s*([,;]|$)/.test(accepted);
 
 /** Whether a client takes gzip, and rather so than as it is (RFC 9110, 12.5.3). */
 function acceptsGzip(accepted = ''): boolean {

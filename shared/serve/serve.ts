@@ -142,7 +142,10 @@ function handlerOf<S extends Surroundings>(
     });
     return async (event, context) => {
       const reply = (await handler(event, context ?? ({} as LambdaContext))) as APIGatewayProxyResult;
-      return delivered(reply, headerOf(event, 'accept-encoding'));
+      return delivered(reply, {
+        types: headerOf(event, 'accept'),
+        encodings: headerOf(event, 'accept-encoding'),
+      });
     };
   };
   return Object.assign(make(container), {

@@ -109,7 +109,23 @@ describe('CloudFront before the API', () => {
         ...request.headers,
         'x-forwarded-host': { value: 'chat.example.com' },
         'x-viewer-address': { value: '203.0.113.7' },
+        accept: { value: '*/*' },
       },
+    });
+  });
+
+  test('tells it that a client which names no type takes any, and leaves alone what others accept', () => {
+    const { FunctionCode } = template.the<{ FunctionCode: string }>('AWS::CloudFront::Function').Properties;
+    const handler = runInNewContext(`${FunctionCode}; handler`);
+    const accepted = (headers: Readonly<Record<string, { readonly value: string }>>) =>
+      handler({
+        request: { headers: { host: { value: 'chat.example.com' }, ...headers } },
+        viewer: { ip: '203.0.113.7' },
+      }).headers.accept;
+    expect(accepted({})).toEqual({ value: '*/*' });
+    expect(accepted({ accept: { value: '' } })).toEqual({ value: '*/*' });
+    expect(accepted({ accept: { value: 'image/webp,*/*;q=0.8' } })).toEqual({
+      value: 'image/webp,*/*;q=0.8',
     });
   });
 

@@ -319,6 +319,13 @@ describe('what functions answer', () => {
     expect(await (await unruly('binary', { accept: 'text/plain' })).text()).toBe('AP+A');
   });
 
+  test('stays base64 for clients that name no type, since nobody documents what API Gateway does for them', async () => {
+    const head = 'GET /unruly?do=binary HTTP/1.1\r\nHost: chat.example\r\nConnection: close\r\n';
+    for (const accept of ['', 'Accept:\r\n', 'Accept: bytes\r\n']) {
+      expect((await raw(`${head}${accept}\r\n`)).split('\r\n\r\n')[1], accept).toBe('AP+A');
+    }
+  });
+
   test.each([
     'throw',
     'reject',

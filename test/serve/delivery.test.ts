@@ -9,6 +9,9 @@ const reply = (body: string) => ({
   body,
 });
 
+/** A client that takes any type, and says this of encodings. */
+const taking = (encodings: string | undefined) => ({ types: '*/*', encodings });
+
 const long = JSON.stringify({ result: 'success', words: 'naïve ☃ '.repeat(5_000) });
 
 describe('a large reply', () => {
@@ -23,11 +26,11 @@ describe('a large reply', () => {
     'identity;q=0.5, *;q=0.7',
     ' gzip ; q=0.001',
   ])('goes compressed to a client that takes: %s', async (accepted) => {
-    const sent = await delivered(reply(long), accepted);
+    const sent = await delivered(reply(long), taking(accepted));
     expect(sent).toMatchObject({
       statusCode: 200,
       isBase64Encoded: true,
-      headers: { ...reply('').headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
+      headers: { ...reply('').headers, 'Content-Encoding': 'gzip', Vary: 'Accept, Accept-Encoding' },
     });
     expect(gunzipSync(Buffer.from(sent.body, 'base64')).toString()).toBe(long);
     expect(sent.body.length).toBeLessThan(long.length / 10);
@@ -45,16 +48,34 @@ describe('a large reply', () => {
     'identity, gzip;q=0.9',
     'not-gzip',
   ])('goes as it is to a client that takes: %s', async (accepted) => {
-    const sent = await delivered(reply(long), accepted);
-    expect(sent).toEqual({ ...reply(long), headers: { ...reply('').headers, Vary: 'Accept-Encoding' } });
+    const sent = await delivered(reply(long), taking(accepted));
+    expect(sent).toEqual({
+      ...reply(long),
+      headers: { ...reply('').headers, Vary: 'Accept, Accept-Encoding' },
+    });
   });
+
+  it.each(['*/*', 'application/json', 'text/html,application/xhtml+xml;q=0.9', ' image/png ; q=1', 'text/*'])(
+    'goes compressed to a client that accepts %s, as the gateway then makes bytes of it',
+    async (types) => {
+      expect((await delivered(reply(long), { types, encodings: 'gzip' })).isBase64Encoded).toBe(true);
+    },
+  );
+
+  it.each([undefined, '', ' ', 'json', ', */*', ';q=1', 'text/ , */*'])(
+    'goes as text to a client whose first type is none (%s), as nobody documents what the gateway makes of base64 then',
+    async (types) => {
+      const sent = await delivered(reply(long), { types, encodings: 'gzip' });
+      expect([sent.body, sent.isBase64Encoded]).toEqual([long, undefined]);
+    },
+  );
 });
 
 it('leaves short replies and files alone', async () => {
   const short = reply('{"result":"success"}');
-  expect(await delivered(short, 'gzip')).toBe(short);
+  expect(await delivered(short, taking('gzip'))).toBe(short);
   const file = { ...reply('A'.repeat(100_000)), isBase64Encoded: true };
-  expect(await delivered(file, 'gzip')).toBe(file);
+  expect(await delivered(file, taking('gzip'))).toBe(file);
 });
 
 describe('what is larger than Lambda takes', () => {
@@ -65,21 +86,21 @@ describe('what is larger than Lambda takes', () => {
   });
 
   it('becomes a refusal that tells the way out', async () => {
-    const sent = await delivered(reply('x'.repeat(6_300_000)), undefined);
+    const sent = await delivered(reply('x'.repeat(6_300_000)), taking(undefined));
     expect(sent).toMatchObject(refused(/"code":"BAD_REQUEST"/));
     expect(JSON.parse(sent.body)).toMatchObject({ result: 'error', msg: expect.stringContaining('gzip') });
   });
 
   it('is measured as it travels, where quotes and letters of other scripts take more', async () => {
-    const fits = await delivered(reply('x'.repeat(6_200_000)), undefined);
+    const fits = await delivered(reply('x'.repeat(6_200_000)), taking(undefined));
     expect(fits.statusCode).toBe(200);
     for (const text of ['"'.repeat(3_200_000), '☃'.repeat(2_200_000)]) {
-      expect((await delivered(reply(text), undefined)).statusCode).toBe(400);
+      expect((await delivered(reply(text), taking(undefined))).statusCode).toBe(400);
     }
   });
 
   it('does not tell of compression where that did not help', async () => {
-    const sent = await delivered(reply(randomBytes(5_000_000).toString('base64')), 'gzip');
+    const sent = await delivered(reply(randomBytes(5_000_000).toString('base64')), taking('gzip'));
     expect(sent).toMatchObject(refused(/too large/));
     expect(sent.body).not.toContain('gzip');
   });
