@@ -8,10 +8,10 @@ import { refusal } from '../problems.ts';
 import { doLimitChannel } from '../retention/retention-list.ts';
 import type { Channel, ChannelCount } from './channel.ts';
 import { checkNewChannelGroups, type GivenChannelGroups } from './channel-groups.ts';
-import { channelObject } from './channel-object.ts';
 import { checkMakingWebPublic, checkPrivacyState, mayMakeChannels } from './channel-privacy.ts';
 import { checkRetention, checkSettingRetention } from './channel-retention.ts';
 import { checkSettingTopicsPolicy, checkTopicsPolicyName } from './channel-topics-policy.ts';
+import { creationEvent } from './creation-event.ts';
 import { accessFolderForChannel, type Folder } from './folder.ts';
 
 /** What a request says of the channels that it creates, under the wire names. */
@@ -105,14 +105,7 @@ export function doCreateChannel(realm: string, channel: Channel, subscribers = 0
       { put: key('channelCount', { realm, channelId }), item: { ...count } },
       ...doLimitChannel(realm, channel, undefined),
     ],
-    entries: [
-      {
-        kind: 'event',
-        hearers: { channel: channelId },
-        payload: { type: 'stream', op: 'create', streams: [channelObject(channel, undefined)] },
-        access: true,
-      },
-    ],
+    entries: [creationEvent({ channel: channelId }, channel, undefined)],
     result: channel,
   };
 }

@@ -3,8 +3,9 @@ import { sameSetting } from '../group/group-setting.ts';
 import type { Channel, ChannelCount } from './channel.ts';
 import type { DecidedEdit } from './channel-edit.ts';
 import { channelGroupNames } from './channel-groups.ts';
-import { channelObject, legacyPostPolicy } from './channel-object.ts';
+import { legacyPostPolicy } from './channel-object.ts';
 import { changeOfSight, sightOf } from './channel-sight.ts';
+import { creationEvent } from './creation-event.ts';
 import { defaultChannelsEvent } from './default-channels.ts';
 
 /** Whether an edit changes who can see the channel or its history. */
@@ -41,15 +42,6 @@ function hearersOf({ before: old, after: now }: DecidedEdit): Hearers {
   return shows || hides || before.isPrivate ? { channel, sight: 'kept', before, after } : { channel };
 }
 
-/** Tells that the channel exists, with everything that clients know of one, and who is subscribed. */
-const creation = (hearers: Hearers, channel: Channel, count: ChannelCount | undefined): EventEntry => ({
-  kind: 'event',
-  hearers,
-  payload: { type: 'stream', op: 'create', streams: [channelObject(channel, count)] },
-  fill: 'company',
-  access: true,
-});
-
 /** Tells that the channel is not there any more. */
 const deletion = (hearers: Hearers, { channelId }: Channel): EventEntry => ({
   kind: 'event',
@@ -69,7 +61,7 @@ function returning(channel: Channel, count: ChannelCount | undefined): EventEntr
   const hearers = { channel: channel.channelId };
   const payload = { type: 'subscription', op: 'add', stream_ids: [channel.channelId] };
   return [
-    creation(hearers, channel, count),
+    creationEvent(hearers, channel, count),
     { kind: 'event', hearers, payload, access: true, fill: 'own', unless: 'archived_channels' },
   ];
 }
@@ -91,7 +83,7 @@ function discovery({ before: old, after: now }: DecidedEdit, count: ChannelCount
   return [
     ...(hides ? [deletion(lost, now)] : []),
     // Clients count those whom the second one tells.
-    ...(shows ? [creation(gained, now, count && { ...count, subscribers: 0 }), subscribers] : []),
+    ...(shows ? [creationEvent(gained, now, count && { ...count, subscribers: 0 }), subscribers] : []),
   ];
 }
 

@@ -9,7 +9,7 @@ import {
   type SubscriptionSettings,
 } from '../channel/channel.ts';
 import { doCreateChannel } from '../channel/channel-create.ts';
-import { channelObject } from '../channel/channel-object.ts';
+import { creationEvent } from '../channel/creation-event.ts';
 import { defaultChannelsEvent } from '../channel/default-channels.ts';
 import { doFillFolders } from '../channel/folder.ts';
 import { doUseGroupsInNew } from '../group/group-use.ts';
@@ -163,9 +163,7 @@ const arrivals = (realm: string, { channel, isNew, newcomers }: Arriving, since:
 /** Tells those to whom the channel is new that it exists. */
 function discovery({ channel, count, newcomers }: Arriving): EventEntry[] {
   const users = newcomers.filter(({ isNewToThem }) => isNewToThem).map(({ userId }) => userId);
-  if (users.length === 0) return [];
-  const payload = { type: 'stream', op: 'create', streams: [channelObject(channel, count)] };
-  return [{ kind: 'event', hearers: { users }, payload, access: true }];
+  return users.length === 0 ? [] : [creationEvent({ users }, channel, count)];
 }
 
 /** Tells people what they are subscribed to now. Those who are told the same are told by one event. */

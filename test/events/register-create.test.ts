@@ -1,0 +1,50 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, it } from 'vitest';
+import { handler as subscribe } from '../../functions/subscriptions/add.ts';
+import { eventKind } from '../../shared/openapi/event-shapes.ts';
+import { partition } from '../../shared/table/keys.ts';
+import type { Send } from '../../shared/table/table.ts';
+import { newRealm, type TestRealm } from '../realm.ts';
+import { applying, kinds } from '../state/applied.ts';
+import { knownFrom } from '../state/known.ts';
+import { givenClient } from './queue.ts';
+
+/** Something happens once, after a registration has fixed its cursor and before it reads any channel. */
+function afterCursor({ realm }: TestRealm, act: () => Promise<unknown>): (send: Send) => Send {
+  const slots = partition('slot', { realm });
+  const channels = partition('channel', { realm });
+  let isFixed = false;
+  let done: Promise<unknown> | undefined;
+  return (send) => async (command) => {
+    if (!(command instanceof QueryCommand)) return send(command);
+    const [pk] = Object.values(command.input.ExpressionAttributeValues ?? {});
+    if (pk === channels && isFixed) {
+      done ??= act();
+      await done;
+    }
+    const answer = await send(command);
+    if (pk === slots) isFixed = true;
+    return answer;
+  };
+}
+
+it.each(['modern', 'plain'] as const)(
+  'a channel that is created between the cursor of a registration and its state has its count: %s client',
+  async (kind) => {
+    const realm = await newRealm();
+    const { moderator, member } = realm.people;
+    const parameters = { ...kinds[kind].parameters, fetch_event_types: null };
+    const name = 'just created';
+    const create = () => realm.call(subscribe, moderator, { subscriptions: [{ name }] });
+    const client = await givenClient(realm.container(afterCursor(realm, create)), member, parameters);
+    const isNew = (channel: { readonly name: string }): boolean => channel.name === name;
+    // Else the test would be about a channel of which the registration does not tell yet.
+    expect(client.state.never_subscribed.filter(isNew)).toMatchObject([{ subscriber_count: 1 }]);
+    const known = knownFrom(client.state, kinds[kind]);
+    const events = await client.poll();
+    expect(events.map(eventKind)).toEqual(expect.arrayContaining(['stream/create', 'subscription/peer_add']));
+    for (const event of events) applying[eventKind(event)]?.(known, event);
+    const again = await givenClient(realm, member, parameters);
+    expect(known.state.never_subscribed.find(isNew)).toEqual(again.state.never_subscribed.find(isNew));
+  },
+);
