@@ -15,6 +15,7 @@ import type { Log } from '../shared/log/log.ts';
 import type { Served } from '../shared/serve/serve.ts';
 import { documentClient } from '../shared/table/client.ts';
 import { type Send, Table } from '../shared/table/table.ts';
+import type { Curtain } from './curtain.ts';
 import { checkReply } from './declared.ts';
 import { holdingToGrants } from './grants.ts';
 import { Meter } from './meter.ts';
@@ -59,6 +60,8 @@ export interface TestRealm {
   readonly reports: Record<string, unknown>[];
   /** What was counted for the operator. */
   readonly counts: Record<string, unknown>[];
+  /** Shows readers that are behind it transactions in part, if the realm was made with one. */
+  readonly curtain?: Curtain;
   /** Moves the clock of this realm on by some milliseconds. */
   readonly pass: (ms: number) => void;
   /** Calls an endpoint as somebody (or nobody) with parameters as a client would send them. */
@@ -83,11 +86,15 @@ export interface CallOptions {
   readonly files?: readonly Uint8Array[];
 }
 
-/** Makes an organization. Settings are those of a new one, but for what is given. */
-export async function newRealm(settings: Partial<RealmSettings> = {}): Promise<TestRealm> {
+/**
+ * Makes an organization. Settings are those of a new one, but for what is given; a curtain is told of the transactions
+ * of all of its containers.
+ */
+export async function newRealm(settings: Partial<RealmSettings> = {}, curtain?: Curtain): Promise<TestRealm> {
+  const around = curtain?.writing ?? ((send: Send): Send => send);
   const host = `t${randomUUID().slice(0, 13)}.test`;
   const clock = { offset: 0 };
-  const first = makeContainer(host, clock);
+  const first = makeContainer(host, clock, around);
   const { demo, create } = planDemo(first.outside, { host, name: 'Test', settings });
   if ((await create()) !== 'created') throw new Error('the realm exists');
   const people = Object.fromEntries(demo.accounts.map((account) => [account.name, account]));
@@ -97,6 +104,7 @@ export async function newRealm(settings: Partial<RealmSettings> = {}): Promise<T
     people: people as unknown as TestRealm['people'],
     channels: demo.channels,
     ...container,
+    ...(curtain && { curtain }),
     log: {
       table: container.outside.table,
       realm: demo.realm,
@@ -108,7 +116,8 @@ export async function newRealm(settings: Partial<RealmSettings> = {}): Promise<T
     },
     call: (handler, as, parameters, options) =>
       call(container.outside, host, handler, as, parameters, options),
-    container: (faults, outside) => realm(makeContainer(host, clock, faults, outside)),
+    container: (faults = (send) => send, outside = {}) =>
+      realm(makeContainer(host, clock, (send) => faults(around(send)), outside)),
   });
   return realm(first);
 }

@@ -9,15 +9,16 @@
  *   one, or one whose reply was lost then finds the slot taken. No clock is trusted in this: the grace only spares
  *   living writers the trouble of new numbers.
  * - A query may show one slot of a transaction before another. That looks like a hole, and ends the run.
- * - What a query shows of the log can be ahead of the rest of its transaction. So what comes after an entry that
- *   changes who may see what is judged only when the reader has known of that entry for `SETTLE`: that DynamoDB
- *   applies a transaction within this time of showing a part of it is the one assumption about time made here.
+ * - What a query shows of the log can be ahead of the rest of its transaction. So an entry is passed only when the
+ *   reader has known of it for `SETTLE`, if telling it or what comes after it takes other items of its transaction
+ *   (`dependsOnItems`): that DynamoDB applies a transaction within this time of showing a part of it is the one
+ *   assumption about time made here.
  * - Slots with events are deleted after `KEPT`, in no order. A hole below a slot of that age is passed unfilled:
  *   DynamoDB takes no request whose signature is older than minutes, so no writer of that time can still be alive.
  */
 import { padded, partition } from '../table/keys.ts';
 import { fill, type Log } from './log.ts';
-import { changesAccess, entriesOf, KEPT, type ReadEntry, type Slot } from './slot.ts';
+import { dependsOnItems, entriesOf, KEPT, type ReadEntry, type Slot } from './slot.ts';
 
 /** A hole is filled when what stands behind it is this old (ms): a living writer needs a fraction of that. */
 export const GRACE = 1_000;
@@ -34,7 +35,7 @@ const WIDEST = 500;
 /** Most slots that one look reads. */
 const LOOK = 200;
 
-/** When (ms) a reader first saw the slots that must settle, by number. A reader keeps one for all its looks. */
+/** When (ms) a reader first saw the slots that are not surely whole, by number. A reader keeps one for all its looks. */
 export type Sights = Map<number, number>;
 
 /** What a look at the log found after a cursor. */
@@ -62,7 +63,7 @@ export async function readRun(log: Log, cursor: number, sights: Sights, limit = 
   });
   const now = log.now();
   noteSights(items, sights, now);
-  const run = await follow(log, items, cursor, (slot) => isSettled(slot, sights, now));
+  const run = await follow(log, items, cursor, settled(sights, now));
   return run.ended === 'end' && more ? { ...run, ended: 'page' } : run;
 }
 
@@ -115,14 +116,21 @@ async function closeHole(log: Log, from: number, behind: Slot): Promise<boolean>
   return lowest === from;
 }
 
-const mustSettle = (slot: Slot, now: number): boolean => now - slot.at < WHOLE && changesAccess(slot);
-
 /** Remembers when slots were first seen, those behind one that must settle too: they settle beside it. */
 function noteSights(slots: readonly Slot[], sights: Sights, now: number): void {
-  for (const slot of slots) {
-    if (!sights.has(slot.seq) && mustSettle(slot, now)) sights.set(slot.seq, now);
+  for (const { seq, at } of slots) {
+    if (!sights.has(seq) && now - at < WHOLE) sights.set(seq, now);
   }
 }
 
-const isSettled = (slot: Slot, sights: Sights, now: number): boolean =>
-  !mustSettle(slot, now) || now - (sights.get(slot.seq) ?? now) >= SETTLE;
+/**
+ * Whether slots, asked for in order, may be passed at `now` (ms). One that depends on other items must have been known
+ * for `SETTLE`, and so must every slot before it that this reader has seen: those may have closed a hole later.
+ */
+function settled(sights: Sights, now: number): (slot: Slot) => boolean {
+  let latest = Number.NEGATIVE_INFINITY;
+  return (slot) => {
+    latest = Math.max(latest, sights.get(slot.seq) ?? latest);
+    return now - latest >= SETTLE || !dependsOnItems(slot);
+  };
+}

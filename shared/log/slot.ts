@@ -89,9 +89,9 @@ export interface EventEntry {
   readonly kind: 'event';
   readonly hearers: Hearers;
   readonly payload: Payload;
-  /** It changes who may see what; readers let it settle before they judge what comes after it. */
+  /** It changes who may see what; readers let it settle before they judge it and what comes after it. */
   readonly access?: true;
-  /** Ids that are too many to be stored with it: they are read when the event is told, as they are then. */
+  /** What is not stored with it: it is read when the event is told, as it is then. Readers let the event settle first. */
   readonly fill?: Fill;
   /** It is only for clients that do not have this capability. */
   readonly unless?: 'archived_channels' | 'include_deactivated_groups' | 'individual_emoji_changes';
@@ -176,9 +176,18 @@ export const tombstoneOf = (slot: MessageSlot, now: number): Omit<Tombstone, key
   ...(slot.before && { before: slot.before }),
 });
 
-/** Whether the slot holds an event that changes who may see what. */
-export const changesAccess = (slot: Slot): boolean =>
-  entriesOf(slot).some((entry) => entry.kind === 'event' && entry.access === true);
+/**
+ * Whether what readers tell of the slot, or of what follows it, depends on other items that its transaction or one just
+ * before it may have changed: who may see what, what an event is filled with, the flags of the message that it is about,
+ * who takes part in a topic. A reader who found such an item unchanged would tell the old state, and no later event
+ * would correct it.
+ */
+export const dependsOnItems = (slot: Slot): boolean =>
+  entriesOf(slot).some((entry) =>
+    entry.kind === 'message'
+      ? entry.mentions?.topic === true
+      : entry.access === true || entry.fill !== undefined || entry.about !== undefined,
+  );
 
 /** Longest that an event queue may be idle (wire facts 2), seconds. */
 export const LONGEST_IDLE = 7 * 24 * 3600;

@@ -13,7 +13,14 @@ import { type Client, givenClient } from './queue.ts';
 
 const parameters = {
   ...kinds.modern.parameters,
-  fetch_event_types: ['update_message_flags', 'realm_user', 'subscription', 'user_topic', 'realm'],
+  fetch_event_types: [
+    'update_message_flags',
+    'starred_messages',
+    'realm_user',
+    'subscription',
+    'user_topic',
+    'realm',
+  ],
   event_types: ['message', 'update_message', 'update_message_flags', 'delete_message'],
 };
 

@@ -11,7 +11,7 @@ import {
   type Sights,
   WHOLE,
 } from '../../shared/log/run.ts';
-import { KEPT } from '../../shared/log/slot.ts';
+import { type Entry, KEPT } from '../../shared/log/slot.ts';
 import { newRealm } from '../realm.ts';
 import { conflict, fault, type Mishap, mishaps, refusedWith } from './faults.ts';
 import { contentsIn, eventFor, messageTo, slotsOf } from './written.ts';
@@ -36,8 +36,16 @@ async function scene(plan: Parameters<typeof mishaps>[0] = {}) {
   return { realm, reader, writer, start, say };
 }
 
+/** A message that an event is about. */
+const about = { id: 1, senderId: 1, readBySender: false, conversation: 'direct:1,2', people: [1, 2] };
+
 /** The log as somebody sees it whose clock is ahead. */
 const later = (log: Log, ms: number): Log => ({ ...log, now: () => log.now() + ms });
+/** The same, so many milliseconds after now, however long the test takes. */
+const stopped = (log: Log): ((ms: number) => Log) => {
+  const start = log.now();
+  return (ms) => ({ ...log, now: () => start + ms });
+};
 const look = (log: Log, cursor: number, sights: Sights = new Map(), limit?: number): Promise<Run> =>
   readRun(log, cursor, sights, limit);
 const said = (run: Run) =>
@@ -193,7 +201,44 @@ describe('a hole that stays', () => {
   });
 });
 
-describe('an entry that changes who may see what', () => {
+describe('an entry that is told with other items of its transaction', () => {
+  it.each<[string, Entry]>([
+    ['changes who may see what', eventFor({ type: 'access' }, true)],
+    ['is filled when it is told', { ...eventFor({ type: 'realm_emoji' }), fill: 'emoji' }],
+    ['tells the flags of a message', { ...eventFor({ type: 'update_message' }), about }],
+    [
+      'mentions whoever takes part in its topic',
+      messageTo(1, 1, '@**topic**', { mentions: { topic: true } }),
+    ],
+  ])('waits until they can be seen: it %s', async (_, entry) => {
+    const { reader, writer, start } = await scene();
+    const at = await commit(writer, 1, ([seq]) => ({ writes: [], entries: [entry], result: seq as number }));
+    const sights: Sights = new Map();
+    const passed = stopped(reader);
+    expect(await look(passed(0), start, sights)).toMatchObject({ head: start, ended: 'settling' });
+    expect((await look(passed(SETTLE - 1), start, sights)).ended).toBe('settling');
+    expect(await look(passed(SETTLE), start, sights)).toMatchObject({ head: at, ended: 'end' });
+  });
+
+  it('waits for the items of what closed a hole before it, too', async () => {
+    const { reader, writer, start, say } = await scene();
+    const open = await takeNumbers(writer, 1);
+    const filled: Entry = { ...eventFor({ type: 'realm_emoji' }), fill: 'emoji' };
+    await commit(writer, 1, () => ({ writes: [], entries: [filled], result: 0 }));
+    const sights: Sights = new Map();
+    const passed = stopped(reader);
+    expect((await look(passed(0), start, sights)).ended).toBe('hole');
+    await say('late', open);
+    expect(await look(passed(SETTLE), start, sights)).toMatchObject({ head: start + 1, ended: 'settling' });
+    expect((await look(passed(2 * SETTLE), start, sights)).ended).toBe('end');
+  });
+
+  it('lets others pass at once', async () => {
+    const { reader, start, say } = await scene();
+    await say('plain');
+    expect(said(await look(reader, start))).toEqual(['plain']);
+  });
+
   it('is passed only when it has been known for a while, and nothing behind it before', async () => {
     const { reader, writer, start, say } = await scene();
     await say('before');

@@ -60,6 +60,12 @@ function remove(known: Known, { message_id, message_ids = [message_id], message_
 
 function edit(known: Known, event: Event): void {
   const { message_id, message_ids, subject, new_stream_id, flags } = event;
+  const { state, unread } = known;
+  // Flags are told of one of the messages, as they are when the event is told.
+  const star = flags.includes('starred') ? withIds : withoutIds;
+  state.starred_messages = star(state.starred_messages, [message_id]);
+  if (flags.includes('read')) unread.delete(message_id);
+  else if (!unread.has(message_id)) unread.set(message_id, { channelId: event.stream_id, topic: subject });
   for (const id of message_ids) {
     const unread = known.unread.get(id);
     if (unread === undefined) continue;

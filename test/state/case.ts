@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RealmSettings } from '../../shared/domain/realm/realm.ts';
 import type { Served } from '../../shared/serve/serve.ts';
+import { Curtain } from '../curtain.ts';
 import { type CallOptions, newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
 
 /** Something that clients follow: calls of these endpoints, each of which must work. */
@@ -29,7 +30,7 @@ export function itFollows(cases: readonly Case[]): void {
   for (const { title, calls, settings, run } of cases) {
     it(title, async () => {
       const called = new Set<string>();
-      await run(noting(await newRealm(settings), called));
+      await run(noting(await newRealm(settings, new Curtain()), called));
       expect(calls.map(({ endpoint }) => endpoint.id).filter((id) => !called.has(id))).toEqual([]);
     });
   }

@@ -39,8 +39,11 @@ export interface Following {
 
 /** Registers the clients of an owner, an administrator, a member and a guest, and of others if wanted. */
 export async function follow(given: TestRealm, more: readonly Viewer[] = []): Promise<Following> {
-  // Time passes at once where one would wait for entries to settle: the store here has no lag.
-  const realm = given.container(undefined, {
+  const { curtain } = given;
+  // What was there before is seen whole.
+  curtain?.lift();
+  // Time passes at once where somebody waits for entries to settle.
+  const realm = given.container(curtain?.reading(given.outside.now), {
     wait: async (ms) => {
       given.pass(ms);
       await tick();
@@ -56,7 +59,13 @@ export async function follow(given: TestRealm, more: readonly Viewer[] = []): Pr
   );
   return {
     settle: async () => {
-      const heard = await Promise.all(followers.map((follower) => caughtUp(realm, follower)));
+      const heard: Awaited<ReturnType<typeof caughtUp>>[] = [];
+      // One after the other, so that each of them sees the worst of what a transaction may look like.
+      for (const follower of followers) {
+        curtain?.fall(given.outside.now());
+        heard.push(await caughtUp(realm, follower));
+      }
+      curtain?.lift();
       return Object.groupBy(heard.flat(), ({ name }) => name) as never;
     },
   };

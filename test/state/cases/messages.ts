@@ -164,6 +164,40 @@ export const messageCases: readonly Case[] = [
     },
   },
   {
+    title: 'an edit tells the flags that the message has just got',
+    calls: [update, updateFlags],
+    run: async (realm) => {
+      const { owner, member } = realm.people;
+      const read = await sent(realm, owner, { to: realm.channels.general, topic: 'here' });
+      const starred = await sent(realm, owner, { people: [member] });
+      const { settle } = await follow(realm);
+      await done(realm, updateFlags, member, { op: 'add', flag: 'read', messages: [read] });
+      await done(realm, updateFlags, member, { op: 'add', flag: 'starred', messages: [starred] });
+      await change(realm, owner, read, { content: 'read' });
+      await change(realm, owner, starred, { content: 'starred' });
+      await settle();
+    },
+  },
+  {
+    title: 'a topic wildcard mentions who has just come to take part',
+    calls: [send, react],
+    run: async (realm) => {
+      const { owner, member, admin } = realm.people;
+      const { general } = realm.channels;
+      const first = await sent(realm, owner, { to: general, topic: 'here' });
+      const { settle } = await follow(realm);
+      await sent(realm, admin, { to: general, topic: 'here' });
+      await done(realm, react, member, THUMB, { path: { message_id: first } });
+      const id = await sent(realm, owner, { to: general, topic: 'here' }, '@**topic**');
+      const heard = await settle();
+      for (const events of [heard.admin, heard.member]) {
+        expect(events?.find(({ message }) => message?.id === id)?.flags).toContain(
+          'topic_wildcard_mentioned',
+        );
+      }
+    },
+  },
+  {
     title: 'reactions stand with messages, of which the state tells none',
     calls: [react, unreact],
     run: async (realm) => {
