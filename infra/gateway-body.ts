@@ -22,7 +22,7 @@ interface FunctionMethod {
 }
 
 /** All that one path answers to. */
-type PathItem = { readonly [M in Lowercase<Method>]?: FunctionMethod } & {
+type PathItem = { readonly [M in Lowercase<Method | 'HEAD'>]?: FunctionMethod } & {
   readonly options?: MockMethod & { readonly parameters?: readonly PathParameter[] };
   readonly 'x-amazon-apigateway-any-method': MockMethod & { readonly parameters?: readonly PathParameter[] };
 };
@@ -60,8 +60,18 @@ const checkRoutes = (endpoints: readonly Endpoint[]): void => {
   }
 };
 
-const functionMethod = (endpoint: Endpoint, invocationUri: string): FunctionMethod => ({
-  operationId: endpoint.id,
+/** `HEAD` is answered wherever `GET` is, by the same function; the gateway leaves the body out (companion facts 6.2). */
+export const methodsOf = ({ method }: Endpoint): readonly string[] =>
+  method === 'GET' ? ['GET', 'HEAD'] : [method];
+
+/** The variables of a path that take digits only, for each endpoint that is there. */
+const idsOf = (path: string, endpoints: readonly Endpoint[]): string[] =>
+  variablesOf(path).filter((name) =>
+    endpoints.every(({ parameters }) => parameters[name]?.wire === 'digits'),
+  );
+
+const functionMethod = (endpoint: Endpoint, method: string, invocationUri: string): FunctionMethod => ({
+  operationId: method === endpoint.method ? endpoint.id : `${endpoint.id}.${method.toLowerCase()}`,
   parameters: variablesOf(endpoint.path).map(pathParameter),
   responses: { 200: { description: endpoint.says } },
   'x-amazon-apigateway-integration': {
@@ -77,14 +87,17 @@ const pathItem = (
   endpoints: readonly Endpoint[],
   invocationUri: (endpoint: Endpoint) => string,
 ): PathItem => {
-  const allowed = endpoints.map(({ method }) => method).sort();
+  const allowed = endpoints.flatMap(methodsOf).sort();
+  const ids = idsOf(path, endpoints);
   const parameters = variablesOf(path).map(pathParameter);
   return {
     ...Object.fromEntries(
-      endpoints.map((it) => [it.method.toLowerCase(), functionMethod(it, invocationUri(it))]),
+      endpoints.flatMap((it) =>
+        methodsOf(it).map((method) => [method.toLowerCase(), functionMethod(it, method, invocationUri(it))]),
+      ),
     ),
-    options: { parameters, ...options(allowed) },
-    'x-amazon-apigateway-any-method': { parameters, ...wrongMethod(allowed) },
+    options: { parameters, ...options(allowed, ids) },
+    'x-amazon-apigateway-any-method': { parameters, ...wrongMethod(allowed, ids) },
   };
 };
 

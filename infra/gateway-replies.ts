@@ -3,6 +3,8 @@
  * fixed text. Nothing of the request is ever put in, so nothing needs escaping.
  */
 
+import { refusal } from '../shared/domain/problems.ts';
+
 const json = 'application/json';
 
 /** The error envelope as text. */
@@ -39,7 +41,9 @@ const gatewayResponse = (
   }),
 });
 
-const noSuchRoute = gatewayResponse(404, 'BAD_REQUEST', 'There is no such address in this API.');
+/** The same reply that functions give for a path with something else than digits in the place of an ID. */
+const { status: notFound, code: notFoundCode, message: notFoundMessage } = refusal('noSuchAddress');
+const noSuchRoute = gatewayResponse(notFound, notFoundCode, notFoundMessage);
 
 /** Seconds after which a throttled caller may try again: the gateway's bucket fills up every second. */
 const retryAfter = 1;
@@ -88,6 +92,13 @@ const bodyTypes = [
   'application/octet-stream',
 ] as const;
 
+interface MockReply {
+  readonly statusCode: string;
+  readonly contentHandling: 'CONVERT_TO_TEXT';
+  readonly responseParameters: Readonly<Record<string, string>>;
+  readonly responseTemplates?: { readonly [json]: string };
+}
+
 /** A method that the gateway answers without a backend. */
 export interface MockMethod {
   readonly responses: Readonly<Record<string, object>>;
@@ -96,62 +107,74 @@ export interface MockMethod {
     readonly contentHandling: 'CONVERT_TO_TEXT';
     readonly passthroughBehavior: 'never';
     readonly requestTemplates: Readonly<Record<string, string>>;
-    readonly responses: {
-      readonly default: {
-        readonly statusCode: string;
-        readonly contentHandling: 'CONVERT_TO_TEXT';
-        readonly responseParameters: Readonly<Record<string, string>>;
-        readonly responseTemplates?: { readonly [json]: string };
-      };
-    };
+    /** By the status that the request template decides on. */
+    readonly responses: { readonly default: MockReply; readonly [status: number]: MockReply };
   };
 }
 
-const mock = (
-  statusCode: number,
-  reply: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> },
-): MockMethod => {
-  const headers = Object.entries(reply.headers ?? {});
-  return {
-    responses: {
-      [statusCode]: {
-        description: 'Answered by the gateway.',
-        headers: Object.fromEntries(headers.map(([name]) => [name, { schema: { type: 'string' } }])),
-        ...(reply.body === undefined ? {} : { content: { [json]: { schema: { type: 'object' } } } }),
-      },
-    },
-    'x-amazon-apigateway-integration': {
-      type: 'mock',
-      // A multipart body arrives as bytes, to which no template can be applied until they are text.
-      contentHandling: 'CONVERT_TO_TEXT',
-      passthroughBehavior: 'never',
-      // The gateway reads the status from the request that the template makes for the missing backend.
-      requestTemplates: Object.fromEntries(bodyTypes.map((type) => [type, JSON.stringify({ statusCode })])),
-      responses: {
-        default: {
-          statusCode: String(statusCode),
-          // To a client that accepts anything the gateway would else send bytes, made from the text as if it were base64.
-          contentHandling: 'CONVERT_TO_TEXT',
-          responseParameters: Object.fromEntries(
-            headers.map(([name, value]) => [`method.response.header.${name}`, literal(value)]),
-          ),
-          ...(reply.body === undefined ? {} : { responseTemplates: { [json]: reply.body } }),
-        },
-      },
-    },
-  };
+interface Reply {
+  readonly statusCode: number;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const mockReply = ({ statusCode, body, headers = {} }: Reply): MockReply => ({
+  statusCode: String(statusCode),
+  // To a client that accepts anything the gateway would else send bytes, made from the text as if it were base64.
+  contentHandling: 'CONVERT_TO_TEXT',
+  responseParameters: Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, literal(value)]),
+  ),
+  ...(body === undefined ? {} : { responseTemplates: { [json]: body } }),
+});
+
+const described = ({ statusCode, body, headers = {} }: Reply) => ({
+  [statusCode]: {
+    description: 'Answered by the gateway.',
+    headers: Object.fromEntries(Object.keys(headers).map((name) => [name, { schema: { type: 'string' } }])),
+    ...(body === undefined ? {} : { content: { [json]: { schema: { type: 'object' } } } }),
+  },
+});
+
+const mock = (reply: Reply, requestTemplate: string, other?: Reply): MockMethod => ({
+  responses: { ...described(reply), ...(other && described(other)) },
+  'x-amazon-apigateway-integration': {
+    type: 'mock',
+    // A multipart body arrives as bytes, to which no template can be applied until they are text.
+    contentHandling: 'CONVERT_TO_TEXT',
+    passthroughBehavior: 'never',
+    // The gateway reads the status from the request that the template makes for the missing backend.
+    requestTemplates: Object.fromEntries(bodyTypes.map((type) => [type, requestTemplate])),
+    responses: { default: mockReply(reply), ...(other && { [other.statusCode]: mockReply(other) }) },
+  },
+});
+
+const status = (statusCode: number): string => JSON.stringify({ statusCode });
+
+const unknown: Reply = { statusCode: notFound, body: noSuchRoute.responseTemplates[json] };
+
+/** Any path that no endpoint has. */
+export const unknownRoute = (): MockMethod => mock(unknown, status(unknown.statusCode));
+
+/**
+ * A reply to a path whose variables in `ids` take digits only. With anything else there it is no path of the API: the
+ * template looks for a character that is no digit, in VTL, where a variable of the path is a Java string.
+ */
+const onPath = (reply: Reply, ids: readonly string[]): MockMethod => {
+  if (ids.length === 0) return mock(reply, status(reply.statusCode));
+  const isOther = ids.map((name) => `$input.params('${name}').matches('.*[^0-9].*')`).join(' || ');
+  const template = `#if(${isOther})${status(unknown.statusCode)}#else${status(reply.statusCode)}#end`;
+  return mock(reply, template, unknown);
 };
 
 /** The body of a refusal of a method (wire facts 1.3), with those that the path has. */
 export const methodNotAllowed = (allowed: readonly string[]): string =>
   envelope('METHOD_NOT_ALLOWED', 'This method is not allowed here.', { allowed_methods: allowed });
 
-/** Any method that a path does not have: 405, with the ones that it has. */
-export const wrongMethod = (allowed: readonly string[]) =>
-  mock(405, { headers: { Allow: allowed.join(', ') }, body: methodNotAllowed(allowed) });
+/** Any method that a path does not have: 405, with the ones that it has. `ids`: its variables that take digits only. */
+export const wrongMethod = (allowed: readonly string[], ids: readonly string[] = []): MockMethod =>
+  onPath({ statusCode: 405, headers: { Allow: allowed.join(', ') }, body: methodNotAllowed(allowed) }, ids);
 
 /** `OPTIONS` on a path: 204 with its methods and no body. */
-export const options = (allowed: readonly string[]) => mock(204, { headers: { Allow: allowed.join(', ') } });
-
-/** Any path that no endpoint has. */
-export const unknownRoute = () => mock(404, { body: noSuchRoute.responseTemplates[json] });
+export const options = (allowed: readonly string[], ids: readonly string[] = []): MockMethod =>
+  onPath({ statusCode: 204, headers: { Allow: allowed.join(', ') } }, ids);

@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
 import { accept } from './accepted.ts';
 import type { EndpointFunction } from './endpoint-function.ts';
-import { gatewayBody } from './gateway-body.ts';
+import { gatewayBody, methodsOf } from './gateway-body.ts';
 import { throttles } from './throttles.ts';
 
 /**
@@ -68,7 +68,8 @@ export class RestApi extends Construct {
       lambda.addPermission('Route', {
         principal: new ServicePrincipal('apigateway.amazonaws.com'),
         sourceArn: api.arnForExecuteApi(
-          endpoint.method,
+          // A pattern for `GET` and `HEAD` is one for every method. Only those two lead to the function all the same.
+          methodsOf(endpoint).length > 1 ? '*' : endpoint.method,
           asPattern(endpoint.path),
           api.deploymentStage.stageName,
         ),

@@ -2,6 +2,7 @@ import type { MethodDeploymentOptions } from 'aws-cdk-lib/aws-apigateway';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { defaultMemory, defaultTimeout } from './endpoint-function.ts';
+import { methodsOf } from './gateway-body.ts';
 
 /** The part of the ordinary rate that is let through to what takes long or much. */
 const heavyPart = 10;
@@ -32,9 +33,7 @@ export const throttles = (
   methodOptions: Object.fromEntries(
     endpoints
       .filter(isHeavy)
-      .map(({ method, path }) => [
-        `${path}/${method}`,
-        throttle(Math.max(1, Math.floor(requestsPerSecond / heavyPart))),
-      ]),
+      .flatMap((endpoint) => methodsOf(endpoint).map((method) => `${endpoint.path}/${method}`))
+      .map((place) => [place, throttle(Math.max(1, Math.floor(requestsPerSecond / heavyPart)))]),
   ),
 });

@@ -9,9 +9,9 @@ import { serve } from '../../shared/serve/serve.ts';
 const EVENTS = 12;
 
 export const handler = serve(deactivateUser, {
-  pointers: (input) => targetPointers(input.user),
+  pointers: (input) => targetPointers(String(input.user)),
   load: async ({ input, known, outside, realm }) =>
-    loadDeparture(outside, realm, await loadTarget(outside.table, input.user, known)),
+    loadDeparture(outside, realm, await loadTarget(outside.table, String(input.user), known)),
   ahead: EVENTS,
   run: async ({ caller, commit, outside }, departure) => {
     const target = checkDeactivate(caller, departure);

@@ -8,9 +8,9 @@ import { serve } from '../../shared/serve/serve.ts';
 const EVENTS = 6;
 
 export const handler = serve(reactivateUser, {
-  pointers: (input) => targetPointers(input.user),
+  pointers: (input) => targetPointers(String(input.user)),
   load: async ({ input, known, outside, realm }) =>
-    loadReturn(outside, realm, await loadTarget(outside.table, input.user, known)),
+    loadReturn(outside, realm, await loadTarget(outside.table, String(input.user), known)),
   ahead: EVENTS,
   run: async ({ caller, commit, outside }, ground) => {
     const target = checkReactivate(caller, ground);

@@ -123,7 +123,8 @@ export class Gateway {
     if (integration.kind === 'mock') {
       const type = mediaType(request.headers['content-type']?.toString()) || 'application/json';
       if (!integration.accepts.includes(type)) return this.#error('UNSUPPORTED_MEDIA_TYPE');
-      return writtenReply(integration.reply, integration.reply.statusCode ?? 200);
+      const reply = integration.reply(match.pathParameters);
+      return writtenReply(reply, reply.statusCode ?? 200);
     }
     if (!this.#mayInvoke(match, integration.functionName)) return this.#error('API_CONFIGURATION_ERROR');
     const event = JSON.stringify(proxyEvent(request, match, api, ids, place));

@@ -15,7 +15,8 @@ export type Integration =
       readonly kind: 'mock';
       /** The media types of requests that it takes; another one is refused. */
       readonly accepts: readonly string[];
-      readonly reply: GatewayResponse;
+      /** The reply to a request with these variables of the path. */
+      readonly reply: (pathParameters: Readonly<Record<string, string>>) => GatewayResponse;
     };
 
 export interface Route {
@@ -100,7 +101,7 @@ const integrationShape = z.discriminatedUnion('type', [
     type: z.literal('mock'),
     passthroughBehavior: z.literal('never'),
     requestTemplates: z.record(z.string(), z.string()),
-    responses: z.object({ default: replyShape }),
+    responses: z.catchall(z.object({ default: replyShape }), replyShape),
   }),
 ]);
 
@@ -115,13 +116,46 @@ function readIntegration(where: string, operation: unknown): Integration {
     throw new Error(`The local gateway cannot do ${where}: ${z.prettifyError(parsed.error)}`);
   const integration = parsed.data['x-amazon-apigateway-integration'];
   if (integration.type === 'mock') {
-    const reply = readReply(integration.responses.default, 'method.response.header.');
-    return { kind: 'mock', accepts: Object.keys(integration.requestTemplates), reply };
+    const replies = new Map(
+      Object.entries(integration.responses).map(([status, reply]) => [
+        status,
+        readReply(reply, 'method.response.header.'),
+      ]),
+    );
+    const [statusOf, ...others] = [...new Set(Object.values(integration.requestTemplates))].map(readStatus);
+    const usual = replies.get('default');
+    if (!statusOf || others.length > 0 || !usual)
+      throw new Error(`${where} has no one status to answer with.`);
+    return {
+      kind: 'mock',
+      accepts: Object.keys(integration.requestTemplates),
+      reply: (pathParameters) => replies.get(statusOf(pathParameters)) ?? usual,
+    };
   }
   const functionName = /:function:([^/:]+)\/invocations$/.exec(integration.uri)?.[1];
   if (!functionName) throw new Error(`The integration of ${where} names no function: ${integration.uri}`);
   return { kind: 'function', functionName, timeoutMs: integration.timeoutInMillis };
 }
+
+/** The status that a request template decides on: always the same one, or by what some variables of the path match. */
+function readStatus(template: string): (pathParameters: Readonly<Record<string, string>>) => string {
+  const [, conditions, yes, no] =
+    /^#if\((.+)\)\{"statusCode":(\d+)\}#else\{"statusCode":(\d+)\}#end$/.exec(template) ?? [];
+  if (conditions === undefined || yes === undefined || no === undefined) {
+    const { statusCode } = fixedStatus.parse(JSON.parse(template));
+    return () => String(statusCode);
+  }
+  const tests = conditions.split(' || ').map((condition) => {
+    const [, name, pattern] = /^\$input\.params\('(\w+)'\)\.matches\('(.+)'\)$/.exec(condition) ?? [];
+    if (name === undefined || pattern === undefined) {
+      throw new Error(`The local gateway cannot evaluate ${condition} of a request template.`);
+    }
+    return { name, pattern: new RegExp(`^(?:${pattern})$`) };
+  });
+  return (values) => (tests.some(({ name, pattern }) => pattern.test(values[name] ?? '')) ? yes : no);
+}
+
+const fixedStatus = z.object({ statusCode: z.int() });
 
 function readReply(reply: z.infer<typeof replyShape>, headerPrefix: string): GatewayResponse {
   const headers = Object.entries(reply.responseParameters).map(([name, value]) => {

@@ -57,6 +57,7 @@ export const problems = {
   guestsMayNot: problem('BAD_REQUEST', 400, () => 'Guests may not do this.'),
   botsMayNot: problem('BAD_REQUEST', 400, () => 'Bots may not do this.'),
   insufficientPermission: problem('BAD_REQUEST', 400, () => 'You do not have permission to do this.'),
+  noSuchAddress: problem('BAD_REQUEST', 404, () => 'There is no such address in this API.'),
   unknownOrganization: problem(
     'NONEXISTENT_SUBDOMAIN',
     404,

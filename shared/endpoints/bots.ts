@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { boolean, integer, optional, text } from './parameter.ts';
+import { boolean, integer, optional, pathId, text } from './parameter.ts';
 
-const botId = integer('The user ID of the bot.');
+const botId = pathId('The user ID of the bot.');
 
 /** What is set for a bot, in replies. */
 const botDefaults = {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { boolean, integer, json, optional, text } from './parameter.ts';
+import { boolean, json, optional, pathId, text } from './parameter.ts';
 
 /** The fields of a folder object in replies and events (see `shared/domain/channel/folder.ts`). */
 const folderFields = {
@@ -66,7 +66,7 @@ export const updateChannelFolder = endpoint({
   says: 'Changes a channel folder: all that is asked for, or nothing.',
   who: 'administrator',
   parameters: {
-    channel_folder_id: integer('The ID of the folder.'),
+    channel_folder_id: pathId('The ID of the folder.'),
     name: optional(text('The new name.')),
     description: optional(text('The new description, in Markdown.')),
     is_archived: optional(boolean('Whether the folder is archived; only one without channels can be.')),

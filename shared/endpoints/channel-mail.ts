@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { endpoint, reads } from './endpoint.ts';
-import { integer, optional } from './parameter.ts';
+import { integer, optional, pathId } from './parameter.ts';
 
 export const getChannelEmailAddress = endpoint({
   id: 'channels.getEmailAddress',
@@ -10,7 +10,7 @@ export const getChannelEmailAddress = endpoint({
   says: 'Tells the address at which the channel takes mail from the caller; empty where no mail is taken.',
   who: 'user',
   parameters: {
-    stream_id: integer('The ID of the channel.'),
+    stream_id: pathId('The ID of the channel.'),
     sender_id: optional(
       integer('Who appears as the sender: the caller, a bot of theirs, or, if absent, the service itself.'),
     ),

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { groupSettingChangeSchema } from '../domain/group/group-setting.ts';
 import { endpoint, writes } from './endpoint.ts';
-import { boolean, integer, json, optional, text } from './parameter.ts';
+import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
 
-const channelId = integer('The ID of the channel.');
+const channelId = pathId('The ID of the channel.');
 
 const group = (says: string) =>
   optional(
@@ -87,7 +87,7 @@ export const addDefaultChannel = endpoint({
   source: 'specification 4.2, wire facts 4.3, 4.4, 4.6',
   says: 'Makes a channel one of those to which new users are subscribed.',
   who: 'administrator',
-  parameters: { stream_id: channelId },
+  parameters: { stream_id: integer('The ID of the channel.') },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: writes },
@@ -100,7 +100,7 @@ export const removeDefaultChannel = endpoint({
   source: 'specification 4.2, wire facts 4.3, 4.4, 4.6',
   says: 'Takes a channel from those to which new users are subscribed.',
   who: 'administrator',
-  parameters: { stream_id: channelId },
+  parameters: { stream_id: integer('The ID of the channel.') },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: writes },

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { channelFields } from './channel-fields.ts';
 import { endpoint, reads } from './endpoint.ts';
-import { aliased, boolean, integer, optional, text } from './parameter.ts';
+import { aliased, boolean, optional, pathId, text } from './parameter.ts';
 
-const channelId = integer('The ID of the channel.');
+const channelId = pathId('The ID of the channel.');
 
 export const listChannels = endpoint({
   id: 'channels.list',

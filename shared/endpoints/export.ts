@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { integer, optional, word } from './parameter.ts';
+import { optional, pathId, word } from './parameter.ts';
 import type { QueueWorker } from './worker.ts';
 
 const source = 'specification 4.8, wire facts 10';
@@ -75,7 +75,7 @@ export const deleteExport = endpoint({
   source,
   says: 'Deletes the archive of a finished export.',
   who: 'administrator',
-  parameters: { export_id: integer('The ID of the export.') },
+  parameters: { export_id: pathId('The ID of the export.') },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: writes, buckets: { exports: ['DeleteObject'] } },

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { aliased, boolean, integer, optional, text, word } from './parameter.ts';
+import { aliased, boolean, integer, optional, pathId, text, word } from './parameter.ts';
 
-const messageId = integer('The ID of the message.');
+const messageId = pathId('The ID of the message.');
 
 export const updateMessage = endpoint({
   id: 'messages.update',

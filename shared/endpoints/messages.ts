@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { PUSH } from '../domain/push/nudge.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { messageFields } from './message-fields.ts';
-import { boolean, integer, json, optional, text, word } from './parameter.ts';
+import { boolean, json, optional, pathId, text, word } from './parameter.ts';
 
 const operand = z.union([z.string(), z.int(), z.array(z.union([z.string(), z.int()]))]);
 
@@ -75,7 +75,7 @@ export const getMessage = endpoint({
   source: 'https://zulip.com/api/get-message, wire facts 14.4',
   says: 'Fetches one message.',
   who: 'user',
-  parameters: { message_id: integer('The ID of the message.'), ...telling },
+  parameters: { message_id: pathId('The ID of the message.'), ...telling },
   reply: z.object({ message: z.object(messageFields), raw_content: z.string() }),
   errors: [],
   needs: { table: reads },

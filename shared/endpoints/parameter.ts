@@ -4,10 +4,11 @@ import * as z from 'zod/mini';
  * How one request parameter travels and what it may hold (specification 4, wire facts 1.2).
  *
  * Zulip's rule: text is taken raw, everything else is JSON text inside the form or the query. So a
- * parameter is either `text` (checked as it came) or `json` (decoded first, then checked).
+ * parameter is either `text` (checked as it came) or `json` (decoded first, then checked). An ID in the path is
+ * `digits`: a path with anything else there is no address of the API (companion facts 6.2).
  */
 export interface Parameter<T = unknown, Required extends boolean = boolean> {
-  readonly wire: 'text' | 'json';
+  readonly wire: 'text' | 'json' | 'digits';
   readonly schema: z.ZodMiniType<T>;
   readonly required: Required;
   /** Its absence is `BAD_REQUEST`, as a few endpoints have it, instead of `REQUEST_VARIABLE_MISSING`. */
@@ -60,6 +61,14 @@ export const json = <T>(says: string, schema: z.ZodMiniType<T>): Parameter<T, tr
 
 /** An integer that both JSON and DynamoDB keep exactly (at most 2^53 - 1 either way). */
 export const integer = (says: string): Parameter<number, true> => json(says, z.int());
+
+/** An ID in the path: one or more ASCII digits. Any other segment leads to no endpoint (companion facts 6.2). */
+export const pathId = (says: string): Parameter<number, true> => ({
+  wire: 'digits',
+  schema: z.int().check(z.minimum(0)),
+  required: true,
+  says,
+});
 
 /** A boolean, sent as the JSON words `true` and `false`. */
 export const boolean = (says: string): Parameter<boolean, true> => json(says, z.boolean());

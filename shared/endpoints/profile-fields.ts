@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { boolean, integer, json, optional, text } from './parameter.ts';
+import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
 
 /** The fields of a custom profile field in replies and events (see `shared/domain/profile/profile-field.ts`). */
 const profileFieldFields = {
@@ -84,7 +84,7 @@ export const updateProfileField = endpoint({
   source: 'specification 4.4, wire facts 6',
   says: 'Changes a custom profile field: all that is asked for, or nothing.',
   who: 'administrator',
-  parameters: { field_id: integer('The ID of the field.'), ...about },
+  parameters: { field_id: pathId('The ID of the field.'), ...about },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: writes },
@@ -97,7 +97,7 @@ export const deleteProfileField = endpoint({
   source: 'https://zulip.com/api/delete-custom-profile-field',
   says: 'Removes a custom profile field, and with it what profiles say in it.',
   who: 'administrator',
-  parameters: { field_id: integer('The ID of the field.') },
+  parameters: { field_id: pathId('The ID of the field.') },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: writes },

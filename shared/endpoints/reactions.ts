@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { reactionTypes } from '../domain/reaction/reaction.ts';
 import { endpoint, writes } from './endpoint.ts';
-import { integer, optional, text, word } from './parameter.ts';
+import { optional, pathId, text, word } from './parameter.ts';
 
-const messageId = integer('The ID of the message.');
+const messageId = pathId('The ID of the message.');
 const emojiCode = optional(
   text('Code points of a built-in emoji, the ID of a custom one; follows from the name if absent.'),
 );

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { boolean, integer, json, optional, text } from './parameter.ts';
+import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
 
 export const listTopics = endpoint({
   id: 'topics.list',
@@ -10,7 +10,7 @@ export const listTopics = endpoint({
   says: 'Lists the topics of a channel that the caller can read, the one with the newest message first.',
   who: 'user',
   parameters: {
-    stream_id: integer('The ID of the channel.'),
+    stream_id: pathId('The ID of the channel.'),
     allow_empty_topic_name: optional(
       boolean('Whether the empty topic is told as such, and not by its display name; no if absent.'),
     ),

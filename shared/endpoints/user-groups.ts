@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { groupSettingChangeSchema, groupSettingSchema } from '../domain/group/group-setting.ts';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { boolean, integer, json, optional, text } from './parameter.ts';
+import { boolean, json, optional, pathId, text } from './parameter.ts';
 import { userGroupFields } from './user-group-fields.ts';
 
-const groupId = integer('The ID of the user group.');
+const groupId = pathId('The ID of the user group.');
 
 /** At most so many ids, which keeps a request within what one transaction takes. */
 const ids = (says: string, most: number) => json(says, z.array(z.int()).check(z.maxLength(most)));
@@ -143,7 +143,7 @@ export const isUserGroupMember = endpoint({
   who: 'member',
   parameters: {
     user_group_id: groupId,
-    user_id: integer('The ID of the user.'),
+    user_id: pathId('The ID of the user.'),
     direct_member_only: optional(boolean('Leaves membership through subgroups out of account.')),
   },
   reply: z.object({ is_user_group_member: z.boolean() }),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { integer, optional, text, word } from './parameter.ts';
+import { optional, pathId, text, word } from './parameter.ts';
 
 export const setUserStatus = endpoint({
   id: 'users.setStatus',
@@ -34,7 +34,7 @@ export const getUserStatus = endpoint({
   source: 'https://zulip.com/api/get-user-status',
   says: 'Tells what a user says of themselves.',
   who: 'user',
-  parameters: { user: integer('The ID of the user.') },
+  parameters: { user: pathId('The ID of the user.') },
   reply: z.object({
     status: z.object({
       status_text: z.optional(z.string()),

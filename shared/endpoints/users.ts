@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { boolean, integer, json, optional, text } from './parameter.ts';
+import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
 import { profileValues } from './profile-fields.ts';
 import { userFields } from './user-fields.ts';
 
@@ -108,7 +108,7 @@ export const deactivateUser = endpoint({
   source: 'https://zulip.com/api/deactivate-user',
   says: 'Deactivates an account and the bots that it owns. A bot may be deactivated by its owner too, and nobody by a lower role.',
   who: 'user',
-  parameters: { user },
+  parameters: { user: pathId('The ID of the user.') },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'DeleteItem'] },
@@ -121,7 +121,7 @@ export const reactivateUser = endpoint({
   source: 'https://zulip.com/api/reactivate-user',
   says: 'Reactivates a deactivated account. A bot may be reactivated by its owner too.',
   who: 'user',
-  parameters: { user },
+  parameters: { user: pathId('The ID of the user.') },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },

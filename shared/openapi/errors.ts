@@ -52,12 +52,21 @@ export const codesOf = ({ errors, who }: Pick<Endpoint, 'errors' | 'who'>): read
   ]),
 ];
 
+/** A path that has something else than digits in the place of an ID is answered like one that does not exist. */
+const hasPathId = (parameters: Endpoint['parameters']): boolean =>
+  Object.values(parameters).some(({ wire }) => wire === 'digits');
+
 /** The statuses with which a code may come from an endpoint. */
-export const statusesOf = (code: string, { notFound }: Pick<Endpoint, 'notFound'>): readonly number[] => [
+export const statusesOf = (
+  code: string,
+  { notFound, parameters }: Pick<Endpoint, 'notFound' | 'parameters'>,
+): readonly number[] => [
   ...new Set(
     Object.values(problems)
       .filter((problem) => problem.code === code)
       .map(({ status }) => status)
-      .filter((status) => code !== 'BAD_REQUEST' || status !== 404 || notFound === true),
+      .filter(
+        (status) => code !== 'BAD_REQUEST' || status !== 404 || notFound === true || hasPathId(parameters),
+      ),
   ),
 ];

@@ -14,6 +14,16 @@ export interface Read {
   readonly file?: Uint8Array;
 }
 
+/**
+ * Refuses a path that has something else than digits in the place of an ID, as every other address that there is not
+ * (404). That comes before the check of the caller, since the address is wrong for everybody (companion facts 6.2).
+ */
+export function checkAddress(declared: Readonly<Record<string, Parameter>>, path: Fields): void {
+  for (const [name, { wire }] of Object.entries(declared)) {
+    if (wire === 'digits' && !/^[0-9]+$/.test(path.get(name) ?? '')) throw refusal('noSuchAddress');
+  }
+}
+
 /** A parameter that every endpoint takes: the client's name, in place of the `User-Agent` (wire facts 3.9). */
 const EVERYWHERE = new Set(['client']);
 
@@ -53,7 +63,7 @@ export function readParameters(
 }
 
 function readValue(name: string, parameter: Parameter, text: string): unknown {
-  let value: unknown = text;
+  let value: unknown = parameter.wire === 'digits' ? Number(text) : text;
   if (parameter.wire === 'json') {
     try {
       value = JSON.parse(text);

@@ -9,9 +9,9 @@ import { type Admission, admit } from './admission.ts';
 import { outsideOf } from './container.ts';
 import { readCookie } from './cookie.ts';
 import { delivered } from './delivery.ts';
-import { pathFields, queryFields, readForm } from './form.ts';
+import { type Fields, pathFields, queryFields, readForm } from './form.ts';
 import { operatorLog } from './operator-log.ts';
-import { type Read, readParameters } from './parameters.ts';
+import { checkAddress, type Read, readParameters } from './parameters.ts';
 import { type PublicAddress, publicAddress } from './public-address.ts';
 import { documentReply, FAULT, failure, fileReply, planned, type ServedFile, success } from './reply.ts';
 import type { Handling } from './request.ts';
@@ -126,9 +126,11 @@ function handlerOf<S extends Surroundings>(
   container: () => S,
 ): Served {
   const make = (outside: () => S): Lambda => {
-    const handler = middy(async (event: APIGatewayProxyEvent) =>
-      answer(outside(), event, await parse(endpoint, event).catch(asRefusal)),
-    ).onError((request) => {
+    const handler = middy(async (event: APIGatewayProxyEvent) => {
+      const path = pathFields(event.pathParameters);
+      checkAddress(endpoint.parameters, path);
+      return answer(outside(), event, await parse(endpoint, event, path).catch(asRefusal));
+    }).onError((request) => {
       const { error, event } = request;
       const where = { endpoint: endpoint.id, requestId: event.requestContext?.requestId };
       const told = planned(error);
@@ -157,11 +159,12 @@ function handlerOf<S extends Surroundings>(
 async function parse(
   endpoint: Endpoint<Record<string, Parameter>, object>,
   event: APIGatewayProxyEvent,
+  path: Fields,
 ): Promise<Read> {
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
   const { fields, files } = await readForm(body, headerOf(event, 'content-type') ?? '');
   const query = queryFields(event.multiValueQueryStringParameters);
-  const read = readParameters(endpoint.parameters, pathFields(event.pathParameters), fields, query);
+  const read = readParameters(endpoint.parameters, path, fields, query);
   return endpoint.file === undefined ? read : { ...read, file: theFile(files) };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { gatewayBody } from '../../infra/gateway-body.ts';
 import type { Endpoint, Method } from '../../shared/endpoints/endpoint.ts';
+import { pathId, text } from '../../shared/endpoints/parameter.ts';
 import { endpoints } from './fixtures/declarations.ts';
 
 const [example = expect.fail('no fixture')] = endpoints;
@@ -41,6 +42,14 @@ describe('the routes', () => {
     });
   });
 
+  test('answer HEAD wherever GET is, by the same function', () => {
+    const { paths } = bodyOf(at('users.get', 'GET', '/users'), at('users.create', 'POST', '/users'));
+    const { get, head, post } = paths['/users'] ?? expect.fail();
+    expect(head).toEqual({ ...get, operationId: 'users.get.head' });
+    expect(post?.operationId).toBe('users.create');
+    expect(bodyOf(at('users.create', 'POST', '/users')).paths['/users']).not.toHaveProperty('head');
+  });
+
   test('may not have two names for the variable at one level, which the gateway cannot keep apart', () => {
     expect(() =>
       bodyOf(at('users.get', 'GET', '/users/{user_id}'), at('users.find', 'PATCH', '/users/{email}/status')),
@@ -79,12 +88,12 @@ describe('what the gateway answers without a function', () => {
     const { statusCode, responseParameters, responseTemplates } = integration.responses.default;
     expect(Object.keys(responses)).toEqual(['405']);
     expect(statusCode).toBe('405');
-    expect(responseParameters).toEqual({ 'method.response.header.Allow': "'GET, POST'" });
+    expect(responseParameters).toEqual({ 'method.response.header.Allow': "'GET, HEAD, POST'" });
     expect(JSON.parse(responseTemplates?.['application/json'] ?? '')).toEqual({
       result: 'error',
       msg: 'This method is not allowed here.',
       code: 'METHOD_NOT_ALLOWED',
-      allowed_methods: ['GET', 'POST'],
+      allowed_methods: ['GET', 'HEAD', 'POST'],
     });
   });
 
@@ -93,7 +102,7 @@ describe('what the gateway answers without a function', () => {
     expect(reply).toEqual({
       statusCode: '204',
       contentHandling: 'CONVERT_TO_TEXT',
-      responseParameters: { 'method.response.header.Allow': "'GET, POST'" },
+      responseParameters: { 'method.response.header.Allow': "'GET, HEAD, POST'" },
     });
   });
 
@@ -128,6 +137,36 @@ describe('what the gateway answers without a function', () => {
       expect(statusCode).toBe('404');
       expect(JSON.parse(responseTemplates?.['application/json'] ?? '')).toMatchObject({ result: 'error' });
     }
+  });
+
+  test('404 for what is no ID where an endpoint takes IDs only, as for a path that does not exist', () => {
+    const ids = { thing: pathId('A thing.'), part: pathId('A part.') };
+    const { paths } = bodyOf({ ...at('a.read', 'GET', '/things/{thing}/{part}'), parameters: ids });
+    const here = paths['/things/{thing}/{part}'] ?? expect.fail();
+    const nowhere = paths['/{proxy+}']?.['x-amazon-apigateway-any-method'] ?? expect.fail();
+    const isOther = (name: string) => `$input.params('${name}').matches('.*[^0-9].*')`;
+    for (const [method, status] of [
+      [here['x-amazon-apigateway-any-method'], 405],
+      [here.options ?? expect.fail(), 204],
+    ] as const) {
+      const { requestTemplates, responses } = method['x-amazon-apigateway-integration'];
+      expect(new Set(Object.values(requestTemplates))).toEqual(
+        new Set([
+          `#if(${isOther('thing')} || ${isOther('part')}){"statusCode":404}#else{"statusCode":${status}}#end`,
+        ]),
+      );
+      expect(responses[404]).toEqual(nowhere['x-amazon-apigateway-integration'].responses.default);
+      expect(Object.keys(method.responses)).toEqual(expect.arrayContaining(['404', `${status}`]));
+    }
+  });
+
+  test('405 on a path of which one endpoint takes other names too', () => {
+    const { paths } = bodyOf(
+      { ...at('a.read', 'GET', '/thing/{id}'), parameters: { id: text('An ID or a name.') } },
+      { ...at('a.remove', 'DELETE', '/thing/{id}'), parameters: { id: pathId('An ID.') } },
+    );
+    const method = paths['/thing/{id}']?.['x-amazon-apigateway-any-method'] ?? expect.fail();
+    expect(Object.keys(method.responses)).toEqual(['405']);
   });
 
   const responses = body['x-amazon-apigateway-gateway-responses'];

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { options, wrongMethod } from '../../infra/gateway-replies.ts';
 import { discard, type SampleCloud, startSampleCloud } from './sample-cloud.ts';
 import { mockOperation } from './sample-template.ts';
 
@@ -45,6 +46,10 @@ beforeAll(async () => {
         'x-amazon-apigateway-any-method': mockOperation(405, '{"says":"wrong method"}', {
           Allow: 'GET, POST',
         }),
+      },
+      '/numbers/{number}': {
+        options: options(['GET', 'HEAD'], ['number']),
+        'x-amazon-apigateway-any-method': wrongMethod(['GET', 'HEAD'], ['number']),
       },
       '/{proxy+}': { 'x-amazon-apigateway-any-method': mockOperation(404, notFound) },
     },
@@ -207,6 +212,21 @@ describe('routes', () => {
       headers: { 'content-type': 'text/exotic' },
     });
     expect([exotic.status, await exotic.text()]).toEqual([415, '{"says":"type"}']);
+  });
+
+  test('answer other methods and OPTIONS like a path that does not exist where no ID is', async () => {
+    for (const [path, method, status] of [
+      ['/numbers/12', 'PUT', 405],
+      ['/numbers/12', 'OPTIONS', 204],
+      ['/numbers/-1', 'PUT', 404],
+      ['/numbers/1.5', 'PUT', 404],
+      ['/numbers/new', 'OPTIONS', 404],
+    ] as const) {
+      const answer = await call(path, { method });
+      expect([path, answer.status]).toEqual([path, status]);
+      expect(answer.headers.get('allow')).toBe(status === 404 ? null : 'GET, HEAD');
+      await answer.arrayBuffer();
+    }
   });
 
   test('answer HEAD without a body, if the path has it', async () => {

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { unknownRoute } from '../../infra/gateway-replies.ts';
+import { endpoints } from '../../shared/endpoints/all.ts';
+import { handlers } from '../handlers.ts';
+import { newRealm } from '../realm.ts';
+import { basic, sendRaw } from './raw.ts';
+
+/** What the gateway answers to a path that no endpoint has. */
+const nowhere = JSON.parse(
+  unknownRoute()['x-amazon-apigateway-integration'].responses.default.responseTemplates?.[
+    'application/json'
+  ] ?? '',
+);
+
+const inPath = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+
+const withIds = endpoints.flatMap((endpoint) => {
+  const ids = inPath(endpoint.path).filter((name) => endpoint.parameters[name]?.wire === 'digits');
+  return ids.map((name) => ({ endpoint, name, id: endpoint.id }));
+});
+
+describe('an ID in the path', () => {
+  it.each(withIds)(
+    'is digits, or the address is unknown, whoever asks: $id, $name',
+    async ({ id, name, endpoint }) => {
+      const realm = await newRealm();
+      const handler = handlers.get(id) ?? expect.fail(`no handler for ${id}`);
+      const others = Object.fromEntries(inPath(endpoint.path).map((other) => [other, '1']));
+      realm.meter.reset();
+      for (const segment of ['me', '-1', '+1', '1.5', '1e3', '%20', '1%20', '%D9%A1', '\u0661', '']) {
+        for (const headers of [{}, { authorization: basic(realm.people.owner) }]) {
+          const reply = await sendRaw(realm, handler, { headers, path: { ...others, [name]: segment } });
+          expect([segment, reply.status, reply.body]).toEqual([segment, 404, nowhere]);
+        }
+      }
+      expect(realm.meter.roundTrips).toBe(0);
+    },
+  );
+
+  it.each(withIds)(
+    'may have zeros before it, and lead to nothing: $id, $name',
+    async ({ id, name, endpoint }) => {
+      const realm = await newRealm();
+      const handler = handlers.get(id) ?? expect.fail(`no handler for ${id}`);
+      const others = Object.fromEntries(inPath(endpoint.path).map((other) => [other, '999999999']));
+      for (const segment of ['000', '00999999999', '9007199254740993', '9'.repeat(400)]) {
+        const headers = { authorization: basic(realm.people.owner) };
+        const reply = await sendRaw(realm, handler, { headers, path: { ...others, [name]: segment } });
+        expect([segment, reply.status]).toEqual([segment, 400]);
+      }
+    },
+  );
+
+  it('is every variable of a path whose name says so', () => {
+    const others = endpoints.flatMap(({ id, path, parameters }) =>
+      inPath(path).flatMap((name) =>
+        name.endsWith('_id') && parameters[name]?.wire !== 'digits' ? [`${id}: ${name}`] : [],
+      ),
+    );
+    expect(others).toEqual([]);
+  });
+
+  it('is nowhere but in a path', () => {
+    const others = endpoints.flatMap(({ id, path, parameters }) =>
+      Object.entries(parameters).flatMap(([name, { wire }]) =>
+        wire === 'digits' && !inPath(path).includes(name) ? [`${id}: ${name}`] : [],
+      ),
+    );
+    expect(others).toEqual([]);
+  });
+});
