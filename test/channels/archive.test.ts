@@ -67,7 +67,7 @@ describe('DELETE /streams/{stream_id}', () => {
     expect(await archived(realm, moderator, channelId)).toMatchObject(invalidChannelId);
     expect((await archived(realm, guest, channelId)).body.code).toBe('CANNOT_ADMINISTER_CHANNEL');
     expect((await archived(realm, member, channelId)).status).toBe(200);
-    for (const id of [999_999, 0, -1]) {
+    for (const id of [999_999, 0]) {
       expect(await archived(realm, admin, id)).toMatchObject(invalidChannelId);
     }
   });

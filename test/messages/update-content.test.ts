@@ -129,7 +129,7 @@ describe('who may edit the content, and when', () => {
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);
     const closed = await sendTo(realm, admin, channelId, 'closed');
     const direct = await sendTo(realm, admin, [owner.userId], 'psst');
-    for (const id of [closed, direct, closed + 1_000, realm.channels.general, 0, -1, 2 ** 52]) {
+    for (const id of [closed, direct, closed + 1_000, realm.channels.general, 0, 2 ** 52]) {
       expect(await update(realm, member, id, { content: 'x' }), `${id}`).toMatchObject(invalid);
       expect(await update(realm, member, id, { topic: 'x' }), `${id}`).toMatchObject(invalid);
       const path = { message_id: id };

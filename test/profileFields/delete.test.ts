@@ -69,7 +69,7 @@ describe('DELETE /realm/profile_fields/{field_id}', () => {
         body: { code: 'UNAUTHORIZED_PRINCIPAL' },
       });
     }
-    for (const other of [999_999, 0, -1]) expect(await deleteField(realm, other)).toMatchObject(refused);
+    for (const other of [999_999, 0]) expect(await deleteField(realm, other)).toMatchObject(refused);
     expect(await fields(realm)).toHaveLength(1);
   });
 

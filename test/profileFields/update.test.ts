@@ -85,8 +85,7 @@ describe('PATCH /realm/profile_fields/{field_id}', () => {
       });
     }
     expect((await edit(realm, id, { name: 'x' }, realm.people.owner)).status).toBe(200);
-    for (const other of [999_999, 0, -1])
-      expect(await edit(realm, other, { name: 'x' })).toMatchObject(refused);
+    for (const other of [999_999, 0]) expect(await edit(realm, other, { name: 'x' })).toMatchObject(refused);
   });
 
   it('keeps to two fields in the summary, also for those who ask at once (4.4, 8)', async () => {

@@ -206,13 +206,10 @@ describe('GET /user_groups/{user_group_id}/subgroups', () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const groupId = await createGroup(realm, member);
-    for (const id of [999_999, 0, -1]) {
+    for (const id of [999_999, 0]) {
       expect(await realm.call(listSubgroups, member, {}, at(id))).toMatchObject(refused);
     }
     expect(await realm.call(listSubgroups, guest, {}, at(groupId))).toMatchObject(refused);
-    expect(await realm.call(listSubgroups, member, {}, { path: { user_group_id: 'x' } })).toMatchObject(
-      refused,
-    );
     const container = realm.container();
     await container.call(listSubgroups, member, {}, at(groupId));
     expect(container.meter.roundTrips).toBe(2);
