@@ -36,7 +36,7 @@ export const problems = {
   invalidParameter: problem(
     'REQUEST_VARIABLE_INVALID',
     400,
-    (d: { name: string; value: string }) => `'${d.value}' is not a value for '${d.name}'.`,
+    (d: { name: string; value: string | number }) => `'${d.value}' is not a value for '${d.name}'.`,
     (d) => ({ var_name: d.name, bad_value: d.value }),
   ),
   incompatibleParameters: problem(
@@ -108,6 +108,7 @@ export const problems = {
     502,
     () => 'The relay for push notifications has an error of its own.',
   ),
+  badImage: problem('BAD_IMAGE', 400, (d: { reason: string }) => d.reason),
   noSuchFile: problem('BAD_REQUEST', 404, () => 'There is no such file.'),
   emojiDoesNotExist: problem(
     'BAD_REQUEST',
@@ -150,6 +151,7 @@ export const problems = {
     'EXPECTATION_MISMATCH',
     400,
     () => "The value given as 'old' is not the current value.",
+    () => ({ field_name: 'old' }),
   ),
   systemGroupRequired: problem(
     'SYSTEM_GROUP_REQUIRED',
@@ -178,6 +180,7 @@ export const problems = {
     'EXPECTATION_MISMATCH',
     400,
     () => 'The message has another content than the one that was expected.',
+    () => ({ field_name: 'prev_content_sha256' }),
   ),
   moveTimeLimit: problem(
     'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',

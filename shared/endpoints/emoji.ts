@@ -37,7 +37,7 @@ export const addEmoji = endpoint({
   parameters: { emoji_name: name },
   file: 'A PNG, GIF, WebP or JPEG image of at most 5 MiB; it is resized to 64 by 64, and what moves keeps moving.',
   reply: z.object({}),
-  errors: ['BAD_REQUEST'],
+  errors: ['BAD_REQUEST', 'BAD_IMAGE'],
   needs: { table: writes, buckets: { images: ['PutObject', 'DeleteObject'] } },
   // Decoding an animated image takes memory for all its frames, and a processor that comes with it.
   memory: 1769,

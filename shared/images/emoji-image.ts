@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { badRequest } from '../domain/problems.ts';
+import { badRequest, type Refusal, refusal } from '../domain/problems.ts';
 
 /** Largest file that is taken (wire facts 2). */
 const LARGEST = 5 * 1024 * 1024;
@@ -35,31 +35,33 @@ const kinds: readonly (readonly [string, (bytes: Buffer) => boolean])[] = [
   ['webp', (bytes) => /^RIFF.{4}WEBP/s.test(bytes.toString('latin1', 0, 12))],
 ];
 
-const NO_IMAGE = 'The file is not a PNG, GIF, WebP or JPEG image that can be read.';
+const noImage = (): Refusal =>
+  refusal('badImage', { reason: 'The file is not a PNG, GIF, WebP or JPEG image that can be read.' });
 
 /**
  * Makes the images of an emoji of an uploaded file. What moves keeps moving; all else in the file (places, cameras,
  * comments) is left behind.
  *
- * @throws Refusal for everything that is not such an image: other kinds, broken or cut short files, too many pixels.
+ * @throws Refusal `BAD_IMAGE` for everything that is not such an image: other kinds, broken or cut short files, too many
+ *   pixels. `BAD_REQUEST` for a file that is too large.
  */
 export async function emojiImage(sharp: Decoder, file: Uint8Array): Promise<EmojiImage> {
   if (file.length > LARGEST) throw badRequest('An emoji file has at most 5 MiB.');
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const kind = kinds.find(([, begins]) => begins(bytes))?.[0];
-  if (kind === undefined) throw badRequest(NO_IMAGE);
+  if (kind === undefined) throw noImage();
   const {
     width = 0,
     height = 0,
     pages = 1,
     format,
   } = await read(sharp(bytes, { limitInputPixels: false }).metadata());
-  if (format !== kind) throw badRequest(NO_IMAGE);
+  if (format !== kind) throw noImage();
   // The height is that of one frame here, as only the first was asked for.
   if (width * height * pages > PIXELS) {
-    throw badRequest(
-      `The image has too many pixels: at most ${PIXELS / 1_000_000} million, all frames together.`,
-    );
+    throw refusal('badImage', {
+      reason: `The image has too many pixels: at most ${PIXELS / 1_000_000} million, all frames together.`,
+    });
   }
   const moves = pages > 1;
   const still = await read(
@@ -88,6 +90,6 @@ async function read<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch {
-    throw badRequest(NO_IMAGE);
+    throw noImage();
   }
 }

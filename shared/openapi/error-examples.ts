@@ -24,6 +24,9 @@ const refusals: Readonly<Record<Exclude<Code, 'INTERNAL_SERVER_ERROR'>, Refusal>
   ADMIN_ACTION_REQUIRED: refusal('pushAdminNeeded'),
   FAILED_TO_CONNECT_BOUNCER: refusal('relayUnreachable'),
   INTERNAL_SERVER_ERROR_ON_BOUNCER: refusal('relayBroken'),
+  BAD_IMAGE: refusal('badImage', {
+    reason: 'The file is not a PNG, GIF, WebP or JPEG image that can be read.',
+  }),
   STREAM_DOES_NOT_EXIST: refusal('channelDoesNotExist', { name: 'sailing' }),
   CANNOT_ADMINISTER_CHANNEL: refusal('cannotAdministerChannel'),
   STREAM_WILDCARD_MENTION_NOT_ALLOWED: refusal('channelWildcardRefused'),

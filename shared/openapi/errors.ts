@@ -13,8 +13,9 @@ const fields: Partial<Record<Code, Readonly<Record<string, z.ZodMiniType>>>> = {
   BAD_REQUEST: { parameters: z.optional(z.string()) },
   REQUEST_VARIABLE_MISSING: { var_name: z.string() },
   REQUEST_CONFUSING_VAR: { var_name1: z.string(), var_name2: z.string() },
-  REQUEST_VARIABLE_INVALID: { var_name: z.string(), bad_value: z.string() },
+  REQUEST_VARIABLE_INVALID: { var_name: z.string(), bad_value: z.union([z.string(), z.int()]) },
   STREAM_DOES_NOT_EXIST: { stream: z.optional(z.string()), stream_id: z.optional(z.int()) },
+  EXPECTATION_MISMATCH: { field_name: z.enum(['old', 'prev_content_sha256']) },
   SYSTEM_GROUP_REQUIRED: { setting_name: z.string() },
   CANNOT_DEACTIVATE_GROUP_IN_USE: { objections: z.array(z.looseObject({ type: z.string() })) },
   MOVE_MESSAGES_TIME_LIMIT_EXCEEDED: {

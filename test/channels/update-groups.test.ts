@@ -9,7 +9,7 @@ import { lastNumber } from '../stored.ts';
 import { edit, edited, expectRefused, noticesAfter, storedChannel, toldOfChannels } from './channel-state.ts';
 
 const { nobody, owners, administrators, moderators, fullMembers, members, everyone, internet } = systemGroups;
-const mismatch = { status: 400, body: { code: 'EXPECTATION_MISMATCH' } };
+const mismatch = { status: 400, body: { code: 'EXPECTATION_MISMATCH', field_name: 'old' } };
 
 /** The settings that the everyone group cannot be given (wire facts 4.5). */
 const notForEveryone: readonly ChannelGroupName[] = [

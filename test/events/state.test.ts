@@ -61,9 +61,36 @@ describe('the state of the organization', () => {
       default_for_system_groups: null,
       allowed_system_groups: [],
     });
+    // Only the settings of groups have another default for the groups of the roles.
+    const { realm: ofRealm, stream, group } = state.server_supported_permission_settings;
+    const inSystemGroups = (settings: object) => [
+      ...new Set(Object.values(settings).map((setting) => setting.default_for_system_groups)),
+    ];
+    expect([ofRealm, stream, group].map(inSystemGroups)).toEqual([[null], [null], ['role:nobody']]);
     const { default_group_name: creator } =
       state.server_supported_permission_settings.stream.can_administer_channel_group;
-    expect(creator).toBe('stream_creator_or_nobody');
+    expect(creator).toBe('channel_creator');
+  });
+});
+
+describe('the state of GIFs', () => {
+  it('offers each rating by its number, under the names of feature level 453', async () => {
+    const realm = await newRealm();
+    const { state } = await givenClient(realm, realm.people.member, { fetch_event_types: ['realm'] });
+    const options = Object.entries<{ id: number; name: string }>(state.gif_rating_policy_options);
+    expect(options.map(([word, { id }]) => [word, id])).toEqual([
+      ['disabled', 0],
+      ['y', 1],
+      ['g', 2],
+      ['pg', 3],
+      ['pg-13', 4],
+      ['r', 5],
+    ]);
+    for (const [, { name }] of options) expect(name).toMatch(/GIFs/);
+    expect(state.realm_gif_rating_policy).toBe(2);
+    for (const dropped of ['gif_rating_options', 'giphy_rating_options', 'realm_giphy_rating']) {
+      expect(state).not.toHaveProperty(dropped);
+    }
   });
 });
 

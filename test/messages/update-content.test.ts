@@ -219,6 +219,8 @@ describe('two at once', () => {
     );
     const codes = replies.map(({ body }) => body.code ?? 'success').sort();
     expect(codes).toEqual(['EXPECTATION_MISMATCH', 'EXPECTATION_MISMATCH', 'success']);
+    const fields = new Set(replies.map(({ body }) => body.field_name));
+    expect(fields).toEqual(new Set([undefined, 'prev_content_sha256']));
     const winner = contents[replies.findIndex(({ status }) => status === 200)];
     expect((await fetched(realm, member, id)).content).toBe(winner);
   });

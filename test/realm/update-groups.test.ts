@@ -94,7 +94,7 @@ describe('a group setting of the organization (specification 2.2, wire facts 3.7
     const { admin, member, guest } = realm.people;
     const [a, b] = [member.userId, guest.userId];
     const listed = (ids: number[]) => ({ direct_members: ids, direct_subgroups: [] });
-    const mismatch = { status: 400, body: { code: 'EXPECTATION_MISMATCH' } };
+    const mismatch = { status: 400, body: { code: 'EXPECTATION_MISMATCH', field_name: 'old' } };
     await changed(realm, admin, { can_create_bots_group: { new: listed([a, b]), old: members.id } });
     await expectRefused(
       realm,

@@ -130,23 +130,24 @@ describe('PATCH /realm', () => {
     await expectRefused(realm, realm.people.owner, given);
   });
 
-  it.each<[string, string]>([
-    ['message_retention_days', '0'],
-    ['message_retention_days', '-1'],
-    ['message_retention_days', 'realm_default'],
-    ['message_retention_days', 'forever'],
-    ['message_content_edit_limit_seconds', '0'],
-    ['message_content_edit_limit_seconds', '1.5'],
-    ['message_content_delete_limit_seconds', 'none'],
-    ['move_messages_within_stream_limit_seconds', '-5'],
-    ['move_messages_between_streams_limit_seconds', '99999999999'],
-  ])('refuses %s = %s and tells which (wire facts 1.3)', async (name, value) => {
+  it.each<[string, string, string | number]>([
+    ['message_retention_days', '0', 0],
+    ['message_retention_days', '-1', -1],
+    ['message_retention_days', 'realm_default', 'realm_default'],
+    ['message_retention_days', 'forever', 'forever'],
+    ['message_content_edit_limit_seconds', '0', 0],
+    ['message_content_edit_limit_seconds', '1.5', '1.5'],
+    ['message_content_delete_limit_seconds', 'none', 'none'],
+    ['move_messages_within_stream_limit_seconds', '-5', -5],
+    ['move_messages_between_streams_limit_seconds', '99999999999', 99_999_999_999],
+    ['move_messages_between_streams_limit_seconds', '9'.repeat(120), '9'.repeat(100)],
+  ])('refuses %s = %s and tells which, an integer as such (wire facts 1.3)', async (name, value, told) => {
     const realm = await newRealm();
     await expectRefused(
       realm,
       realm.people.owner,
       { [name]: value },
-      { status: 400, body: { code: 'REQUEST_VARIABLE_INVALID', var_name: name, bad_value: value } },
+      { status: 400, body: { code: 'REQUEST_VARIABLE_INVALID', var_name: name, bad_value: told } },
     );
   });
 

@@ -71,7 +71,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     const wrong = { new: nobody.id, old: members.id };
     expect(await edit(realm, member, groupId, { can_join_group: wrong })).toMatchObject({
       status: 400,
-      body: { code: 'EXPECTATION_MISMATCH' },
+      body: { code: 'EXPECTATION_MISMATCH', field_name: 'old' },
     });
     const turned = { ...both, direct_members: [...both.direct_members].reverse() };
     const right = { new: nobody.id, old: turned };

@@ -1,6 +1,6 @@
 import { firstCodePoints } from '../folding.ts';
 import { isOwner, type Standing } from '../permission.ts';
-import { refusal } from '../problems.ts';
+import { type Refusal, refusal } from '../problems.ts';
 
 /** How the request keeps messages for ever, as stored. */
 const FOR_EVER = -1;
@@ -18,9 +18,19 @@ export function checkRetention(given: string): number | undefined {
   if (word === 'unlimited') return FOR_EVER;
   const days = /^\d+$/.test(given) ? Number(given) : 0;
   if (days < 1 || days > MOST_DAYS) {
-    throw refusal('invalidParameter', { name: 'message_retention_days', value: firstCodePoints(given, 100) });
+    throw invalidWord('message_retention_days', given);
   }
   return days;
+}
+
+/**
+ * The refusal of a value that is a word or an integer: clients are told an integer as such, anything else as the text that
+ * they sent (`REQUEST_VARIABLE_INVALID`, wire facts 1.3).
+ */
+export function invalidWord(name: string, given: string): Refusal {
+  const number = Number(given);
+  const isInteger = /^-?\d+$/.test(given) && Number.isSafeInteger(number);
+  return refusal('invalidParameter', { name, value: isInteger ? number : firstCodePoints(given, 100) });
 }
 
 /** Decides whether someone may give a channel a retention of its own: only owners may (wire facts 4.4). */

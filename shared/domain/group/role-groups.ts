@@ -18,7 +18,7 @@ const descriptions: Readonly<Record<SystemGroup, string>> = {
 };
 
 /** Nobody can change the groups of the roles, nor mention all of their members at once. */
-const settings: GroupSettings = {
+export const roleGroupSettings: GroupSettings = {
   can_add_members_group: systemGroups.nobody.id,
   can_join_group: systemGroups.nobody.id,
   can_leave_group: systemGroups.nobody.id,
@@ -131,7 +131,7 @@ export function roleGroupObjects(users: readonly User[], waitingDays: number, no
       members: members.get(id) ?? [],
       direct_subgroup_ids: [...(systemSubgroups.get(id) ?? [])],
       is_system_group: true,
-      ...settings,
+      ...roleGroupSettings,
       deactivated: false,
     };
   });

@@ -1,8 +1,8 @@
 import type { Caller } from '../caller.ts';
 import { accessMetadata } from '../channel/channel-access.ts';
-import { checkRetention } from '../channel/channel-retention.ts';
+import { checkRetention, invalidWord } from '../channel/channel-retention.ts';
 import type { Environment } from '../environment.ts';
-import { codePoints, firstCodePoints, unprintableAt } from '../folding.ts';
+import { codePoints, unprintableAt } from '../folding.ts';
 import { type GroupSetting, groupsOf, sameSetting } from '../group/group-setting.ts';
 import { checkGroupSetting } from '../group/group-setting-check.ts';
 import { checkNamedGroups } from '../group/group-use.ts';
@@ -99,9 +99,6 @@ function checkDescription(given: string): string {
 /** Words are taken raw or as JSON text, since clients of both habits are about. */
 const unquoted = (given: string): string => given.replace(/^"(.*)"$/, '$1');
 
-const invalid = (name: string, value: string) =>
-  refusal('invalidParameter', { name, value: firstCodePoints(value, 100) });
-
 type Words = 'topics_policy' | 'message_edit_history_visibility_policy' | 'message_retention_days';
 
 /** Topics policy, what is shown of earlier versions, and how long messages are kept. */
@@ -133,7 +130,7 @@ function oneOf<W extends string>(name: string, given: string, words: readonly W[
 function checkDefaultRetention(given: string): number {
   const days = checkRetention(given);
   // There is nothing further that the organization could follow.
-  if (days === undefined) throw invalid('message_retention_days', given);
+  if (days === undefined) throw invalidWord('message_retention_days', given);
   return days;
 }
 
@@ -152,7 +149,7 @@ const after = <N extends string, T>(names: readonly N[], decide: (name: N) => T)
 function checkTimeLimit(name: string, given: string): number | null {
   if (unquoted(given) === 'unlimited') return null;
   const seconds = /^\d+$/.test(given) ? Number(given) : 0;
-  if (seconds < 1 || seconds > LONGEST_LIMIT) throw invalid(name, given);
+  if (seconds < 1 || seconds > LONGEST_LIMIT) throw invalidWord(name, given);
   return seconds;
 }
 
