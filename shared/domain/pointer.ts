@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Key, key } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { BATCH, type Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import { folded } from './folding.ts';
 
@@ -137,6 +137,19 @@ const hostKey = (host: string): Key => key('host', { host });
 /** The realm id that an organization at this host is given when it is created. */
 export const realmIdFor = (host: string): string => host.toLowerCase();
 
+/** The realms in which names are looked up: the remembered one, or the two that a cold container has to try. */
+const candidatesFor = (memory: Memory, host: string): readonly string[] => {
+  const remembered = memory.guess(host, []);
+  return remembered ? [remembered.realm] : [...new Set([realmIdFor(host), HOME])];
+};
+
+/** Items by which the realm of a host is found: its own, and the one for all other hosts. */
+const HOST_ITEMS = 2;
+
+/** Whether a look-up of these names takes no more keys than one batch holds. */
+export const fitsOneBatch = (memory: Memory, host: string, wanted: readonly Pointer[]): boolean =>
+  HOST_ITEMS + wanted.length * candidatesFor(memory, host).length <= BATCH;
+
 /**
  * Looks everything up in one round trip: which realm answers at the host, and where the names lead in it.
  *
@@ -149,8 +162,7 @@ export async function lookUp(
   host: string,
   wanted: readonly Pointer[],
 ): Promise<Known | undefined> {
-  const remembered = memory.guess(host, []);
-  const candidates = remembered ? [remembered.realm] : [...new Set([realmIdFor(host), HOME])];
+  const candidates = candidatesFor(memory, host);
   const fallback = hostKey('*');
   const [own, home, ...found] = await Promise.all([
     table.get(hostKey(host)),

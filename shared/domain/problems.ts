@@ -21,6 +21,7 @@ const problem = <const C extends string, D = undefined>(
 export const problems = {
   // Requests in general: wire facts 1.3.
   badRequest: problem('BAD_REQUEST', 400, (d: { reason: string }) => d.reason),
+  requestTooLarge: problem('BAD_REQUEST', 413, () => 'The request is too large.'),
   missingParameter: problem(
     'REQUEST_VARIABLE_MISSING',
     400,

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { type JsonBounds, usualBounds } from '../domain/json-text.ts';
 import type { ErrorCode } from '../domain/problems.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
 import type { Input, Parameter } from './parameter.ts';
@@ -45,6 +46,25 @@ export const reads = ['BatchGetItem', 'Query'] as const satisfies readonly Table
 /** What every write does besides: numbers by `UpdateItem`, slots by `PutItem`. Deletions and checks are said apart. */
 export const writes = [...reads, 'PutItem', 'UpdateItem'] as const satisfies readonly TableAction[];
 
+/** The most that a request may hold. What is larger is refused before it is parsed. */
+export interface RequestSize extends JsonBounds {
+  /** Of body and query together. */
+  readonly bytes: number;
+}
+
+/** Room for a message of 10,000 characters that take 12 bytes each in a form, and for a list of 5,000 names. */
+const usualSize: RequestSize = { bytes: 512 * 1024, ...usualBounds };
+
+/** Bytes of a request that anybody may have parsed: what is larger waits until its key is accepted. */
+export const SMALL_REQUEST = 32 * 1024;
+
+/** The most that a request to this endpoint may hold; where there is no key to wait for, it must be small. */
+export const requestSizeOf = ({ size, who }: Pick<Endpoint, 'size' | 'who'>): RequestSize => ({
+  ...usualSize,
+  ...(who === 'anyone' && { bytes: SMALL_REQUEST }),
+  ...size,
+});
+
 /**
  * One endpoint, said once. From it come validation, `ignored_parameters_unsupported`, the gateway's route, the
  * OpenAPI document, the IAM policy, the environment, names in logs and metrics, and the test that nothing
@@ -67,6 +87,8 @@ export interface Endpoint<P extends Record<string, Parameter> = Record<string, P
   readonly parameters: P;
   /** What the one file is that must be uploaded, in a multipart body; absent where none is taken. */
   readonly file?: string;
+  /** How large a request may be, where that is not as `usualSize` says. */
+  readonly size?: Partial<RequestSize>;
   /** What it answers with instead of the envelope, a file mostly; a status other than 200 stands in it. */
   readonly serves?: string;
   /** The fields of a successful reply besides the envelope. */

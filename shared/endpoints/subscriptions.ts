@@ -12,6 +12,9 @@ const principals = optional(
   ),
 );
 
+/** Room for 5,000 channels, each with its color and description. */
+const size = { bytes: 2 * 1024 * 1024, values: 30_000 } as const;
+
 const group = (says: string) => optional(json(`Of a channel that is created: ${says}`, groupSettingSchema));
 
 /** The subscriptions of people by id, as text since JSON has no other keys. */
@@ -91,6 +94,7 @@ export const addSubscriptions = endpoint({
       ),
     ),
   },
+  size,
   reply: z.object({
     subscribed: namesByUser,
     already_subscribed: namesByUser,
@@ -117,6 +121,7 @@ export const removeSubscriptions = endpoint({
     subscriptions: json('The names of the channels.', z.array(z.string())),
     principals,
   },
+  size,
   reply: z.object({ removed: z.array(z.string()), not_removed: z.array(z.string()) }),
   errors: [],
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },

@@ -77,7 +77,7 @@ export function openApiDocument(endpoints: readonly Endpoint[] = everyEndpoint):
       examples: errorExamples,
       responses: {
         TooLarge: {
-          description: 'The request has more than 10 MB.',
+          description: 'The request is larger than the endpoint takes, or than 10 MB.',
           ...json('BAD_REQUEST', 'BAD_REQUEST.413'),
         },
         TooMany: {

@@ -1,25 +1,17 @@
 import { accessCaller, type Caller } from '../domain/caller.ts';
 import type { Outside } from '../domain/outside.ts';
 import { isAdministrator, isGuest, isOwner } from '../domain/permission.ts';
-import { type Known, lookUp, type Pointer } from '../domain/pointer.ts';
+import { fitsOneBatch, type Known, lookUp, type Pointer } from '../domain/pointer.ts';
 import { Refusal, refusal } from '../domain/problems.ts';
 import type { Account } from '../domain/user/user.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
+import { type Endpoint, SMALL_REQUEST } from '../endpoints/endpoint.ts';
 import { commit } from '../log/commit.ts';
 import { decideAnew } from '../log/decide-anew.ts';
 import { giveBack, type Log, takeNumbers } from '../log/log.ts';
 import { isMilestone, keepSolid } from '../log/solid.ts';
 import { type Credentials, isKeyOf, readCredentials } from './credentials.ts';
+import type { Incoming } from './incoming.ts';
 import type { Context, Handling, Look } from './request.ts';
-
-/** What a request says of itself, before anything is believed. */
-export interface Admission extends Pick<Look<unknown>, 'host' | 'baseUrl' | 'cookie' | 'fromOtherSite'> {
-  readonly authorization: string | undefined;
-  readonly client: string;
-  /** The parsed parameters, or the refusal that they deserve, which only an admitted caller hears. */
-  readonly input: { readonly read: unknown } | Refusal;
-  readonly file?: Uint8Array | undefined;
-}
 
 const NOTHING = new Uint8Array();
 
@@ -44,31 +36,36 @@ const INCOMING_WEBHOOK = 2;
  * 3. `run`, which decides and commits.
  *
  * Nothing is decided on what was only remembered: when the look-up finds something else, step 2 is done again.
+ *
+ * A caller without a valid key has only a small request parsed, and only as many names looked up as one batch holds. For
+ * more than that, step 1 is done for the account alone first, unless the container remembers the account with this key.
  */
 export async function admit(
   outside: Outside,
   endpoint: Admitted,
-  admission: Admission,
+  incoming: Incoming,
   given: AnyHandling,
 ): Promise<object> {
-  const credentials = readCredentials(admission.authorization);
+  const credentials = readCredentials(incoming.header('authorization'));
+  const { host } = incoming.address;
   const account: AccountPointer = { kind: 'account', email: credentials.email };
-  const { pointers, handling } = prepare(given, admission, credentials.email);
+  const requireKey = (): Promise<void> => requireKeyOf(outside, host, account, credentials);
+  if (incoming.size > SMALL_REQUEST) await requireKey();
+  const { pointers, handling, request } = await prepare(given, incoming, account);
   const wanted = [account, ...pointers];
+  if (!fitsOneBatch(outside.memory, host, wanted)) await requireKey();
   return decideAnew(outside, async () => {
-    const truth = lookUp(outside.table, outside.memory, admission.host, wanted);
+    const truth = lookUp(outside.table, outside.memory, host, wanted);
     truth.catch(ignored);
-    const guess = outside.memory.guess(admission.host, wanted);
+    const guess = outside.memory.guess(host, wanted);
     const ahead =
       guess && isAccepted(guess, account, credentials)
-        ? start(outside, admission, handling, guess, account)
+        ? start(outside, request, handling, guess, account)
         : undefined;
     try {
-      const known = await truth;
-      if (known === undefined) throw refusal('unknownOrganization');
-      if (!isAccepted(known, account, credentials)) throw refusal('unauthorized');
+      const known = accepted(await truth, account, credentials);
       const right = ahead && guess?.equals(known);
-      const started = right ? ahead : start(outside, admission, handling, known, account);
+      const started = right ? ahead : start(outside, request, handling, known, account);
       if (ahead && !right) await ahead.giveBack();
       return await finish(started, endpoint, handling);
     } catch (error) {
@@ -80,21 +77,57 @@ export async function admit(
 
 const ignored = (): void => {};
 
+/** Refuses a key that neither the container remembers nor the table knows. At most one round trip. */
+async function requireKeyOf(
+  { table, memory }: Outside,
+  host: string,
+  account: AccountPointer,
+  credentials: Credentials,
+): Promise<void> {
+  const remembered = memory.guess(host, [account]);
+  if (remembered && isAccepted(remembered, account, credentials)) return;
+  accepted(await lookUp(table, memory, host, [account]), account, credentials);
+}
+
+/** What was found for a caller whose key is the account's, or the refusal. */
+function accepted(known: Known | undefined, account: AccountPointer, credentials: Credentials): Known {
+  if (known === undefined) throw refusal('unknownOrganization');
+  if (!isAccepted(known, account, credentials)) throw refusal('unauthorized');
+  return known;
+}
+
+/** What a request asks for, once it is parsed. */
+type Asked = Pick<
+  Look<unknown>,
+  'input' | 'client' | 'host' | 'baseUrl' | 'cookie' | 'fromOtherSite' | 'file'
+>;
+
 /** The names to look up; where the input is refused, a handling that only says so, after the caller is let in. */
-function prepare(
+async function prepare(
   handling: AnyHandling,
-  { input, host }: Admission,
-  email: string,
-): { readonly pointers: readonly Pointer[]; readonly handling: AnyHandling } {
+  incoming: Incoming,
+  { email }: AccountPointer,
+): Promise<{
+  readonly pointers: readonly Pointer[];
+  readonly handling: AnyHandling;
+  readonly request: Asked;
+}> {
+  const { surroundings } = incoming;
   try {
-    if (input instanceof Refusal) throw input;
-    return { pointers: handling.pointers?.(input.read, host, email) ?? [], handling };
+    const read = await incoming.read();
+    const { input, file = NOTHING } = read;
+    return {
+      pointers: handling.pointers?.(input, surroundings.host, email) ?? [],
+      handling,
+      request: { input, file, client: incoming.clientName(read), ...surroundings },
+    };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const refuse = (): never => {
       throw error;
     };
-    return { pointers: [], handling: { run: refuse } };
+    const request = { input: undefined, file: NOTHING, client: incoming.clientName({}), ...surroundings };
+    return { pointers: [], handling: { run: refuse }, request };
   }
 }
 
@@ -113,7 +146,7 @@ interface Started {
 
 function start(
   outside: Outside,
-  admission: Admission,
+  request: Asked,
   handling: AnyHandling,
   known: Known,
   account: AccountPointer,
@@ -127,7 +160,7 @@ function start(
     onHole: (slots) => outside.count('HolesFilled', undefined, { realm: known.realm, slots }),
   };
   const look: Look<unknown> = {
-    input: 'read' in admission.input ? admission.input.read : undefined,
+    ...request,
     realm: known.realm,
     userId,
     ...(ownerId !== undefined && { ownerId }),
@@ -135,12 +168,6 @@ function start(
     known,
     outside,
     log,
-    client: admission.client,
-    host: admission.host,
-    baseUrl: admission.baseUrl,
-    cookie: admission.cookie,
-    fromOtherSite: admission.fromOtherSite,
-    file: admission.file ?? NOTHING,
   };
   const count = typeof handling.ahead === 'function' ? handling.ahead(look.input) : handling.ahead;
   const taken = count === undefined ? [] : takeBlocks(log, [count].flat(), handling.messages);

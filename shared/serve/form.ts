@@ -68,7 +68,11 @@ function decode(text: string): string {
   }
 }
 
+/** Most fields that a request may have, as in the reference: more than any endpoint knows, and few enough to list. */
+const MOST_FIELDS = 1_000;
+
 function put(fields: Map<string, string>, name: string, value: string): void {
+  if (fields.size >= MOST_FIELDS) throw badRequest(`A request has at most ${MOST_FIELDS} parameters.`);
   if (fields.has(name)) throw badRequest(`The parameter '${name.slice(0, 60)}' is given more than once.`);
   fields.set(name, value);
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { isWithin, type JsonBounds } from '../domain/json-text.ts';
 import { badRequest, refusal } from '../domain/problems.ts';
 import type { Parameter } from '../endpoints/parameter.ts';
 import type { Fields } from './form.ts';
@@ -36,6 +37,7 @@ export function readParameters(
   path: Fields,
   body: Fields,
   query: Fields,
+  bounds: JsonBounds,
 ): Read {
   const given = (name: string): string | undefined => path.get(name) ?? body.get(name) ?? query.get(name);
   const input: Record<string, unknown> = {};
@@ -51,7 +53,7 @@ export function readParameters(
       }
       value ??= other;
     }
-    if (value !== undefined) input[name] = readValue(name, parameter, value);
+    if (value !== undefined) input[name] = readValue(name, parameter, value, bounds);
     else if (parameter.plainlyRequired) throw badRequest(`The parameter '${name}' is required.`);
     else if (parameter.required) throw refusal('missingParameter', { name });
   }
@@ -62,9 +64,10 @@ export function readParameters(
   return { input, ignored, ...(client !== undefined && isClean(client) && { client }) };
 }
 
-function readValue(name: string, parameter: Parameter, text: string): unknown {
+function readValue(name: string, parameter: Parameter, text: string, bounds: JsonBounds): unknown {
   let value: unknown = parameter.wire === 'digits' ? Number(text) : text;
   if (parameter.wire === 'json') {
+    if (!isWithin(text, bounds)) throw badRequest(`'${name}' has too many entries or is nested too deeply.`);
     try {
       value = JSON.parse(text);
     } catch {
@@ -78,25 +81,16 @@ function readValue(name: string, parameter: Parameter, text: string): unknown {
   throw badRequest(`'${name}' ${issue === undefined ? 'is not valid' : complaint(issue)}.`);
 }
 
-/** Deeper nesting than any parameter has use for, and less than what exhausts the stack. */
-const DEEPEST = 50;
-
-/**
- * Values that DynamoDB, JSON and people can all take: no NUL, no lone half of a surrogate pair, at no depth, and not
- * too deep.
- */
-function isClean(value: unknown, depth = 0): boolean {
+/** Values that DynamoDB, JSON and people can all take: no NUL, no lone half of a surrogate pair, at no depth. */
+function isClean(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (typeof value !== 'object' || value === null) return true;
-  return (
-    depth < DEEPEST &&
-    Object.entries(value).every(([name, part]) => isClean(name) && isClean(part, depth + 1))
-  );
+  return Object.entries(value).every(([name, part]) => isClean(name) && isClean(part));
 }
 
 /** What is wrong with a value that is not clean: where it is plain text, with the place (1-based, in code points). */
 function uncleanPart(value: unknown): string {
-  if (typeof value !== 'string') return 'characters that are not allowed, or is nested too deeply';
+  if (typeof value !== 'string') return 'characters that are not allowed';
   const position = [...value].findIndex((point) => !isClean(point)) + 1;
   return `a character at position ${position} that is not allowed`;
 }

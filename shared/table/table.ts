@@ -43,7 +43,7 @@ export interface Query {
 }
 
 /** Most keys that one `BatchGetItem` takes: a limit of DynamoDB. */
-const BATCH = 100;
+export const BATCH = 100;
 /** The end of this moment: what is asked for in it leaves together then, the batch of gets among it. */
 const moment = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,7 +1,8 @@
 /**
  * `npm run fuzz -- --calls 20000 --polls 2000 --seed 1`: as many requests to every endpoint as asked for, against the
  * real handlers and a real store, and what came of them, by endpoint. From 20,000 on it fails if one never did what it
- * is for. Then what is hidden is asked for beside what never existed. Without a seed it takes one, which it prints; with
+ * is for. Then what is hidden is asked for beside what never existed, and callers without a valid key send what costs most:
+ * the dearest request to each endpoint is told, and one over the bound fails the run. Without a seed it takes one, which it prints; with
  * it, the same requests come again.
  *
  * After that the whole local service gets bytes that are hardly a request, a tenth as many as there are calls, large
@@ -24,6 +25,8 @@ for (const [name, value] of Object.entries(values)) {
 }
 /** So many calls more, and each endpoint is asked once more about each hidden thing by each caller. */
 const CALLS_FOR_TWINS = 10_000;
+/** So many calls more, and each endpoint gets one more hostile request from callers without a key. */
+const CALLS_FOR_STRANGERS = 100;
 /** So many calls more, and there is one more mangled request. */
 const CALLS_FOR_MANGLED = 10;
 const share = (calls: number): string => String(Math.ceil(Number(values.calls) / calls));
@@ -40,6 +43,7 @@ async function run(...names: string[]): Promise<boolean> {
       ...process.env,
       FUZZ_CALLS: values.calls,
       FUZZ_TWINS: share(CALLS_FOR_TWINS),
+      FUZZ_STRANGERS: share(CALLS_FOR_STRANGERS),
       FUZZ_MANGLED: share(CALLS_FOR_MANGLED),
       FUZZ_POLLS: values.polls,
       ...(values.seed && { FUZZ_SEED: values.seed }),
@@ -50,6 +54,8 @@ async function run(...names: string[]): Promise<boolean> {
 }
 
 const handlers = await run('abuse', 'hidden');
+// By itself, since it measures the processor.
+const strangers = await run('stranger');
 // By itself, since clients that wait need all processors.
 const service = await run('gateway');
-process.exitCode = handlers && service ? 0 : 1;
+process.exitCode = handlers && strangers && service ? 0 : 1;

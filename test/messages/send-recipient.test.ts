@@ -177,3 +177,16 @@ describe('wire facts 3.2: `to` of a direct message', () => {
     expect(await whereTo(realm, 'direct', [stranger.email])).toEqual(refused(/^Invalid email/));
   });
 });
+
+describe('a hostile `to`', () => {
+  it('is refused within milliseconds, however many entries it has', async () => {
+    const realm = await newRealm();
+    const entries = Array(80_000).fill(0);
+    for (const to of [entries, entries.slice(0, 15_000), 'a,'.repeat(40_000)]) {
+      const before = process.threadCpuUsage();
+      expect(await whereTo(realm, 'direct', to)).toMatchObject({ code: 'BAD_REQUEST' });
+      const { user } = process.threadCpuUsage(before);
+      expect(user / 1_000, 'milliseconds of processor').toBeLessThan(200);
+    }
+  });
+});

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
+import { usualBounds } from '../../shared/domain/json-text.ts';
 import type { Parameter } from '../../shared/endpoints/parameter.ts';
 import { readParameters } from '../../shared/serve/parameters.ts';
 
@@ -9,7 +10,13 @@ import { readParameters } from '../../shared/serve/parameters.ts';
 function complaintOf(schema: z.ZodMiniType<unknown>, value: unknown): string {
   const parameter: Parameter = { wire: 'json', schema, required: true, says: '' };
   try {
-    readParameters({ x: parameter }, new Map(), new Map([['x', JSON.stringify(value)]]), new Map());
+    readParameters(
+      { x: parameter },
+      new Map(),
+      new Map([['x', JSON.stringify(value)]]),
+      new Map(),
+      usualBounds,
+    );
   } catch (error) {
     return (error as Error).message;
   }

@@ -89,11 +89,26 @@ describe('parameters', () => {
 
   it('are refused where they are nested too deeply, or are a number without end', async () => {
     const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
-    for (const any of [nested('[', ']', 60), nested('[', ']', 200_000), `${nested('{"a":', '', 100_000)}1`]) {
+    for (const any of [nested('[', ']', 60), nested('[', ']', 50_000), `${nested('{"a":', '', 30_000)}1`]) {
       expectRefused(await ask({ body: form({ name: 'x', any }) }));
     }
     expectRefused(await ask({ body: form({ name: 'x', count: '9'.repeat(400) }) }));
     expect((await ask({ body: form({ name: 'x', any: nested('[', ']', 20) }) })).status).toBe(200);
+  });
+
+  it('are refused where they have too many entries', async () => {
+    const list = (entries: number) => form({ name: 'x', any: JSON.stringify(Array(entries).fill(0)) });
+    expect((await ask({ body: list(10_000) })).status).toBe(200);
+    expectRefused(await ask({ body: list(20_001) }));
+    const fields = (count: number) => Array.from({ length: count }, (_, i) => `f${i}=`).join('&');
+    expect((await ask({ body: `name=x&${fields(999)}` })).status).toBe(200);
+    expectRefused(await ask({ body: `name=x&${fields(1_000)}` }));
+  });
+
+  it('are refused with 413 where they are larger than the endpoint takes', async () => {
+    const reply = await ask({ body: `name=${'x'.repeat(512 * 1024)}` });
+    expect([reply.status, reply.body.code]).toEqual([413, 'BAD_REQUEST']);
+    expect((await ask({ body: `name=${'x'.repeat(500_000)}` })).status).toBe(200);
   });
 
   it('take the largest numbers that JSON and the store keep', async () => {

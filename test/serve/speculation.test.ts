@@ -4,7 +4,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as regenerate } from '../../functions/users/regenerateKey.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
-import { endpoint, writes } from '../../shared/endpoints/endpoint.ts';
+import { endpoint, SMALL_REQUEST, writes } from '../../shared/endpoints/endpoint.ts';
 import { optional, text } from '../../shared/endpoints/parameter.ts';
 import { Stale } from '../../shared/log/commit.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -103,6 +103,17 @@ describe('what a container remembers', () => {
       [general, general],
       [general, general],
     ]);
+  });
+
+  it('lets a large request be looked up at once, and without it the key is looked up first', async () => {
+    const realm = await newRealm();
+    const cold = realm.container();
+    const large = { name: 'general', say: 'x'.repeat(SMALL_REQUEST) };
+    expect((await cold.call(probe, realm.people.member, large)).status).toBe(200);
+    expect(cold.meter.roundTrips).toBe(4);
+    cold.meter.reset();
+    expect((await cold.call(probe, realm.people.member, large)).status).toBe(200);
+    expect(cold.meter.roundTrips).toBe(2);
   });
 
   it('is never believed where it is wrong: what was read by it is read again', async () => {

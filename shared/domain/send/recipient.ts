@@ -1,5 +1,6 @@
 import { channelNameProblem } from '../channel/channel.ts';
 import { unprintableAt } from '../folding.ts';
+import { isWithin, usualBounds } from '../json-text.ts';
 import type { Pointer } from '../pointer.ts';
 import { badRequest } from '../problems.ts';
 import { limits } from '../realm/realm.ts';
@@ -18,6 +19,7 @@ export type Recipient = ChannelRecipient | DirectRecipient;
 
 /** What `JSON.parse` makes of the text, or the text itself where it is not JSON. */
 function decoded(to: string): unknown {
+  if (!isWithin(to, usualBounds)) throw badRequest("'to' has too many entries or is nested too deeply.");
   try {
     return JSON.parse(to);
   } catch {
@@ -25,9 +27,10 @@ function decoded(to: string): unknown {
   }
 }
 
-/** Whether a decoded value is an id. JavaScript takes `7.0` for an integer, the wire does not. */
-const isWhole = (value: unknown, to: string): value is number =>
-  Number.isSafeInteger(value) && /^[\s\d[\],-]*$/.test(to);
+/** Whether all numbers in a text are whole. JavaScript takes `7.0` for an integer, the wire does not. */
+const hasWholeNumbers = (to: string): boolean => /^[\s\d[\],-]*$/.test(to);
+
+const isId = (value: unknown): value is number => Number.isSafeInteger(value);
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 
@@ -42,7 +45,7 @@ export function channelRecipient(to: string): ChannelRecipient {
     value = value[0];
   }
   if (isText(value)) return { kind: 'channel', name: value.trim() };
-  if (isWhole(value, to)) return { kind: 'channel', id: value };
+  if (isId(value) && hasWholeNumbers(to)) return { kind: 'channel', id: value };
   throw badRequest("'to' must be the name or the ID of a channel.");
 }
 
@@ -62,7 +65,7 @@ export function directRecipient(to: string): DirectRecipient {
     checkCount(emails.length);
     return { kind: 'direct', emails };
   }
-  if (list.every((entry) => isWhole(entry, to))) {
+  if (list.every(isId) && hasWholeNumbers(to)) {
     const ids = [...new Set(list)];
     checkCount(ids.length);
     return { kind: 'direct', ids };
