@@ -226,9 +226,18 @@ export async function givenGroup(realm: TestRealm, given: GivenGroup = {}): Prom
   if (given.subgroups) {
     const graph = await table.get<GroupGraph>(key('groupGraph', at));
     const edges = { ...graph?.edges, [groupId]: given.subgroups };
-    await table.update(key('groupGraph', at), { set: { edges }, add: { version: 1 } });
+    await givenGraph(realm, { edges });
   }
   return group;
+}
+
+/** The graph of groups, as some change of it would leave it. */
+export async function givenGraph(
+  { outside: { table }, realm }: Pick<TestRealm, 'outside' | 'realm'>,
+  set: Partial<Omit<GroupGraph, 'version'>>,
+): Promise<void> {
+  const { version } = await table.update(key('groupGraph', { realm }), { set, add: { version: 1 } });
+  await table.put(key('graphVersion', { realm }), { version });
 }
 
 /** Settings of the organization, changed. */

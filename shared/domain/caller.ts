@@ -1,7 +1,7 @@
 import { key, partition, sortPrefix } from '../table/keys.ts';
 import type { Item } from '../table/write.ts';
 import type { Outside } from './outside.ts';
-import { type GroupGraph, noGroups, type Standing, standingOf } from './permission.ts';
+import { type GroupGraph, noGroups, type Standing, sizeOfGraph, standingOf } from './permission.ts';
 import { refusal } from './problems.ts';
 import type { Realm } from './realm/realm.ts';
 import type { User } from './user/user.ts';
@@ -17,16 +17,39 @@ export interface Caller {
   readonly graph: GroupGraph;
 }
 
-/** The ids of the named groups that a person is a direct member of. One round trip. */
-export async function directGroups(outside: Outside, realm: string, userId: number): Promise<number[]> {
+/** Edges of a graph that costs no more to read than its version: some 4 KB. */
+const SMALL_GRAPH = 400;
+
+/**
+ * Reads which named groups contain which. Every request needs the graph, which can have 100 KB, so a container that
+ * remembers a large one reads only its version. One round trip, or two where a large graph has changed since.
+ */
+export async function loadGraph({ table, memory }: Outside, realm: string): Promise<GroupGraph> {
+  const remembered = memory.graphOf(realm);
+  if (remembered !== undefined && sizeOfGraph(remembered) > SMALL_GRAPH) {
+    const stored = await table.get<Pick<GroupGraph, 'version'>>(key('graphVersion', { realm }));
+    if ((stored?.version ?? noGroups.version) === remembered.version) return remembered;
+  }
+  const graph = (await table.get<GroupGraph>(key('groupGraph', { realm }))) ?? noGroups;
+  memory.keepGraph(realm, graph);
+  return graph;
+}
+
+/** The IDs of the named groups that a person is a direct member of. One round trip. */
+export async function directGroups(
+  outside: Outside,
+  realm: string,
+  userId: number,
+  reading: Promise<GroupGraph> = loadGraph(outside, realm),
+): Promise<number[]> {
   const [memberships, graph] = await Promise.all([
     outside.table.all<Item & { groupId: number }>({
       pk: partition('membership', { realm, userId }),
       prefix: sortPrefix('membership'),
     }),
-    outside.table.get<GroupGraph>(key('groupGraph', { realm })),
+    reading,
   ]);
-  const arriving = Object.entries(graph?.arriving ?? {}).filter(([, members]) => members.includes(userId));
+  const arriving = Object.entries(graph.arriving ?? {}).filter(([, members]) => members.includes(userId));
   return [...new Set([...memberships.map(({ groupId }) => groupId), ...arriving.map(([id]) => Number(id))])];
 }
 
@@ -42,18 +65,19 @@ export async function accessCaller(
 ): Promise<Caller> {
   const user = (id: number): Promise<User | undefined> =>
     outside.table.get<User>(key('user', { realm: realmId, userId: id }));
+  const reading = loadGraph(outside, realmId);
   const [realm, graph, self, groups, owner, ownerGroups] = await Promise.all([
     outside.table.get<Realm>(key('realm', { realm: realmId })),
-    outside.table.get<GroupGraph>(key('groupGraph', { realm: realmId })),
+    reading,
     user(userId),
-    directGroups(outside, realmId, userId),
+    directGroups(outside, realmId, userId, reading),
     ownerId === undefined ? undefined : user(ownerId),
-    ownerId === undefined ? [] : directGroups(outside, realmId, ownerId),
+    ownerId === undefined ? [] : directGroups(outside, realmId, ownerId, reading),
   ]);
   if (realm === undefined || realm.deactivated || self === undefined || !self.isActive)
     throw refusal('unauthorized');
   const standing = (who: User, direct: readonly number[]): Standing =>
-    standingOf(who, direct, graph ?? noGroups, realm.settings.waiting_period_threshold, outside.now());
+    standingOf(who, direct, graph, realm.settings.waiting_period_threshold, outside.now());
   return {
     realmId,
     user: self,
@@ -61,6 +85,6 @@ export async function accessCaller(
     // A deactivated owner lends no rights.
     ...(owner?.isActive && { owner: standing(owner, ownerGroups) }),
     realm,
-    graph: graph ?? noGroups,
+    graph,
   };
 }

@@ -11,6 +11,14 @@ export interface GroupGraph {
   readonly arriving?: Readonly<Record<string, readonly number[]>>;
 }
 
+/** How many IDs these lists of a graph hold. */
+export const sizeOfLists = (lists: GroupGraph['edges']): number =>
+  Object.values(lists).reduce((sum, list) => sum + list.length, 0);
+
+/** How many IDs a graph holds: its size. */
+export const sizeOfGraph = ({ edges, arriving = {} }: GroupGraph): number =>
+  sizeOfLists(edges) + sizeOfLists(arriving);
+
 export const noGroups: GroupGraph = { version: 0, edges: {} };
 
 /** What someone may do follows from this: who they are, and every group they are in, however deep. */

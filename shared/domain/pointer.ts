@@ -3,6 +3,7 @@ import { type Key, key } from '../table/keys.ts';
 import { BATCH, type Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import { folded } from './folding.ts';
+import type { GroupGraph } from './permission.ts';
 
 /** A name that leads to an id. Pointers are what must be known before anything else can be read. */
 export type Pointer =
@@ -89,6 +90,9 @@ export class Known {
 /** Most names that a container remembers; the oldest go first. */
 const REMEMBERED = 10_000;
 
+/** Most organizations whose graph of groups a container remembers: one has at most 100 KB. */
+const MAX_GRAPHS = 50;
+
 /** What a warm container remembers of earlier look-ups. Only hints: each use is verified beside it. */
 export class Memory {
   readonly #items = new Map<string, Item | undefined>();
@@ -105,6 +109,20 @@ export class Memory {
       if (item !== undefined) (isHint(pointer) ? hints : items).set(id, item);
     }
     return new Known(realm, items, hints);
+  }
+
+  readonly #graphs = new Map<string, GroupGraph>();
+
+  /** The graph of groups that this container read last; right while the organization's version is the same. */
+  graphOf(realm: string): GroupGraph | undefined {
+    return this.#graphs.get(realm);
+  }
+
+  keepGraph(realm: string, graph: GroupGraph): void {
+    this.#graphs.delete(realm);
+    this.#graphs.set(realm, graph);
+    const oldest = this.#graphs.keys().next().value;
+    if (this.#graphs.size > MAX_GRAPHS && oldest !== undefined) this.#graphs.delete(oldest);
   }
 
   /** Remembers where a name led, or that it led nowhere: most emoji in a text are no custom ones. */

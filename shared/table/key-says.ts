@@ -30,6 +30,8 @@ export const says: Readonly<Record<ItemName, string>> = {
   solid: 'A number up to which no slot of the log is empty.',
   slot: 'One number of the log: a message, an event, or a tombstone.',
   edit: 'What a message was before an edit or a move.',
+  graphVersion:
+    'The version of the graph of groups, by which a container knows whether the one it remembers is right.',
   groupGraph: 'Which named groups contain which groups, and who is arriving in a large one.',
   group: 'A user group and its settings.',
   folder: 'A channel folder, and how many channels are in it.',

@@ -50,6 +50,7 @@ export const itemKinds = {
   slot: item('{realm}/log', '{seq:n}'),
   edit: item('{realm}/edits/{messageId:n}', '{seq:n}'),
   groupGraph: item('{realm}/groupGraph', 'graph'),
+  graphVersion: item('{realm}/groupGraph', 'version'),
   group: item('{realm}/groups', '{groupId:n}'),
   folder: item('{realm}/folders', 'folder/{folderId:n}'),
   folderOrder: item('{realm}/folders', 'order'),

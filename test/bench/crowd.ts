@@ -10,7 +10,7 @@ import { documentClient } from '../../shared/table/client.ts';
 import { type Key, key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenHistory } from '../exports/history.ts';
-import { givenCount } from '../given.ts';
+import { givenCount, givenGraph } from '../given.ts';
 import type { TestRealm } from '../realm.ts';
 import { TABLE } from '../store.ts';
 
@@ -151,7 +151,7 @@ async function nestedGroups(given: TestRealm, count: number): Promise<void> {
   );
   const inner = times(count, (i) => i).filter((i) => i % 10 !== 9 && i + 1 < count);
   const edges = Object.fromEntries(inner.map((i) => [FIRST + i, [FIRST + i + 1]]));
-  await given.outside.table.put(key('groupGraph', { realm }), { edges, version: 1 });
+  await givenGraph(given, { edges });
   const { userId } = people.member;
   const groupId = FIRST + Math.min(9, count - 1);
   await putAll(given, [

@@ -5,9 +5,8 @@ import { handler as updateMembers } from '../../functions/userGroups/updateMembe
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
 import { handler as deactivateUser } from '../../functions/users/deactivate.ts';
 import { OUTBOX } from '../../shared/domain/outbox/outbox.ts';
-import { noGroups } from '../../shared/domain/permission.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenChannel } from '../given.ts';
+import { givenChannel, givenGraph } from '../given.ts';
 import {
   conflict,
   fault,
@@ -223,9 +222,8 @@ describe('a large group', () => {
   it('waits where so many arrive at once that the graph has no room', async () => {
     const realm = await newRealm();
     const people = await manyPeople(realm, 60);
-    const graph = key('groupGraph', { realm: realm.realm });
     const crowd = Array.from({ length: 9_950 }, (_, i) => 1_000_000 + i);
-    await realm.outside.table.put(graph, { ...noGroups, arriving: { 7: crowd } });
+    await givenGraph(realm, { arriving: { 7: crowd } });
     const before = await lastNumber(realm);
     const { status, body } = await tryToCreate(realm, realm.people.member, { members: ids(...people) });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'BAD_REQUEST' });

@@ -5,7 +5,7 @@ import { handler as listSubgroups } from '../../functions/userGroups/listSubgrou
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { key } from '../../shared/table/keys.ts';
+import { givenGraph } from '../given.ts';
 import { type Mishap, mishaps } from '../log/faults.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 import { lastNumber } from '../stored.ts';
@@ -146,10 +146,7 @@ describe('POST /user_groups/{user_group_id}/subgroups', () => {
     // Groups that were full before; that they do not exist makes no difference to the graph.
     const full = Array.from({ length: 1_000 }, (_, i) => 500_000 + i);
     const edges = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [String(400_000 + i), full]));
-    await realm.outside.table.update(key('groupGraph', { realm: realm.realm }), {
-      set: { edges },
-      add: { version: 1 },
-    });
+    await givenGraph(realm, { edges });
     const { status, body } = await change(realm, member, groupId, { add: [inner] });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'BAD_REQUEST' });
     expect(body.msg).toContain('too many');

@@ -85,7 +85,7 @@ async function dropLists(outside: Outside, realm: string, groupId: number): Prom
   const { state } = await carryOut(outside, [
     { delete: list },
     { update: key('group', { realm, groupId }), change: { remove: ['isArriving'] }, when: { absent: false } },
-    doSetGraph(realm, graph, { arriving }),
+    ...doSetGraph(realm, graph, { arriving }),
   ]);
   if (state === 'refused') throw new Stale([]);
 }

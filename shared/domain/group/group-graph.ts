@@ -1,7 +1,7 @@
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import type { GroupGraph } from '../permission.ts';
+import { type GroupGraph, sizeOfLists } from '../permission.ts';
 import { badRequest } from '../problems.ts';
 import type { Group } from './group.ts';
 import { checkActive } from './group-use.ts';
@@ -63,29 +63,31 @@ export function checkSubgroups(ids: readonly number[], groups: ReadonlyMap<numbe
 
 /** Decides whether the graph has room for more edges. */
 export function checkGraphRoom(graph: GroupGraph, more: number): void {
-  if (sizeOf(graph.edges) + more > MOST_EDGES) throw badRequest('This organization has too many subgroups.');
+  if (sizeOfLists(graph.edges) + more > MOST_EDGES)
+    throw badRequest('This organization has too many subgroups.');
 }
-
-const sizeOf = (lists: GroupGraph['edges']): number =>
-  Object.values(lists).reduce((sum, list) => sum + list.length, 0);
 
 /** Decides whether so many people more can arrive in groups: they make the graph larger for some seconds. */
 export function checkArrivalRoom(graph: GroupGraph, more: number): void {
-  if (sizeOf(graph.arriving ?? {}) + more > MOST_EDGES) {
+  if (sizeOfLists(graph.arriving ?? {}) + more > MOST_EDGES) {
     throw badRequest('Other large user groups are being created; try again in a moment.');
   }
 }
 
-/** Changes the graph, held to the one that was decided on. */
+/** Changes the graph, held to the one that was decided on, and the version by which containers know it. */
 export const doSetGraph = (
   realm: string,
   { version }: GroupGraph,
   set: Partial<Pick<GroupGraph, 'edges' | 'arriving'>>,
-) => ({
-  update: key('groupGraph', { realm }),
-  change: { set: { ...set, version: version + 1 } },
-  when: { equals: { version } },
-});
+): Write[] => [
+  {
+    update: key('groupGraph', { realm }),
+    change: { set: { ...set, version: version + 1 } },
+    when: { equals: { version } },
+    inOrder: true,
+  },
+  { put: key('graphVersion', { realm }), item: { version: version + 1 } },
+];
 
 /**
  * Gives a group its subgroups. The transaction is held to the graph that was decided on, so that two such changes
@@ -103,7 +105,7 @@ export function doSetSubgroups(
   const { [String(groupId)]: _, ...others } = graph.edges;
   const edges = subgroups.length === 0 ? others : { ...others, [String(groupId)]: subgroups };
   return [
-    { ...doSetGraph(realm, graph, { edges, ...arriving }), inOrder: true },
+    ...doSetGraph(realm, graph, { edges, ...arriving }),
     ...checkActive(
       realm,
       subgroups.filter((id) => !before.includes(id)),

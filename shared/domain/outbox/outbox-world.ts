@@ -1,7 +1,8 @@
 import type { Log } from '../../log/log.ts';
 import { key } from '../../table/keys.ts';
+import { loadGraph } from '../caller.ts';
 import type { Outside } from '../outside.ts';
-import { type GroupGraph, noGroups } from '../permission.ts';
+import type { GroupGraph } from '../permission.ts';
 import type { Realm } from '../realm/realm.ts';
 
 /** One organization as the worker of the outbox sees it. */
@@ -18,9 +19,9 @@ export async function loadWorld(outside: Outside, realmId: string): Promise<Outb
   const { table, now, wait } = outside;
   const [stored, graph] = await Promise.all([
     table.get<Realm>(key('realm', { realm: realmId })),
-    table.get<GroupGraph>(key('groupGraph', { realm: realmId })),
+    loadGraph(outside, realmId),
   ]);
   if (stored === undefined || stored.deactivated) return undefined;
   const log = { table, realm: realmId, now, wait };
-  return { outside, log, realmId, realm: stored, graph: graph ?? noGroups };
+  return { outside, log, realmId, realm: stored, graph };
 }
