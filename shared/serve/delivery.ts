@@ -27,8 +27,11 @@ export interface Accepted {
 /**
  * Makes a reply ready for its way: large text goes compressed to clients that take it so, as the bytes that the gateway
  * hands on. It does that for clients whose first type of `Accept` is binary to it, which is every type
- * (`infra/gateway-body.ts`). Where a client names no type, nobody documents what the gateway does, so text stays text. What
- * is larger than Lambda takes becomes a refusal, which tells the client more than the gateway's 502 would.
+ * (`infra/gateway-body.ts`). Where a client names no type, nobody documents what the gateway does, so text stays text.
+ *
+ * Text that is larger than Lambda takes is compressed all the same, unless the client refuses gzip: a client that sends no
+ * `Accept-Encoding` takes any coding (RFC 9110, 12.5.3). What is still too large becomes a refusal, which tells the client
+ * more than the gateway's 502 would.
  */
 export async function delivered(
   reply: APIGatewayProxyResult,
@@ -37,24 +40,28 @@ export async function delivered(
   if (reply.isBase64Encoded || reply.body.length < WORTHWHILE) return reply;
   // Whoever keeps a copy must know that others may get another one.
   const headers = { ...reply.headers, Vary: 'Accept, Accept-Encoding' };
-  const sent =
-    namesType(types) && acceptsGzip(encodings)
-      ? {
-          ...reply,
-          headers: { ...headers, 'Content-Encoding': 'gzip' },
-          body: (await compressed(reply.body, { level: LEVEL })).toString('base64'),
-          isBase64Encoded: true,
-        }
-      : { ...reply, headers };
-  const fits = sent.body.length * GROWTH < LARGEST || Buffer.byteLength(JSON.stringify(sent)) <= LARGEST;
-  return fits ? sent : failure(tooLarge(sent.isBase64Encoded === true));
+  const text = { ...reply, headers };
+  const mayCompress = acceptsGzip(encodings);
+  if (!(mayCompress && namesType(types)) && fits(text)) return text;
+  if (!mayCompress && encodings !== undefined) return failure(tooLarge(false));
+  const zipped = {
+    ...reply,
+    headers: { ...headers, 'Content-Encoding': 'gzip' },
+    body: (await compressed(reply.body, { level: LEVEL })).toString('base64'),
+    isBase64Encoded: true,
+  };
+  return fits(zipped) ? zipped : failure(tooLarge(true));
 }
+
+/** Whether Lambda takes a reply. */
+const fits = (reply: APIGatewayProxyResult): boolean =>
+  reply.body.length * GROWTH < LARGEST || Buffer.byteLength(JSON.stringify(reply)) <= LARGEST;
 
 const tooLarge = (isCompressed: boolean): Error =>
   badRequest(
     isCompressed
       ? 'The reply is too large to be sent; ask for less at once.'
-      : "The reply is too large to be sent; ask for less at once, or let it be compressed ('Accept: */*' and 'Accept-Encoding: gzip').",
+      : "The reply is too large to be sent; ask for less at once, or let it be compressed ('Accept-Encoding: gzip').",
   );
 
 /** Whether `Accept` begins with a type, or a range of them. */

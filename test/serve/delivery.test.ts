@@ -86,17 +86,26 @@ describe('what is larger than Lambda takes', () => {
   });
 
   it('becomes a refusal that tells the way out', async () => {
-    const sent = await delivered(reply('x'.repeat(6_300_000)), taking(undefined));
+    const sent = await delivered(reply('x'.repeat(6_300_000)), taking('identity'));
     expect(sent).toMatchObject(refused(/"code":"BAD_REQUEST"/));
     expect(JSON.parse(sent.body)).toMatchObject({ result: 'error', msg: expect.stringContaining('gzip') });
   });
 
   it('is measured as it travels, where quotes and letters of other scripts take more', async () => {
-    const fits = await delivered(reply('x'.repeat(6_200_000)), taking(undefined));
+    const fits = await delivered(reply('x'.repeat(6_200_000)), taking('identity'));
     expect(fits.statusCode).toBe(200);
     for (const text of ['"'.repeat(3_200_000), '☃'.repeat(2_200_000)]) {
-      expect((await delivered(reply(text), taking(undefined))).statusCode).toBe(400);
+      expect((await delivered(reply(text), taking('identity'))).statusCode).toBe(400);
     }
+  });
+
+  it.each([
+    ['no type and no encoding', { types: undefined, encodings: undefined }],
+    ['no type', { types: undefined, encodings: 'gzip' }],
+    ['no encoding', { types: '*/*', encodings: undefined }],
+  ])('is compressed for a client that names %s, which would get nothing otherwise', async (_, accepted) => {
+    const sent = await delivered(reply('x'.repeat(6_300_000)), accepted);
+    expect(sent).toMatchObject({ statusCode: 200, headers: { 'Content-Encoding': 'gzip' } });
   });
 
   it('does not tell of compression where that did not help', async () => {
