@@ -41,6 +41,9 @@ export const listMessages = endpoint({
   who: 'user',
   parameters: {
     anchor: optional(text('`newest`, `oldest`, `first_unread`, or the ID of a message.')),
+    use_first_unread_anchor: optional(
+      boolean('An older way to say that the anchor is `first_unread`, whatever `anchor` says.'),
+    ),
     num_before: count('How many messages before the anchor.'),
     num_after: count('How many messages after the anchor; 5,000 on both sides at most.'),
     include_anchor: optional(boolean('Whether the message at the anchor belongs to them; yes if absent.')),

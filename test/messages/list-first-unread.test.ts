@@ -58,6 +58,24 @@ describe('GET /messages: the first unread message', () => {
     expect(await around(realm, admin, [['is', 'dm']])).toMatchObject({ anchor: d1 });
   });
 
+  it('is asked for by older clients with a parameter of its own, which wins over the anchor', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const sentTo = { to: realm.channels.general, topic: 'a' };
+    const [first = 0, second = 0] = await sentMany(realm, member, sentTo, 2);
+    await flagged(realm, admin, 'add', 'read', [first]);
+    const ask = (query: object) => fetched(realm, admin, { num_before: 0, num_after: 0, ...query });
+    for (const query of [{ anchor: undefined }, { anchor: 'oldest' }, { anchor: '0' }]) {
+      const { body } = await ask({ ...query, use_first_unread_anchor: true });
+      expect([body.anchor, body.found_anchor]).toEqual([second, true]);
+    }
+    expect((await ask({ anchor: 'newest', use_first_unread_anchor: false })).body.anchor).toBe(BEHIND_ALL);
+    const missing = await ask({ anchor: undefined, use_first_unread_anchor: false });
+    expect([missing.status, missing.body.code]).toEqual([400, 'BAD_REQUEST']);
+    const both = await ask({ anchor: undefined, use_first_unread_anchor: true, message_ids: [first] });
+    expect([both.status, both.body.parameters]).toEqual([400, expect.stringContaining('anchor')]);
+  });
+
   it('that was marked as unread again, below everything that is read', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;

@@ -87,7 +87,8 @@ describe('GET /messages: narrows', () => {
       expect(await found(given, [{ operator: 'dm', operand }])).toEqual(['pair', 'answer']);
     expect(await found(given, [['pm-with', `${guest.email}, ${member.email}`]])).toEqual(['three']);
     expect(await found(given, [['dm', [admin.userId]]])).toEqual(['note']);
-    expect(await found(given, [['dm', owner.userId]])).toEqual(['other']);
+    expect(await found(given, [['dm', []]])).toEqual([]);
+    expect(await found(given, [['pm_with', [owner.userId]]])).toEqual(['other']);
     expect(await found(given, [['dm', [owner.userId, guest.userId]]])).toEqual([]);
   });
 
@@ -264,20 +265,26 @@ describe('GET /messages: narrows', () => {
         ['topic', 'x'],
       ],
     ],
-    [[['dm', -1]]],
+    [[['dm', [-1]]]],
     [[['dm-including', 1e15]]],
     [[['channel', 'x'.repeat(3_000)]]],
-    [[['channel', ['general']]]],
-    [[['topic', 7]]],
     [[['sender', 'nobody@example.com']]],
     [[['sender', 'x'.repeat(3_000)]]],
     [[['sender', -1]]],
     [[['dm', [1, 2]]]],
-    [[['dm', []]]],
     [[['dm', ' , ']]],
     [[['dm', Array.from({ length: 100 }, (_, i) => i + 1)]]],
     [[['id', 'seven']]],
     [[['is', 'green']]],
+    [[['is', 'muted']]],
+    [[['in', 'home']]],
+    [[['search', 'tea']]],
+    [[['has', 'link']]],
+    [[['with', 5]]],
+    [[['channels', 'public']]],
+    [[['streams', 'public']]],
+    [[['group-pm-with', 5]]],
+    [[['mentions', 5]]],
     [[['colour', 'green']]],
   ])('BAD_NARROW: %#', async (narrow) => {
     const { people, ...realm } = await newRealm();
@@ -287,13 +294,17 @@ describe('GET /messages: narrows', () => {
   });
 
   it.each([
-    [[['search', 'tea']]],
-    [[['has', 'link']]],
-    [[['with', 5]]],
-    [[['channels', 'public']]],
-    [[['in', 'home']]],
+    [[['channel', ['general']]]],
+    [[['sender', ['member@example.com']]]],
+    [[['topic', 7]]],
+    [[['dm', 7]]],
+    [[['id', [7]]]],
+    [[['is', 7]]],
+    [[['in', 7]]],
+    [[['is', null]]],
     [[['is']]],
     [[{ operand: 'x' }]],
+    [[{ operator: 'is', operand: 'dm', negated: 'no' }]],
     [Array.from({ length: 51 }, () => ['is', 'dm'])],
   ])('BAD_REQUEST: %#', async (narrow) => {
     const realm = await newRealm();

@@ -29,6 +29,8 @@ export interface ByIds {
 
 interface GivenWindow {
   readonly anchor?: string | undefined;
+  /** The anchor is the first unread message, whatever `anchor` says (companion facts 1.16). */
+  readonly use_first_unread_anchor?: boolean | undefined;
   readonly num_before?: number | undefined;
   readonly num_after?: number | undefined;
   readonly include_anchor?: boolean | undefined;
@@ -39,8 +41,9 @@ interface GivenWindow {
 export function checkWindow(given: GivenWindow): Window | ByIds {
   const { num_before: before = 0, num_after: after = 0, include_anchor: includeAnchor = true } = given;
   const ids = given.message_ids;
+  const anchor = given.use_first_unread_anchor ? 'first_unread' : given.anchor;
   if (ids !== undefined) {
-    if (before > 0 || after > 0 || given.anchor !== undefined) {
+    if (before > 0 || after > 0 || anchor !== undefined) {
       throw refusal('incompatibleParameters', {
         parameters: ['num_before', 'num_after', 'anchor', 'message_ids', 'include_anchor'],
       });
@@ -52,7 +55,7 @@ export function checkWindow(given: GivenWindow): Window | ByIds {
   if (before > 0 && after > 0 && !includeAnchor) {
     throw badRequest('The anchor can only be left out at an end of the messages that are asked for.');
   }
-  return { anchor: anchorIn(given.anchor), before, after, includeAnchor };
+  return { anchor: anchorIn(anchor), before, after, includeAnchor };
 }
 
 const tooMany = () => badRequest(`At most ${MOST_FETCHED} messages can be fetched at once.`);

@@ -37,12 +37,14 @@ export type Term = Criterion<number, number> & { readonly negated: boolean };
 /** Whether a condition asks for this state, or that it is not so. */
 export const isAbout = (state: State, term: AskedTerm): boolean => term.kind === 'is' && term.state === state;
 
-/** Narrows that this service does not follow. They are refused, since leaving them out would show other messages. */
-const UNSUPPORTED = new Set(['search', 'has', 'with', 'channels', 'streams', 'group-pm-with']);
+/** The ID of no message: what nothing can meet. */
+const NO_MESSAGE = 0;
 
 /**
- * Reads a narrow: a list of conditions that must all hold. What cannot be followed is `BAD_NARROW`; full-text
- * search and a few others, which the service does not have, are `BAD_REQUEST`.
+ * Reads a narrow: a list of conditions that must all hold (companion facts 1.14).
+ *
+ * @throws Refusal `BAD_NARROW` for operators and operands that the service does not know or does not follow, since
+ *   leaving them out would show other messages; `BAD_REQUEST` for an operand of the wrong JSON type.
  */
 export const checkNarrow = (given: readonly GivenTerm[]): AskedTerm[] =>
   given.flatMap((term) => {
@@ -54,10 +56,11 @@ export const checkNarrow = (given: readonly GivenTerm[]): AskedTerm[] =>
 const isPair = (term: GivenTerm): term is readonly [string, Operand] => Array.isArray(term);
 
 const bad = (desc: string) => refusal('badNarrow', { desc });
+const wrongType = (operator: string, wanted: string) =>
+  badRequest(`The operand of '${operator}' in 'narrow' must be ${wanted}.`);
 
 /** The condition of an operator; undefined for one that leaves nothing out. */
 function criterionOf(operator: string, operand: Operand): Criterion<UserRef, ChannelRef> | undefined {
-  if (UNSUPPORTED.has(operator)) throw badRequest(`Narrowing by '${operator}' is not supported.`);
   switch (operator) {
     case 'channel':
     case 'stream':
@@ -67,7 +70,8 @@ function criterionOf(operator: string, operand: Operand): Criterion<UserRef, Cha
       return { kind: 'topic', topic: topicIn(operator, operand) };
     case 'dm':
     case 'pm-with':
-      return { kind: 'dm', people: people(operator, operand) };
+    case 'pm_with':
+      return dm(operator, operand);
     case 'dm-including':
       return { kind: 'dmIncluding', people: people(operator, operand) };
     case 'sender':
@@ -82,21 +86,29 @@ function criterionOf(operator: string, operand: Operand): Criterion<UserRef, Cha
       return undefined;
     case 'in':
       if (operand === 'all') return undefined;
-      throw badRequest("Narrowing by 'in' is supported for 'all' only.");
+      if (typeof operand !== 'string') throw wrongType(operator, 'a text');
+      throw bad(`'in' does not know '${operand.slice(0, 60)}'`);
     default:
       throw bad(`there is no operator '${operator.slice(0, 60)}'`);
   }
 }
 
 function single(operator: string, operand: Operand): string | number {
-  if (typeof operand === 'object') throw bad(`'${operator}' takes one name or one ID`);
+  if (typeof operand === 'object') throw wrongType(operator, 'one name or one ID');
   return operand;
 }
 
 /** The topic; its display name stands for the empty one. */
 function topicIn(operator: string, operand: Operand): string {
-  if (typeof operand !== 'string') throw bad(`'${operator}' takes a text`);
+  if (typeof operand !== 'string') throw wrongType(operator, 'a text');
   return operand === EMPTY_TOPIC_NAME ? '' : operand;
+}
+
+/** A direct conversation, told by all of its people; the empty list is no conversation, and has no messages. */
+function dm(operator: string, operand: Operand): Criterion<UserRef, ChannelRef> {
+  if (typeof operand === 'number') throw wrongType(operator, 'a list of IDs or a text with addresses');
+  if (typeof operand === 'object' && operand.length === 0) return { kind: 'id', id: NO_MESSAGE };
+  return { kind: 'dm', people: people(operator, operand) };
 }
 
 function people(operator: string, operand: Operand): readonly UserRef[] {
@@ -110,14 +122,15 @@ function people(operator: string, operand: Operand): readonly UserRef[] {
 }
 
 function idIn(operand: Operand): number {
-  const id = typeof operand === 'string' && /^\d{1,15}$/.test(operand) ? Number(operand) : operand;
-  if (typeof id !== 'number') throw bad("'id' takes the ID of a message");
-  return id;
+  if (typeof operand === 'object') throw wrongType('id', 'the ID of a message');
+  if (!/^\d{1,15}$/.test(String(operand))) throw bad("'id' takes the ID of a message");
+  return Number(operand);
 }
 
 function stateIn(operand: Operand): State {
+  if (typeof operand !== 'string') throw wrongType('is', 'a word');
   const state = states.find((name) => name === (operand === 'private' ? 'dm' : operand));
-  if (state === undefined) throw bad(`'is' does not know '${String(operand).slice(0, 60)}'`);
+  if (state === undefined) throw bad(`'is' does not know '${operand.slice(0, 60)}'`);
   return state;
 }
 
