@@ -19,18 +19,16 @@ export const handler = serve(
       return { reader, marking, ground: await loadMarking(reader, marking) };
     },
     ahead: 1,
-    run: async ({ outside, caller, commit, tools }, { reader, marking, ground }) => {
+    run: async ({ input, outside, caller, commit, tools }, { reader, marking, ground }) => {
       const { standing } = caller;
       const marked = await checkMarking(reader, standing, marking, ground);
       const changes = await doMarking(reader, standing, marking, marked, ground, outside.now());
       for (const change of changes) await commitMarking(outside, reader, commit, change);
       // What was read need not be shown on telephones any more.
       if (marking.flag === 'read' && marking.op === 'add') await wakePush({ outside, caller, tools });
-      const isUnreading = marking.flag === 'read' && marking.op === 'remove';
-      return {
-        messages: [...marked.ids],
-        ...(isUnreading && { ignored_because_not_subscribed_channels: [...marked.ignoredChannels] }),
-      };
+      // All that were asked for, whether they changed, and whether there are such messages for the caller (facts 1.11).
+      const { messages } = input;
+      return { messages, ignored_because_not_subscribed_channels: [...marked.ignoredChannels] };
     },
   },
   { queues: sqsQueues },

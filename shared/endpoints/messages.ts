@@ -97,8 +97,10 @@ export const updateFlags = endpoint({
     flag: word('The flag; others cannot be set by clients.', ['read', 'starred']),
   },
   reply: z.object({
+    /** The messages that were asked for. What there is not for the caller is left out of what changes only. */
     messages: z.array(z.int()),
-    ignored_because_not_subscribed_channels: z.optional(z.array(z.int())),
+    /** Channels of messages that stay read, because what is unread is kept for subscribers only. */
+    ignored_because_not_subscribed_channels: z.array(z.int()),
   }),
   errors: [],
   needs: { table: writes, queues: [PUSH] },
