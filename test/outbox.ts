@@ -11,6 +11,9 @@ import { queued, runQueue } from './worker.ts';
 export const leftIn = ({ outside, realm }: TestRealm): Promise<Left[]> =>
   outside.table.all<Left>({ pk: partition('outbox', {}), prefix: sortPrefix('outbox', { realm }) });
 
+/** What kinds of jobs there are, in the order of the alphabet. */
+export const kindsOf = (left: readonly Left[]): string[] => left.map(({ kind }) => kind).sort();
+
 /** The messages that tell of these jobs, one for each. */
 export const messagesOf = (left: readonly Left[]): string[] => [
   ...new Set(left.map(({ realm, kind, job }) => JSON.stringify({ realm, kind, job }))),

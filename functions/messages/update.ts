@@ -72,18 +72,16 @@ function load({ input, known, outside, userId, ownerId }: Look<Update>) {
 }
 
 /**
- * A number for the event; for a move also those of the notice and of policies that follow; and of the news of a message
- * that left its channel: that it did, for whom it is unread or not by that, and which is the oldest in either channel.
- * Others that go with it are told by an event of their own, and each of them that it left its channel.
+ * A number for the event; for a move also that of the notice; and of the news of a message that left its channel: that it
+ * did, for whom it is unread or not by that, and which is the oldest in either channel. Others that go with it are told
+ * by an event of their own, and each of them that it left its channel.
  */
 function numbersFor(input: Update): number {
   const { topic, stream_id, propagate_mode, send_notification_to_new_thread: inNew = true } = input;
   const leaves = stream_id !== undefined;
   const moves = topic !== undefined || leaves;
   const others = propagate_mode === 'change_later' || propagate_mode === 'change_all' ? STEP - 1 : 0;
-  return (
-    1 + (leaves ? 5 + others : 0) + (moves ? 5 : 0) + (moves && others > 0 ? 1 : 0) + (moves && inNew ? 1 : 0)
-  );
+  return 1 + (leaves ? 5 + others : 0) + (moves && others > 0 ? 1 : 0) + (moves && inNew ? 1 : 0);
 }
 
 /** Decides on the whole of the request before anything changes. */

@@ -149,11 +149,22 @@ describe('people who are told of their subscriptions by the worker of the outbox
     expect(direct).toHaveLength(2);
   });
 
-  it('are not told in an organization that was deactivated meanwhile', async () => {
+  it('are told in an organization that was deactivated meanwhile, for when it comes back', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    await givenChannel(realm, { name: 'tea' });
+    await subscribe(realm, ['tea'], [member]);
+    await realm.outside.table.update(key('realm', { realm: realm.realm }), { set: { deactivated: true } });
+    await workedOff(realm);
+    expect(await recipients(realm)).toEqual([member.userId]);
+  });
+
+  it('are forgotten with an organization that is gone', async () => {
     const realm = await newRealm();
     await givenChannel(realm, { name: 'tea' });
     await subscribe(realm, ['tea'], [realm.people.member]);
-    await realm.outside.table.update(key('realm', { realm: realm.realm }), { set: { deactivated: true } });
+    const gone = { delete: key('realm', { realm: realm.realm }) };
+    await realm.outside.table.transact([gone], realm.outside.uuid());
     await workedOff(realm);
     expect(await told(realm)).toEqual([]);
   });

@@ -9,7 +9,7 @@ import type { Seen } from '../channel/channel-access.ts';
 import { messageKey, stillThere } from '../fetch/message-target.ts';
 import { doLeave, type Job, type TaskKind } from '../outbox/outbox.ts';
 import type { Outside } from '../outside.ts';
-import { loadPolicies, movePolicies, type Policies, type PoliciesTask } from '../topic/policy-move.ts';
+import type { PoliciesTask } from '../topic/policy-move.ts';
 import { thinOut } from '../topic/topic-leave.ts';
 import { noticeEntry } from '../topic/topic-notice.ts';
 import { isSameTopic } from './conversation.ts';
@@ -19,7 +19,7 @@ import { checkMove } from './move-check.ts';
 import { type Moved, noticeInNew } from './move-notice.ts';
 import { leavesPeople, peopleOf } from './move-people.ts';
 import { endEarlierMoves, type RestTask } from './move-rest.ts';
-import { type Move, planStep, roomBeside, type Step } from './move-step.ts';
+import { type Move, planStep, type Step } from './move-step.ts';
 import { checkMoveTime, checkTopicMoveTime, moveLimit } from './move-time.ts';
 import { goingAlong, loadTogether, lowestOf } from './move-together.ts';
 import type { MovedTask } from './moved-notice.ts';
@@ -57,7 +57,7 @@ interface Decided {
 }
 
 /** What the transaction of a request looks at. */
-type Held = Pick<Relocating, 'ground' | 'policies' | 'others' | 'oldest'>;
+type Held = Pick<Relocating, 'ground' | 'others' | 'oldest'>;
 
 /**
  * Moves a message, and perhaps others of its topic with it, and tells both topics of it. All is decided before the
@@ -111,11 +111,7 @@ export async function moveMessages(
     // One of them is not where its index showed it, or is too old: it takes a look at each of them to tell.
     if (limit !== undefined && mode === 'change_all')
       await checkTopicMoveTime(outside, caller, { message, seen, ground: held.ground }, limit, now);
-    const [together, policies] = await Promise.all([
-      loadTogether(outside.table, realm, move, message),
-      loadPolicies(outside.table, realm, { from, to }),
-    ]);
-    held = { ...together, policies };
+    held = await loadTogether(outside.table, realm, move, message);
   }
 }
 
@@ -130,7 +126,7 @@ const oldestOf = ({ message, floor }: Decided, oldest: readonly MessageHead[]): 
 async function moveAtOnce(
   context: MoveContext,
   decided: Decided,
-  { ground, policies }: Held,
+  { ground }: Held,
   others: readonly MessageHead[],
 ): Promise<readonly Job[]> {
   const { caller, now } = context;
@@ -151,7 +147,7 @@ async function moveAtOnce(
   const [first] = others;
   const movedTask: MovedTask = { by: move.userId, from, to, count, isWhole };
   const peopleTask: PeopleTask = { ids: messages.map(({ id }) => id) };
-  return commitMove(context, decided, policies, {
+  return commitMove(context, decided, {
     step: {
       messages,
       ground,
@@ -176,7 +172,7 @@ async function moveAtOnce(
 async function moveFirst(
   context: MoveContext,
   decided: Decided,
-  { ground, policies }: Held,
+  { ground }: Held,
   oldest: MessageHead,
 ): Promise<readonly Job[]> {
   const { caller, outside } = context;
@@ -207,7 +203,7 @@ async function moveFirst(
             when: { ...stillThere(oldest), above: { timestamp: notBefore - 1 } },
           },
         ];
-  return commitMove(context, decided, policies, {
+  return commitMove(context, decided, {
     // Those who take part because of it come with the others.
     step: { messages: [message], ground: { ...ground, taking: new Set(peopleOf(message)) }, moving: job },
     follows: isWhole || mode === 'change_all',
@@ -230,11 +226,10 @@ interface Batch {
 async function commitMove(
   { caller, outside, commit, now }: MoveContext,
   { move, message, manner, updated }: Decided,
-  policies: Policies,
   batch: Batch,
 ): Promise<readonly Job[]> {
   const { table, uuid } = outside;
-  const { realmId: realm, user } = caller;
+  const { realmId: realm } = caller;
   const { from, to } = move;
   const { ground, messages } = batch.step;
   const ids = messages.map(({ id }) => id);
@@ -249,30 +244,18 @@ async function commitMove(
     now,
     rewrite,
   };
-  const places = {
+  const policiesTask: PoliciesTask = {
     from,
     to: { channelId: to.channelId, topic: to.topic },
     merges: ground.topic !== undefined,
   };
-  const room = roomBeside(planStep(realm, move, step)) - batch.checks.length - MOST_LEFT;
-  const beside = batch.follows
-    ? movePolicies(realm, user.userId, places, policies, room, now)
-    : { writes: [], entries: [], others: false };
-  const policiesTask: PoliciesTask = places;
-  const tasks = [
-    ...(beside.others ? [{ kind: 'policies' as const, task: policiesTask }] : []),
-    ...batch.tasks,
-  ].map(({ kind, task, job = uuid() }: Batch['tasks'][number]) => ({ job: { realm, kind, job }, task }));
+  // Another spelling is the same topic.
+  const follows = batch.follows && !isSameTopic(from, to);
+  const tasks = [...(follows ? [{ kind: 'policies' as const, task: policiesTask }] : []), ...batch.tasks].map(
+    ({ kind, task, job = uuid() }: Batch['tasks'][number]) => ({ job: { realm, kind, job }, task }),
+  );
   const leave = (number: number): Write[] => tasks.map(({ job, task }) => doLeave(job, number, task, now));
-  const writes = [...beside.writes, ...batch.checks];
-  const { count, plan } = planStep(realm, move, {
-    ...step,
-    beside: { writes, entries: beside.entries },
-    left: leave,
-  });
+  const { count, plan } = planStep(realm, move, { ...step, checks: batch.checks, left: leave });
   await commit(count, plan);
   return tasks.map(({ job }) => job);
 }
-
-/** Most tasks that a move leaves: policies, a notice, and people. */
-const MOST_LEFT = 3;

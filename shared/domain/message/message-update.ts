@@ -3,7 +3,6 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
 import { isId } from '../channel/channel-access.ts';
 import { badRequest, refusal } from '../problems.ts';
-import { loadPolicies, type Policies } from '../topic/policy-move.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
 import type { SeenTopic } from './move-rest.ts';
@@ -60,8 +59,6 @@ export interface Relocating {
   readonly others: readonly MessageHead[] | undefined;
   /** The oldest of those that may go with it, as the index shows them. */
   readonly oldest: readonly MessageHead[];
-  /** Some of the policies that follow the topic if it is the last one of it. */
-  readonly policies: Policies;
 }
 
 /**
@@ -93,12 +90,11 @@ export async function loadRelocating(
   if (to === undefined || message.channelId === undefined) return undefined;
   const from = { channelId: message.channelId, topic: message.topic ?? '' };
   const { mode } = asked;
-  const [target, together, policies] = await Promise.all([
+  const [target, together] = await Promise.all([
     loadTargetChannel(table, realm, to.channelId, who),
     mode === 'change_one'
       ? loadStep(table, realm, { from, to }, [message]).then((ground) => ({ ground, others: [], oldest: [] }))
       : loadTogether(table, realm, { from, to, mode }, message),
-    loadPolicies(table, realm, { from, to }),
   ]);
-  return { to, target, ...together, policies };
+  return { to, target, ...together };
 }

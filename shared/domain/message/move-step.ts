@@ -1,4 +1,4 @@
-import { type Change, MOST_WRITES } from '../../log/commit.ts';
+import type { Change } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry, MessageEntry, MessageSlot } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
@@ -87,8 +87,8 @@ export interface Step {
   readonly rewrite?: Rewrite | undefined;
   /** What the target topic is told in the same transaction. */
   readonly notice?: MessageEntry | undefined;
-  /** What goes in the same transaction and is told just before it. */
-  readonly beside?: Pick<Change<undefined>, 'writes' | 'entries'>;
+  /** What must hold besides. */
+  readonly checks?: readonly Write[];
   /** What is left to be done afterwards, by the number of the step. */
   readonly left?: ((number: number) => readonly Write[]) | undefined;
   /** The job of the outbox in which the others follow, or of which this is a step: both topics are marked with it. */
@@ -99,12 +99,10 @@ export interface Step {
 export function planStep(
   realm: string,
   move: Move,
-  { messages, ground, headsEvent, notBefore, event, now, rewrite, notice, beside, left, moving }: Step,
+  { messages, ground, headsEvent, notBefore, event, now, rewrite, notice, checks = [], left, moving }: Step,
 ): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<undefined> } {
-  const before = beside?.entries ?? [];
   const entries = [
     ...(headsEvent ? [headsEvent] : []),
-    ...before,
     event,
     ...lossesOf(move, messages),
     ...unreadByMove({ from: move.from.channelId, to: move.to.channelId }, messages),
@@ -112,7 +110,7 @@ export function planStep(
     ...(notice ? [notice] : []),
   ];
   const { userId, to: relocation } = move;
-  const told = before.length + (headsEvent ? 1 : 0);
+  const told = headsEvent ? 1 : 0;
   return {
     count: entries.length,
     plan: (numbers) => ({
@@ -133,19 +131,13 @@ export function planStep(
           notice: notice && { id: numbers.at(-1) as number, now },
           moving,
         }),
-        ...(beside?.writes ?? []),
+        ...checks,
         ...(left?.(numbers.at(-1) as number) ?? []),
       ],
       entries,
       result: undefined,
     }),
   };
-}
-
-/** How many writes one transaction has left beside a step, with the two slots that tell it at most. */
-export function roomBeside({ count, plan }: ReturnType<typeof planStep>): number {
-  const { writes } = plan(Array.from({ length: count }, (_, i) => i + 1));
-  return MOST_WRITES - 2 - writes.length;
 }
 
 /** Who may read the messages no longer is told to forget them. */

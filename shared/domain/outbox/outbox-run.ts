@@ -1,4 +1,5 @@
 import { type ArrivalTask, endArrival } from '../group/group-arrival.ts';
+import { isSameTopic } from '../message/conversation.ts';
 import { moveRest, type RestTask } from '../message/move-rest.ts';
 import { type MovedTask, tellMoved } from '../message/moved-notice.ts';
 import { bringPeople, type PeopleTask } from '../message/moved-people.ts';
@@ -23,7 +24,7 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
   if (parts.length === 0) return;
   const world = await loadWorld(outside, job.realm);
   if (world !== undefined) {
-    if (job.kind === 'policies') return followInOrder(world);
+    if (job.kind === 'policies') return followInOrder(world, job);
     if (job.kind === 'move') {
       for (const part of parts as (Left & RestTask)[]) await moveRest(world, part, deadline - LAST);
       return;
@@ -39,12 +40,24 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
   await finish(outside, parts);
 }
 
-/** Policies follow one topic after the other as they moved: the same topic may have moved on. */
-async function followInOrder(world: OutboxWorld): Promise<void> {
+/**
+ * Lets the policies of one move follow, after those of earlier moves that are left from or to one of its topics, or one
+ * of theirs: the same topic may have moved on. A move that fails holds up the later ones of its topics only.
+ */
+async function followInOrder(world: OutboxWorld, { job }: Job): Promise<void> {
   const { outside, realmId } = world;
   const tasks = await loadKind<PoliciesTask>(outside.table, realmId, 'policies');
-  for (const task of tasks.sort((a, b) => a.part - b.part)) {
+  const chain: (PoliciesTask & Left)[] = [];
+  for (const task of tasks.sort((a, b) => b.part - a.part)) {
+    const isEarlier = chain.some((later) => sharesTopic(task, later));
+    if (task.job === job || isEarlier) chain.unshift(task);
+  }
+  for (const task of chain) {
     await followPolicies(world, task);
     await finish(outside, [task]);
   }
 }
+
+/** Whether one of the topics of a move is one of another's. */
+const sharesTopic = (one: PoliciesTask, other: PoliciesTask): boolean =>
+  [one.from, one.to].some((place) => isSameTopic(place, other.from) || isSameTopic(place, other.to));

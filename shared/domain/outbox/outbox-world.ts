@@ -14,14 +14,19 @@ export interface OutboxWorld {
   readonly graph: GroupGraph;
 }
 
-/** Reads it; undefined where nobody is there any more. One round trip. */
+/**
+ * Reads it; undefined where it does not exist any more. One round trip.
+ *
+ * A deactivated organization is like any other here. What is left belongs to changes that were committed before it was
+ * deactivated, and it must be whole when it comes back, however late that is.
+ */
 export async function loadWorld(outside: Outside, realmId: string): Promise<OutboxWorld | undefined> {
   const { table, now, wait } = outside;
   const [stored, graph] = await Promise.all([
     table.get<Realm>(key('realm', { realm: realmId })),
     loadGraph(outside, realmId),
   ]);
-  if (stored === undefined || stored.deactivated) return undefined;
+  if (stored === undefined) return undefined;
   const log = { table, realm: realmId, now, wait };
   return { outside, log, realmId, realm: stored, graph };
 }

@@ -62,17 +62,11 @@ export const outboxKey = ({ realm, kind, job, part }: Left): Key => key('outbox'
 export const loadJob = <T = unknown>(table: Table, { realm, kind, job }: Job): Promise<(T & Left)[]> =>
   table.all<T & Left>({ pk: partition('outbox', {}), prefix: sortPrefix('outbox', { realm, kind, job }) });
 
-/** What is left of one kind in an organization, or as much of it as asked for. */
-export const loadKind = <T>(
-  table: Table,
-  realm: string,
-  kind: TaskKind,
-  limit?: number,
-): Promise<(T & Left)[]> =>
+/** What is left of one kind in an organization. */
+export const loadKind = <T>(table: Table, realm: string, kind: TaskKind): Promise<(T & Left)[]> =>
   table.all<T & Left>({
     pk: partition('outbox', {}),
     prefix: sortPrefix('outbox', { realm, kind }),
-    ...(limit !== undefined && { limit }),
   });
 
 /** Takes what was done out of the outbox. */

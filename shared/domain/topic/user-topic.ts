@@ -64,17 +64,15 @@ export const userTopicKey = (realm: string, { channelId, topic }: TopicPlace, us
 export const holderKey = (realm: string, { channelId, topic }: TopicPlace, userId: number): Key =>
   key('topicPolicy', { realm, channelId, topic: folded(topic), userId });
 
-/** Those who have a policy for the topic: all of them, or as many as asked for. */
+/** Everybody who has a policy for the topic. */
 export const loadHolders = (
   table: Table,
   realm: string,
   { channelId, topic }: TopicPlace,
-  limit?: number,
 ): Promise<Holder[]> =>
   table.all<Holder>({
     pk: partition('topicPolicy', { realm, channelId }),
     prefix: sortPrefix('topicPolicy', { topic: folded(topic) }),
-    ...(limit !== undefined && { limit }),
   });
 
 /** The `user_topic` event (wire facts 14.5). */
