@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { key } from '../table/keys.ts';
 import { isThrottled, type Outcome } from '../table/outcome.ts';
 import type { Item, Write } from '../table/write.ts';
-import { backoff, fill, giveBack, type Log, takeNumbers } from './log.ts';
+import { backoff, fill, giveBack, type Log, type Numbers, takeNumbers } from './log.ts';
 import { slotWrites } from './pack.ts';
 import type { Entry, Slot } from './slot.ts';
 
@@ -34,6 +34,14 @@ export class Stale extends Error {
   }
 }
 
+/** A commit was outrun until its time was up. Nothing has happened; whoever asked may ask again. */
+export class CommitTimeoutError extends Error {
+  constructor() {
+    super('a commit was outrun by others until its time was up');
+    this.name = 'CommitTimeoutError';
+  }
+}
+
 /**
  * Carries out a change and tells it: one transaction that puts the entries only where their slots are empty
  * (DESIGN 5, rule 1).
@@ -43,14 +51,14 @@ export class Stale extends Error {
  * were taken ahead of time, to save a round trip.
  *
  * Throws `Stale` when a condition of the plan's own writes fails; nothing has changed then and the numbers are
- * given back. When the time is up without an answer, the numbers are given back too, which decides the outcome: a
+ * given back. Throws `CommitTimeoutError` when others were faster until the time was up; nothing has changed either. When the time is up without an answer, the numbers are given back too, which decides the outcome: a
  * commit that throws has not happened and cannot happen any more, unless even that got no answer.
  */
 export async function commit<T>(
   log: Log,
   count: number,
   plan: (numbers: readonly number[]) => Change<T>,
-  taken?: Promise<readonly number[]>,
+  taken?: Promise<Numbers>,
 ): Promise<T> {
   const started = log.now();
   const isLate = (): boolean => log.now() - started > DEADLINE;
@@ -61,7 +69,7 @@ export async function commit<T>(
     const change = await planned(log, numbers, count, plan);
     const ending = await tryNumbers(log, numbers, change, mark, isLate);
     if (ending === 'committed') return change.result;
-    if (isLate()) throw new Error('readers filled the slots of a commit until its time was up');
+    if (isLate()) throw new CommitTimeoutError();
     numbers = await takeNumbers(log, count);
   }
 }
@@ -70,12 +78,8 @@ export async function commit<T>(
  * The numbers that were taken ahead if they are enough, else a new block: a commit's numbers stand side by side.
  * More than enough is no waste, since a slot may stand for numbers that tell nothing.
  */
-async function enoughNumbers(
-  log: Log,
-  count: number,
-  taken: Promise<readonly number[]> | undefined,
-): Promise<readonly number[]> {
-  const ahead = (await taken) ?? [];
+async function enoughNumbers(log: Log, count: number, taken: Promise<Numbers> | undefined): Promise<Numbers> {
+  const ahead: Numbers = (await taken) ?? [];
   if (ahead.length >= count) return ahead;
   const [numbers] = await Promise.all([takeNumbers(log, count), giveBack(log, ahead)]);
   return numbers;
@@ -84,7 +88,7 @@ async function enoughNumbers(
 /** What the plan makes of the numbers; if it throws instead, they are given back. */
 async function planned<T>(
   log: Log,
-  numbers: readonly number[],
+  numbers: Numbers,
   count: number,
   plan: (numbers: readonly number[]) => Change<T>,
 ): Promise<Change<T>> {
@@ -110,7 +114,7 @@ async function planned<T>(
  */
 async function tryNumbers(
   log: Log,
-  numbers: readonly number[],
+  numbers: Numbers,
   change: Change<unknown>,
   mark: string,
   isLate: () => boolean,
@@ -154,7 +158,7 @@ async function tryNumbers(
 const ignored = (): void => {};
 
 /** One request. Where it fails for a reason that will not pass, the numbers are given back. */
-async function tryOnce(log: Log, numbers: readonly number[], writes: readonly Write[]): Promise<Outcome> {
+async function tryOnce(log: Log, numbers: Numbers, writes: readonly Write[]): Promise<Outcome> {
   try {
     return await log.table.transact(writes, randomUUID());
   } catch (error) {
@@ -167,7 +171,7 @@ async function tryOnce(log: Log, numbers: readonly number[], writes: readonly Wr
  * Makes sure that no try under these numbers can commit any more, by filling the slot that all of them need.
  * Returns true if one of them has committed already. Where a reader was faster, the rest of its work is done here.
  */
-async function abandon(log: Log, numbers: readonly number[], mark: string): Promise<boolean> {
+async function abandon(log: Log, numbers: Numbers, mark: string): Promise<boolean> {
   if (await giveBack(log, numbers)) return false;
   const top = numbers.at(-1) as number;
   const slot = await log.table.get<Slot>(key('slot', { realm: log.realm, seq: top }));

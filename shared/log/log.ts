@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { key } from '../table/keys.ts';
 import { isPassing, isRefused } from '../table/outcome.ts';
 import type { Table } from '../table/table.ts';
-import { expiry } from './slot.ts';
+import { expiry, type Tombstone } from './slot.ts';
 
 /** The log of one organization, with what reading and writing it needs from the outside. */
 export interface Log {
@@ -20,20 +20,57 @@ export interface Log {
 export interface Counter {
   /** The last number that was handed out. */
   readonly seq: number;
+  /** When that was, and when numbers were handed out the time before, ms. Absent where an older release took them. */
+  readonly at?: number;
+  readonly before?: number;
   /** About how many messages there are: numbers were taken for so many. Absent where there was none yet. */
   readonly messages?: number;
 }
+
+/** Numbers of the log that were taken in one step, so that they stand side by side, in order. */
+export interface Numbers extends ReadonlyArray<number> {
+  /** Nobody had taken a number for so long before the first of these that no writer below it is still alive. */
+  readonly areAfterSilence?: true;
+}
+
+/**
+ * Silence (ms) that no writer survives: DynamoDB takes no request whose signature is older than minutes. Shorter than
+ * the time between the end of `KEPT` and the deletion of a slot, so that such a silence stands above every deleted slot.
+ */
+const SILENCE = 12 * 3600 * 1000;
 
 /**
  * Takes the next `count` numbers by one atomic step. Numbers that are taken must be committed or released. Of how many
  * of them messages will be made is counted by the same step, so that an estimate costs nothing.
  */
-export async function takeNumbers(log: Log, count: number, messages = 0): Promise<number[]> {
-  const counter = await log.table.update(key('counter', { realm: log.realm }), {
+export async function takeNumbers(log: Log, count: number, messages = 0): Promise<Numbers> {
+  const at = log.now();
+  const counter = (await log.table.update(key('counter', { realm: log.realm }), {
     add: { seq: count, ...(messages > 0 && { messages }) },
+    set: { at },
+    setFrom: { before: { attribute: 'at', missing: at } },
+  })) as unknown as Required<Counter>;
+  const numbers = Array.from({ length: count }, (_, i) => counter.seq - count + 1 + i);
+  return at - counter.before < SILENCE ? numbers : afterSilence(numbers);
+}
+
+const afterSilence = (numbers: readonly number[]): Numbers =>
+  Object.assign([...numbers], { areAfterSilence: true } as const);
+
+/** Blocks of these sizes out of numbers that were taken in one step. */
+export function splitNumbers(numbers: Numbers, sizes: readonly number[]): Numbers[] {
+  let start = 0;
+  return sizes.map((size, i) => {
+    const block = numbers.slice(start, start + size);
+    start += size;
+    return i === 0 && numbers.areAfterSilence ? afterSilence(block) : block;
   });
-  const last = counter.seq as number;
-  return Array.from({ length: count }, (_, i) => last - count + 1 + i);
+}
+
+/** The same numbers as one block again; blocks stand side by side. */
+export function joinNumbers(blocks: readonly Numbers[]): Numbers {
+  const numbers = blocks.flat();
+  return blocks[0]?.areAfterSilence ? afterSilence(numbers) : numbers;
 }
 
 /** Notes that so many messages are gone. Apart from their removal, since the counter is everybody's. */
@@ -54,10 +91,22 @@ export type Filled = 'filled' | 'taken' | 'busy';
 
 /**
  * Puts a tombstone where a slot is still empty; one that is taken stays as it is. The tombstone stands for `width`
- * numbers, which only their own writer may give back at once, and carries the time `at` (ms).
+ * numbers, which only their own writer may give back at once, and carries the time `at` (ms; now unless said).
  */
-export async function fill(log: Log, seq: number, width = 1, at = log.now()): Promise<Filled> {
-  const tombstone = { seq, width, at, kind: 'tombstone', commit: randomUUID(), expires: expiry(at) };
+export async function fill(
+  log: Log,
+  seq: number,
+  { width = 1, at = log.now(), ...about }: Partial<Pick<Tombstone, 'width' | 'at' | 'isAfterSilence'>> = {},
+): Promise<Filled> {
+  const tombstone = {
+    seq,
+    width,
+    at,
+    kind: 'tombstone',
+    commit: randomUUID(),
+    expires: expiry(at),
+    ...about,
+  };
   try {
     await log.table.put(key('slot', { realm: log.realm, seq }), tombstone, { absent: true });
     return 'filled';
@@ -67,6 +116,10 @@ export async function fill(log: Log, seq: number, width = 1, at = log.now()): Pr
     throw error;
   }
 }
+
+/** What the first slot of a block says of the silence before it. */
+export const silenceOf = ({ areAfterSilence }: Numbers): Pick<Tombstone, 'isAfterSilence'> =>
+  areAfterSilence ? { isAfterSilence: true } : {};
 
 /** Milliseconds before the next try: doubling, with full jitter, so that colliding writers spread. */
 export const backoff = (attempt: number): number => Math.random() * Math.min(20 * 2 ** attempt, 500);
@@ -79,12 +132,12 @@ const PATIENCE = 1_000;
  * once that is filled, none of them can commit any more. Returns false when that slot is taken, by a reader or by
  * such a transaction.
  */
-export async function giveBack(log: Log, numbers: readonly number[]): Promise<boolean> {
+export async function giveBack(log: Log, numbers: Numbers): Promise<boolean> {
   const top = numbers.at(-1);
   if (top === undefined) return true;
   const started = log.now();
   for (let attempt = 0; ; attempt++) {
-    const state = await fill(log, top, numbers.length);
+    const state = await fill(log, top, { width: numbers.length, ...silenceOf(numbers) });
     if (state !== 'busy') return state === 'filled';
     if (log.now() - started > PATIENCE) break;
     await log.wait(backoff(attempt));

@@ -1,6 +1,6 @@
 import { indexes, key, padded } from '../table/keys.ts';
 import type { Item, Write } from '../table/write.ts';
-import type { Log } from './log.ts';
+import { type Log, type Numbers, silenceOf } from './log.ts';
 import { type Entry, type EventEntry, expiry } from './slot.ts';
 
 /**
@@ -8,12 +8,7 @@ import { type Entry, type EventEntry, expiry } from './slot.ts';
  * own. Each slot stands at the highest of its numbers; the first one also stands for numbers that were taken in
  * vain. The last slot always stands at the highest number of all: it decides for the others.
  */
-export function slotWrites(
-  log: Log,
-  numbers: readonly number[],
-  entries: readonly Entry[],
-  mark: string,
-): Write[] {
+export function slotWrites(log: Log, numbers: Numbers, entries: readonly Entry[], mark: string): Write[] {
   const at = log.now();
   const spare = numbers.length - entries.length;
   const writes: Write[] = [];
@@ -27,7 +22,7 @@ export function slotWrites(
     }
     const width =
       (entry.kind === 'message' ? events.length + 1 : events.length) + (writes.length === 0 ? spare : 0);
-    const slot = { seq, width, at, commit: mark };
+    const slot = { seq, width, at, commit: mark, ...(writes.length === 0 && silenceOf(numbers)) };
     const item =
       entry.kind === 'event'
         ? { ...slot, kind: 'event', events, expires: expiry(at) }

@@ -7,21 +7,33 @@
  * - A reader passes a number only when its slot is read or when it is filled. Holes are filled from the top: the
  *   slot on which a block depends is decided before anything below it is. A try that is still under way, a repeated
  *   one, or one whose reply was lost then finds the slot taken. No clock is trusted in this: the grace only spares
- *   living writers the trouble of new numbers.
+ *   living writers the trouble of new numbers. So it runs from when the reader first saw the hole, not by the clock of
+ *   some writer: on a slow store a slot may be seen long after its writer noted the time.
  * - A query may show one slot of a transaction before another. That looks like a hole, and ends the run.
  * - What a query shows of the log can be ahead of the rest of its transaction. So an entry is passed only when the
  *   reader has known of it for `SETTLE`, if telling it or what comes after it takes other items of its transaction
  *   (`dependsOnItems`): that DynamoDB applies a transaction within this time of showing a part of it is the one
  *   assumption about time made here.
  * - Slots with events are deleted after `KEPT`, in no order. A hole below a slot of that age is passed unfilled:
- *   DynamoDB takes no request whose signature is older than minutes, so no writer of that time can still be alive.
+ *   DynamoDB takes no request whose signature is older than minutes, so no writer of that time can still be alive. So is
+ *   one below the first slot after a long silence, which says so itself: by a later deletion a hole gets a young slot
+ *   behind it only where nobody had written for at least a day.
  */
 import { padded, partition } from '../table/keys.ts';
 import { fill, type Log } from './log.ts';
 import { dependsOnItems, entriesOf, KEPT, type ReadEntry, type Slot } from './slot.ts';
 
-/** A hole is filled when what stands behind it is this old (ms): a living writer needs a fraction of that. */
-export const GRACE = 1_000;
+/**
+ * A reader fills a hole when it has known of it for so long (ms): longer than a transaction can take, since the client
+ * of DynamoDB waits 2 s for it. A writer that is not dead has then committed by its first try, or is repeating it.
+ */
+export const GRACE = 2_500;
+
+/**
+ * A reader that sees a hole for the first time fills it when what stands behind it was written so long ago (ms). It is
+ * for readers that look only once, like registrations and polls that do not wait: somebody must go on in the end.
+ */
+export const GIVEN_UP = 5_000;
 
 /** How long (ms) parts of a transaction may stay unseen once another part was seen. */
 export const SETTLE = 100;
@@ -63,7 +75,7 @@ export async function readRun(log: Log, cursor: number, sights: Sights, limit = 
   });
   const now = log.now();
   noteSights(items, sights, now);
-  const run = await follow(log, items, cursor, settled(sights, now));
+  const run = await follow(log, items, cursor, sights, settled(sights, now));
   return run.ended === 'end' && more ? { ...run, ended: 'page' } : run;
 }
 
@@ -83,13 +95,15 @@ export async function follow(
   log: Log,
   slots: readonly Slot[],
   cursor: number,
+  sights: Sights,
   mayPass: (slot: Slot) => boolean,
 ): Promise<Run> {
   const entries: ReadEntry[] = [];
   let head = cursor;
   for (const slot of slots) {
     const lowest = slot.seq - slot.width + 1;
-    if (lowest > head + 1 && !(await closeHole(log, head + 1, slot))) return { entries, head, ended: 'hole' };
+    if (lowest > head + 1 && !(await closeHole(log, head + 1, slot, sights)))
+      return { entries, head, ended: 'hole' };
     if (!mayPass(slot)) return { entries, head, ended: 'settling' };
     head = slot.seq;
     entries.push(...entriesOf(slot).filter((entry) => entry.seq > cursor));
@@ -101,16 +115,17 @@ export async function follow(
  * Sees to the hole from `from` up to the slot that stands behind it, if it has stayed for its grace, beginning at
  * its top. Returns whether nothing can come there any more.
  */
-async function closeHole(log: Log, from: number, behind: Slot): Promise<boolean> {
-  const age = log.now() - behind.at;
-  if (age >= KEPT) return true;
+async function closeHole(log: Log, from: number, behind: Slot, sights: Sights): Promise<boolean> {
+  const now = log.now();
+  const age = now - behind.at;
+  if (behind.isAfterSilence || age >= KEPT) return true;
   // A writer whose clock is ahead must not stop the log until then: filling early is no harm.
-  if (Math.abs(age) < GRACE) return false;
+  if (now - firstSight(sights, behind.seq, now) < GRACE && Math.abs(age) < GIVEN_UP) return false;
   const top = behind.seq - behind.width;
   const lowest = Math.max(from, top - WIDEST + 1);
   // The tombstones are as old as the slot behind, so that the rest of a wide hole needs no grace of its own.
   for (let seq = top; seq >= lowest; seq--) {
-    if ((await fill(log, seq, 1, behind.at)) !== 'filled') return false;
+    if ((await fill(log, seq, { at: behind.at })) !== 'filled') return false;
   }
   log.onHole?.(top - lowest + 1);
   return lowest === from;
@@ -133,4 +148,11 @@ function settled(sights: Sights, now: number): (slot: Slot) => boolean {
     latest = Math.max(latest, sights.get(slot.seq) ?? latest);
     return now - latest >= SETTLE || !dependsOnItems(slot);
   };
+}
+
+/** Since when (ms) a reader has known that something is written at this number or above, so that a hole shows below. */
+function firstSight(sights: Sights, seq: number, now: number): number {
+  let first = now;
+  for (const [seen, at] of sights) if (seen >= seq) first = Math.min(first, at);
+  return first;
 }

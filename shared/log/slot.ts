@@ -124,6 +124,11 @@ interface Written extends Key {
   readonly at: number;
   /** Tells a writer whose reply was lost that the slot is its own. */
   readonly commit: string;
+  /**
+   * When its numbers were taken, the last ones below them had been for so long that none of their writers is alive.
+   * So a hole below it is passed as it is, however wide: its slots were deleted, or nobody will ever write them.
+   */
+  readonly isAfterSilence?: true;
 }
 
 /** Events of one commit; the last one has the slot's number, the others those below it. */
@@ -174,6 +179,7 @@ export const tombstoneOf = (slot: MessageSlot, now: number): Omit<Tombstone, key
   kind: 'tombstone',
   expires: expiry(now),
   ...(slot.before && { before: slot.before }),
+  ...(slot.isAfterSilence && { isAfterSilence: true }),
 });
 
 /**

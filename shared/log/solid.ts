@@ -79,7 +79,7 @@ async function walk(log: Log): Promise<Walk> {
 }
 
 async function step(log: Log, slots: readonly Slot[], from: Walk): Promise<Walk> {
-  const { head } = await follow(log, slots, from.seq, () => true);
+  const { head } = await follow(log, slots, from.seq, new Map(), () => true);
   const passed = slots.filter(({ seq }) => seq <= head);
   return {
     seq: head,

@@ -7,7 +7,7 @@ import type { Account } from '../domain/user/user.ts';
 import { type Endpoint, SMALL_REQUEST } from '../endpoints/endpoint.ts';
 import { commit } from '../log/commit.ts';
 import { decideAnew } from '../log/decide-anew.ts';
-import { giveBack, type Log, takeNumbers } from '../log/log.ts';
+import { giveBack, joinNumbers, type Log, type Numbers, splitNumbers, takeNumbers } from '../log/log.ts';
 import { isMilestone, keepSolid } from '../log/solid.ts';
 import { type Credentials, isKeyOf, readCredentials } from './credentials.ts';
 import type { Incoming } from './incoming.ts';
@@ -201,16 +201,16 @@ function start(
       // A number whose taking failed was perhaps taken all the same: readers fill that hole after its grace.
       // Blocks are used in their order, so that those that are left stand side by side: one tombstone is for all.
       const unused = Promise.all(taken.splice(0));
-      await unused.then((blocks) => giveBack(log, blocks.flat())).catch(ignored);
+      await unused.then((blocks) => giveBack(log, joinNumbers(blocks))).catch(ignored);
     },
   };
 }
 
 /** Takes numbers of the log for several commits, in one step. */
-function takeBlocks(log: Log, sizes: readonly number[], messages: number | undefined): Promise<number[]>[] {
-  const ends = sizes.map((_, i) => sizes.slice(0, i + 1).reduce((sum, size) => sum + size, 0));
-  const all = takeNumbers(log, ends.at(-1) ?? 0, messages);
-  return sizes.map(async (size, i) => (await all).slice((ends[i] as number) - size, ends[i]));
+function takeBlocks(log: Log, sizes: readonly number[], messages: number | undefined): Promise<Numbers>[] {
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const blocks = takeNumbers(log, total, messages).then((numbers) => splitNumbers(numbers, sizes));
+  return sizes.map(async (_, i) => (await blocks)[i] as Numbers);
 }
 
 async function finish(started: Started, endpoint: Admitted, handling: AnyHandling): Promise<object> {

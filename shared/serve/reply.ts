@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { Refusal, refusal } from '../domain/problems.ts';
-import { Stale } from '../log/commit.ts';
+import { CommitTimeoutError, Stale } from '../log/commit.ts';
 import { isThrottled } from '../table/outcome.ts';
 import { type Cookie, setCookie } from './cookie.ts';
 
@@ -117,7 +117,9 @@ const RETRY_AFTER = 2;
  * says so (429, wire facts 1.3); all else as it is.
  */
 export const planned = (error: unknown): unknown =>
-  isThrottled(error) || error instanceof Stale ? refusal('tooMuchAtOnce', { seconds: RETRY_AFTER }) : error;
+  isThrottled(error) || error instanceof Stale || error instanceof CommitTimeoutError
+    ? refusal('tooMuchAtOnce', { seconds: RETRY_AFTER })
+    : error;
 
 /** A planned refusal in the envelope; anything else is a 500 that says nothing. */
 export function failure(error: unknown): APIGatewayProxyResult {

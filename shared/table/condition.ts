@@ -70,6 +70,8 @@ export interface Changes {
   readonly set?: Readonly<Record<string, unknown>>;
   /** Set only where the attribute is still missing. */
   readonly setOnce?: Readonly<Record<string, unknown>>;
+  /** Set to the value that another attribute had before this change, or to `missing` where it had none. */
+  readonly setFrom?: Readonly<Record<string, { readonly attribute: string; readonly missing: unknown }>>;
   /** Members to put before those of a list. A missing attribute counts as empty. */
   readonly prepend?: Readonly<Record<string, readonly unknown[]>>;
   /** Numbers to add (negative to subtract), or sets whose members to add. */
@@ -88,6 +90,10 @@ export function updateExpression(changes: Changes, at: Placeholders): string {
       const label = at.name(name);
       return `${label} = if_not_exists(${label}, ${at.value(value)})`;
     }),
+    ...Object.entries(changes.setFrom ?? {}).map(
+      ([name, { attribute, missing }]) =>
+        `${at.name(name)} = if_not_exists(${at.name(attribute)}, ${at.value(missing)})`,
+    ),
     ...Object.entries(changes.prepend ?? {}).map(([name, members]) => {
       const label = at.name(name);
       return `${label} = list_append(${at.value(members)}, if_not_exists(${label}, ${at.value([])}))`;

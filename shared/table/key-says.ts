@@ -26,7 +26,7 @@ export const says: Readonly<Record<ItemName, string>> = {
   quota: 'How many bytes of one kind of things the organization holds, which `/register` tells to everybody.',
   schema: 'How far the items of a kind are brought to their newest version.',
   counter:
-    'The last number handed out, and about how many messages were sent; written by every writer, read by few.',
+    'The last number handed out and when, and about how many messages were sent; written by every writer, read by few.',
   solid: 'A number up to which no slot of the log is empty.',
   slot: 'One number of the log: a message, an event, or a tombstone.',
   edit: 'What a message was before an edit or a move.',

@@ -179,7 +179,7 @@ async function peopleOnline(given: TestRealm, count: number): Promise<void> {
 }
 
 /** So many messages of the owner in fifty topics of `general`, every tenth one to the admin. */
-function unreadMessages(given: TestRealm, count: number): Promise<number[]> {
+function unreadMessages(given: TestRealm, count: number): Promise<readonly number[]> {
   const { owner, admin } = given.people;
   const textOf = (i: number) => ({ content: `Message ${i}.`, rendered: `<p>Message ${i}.</p>` });
   return givenHistory({ ...given, people: { member: owner, admin } }, sendOf(given), count, textOf);

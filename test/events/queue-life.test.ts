@@ -78,7 +78,7 @@ describe('a queue', () => {
     const time = virtualTime();
     await client.poll({ dont_block: false }, realm.container(undefined, time));
     expect(time.passed()).toBeGreaterThan(20_000);
-    realm.pass(time.passed() + 4_000);
+    realm.pass(time.passed() + 2_000);
     expect(await client.poll()).toEqual([]);
   });
 

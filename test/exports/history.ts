@@ -29,7 +29,7 @@ export async function givenHistory(
   send: Send,
   count: number,
   textOf: TextOf,
-): Promise<number[]> {
+): Promise<readonly number[]> {
   const [{ userId: senderId }, { userId: other }] = [people.member, people.admin];
   const numbers = await takeNumbers(log, count, count);
   const messageOf = (index: number): MessageEntry['message'] => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { commit } from '../../shared/log/commit.ts';
 import { fill, type Log, takeNumbers } from '../../shared/log/log.ts';
 import {
+  GIVEN_UP,
   GRACE,
   isAnythingAfter,
   type Run,
@@ -46,8 +47,21 @@ const stopped = (log: Log): ((ms: number) => Log) => {
   const start = log.now();
   return (ms) => ({ ...log, now: () => start + ms });
 };
-const look = (log: Log, cursor: number, sights: Sights = new Map(), limit?: number): Promise<Run> =>
-  readRun(log, cursor, sights, limit);
+/** A log as a reader knows it that has looked before. */
+type Memory = Log & { readonly sights: Sights };
+/** A reader that has seen what is there, and the same one some milliseconds later. */
+async function seen(log: Log, cursor: number) {
+  const clock = stopped(log);
+  const sights: Sights = new Map();
+  const { head } = await look(clock(0), cursor, sights);
+  return { head, at: (ms: number): Memory => ({ ...clock(ms), sights }) };
+}
+const look = (
+  log: Log | Memory,
+  cursor: number,
+  sights: Sights = 'sights' in log ? log.sights : new Map(),
+  limit?: number,
+): Promise<Run> => readRun(log, cursor, sights, limit);
 const said = (run: Run) =>
   run.entries.map((entry) => ('content' in entry ? entry.content : entry.payload.type));
 
@@ -115,21 +129,86 @@ describe('the unbroken run', () => {
     const { reader, start, say } = await scene({ query: [partial, partial] });
     hidden = await say('one');
     await say('two');
-    expect(await look(later(reader, GRACE * 2), start)).toMatchObject({ head: start, ended: 'hole' });
+    expect(await look(later(reader, GIVEN_UP), start)).toMatchObject({ head: start, ended: 'hole' });
     hidden = undefined;
     expect(said(await look(reader, start))).toEqual(['one', 'two']);
   });
 });
 
 describe('a hole that stays', () => {
-  it('is filled after its grace, not before, and its late writer commits once, behind', async () => {
+  it('is filled when a reader has known of it for its grace, and its late writer commits once, behind', async () => {
     const { reader, writer, start, say } = await scene();
     const open = await takeNumbers(writer, 3);
     await say('after');
-    expect(await look(later(reader, GRACE / 2), start)).toMatchObject({ head: start, ended: 'hole' });
-    expect(said(await look(later(reader, GRACE * 2), start))).toEqual(['after']);
+    const { at, head } = await seen(reader, start);
+    expect(head).toBe(start);
+    expect(await look(at(GRACE - 1), start)).toMatchObject({ head: start, ended: 'hole' });
+    expect(said(await look(at(GRACE), start))).toEqual(['after']);
     await say('late', open);
     expect(await contentsIn(writer)).toEqual(['after', 'late']);
+  });
+
+  it('has its whole grace where what stands behind it was written long before it was seen', async () => {
+    const { reader, writer, start, say } = await scene();
+    await takeNumbers(writer, 1);
+    await say('after');
+    const late = GIVEN_UP - GRACE - 100;
+    const { at } = await seen(later(reader, late), start);
+    expect(await look(at(GRACE - 1), start)).toMatchObject({ head: start, ended: 'hole' });
+    expect(said(await look(at(GRACE), start))).toEqual(['after']);
+  });
+
+  it('is filled at once by a reader that never saw it, when what stands behind it is old', async () => {
+    const { reader, writer, start, say } = await scene();
+    await takeNumbers(writer, 1);
+    await say('after');
+    expect(await look(later(reader, GIVEN_UP - 500), start)).toMatchObject({ head: start, ended: 'hole' });
+    expect(said(await look(later(reader, GIVEN_UP), start))).toEqual(['after']);
+  });
+
+  it('waits beside others in sight, so that many of them take no longer than one', async () => {
+    const { reader, writer, start, say } = await scene();
+    for (const content of ['one', 'two', 'three']) {
+      await takeNumbers(writer, 1);
+      await say(content);
+    }
+    const { at } = await seen(reader, start);
+    expect(said(await look(at(GRACE), start))).toEqual(['one', 'two', 'three']);
+  });
+
+  it('waits no longer because something above it was written meanwhile', async () => {
+    const { reader, writer, start, say } = await scene();
+    await takeNumbers(writer, 1);
+    const slow = await takeNumbers(writer, 1);
+    await say('after');
+    const { at } = await seen(reader, start);
+    await say('slow', slow);
+    expect(await look(at(GRACE - 1), start)).toMatchObject({ head: start, ended: 'hole' });
+    expect(said(await look(at(GRACE), start))).toEqual(['slow', 'after']);
+  });
+
+  it('is left to a writer whose transaction takes as long as the client of DynamoDB waits for it', async () => {
+    const { realm, reader, start, say } = await scene();
+    const gate = Promise.withResolvers<void>();
+    let transactions = 0;
+    const slow: Mishap = async (send) => {
+      transactions++;
+      await gate.promise;
+      return send();
+    };
+    const { log } = realm.container(mishaps({ transact: [slow, slow, slow] }));
+    const taken = await takeNumbers(log, 1);
+    const entries = [messageTo(realm.channels.general, 1, 'slow')];
+    const slowly = commit(log, 1, () => ({ writes: [], entries, result: 0 }), Promise.resolve(taken));
+    await say('fast');
+    const { at } = await seen(reader, start);
+    for (let ms = 50; ms <= 2_000; ms += 50) {
+      expect(await look(at(ms), start)).toMatchObject({ head: start, ended: 'hole' });
+    }
+    gate.resolve();
+    await slowly;
+    expect(said(await look(at(2_050), start))).toEqual(['slow', 'fast']);
+    expect(transactions).toBe(1);
   });
 
   it('is left to a writer that commits at the last moment', async () => {
@@ -142,7 +221,7 @@ describe('a hole that stays', () => {
     const open = await takeNumbers(writer, 3);
     await say('after');
     atLast = () => say('before', open);
-    const old = later(reader, GRACE * 2);
+    const old = later(reader, GIVEN_UP);
     expect(await look(old, start)).toMatchObject({ entries: [], head: start, ended: 'hole' });
     expect(said(await look(old, start))).toEqual(['before', 'after']);
     expect(await slotsOf(writer)).toHaveLength(3);
@@ -155,7 +234,7 @@ describe('a hole that stays', () => {
     const { reader, writer, start, say } = await scene({ put: [mishap] });
     await takeNumbers(writer, 1);
     await say('after');
-    const old = later(reader, GRACE * 2);
+    const old = later(reader, GIVEN_UP);
     expect(await look(old, start)).toMatchObject({ head: start, ended: 'hole' });
     expect(said(await look(old, start))).toEqual(['after']);
   });
@@ -165,7 +244,7 @@ describe('a hole that stays', () => {
     const { reader, writer, start, say } = await scene({ put: [undefined, dies] });
     const open = await takeNumbers(writer, 3);
     await say('after');
-    const old = later(reader, GRACE * 2);
+    const old = later(reader, GIVEN_UP);
     await expect(look(old, start)).rejects.toThrow('the reader died');
     expect((await slotsOf(writer)).map(({ seq }) => seq)).toEqual([start, open[2], start + 4]);
     // No grace again: the tombstone is as old as the entry that stood behind the hole.
@@ -185,7 +264,7 @@ describe('a hole that stays', () => {
     const { reader, writer, start, say } = await scene();
     await takeNumbers(writer, 510);
     await say('after');
-    const old = later(reader, GRACE * 2);
+    const old = later(reader, GIVEN_UP);
     expect(await look(old, start)).toMatchObject({ head: start, ended: 'hole' });
     expect(said(await look(old, start))).toEqual([]);
     const run = await look(old, start, new Map(), 1_000);

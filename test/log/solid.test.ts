@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commit } from '../../shared/log/commit.ts';
 import { fill, type Log, takeNumbers } from '../../shared/log/log.ts';
-import { GRACE, SETTLE, WHOLE } from '../../shared/log/run.ts';
+import { GIVEN_UP, SETTLE, WHOLE } from '../../shared/log/run.ts';
 import { KEPT } from '../../shared/log/slot.ts';
 import { isMilestone, keepSolid, solidEnd } from '../../shared/log/solid.ts';
 import { key } from '../../shared/table/keys.ts';
@@ -33,7 +33,7 @@ const later = (log: Log, ms: number): Log => ({ ...log, now: () => log.now() + m
 /** Writes many numbers fast, as a writer that gives them back at once. */
 async function growBy(log: Log, count: number): Promise<number> {
   const numbers = await takeNumbers(log, count);
-  await fill(log, numbers.at(-1) as number, count);
+  await fill(log, numbers.at(-1) as number, { width: count });
   return numbers.at(-1) as number;
 }
 
@@ -54,7 +54,7 @@ describe('the solid end', () => {
     const { log, say } = await scene();
     await takeNumbers(log, 2);
     const last = await say('after');
-    expect(await solidEnd(later(log, GRACE * 2))).toEqual({ seq: last, messageId: last });
+    expect(await solidEnd(later(log, GIVEN_UP))).toEqual({ seq: last, messageId: last });
   });
 
   it('is told when what it covers can be read in full, in one round trip', async () => {

@@ -30,6 +30,8 @@ export interface Weather {
   readonly conflict: number;
   /** Longest that it is under way beyond what the store takes. */
   readonly slow: number;
+  /** How often a transaction is slow, and how long it takes then at most: a client of DynamoDB waits 2 s for it. */
+  readonly sluggish: { readonly often: number; readonly longest: number };
   /** Longest that a part of a committed transaction stays unseen while another part can be seen. */
   readonly partial: number;
 }
@@ -104,6 +106,10 @@ export class World {
           .then(() => this.#carried(command, send))
           .catch(() => {});
         throw fault('TimeoutError');
+      }
+      const { often, longest } = this.#weather.sluggish;
+      if (command instanceof TransactWriteCommand && this.#random() < often) {
+        await this.wait(this.#random() * longest);
       }
       const answer = await this.#carried(command, send);
       await this.wait(this.#random() * this.#weather.slow * 0.5);

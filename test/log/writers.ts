@@ -38,11 +38,14 @@ const deed = fc.oneof(
 
 export interface Schedule {
   readonly seed: number;
+  /** Events of ten days ago, one after the other: whether DynamoDB has deleted each of them. */
+  readonly ancient: readonly boolean[];
   readonly writers: readonly (readonly Deed[])[];
 }
 
 export const schedule: fc.Arbitrary<Schedule> = fc.record({
   seed: fc.integer(),
+  ancient: fc.array(fc.boolean(), { maxLength: 12 }),
   writers: fc.array(fc.array(deed, { minLength: 4, maxLength: 14 }), { minLength: 2, maxLength: 5 }),
 });
 

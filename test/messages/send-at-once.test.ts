@@ -220,12 +220,45 @@ describe('decisions are held until the commit', () => {
     const start = await lastNumber(realm);
     const slow = pausing(realm, /TransactWrite/, 1, async () => {
       idsOf([await sendTo(realm, admin, general, 'other')]);
-      // Its slot is still empty after the grace period: a reader fills it.
-      realm.pass(2 * GRACE);
-      await readRun(realm.log, start, new Map());
+      // Its slot is still empty after the grace period: a reader that waits fills it.
+      const sights = new Map();
+      await readRun(realm.log, start, sights);
+      realm.pass(GRACE);
+      await readRun(realm.log, start, sights);
     });
     const [id] = idsOf([await sendTo(slow, member, general)]);
     const sent = (await loggedAfter(realm, start)).filter(({ kind }) => kind === 'message');
     expect(sent.map(({ seq }) => seq)).toEqual([expect.any(Number), id]);
+  });
+
+  it('a writer taken for dead until its time is up is told to come again, and has sent nothing', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const start = await lastNumber(realm);
+    let passed = 0;
+    // Each of its transactions takes three seconds, in which others write and a reader waits.
+    const slow = realm.container(
+      (store: Send): Send =>
+        async (command) => {
+          if (!/TransactWrite/.test(command.constructor.name)) return store(command);
+          idsOf([await sendTo(realm, admin, general, 'other')]);
+          const sights = new Map();
+          await readRun(realm.log, start, sights);
+          passed += 3_000;
+          await readRun({ ...realm.log, now: () => Date.now() + passed }, start, sights);
+          return store(command);
+        },
+      { now: () => Date.now() + passed },
+    );
+    expect(await sendTo(slow, member, general)).toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': '2' },
+      body: { code: 'RATE_LIMIT_HIT' },
+    });
+    expect(passed).toBe(6_000);
+    const sent = (await loggedAfter(realm, start)).filter(({ kind }) => kind === 'message');
+    expect(sent).toHaveLength(2);
+    expect(sent.every((entry) => 'senderId' in entry && entry.senderId === admin.userId)).toBe(true);
   });
 });

@@ -21,6 +21,12 @@ const EASE = 5;
 /** Between two looks at something that will pass: a hole, an entry that settles (ms). */
 const SOON = 50;
 
+/**
+ * So often a poll looks soon after something that will pass; then as seldom as for news. Writers that are merely a
+ * little slower than others are done by then.
+ */
+const SOON_LOOKS = 6;
+
 /** So few slots are read to see whether a hole is closed: what stands behind it was read before, and is read again. */
 const GLANCE = 5;
 
@@ -56,17 +62,20 @@ export async function listen(
 ): Promise<readonly WireEvent[]> {
   const started = log.now();
   let pause = PROBE;
+  let looks = 0;
   for (let run = first; ; ) {
     const events = await hear(listener, run.entries);
     if (events.length > 0) return events;
     const { head, ended } = run;
+    looks = ended === 'hole' || ended === 'settling' ? looks + 1 : 0;
+    const isSoon = looks > 0 && looks <= SOON_LOOKS;
     const now = log.now();
     if (now >= hold.until) return beat(listener, log, last, head, sights);
     const mayEnd = ended === 'end' || (ended !== 'page' && now - started >= PATIENCE[ended]);
     if (!hold.isBlocking && mayEnd) {
       return head - cursor >= FAR ? beat(listener, log, last, head, sights) : [];
     }
-    const rest = Math.min(pause, hold.until - now);
+    const rest = Math.min(isSoon ? SOON : pause, hold.until - now);
     try {
       run = await next(log, head, ended, sights, rest);
       pause = pauseAfter(pause, EASE * (log.now() - now - rest));
@@ -111,10 +120,7 @@ async function beat(
 const pauseAfter = (pause: number, wanted: number): number =>
   Math.max(PROBE, pause / 2, Math.min(2 * pause, wanted, SLOWEST));
 
-/**
- * The next run that may hold something: at once after a page, soon after something that passes, else with news, for
- * which it looks after `pause` (ms).
- */
+/** The next run that may hold something: at once after a page, else after `pause` (ms) and, from the end, with news. */
 async function next(
   log: Log,
   head: number,
@@ -122,9 +128,7 @@ async function next(
   sights: Sights,
   pause: number,
 ): Promise<Run> {
-  if (ended === 'end') {
-    await log.wait(pause);
-    if (!(await isAnythingAfter(log, head))) return { entries: [], head, ended };
-  } else if (ended !== 'page') await log.wait(Math.min(SOON, pause));
+  if (ended !== 'page') await log.wait(pause);
+  if (ended === 'end' && !(await isAnythingAfter(log, head))) return { entries: [], head, ended };
   return readRun(log, head, sights, ended === 'hole' ? GLANCE : undefined);
 }
