@@ -20,12 +20,8 @@ export const handler = serve(deleteMessage, {
     checkChangeable(target);
     checkDeletion(caller, target, outside.now());
     const { table, uuid, now } = outside;
-    const { message, more } = target;
-    const { removed, left } = await makeRoom(
-      { table, realm, uuid },
-      [{ message, edits: more.edits }],
-      more.left,
-    );
+    const { more } = target;
+    const { removed, left } = await makeRoom({ table, realm, uuid }, [more.removed], more.left);
     const { count, plan } = planRemoval(realm, removed, left, now());
     return commit(count, plan);
   },

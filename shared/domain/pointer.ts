@@ -125,6 +125,11 @@ export class Memory {
     if (this.#graphs.size > MAX_GRAPHS && oldest !== undefined) this.#graphs.delete(oldest);
   }
 
+  /** What the container remembers of an item; undefined also where it remembers that there was none. */
+  recall(key: Key): Item | undefined {
+    return this.#items.get(idOf(key));
+  }
+
   /** Remembers where a name led, or that it led nowhere: most emoji in a text are no custom ones. */
   keep(key: Key, item: Item | undefined): void {
     const id = idOf(key);

@@ -42,5 +42,5 @@ export const removeReaction = endpoint({
   },
   reply: z.object({}),
   errors: ['REACTION_DOES_NOT_EXIST'],
-  needs: { table: writes },
+  needs: { table: [...writes, 'DeleteItem'] },
 });

@@ -32,6 +32,8 @@ export const says: Readonly<Record<ItemName, string>> = {
   edit: 'What a message was before an edit or a move.',
   graphVersion:
     'The version of the graph of groups, by which a container knows whether the one it remembers is right.',
+  reactions: 'The reactions to a message: how many there are, and the first ones.',
+  reaction: 'A reaction for which the summary of its message had no room.',
   groupGraph: 'Which named groups contain which groups, and who is arriving in a large one.',
   group: 'A user group and its settings.',
   folder: 'A channel folder, and how many channels are in it.',

@@ -49,6 +49,8 @@ export const itemKinds = {
   solid: item('{realm}/counter', 'solid'),
   slot: item('{realm}/log', '{seq:n}'),
   edit: item('{realm}/edits/{messageId:n}', '{seq:n}'),
+  reactions: item('{realm}/reactions/{messageId:n}', 'summary'),
+  reaction: item('{realm}/reactions/{messageId:n}', 'emoji/{type}/{code}/{userId:n}'),
   groupGraph: item('{realm}/groupGraph', 'graph'),
   graphVersion: item('{realm}/groupGraph', 'version'),
   group: item('{realm}/groups', '{groupId:n}'),

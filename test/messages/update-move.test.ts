@@ -9,6 +9,7 @@ import {
   givenSubscription,
   givenUser,
 } from '../given.ts';
+import { workedOff } from '../outbox.ts';
 import { react } from '../reactions/react.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
 import { storedCount, storedMessage, storedTopic } from '../stored.ts';
@@ -138,6 +139,7 @@ describe('PATCH /messages/{message_id}: another topic', () => {
     await react(realm, admin, id);
     await say(realm, member, general, 'cake');
     await move(realm, member, id, { topic: 'cake' });
+    await workedOff(realm);
     expect(await storedTopic(realm, general, 'cake')).toMatchObject({ participants: 2 });
   });
 });

@@ -32,14 +32,16 @@ export const messagePayload = (
 ): Payload => ({
   type: 'message',
   flags,
-  message: {
-    ...messageObject(message, names, {
+  message: messageObject(
+    message,
+    names,
+    {
       applyMarkdown: queue.applyMarkdown,
       emptyTopicName: queue.capabilities.includes('empty_topic_name'),
       clientGravatar: queue.clientGravatar,
-    }),
-    reactions: [],
-  },
+    },
+    [],
+  ),
 });
 
 /**

@@ -29,7 +29,7 @@ export interface Fetch {
 
 /** For whom a fetch begins, and what is known of them before anything else is read. */
 interface Beginning {
-  readonly outside: Pick<Outside, 'table'>;
+  readonly outside: Pick<Outside, 'table' | 'memory'>;
   readonly realm: string;
   readonly userId: number;
   readonly email: string;
@@ -41,11 +41,11 @@ interface Beginning {
  * trip, all but the texts of the messages.
  */
 export async function beginFetch(
-  { outside: { table }, realm, userId, email, known }: Beginning,
+  { outside: { table, memory }, realm, userId, email, known }: Beginning,
   asked: readonly AskedTerm[],
   window: Window | ByIds,
 ): Promise<Fetch> {
-  const reader = new Reader(table, realm, userId);
+  const reader = new Reader(table, realm, userId, memory);
   const terms = resolveNarrow(asked, known, userId);
   const source: Source =
     'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, AT_ONCE) } : sourceOf(terms);

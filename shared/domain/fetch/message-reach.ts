@@ -102,6 +102,7 @@ export function starredBy(reader: Reader): Reacher {
     });
     const [heads] = await Promise.all([
       listed(reader, ids),
+      ...ids.map((id) => reader.reactions(id)),
       ...stars.map(({ head }) => head && reader.surroundings(head)),
     ]);
     // What moved since then has other surroundings.
@@ -120,6 +121,7 @@ export const toldAmongListed = (reader: Reader, ids: readonly number[]): Reacher
     const existing = ids.filter(isId);
     const [heads] = await Promise.all([
       listed(reader, existing),
+      ...existing.map((id) => reader.reactions(id)),
       existing.length > 0 && reader.stars(Math.min(...existing), Math.max(...existing)),
     ]);
     await Promise.all(heads.map((head) => reader.surroundings(head)));

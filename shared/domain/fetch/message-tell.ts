@@ -4,6 +4,7 @@ import type { Caller } from '../caller.ts';
 import { cameTo, mayRead } from '../message/message-access.ts';
 import { messageObject, type Telling } from '../message/message-object.ts';
 import type { Outside } from '../outside.ts';
+import { allReactions, type Reaction } from '../reaction/reaction.ts';
 import { messageFlags } from '../unread/message-flags.ts';
 import type { User } from '../user/user.ts';
 import { concealedUser, type IsHidden, loadHidden } from '../user/user-access.ts';
@@ -35,7 +36,14 @@ export async function tellMessages(
   const users = await namesOf(reader, readable, isHidden);
   return Promise.all(
     readable.map(async (message) => ({
-      ...objectOf(message, caller, users, await channelName(reader, message), telling),
+      ...objectOf(
+        message,
+        caller,
+        users,
+        await channelName(reader, message),
+        telling,
+        await reader.reactions(message.id),
+      ),
       flags: await flagsOf(reader, caller, message, starred.has(message.id)),
     })),
   );
@@ -58,7 +66,11 @@ export async function loadForTelling(
 }
 
 async function loadMessage(reader: Reader, head: MessageHead): Promise<MessageSlot | undefined> {
-  const [message] = await Promise.all([reader.message(head.id), reader.surroundings(head)]);
+  const [message] = await Promise.all([
+    reader.message(head.id),
+    reader.surroundings(head),
+    reader.reactions(head.id),
+  ]);
   return message?.conversation === head.conversation ? message : undefined;
 }
 
@@ -88,6 +100,7 @@ function objectOf(
   users: ReadonlyMap<number, User>,
   channelName: string | undefined,
   telling: Telling,
+  reactions: readonly Reaction[],
 ): ReturnType<typeof messageObject> {
   const names = {
     users,
@@ -95,7 +108,7 @@ function objectOf(
     historyVisibility: realm.settings.message_edit_history_visibility_policy,
     ...(channelName !== undefined && { channelName }),
   };
-  return messageObject(message, names, telling);
+  return messageObject(message, names, telling, allReactions(message, reactions));
 }
 
 async function flagsOf(

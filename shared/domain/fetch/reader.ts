@@ -6,6 +6,9 @@ import type { Channel, Subscription } from '../channel/channel.ts';
 import { isId, type Seen } from '../channel/channel-access.ts';
 import { folded } from '../folding.ts';
 import { formerChannelOf, readPlaceOf } from '../message/message-head.ts';
+import type { Memory } from '../pointer.ts';
+import type { Reaction } from '../reaction/reaction.ts';
+import { loadReactions } from '../reaction/reaction-store.ts';
 import type { Dialogue } from '../send/direct.ts';
 import type { UserTopic } from '../topic/user-topic.ts';
 import { loadReadStates, type ReadState, stateFrom } from '../unread/read-state.ts';
@@ -20,11 +23,14 @@ export class Reader {
   readonly table: Table;
   readonly realm: string;
   readonly userId: number;
+  readonly #memory: Memory | undefined;
   readonly #read = new Map<string, Promise<unknown>>();
   readonly #kept = new Map<number, MessageSlot>();
   #starred: readonly Starred[] = [];
 
-  constructor(table: Table, realm: string, userId: number) {
+  /** `memory`: what the container remembers, for who reads messages to tell them. */
+  constructor(table: Table, realm: string, userId: number, memory?: Memory) {
+    this.#memory = memory;
     this.table = table;
     this.realm = realm;
     this.userId = userId;
@@ -187,8 +193,15 @@ export class Reader {
     return slot;
   }
 
+  /** The reactions that are stored beside a message. Two round trips where they are many, mostly one. */
+  reactions(messageId: number): Promise<readonly Reaction[]> {
+    return this.#once(`reactions ${messageId}`, () =>
+      loadReactions(this.table, this.realm, messageId, this.#memory),
+    );
+  }
+
   /**
-   * Reads all that telling a message needs besides the message itself and its star: what was read of its
+   * Reads all that telling a message needs besides the message itself, its reactions and its star: what was read of its
    * conversation, its channel, its people, and whether the reader takes part in a topic that it mentions.
    */
   async surroundings(head: Omit<MessageHead, 'id' | 'readBySender'>): Promise<void> {

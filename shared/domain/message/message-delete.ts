@@ -5,25 +5,24 @@ import type { Reader } from '../fetch/reader.ts';
 import { holds } from '../permission.ts';
 import { badRequest } from '../problems.ts';
 import type { User } from '../user/user.ts';
-import { type Left, loadEdits, loadLeft } from './message-removal.ts';
+import { type Left, loadLeft, loadRemoved, type Removed } from './message-removal.ts';
 
 /** What a deletion looks at besides the message and its channel. */
 export interface DeletionGround {
   readonly sender: User | undefined;
-  /** What is kept of earlier versions of the message; some of it where it is very much. */
-  readonly edits: readonly number[];
+  readonly removed: Removed;
   readonly left: Left;
 }
 
 /** Reads it. One round trip. */
 export async function loadDeletion(message: MessageSlot, reader: Reader): Promise<DeletionGround> {
   const { table, realm } = reader;
-  const [sender, edits, left] = await Promise.all([
+  const [sender, removed, left] = await Promise.all([
     reader.user(message.senderId),
-    loadEdits(table, realm, message),
+    loadRemoved(table, realm, message),
     loadLeft(table, realm, [message]),
   ]);
-  return { sender, edits, left };
+  return { sender, removed, left };
 }
 
 /**

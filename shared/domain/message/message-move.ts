@@ -17,7 +17,7 @@ import type { Rewriting } from './message-change.ts';
 import type { Relocating } from './message-update.ts';
 import { checkMove } from './move-check.ts';
 import { type Moved, noticeInNew } from './move-notice.ts';
-import { leavesPeople, peopleOf } from './move-people.ts';
+import { leavesPeople } from './move-people.ts';
 import { endEarlierMoves, type RestTask } from './move-rest.ts';
 import { type Move, planStep, type Step } from './move-step.ts';
 import { checkMoveTime, checkTopicMoveTime, moveLimit } from './move-time.ts';
@@ -159,7 +159,7 @@ async function moveAtOnce(
     follows: isWhole || mode === 'change_all',
     tasks: [
       ...(manner.inOld ? [{ kind: 'moved' as const, task: movedTask }] : []),
-      ...(leavesPeople(messages) ? [{ kind: 'people' as const, task: peopleTask }] : []),
+      ...(leavesPeople(messages, ground.reacted) ? [{ kind: 'people' as const, task: peopleTask }] : []),
     ],
     checks: [],
   });
@@ -205,7 +205,7 @@ async function moveFirst(
         ];
   return commitMove(context, decided, {
     // Those who take part because of it come with the others.
-    step: { messages: [message], ground: { ...ground, taking: new Set(peopleOf(message)) }, moving: job },
+    step: { messages: [message], ground: { ...ground, taking: new Set([message.senderId]) }, moving: job },
     follows: isWhole || mode === 'change_all',
     tasks: [{ kind: 'move', task, job }],
     checks,

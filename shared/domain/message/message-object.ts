@@ -1,5 +1,5 @@
 import type { Message, Revision } from '../../log/message.ts';
-import { reactionsOf } from '../reaction/reaction.ts';
+import { type Reaction, reactionObject } from '../reaction/reaction.ts';
 import { EMPTY_TOPIC_NAME, type HistoryVisibility } from '../realm/realm.ts';
 import { toldAvatarUrl } from '../user/avatar.ts';
 import type { User } from '../user/user.ts';
@@ -27,8 +27,13 @@ export interface MessageNames {
   readonly historyVisibility: HistoryVisibility;
 }
 
-/** A message as clients see one (wire facts 14.4), without flags. */
-export function messageObject(message: Message, names: MessageNames, telling: Telling) {
+/** A message as clients see one (wire facts 14.4), without flags. The reactions come in the order in which they are shown. */
+export function messageObject(
+  message: Message,
+  names: MessageNames,
+  telling: Telling,
+  reactions: readonly Reaction[],
+) {
   const sender = names.users.get(message.senderId);
   const isChannel = message.channelId !== undefined;
   const topic = message.topic ?? '';
@@ -53,12 +58,7 @@ export function messageObject(message: Message, names: MessageNames, telling: Te
     content: telling.applyMarkdown ? message.rendered : message.content,
     content_type: telling.applyMarkdown ? ('text/html' as const) : ('text/x-markdown' as const),
     is_me_message: message.isMe,
-    reactions: reactionsOf(message).map(({ name, code, type, userId }) => ({
-      emoji_name: name,
-      emoji_code: code,
-      reaction_type: type,
-      user_id: userId,
-    })),
+    reactions: reactions.map(reactionObject),
     submessages: [],
     ...(message.edited !== undefined && { last_edit_timestamp: message.edited }),
     ...(message.moved !== undefined && { last_moved_timestamp: message.moved }),

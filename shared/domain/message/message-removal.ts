@@ -6,6 +6,13 @@ import type { Write } from '../../table/write.ts';
 import { firstMessageEvent } from '../channel/first-message.ts';
 import { type Ends, loadEnds } from '../fetch/message-neighbours.ts';
 import { messageKey, stillTheSame } from '../fetch/message-target.ts';
+import { doLeave } from '../outbox/outbox.ts';
+import {
+  doForget,
+  loadSummary,
+  type ReactionSummary,
+  type ReactionsTask,
+} from '../reaction/reaction-store.ts';
 import { type Conversation, doLeaveDirect, type LeavingDirect } from '../send/direct.ts';
 import {
   doLeaveChannel,
@@ -18,10 +25,13 @@ import {
 } from '../topic/topic-leave.ts';
 import { hearersOf } from './message-hearers.ts';
 
-/** A message that is removed, with what is kept of its earlier versions; some of it where it is very much. */
+/** A message that is removed, with what goes with it. */
 export interface Removed {
   readonly message: MessageSlot;
+  /** What is kept of its earlier versions; some of it where it is very much. */
   readonly edits: readonly number[];
+  /** Undefined where nobody ever reacted. */
+  readonly reactions: ReactionSummary | undefined;
 }
 
 /** What of their conversation decides how messages leave it. */
@@ -39,8 +49,17 @@ export const MOST_EDITS = 10;
 /** How many of them go at once before it. */
 const EDITS_AT_ONCE = 50;
 
-/** Reads what is kept of earlier versions of a message. One round trip, or none where nothing ever was. */
-export async function loadEdits(table: Table, realm: string, message: MessageSlot): Promise<number[]> {
+/** Reads what goes with a message that is removed. One round trip. */
+export async function loadRemoved(table: Table, realm: string, message: MessageSlot): Promise<Removed> {
+  const [edits, reactions] = await Promise.all([
+    loadEdits(table, realm, message),
+    loadSummary(table, realm, message.id),
+  ]);
+  return { message, edits, reactions };
+}
+
+/** What is kept of earlier versions of a message; some of it where it is very much. */
+async function loadEdits(table: Table, realm: string, message: MessageSlot): Promise<number[]> {
   if (message.history === undefined) return [];
   const pk = partition('edit', { realm, messageId: message.id });
   const { items } = await table.page<{ seq: number }>({ pk, limit: EDITS_AT_ONCE });
@@ -92,7 +111,7 @@ export async function makeRoom(
 
 async function forgetEdits(
   { table, realm, uuid, ground = [] }: RemovalPlace,
-  { message, edits }: Removed,
+  { message, edits, reactions }: Removed,
 ): Promise<Removed> {
   let left = edits;
   while (left.length > MOST_EDITS) {
@@ -101,7 +120,7 @@ async function forgetEdits(
     if (outcome.state === 'refused') break;
     left = await loadEdits(table, realm, message);
   }
-  return { message, edits: left.slice(0, MOST_EDITS) };
+  return { message, edits: left.slice(0, MOST_EDITS), reactions };
 }
 
 const deleteEdits = (realm: string, messageId: number, edits: readonly number[]): Write[] =>
@@ -135,7 +154,7 @@ export function planRemoval(
     plan: () => ({
       writes: [
         ...ground,
-        ...removed.flatMap(({ message, edits }): Write[] => [
+        ...removed.flatMap(({ message, edits, reactions }): Write[] => [
           {
             put: messageKey(realm, message.id),
             item: { ...tombstoneOf(message, now) },
@@ -143,13 +162,24 @@ export function planRemoval(
             inOrder: true,
           },
           ...deleteEdits(realm, message.id, edits),
+          doForget(realm, message.id, reactions, now),
         ]),
+        ...leaveReactions(realm, removed, now),
         ...leaveWrites(realm, left),
       ],
       entries,
       result: {},
     }),
   };
+}
+
+/** Leaves to the worker of the outbox what does not go with the summaries of the reactions. */
+function leaveReactions(realm: string, removed: readonly Removed[], now: number): Write[] {
+  const messageIds = removed.filter(({ reactions }) => reactions?.isFull).map(({ message }) => message.id);
+  const [first] = messageIds;
+  if (first === undefined) return [];
+  const task: ReactionsTask = { messageIds };
+  return [doLeave({ realm, kind: 'reactions', job: `${first}` }, first, task, now)];
 }
 
 function firstMessageEvents(left: Left): EventEntry[] {

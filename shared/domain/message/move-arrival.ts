@@ -4,7 +4,7 @@ import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { folded } from '../folding.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
-import { isWhole, MOST_JOINING, peopleOfAll } from './move-people.ts';
+import { isWhole, MOST_JOINING, sendersOf } from './move-people.ts';
 import type { Move, StepGround } from './move-step.ts';
 
 /** A notice that arrives with the messages, as the newest message of the target. */
@@ -93,7 +93,7 @@ export function arrivalWrites(
   const sent =
     notice?.now ?? 1000 * Math.max(0, ...messages.filter(isWhole).map(({ timestamp }) => timestamp));
   const day = Math.floor(sent / 86_400_000);
-  const joining = peopleOfAll(messages)
+  const joining = sendersOf(messages)
     .slice(0, MOST_JOINING)
     .filter((userId) => !taking.has(userId));
   const joined = joining.map(

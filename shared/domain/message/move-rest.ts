@@ -206,7 +206,7 @@ async function moveStep(world: OutboxWorld, rest: Rest, step: readonly MessageSl
   const left = await thinOut(outside.table, realm, leaving, ground.left, outside.uuid);
   const updated: Updated = { userId: by, now, relocation: to, mode, channelName };
   const people: PeopleTask = { ids: leaving.ids };
-  const job: Job | undefined = leavesPeople(step)
+  const job: Job | undefined = leavesPeople(step, ground.reacted)
     ? { realm, kind: 'people', job: outside.uuid() }
     : undefined;
   const progress: Write = {

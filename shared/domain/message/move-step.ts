@@ -7,6 +7,7 @@ import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { firstMessageEvent } from '../channel/first-message.ts';
 import { folded } from '../folding.ts';
+import { doNoteMove, hasReactions } from '../reaction/reaction-store.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
 import {
   doLeaveChannel,
@@ -19,7 +20,7 @@ import { isSameTopic } from './conversation.ts';
 import { deletionPayload } from './message-removal.ts';
 import { doRelocate, doRevise, type Relocation, type Rewrite } from './message-revision.ts';
 import { type Arriving, arrivalWrites, countsWrites, spellingWrites } from './move-arrival.ts';
-import { isWhole, MOST_JOINING, peopleOf, peopleOfAll } from './move-people.ts';
+import { isWhole, MOST_JOINING, sendersOf } from './move-people.ts';
 import { unreadByMove } from './moved-unread.ts';
 
 /** A move of messages that was decided on. */
@@ -38,15 +39,17 @@ export interface StepGround {
   readonly left: LeavingState;
   readonly topic: Topic | undefined;
   readonly count: ChannelCount | undefined;
-  /** Those of the people in the messages who take part in the target topic already. */
+  /** Those of the senders of the messages who take part in the target topic already. */
   readonly taking: ReadonlySet<number>;
+  /** Somebody reacted to one of the messages, or that was not read. */
+  readonly reacted: boolean;
 }
 
 /** As many of the messages as fit into one step, at least one. */
 export function oneStep(messages: readonly MessageSlot[]): readonly MessageSlot[] {
   const people = new Set<number>();
-  const fitting = messages.slice(0, STEP).findIndex((message) => {
-    for (const userId of peopleOf(message)) people.add(userId);
+  const fitting = messages.slice(0, STEP).findIndex(({ senderId }) => {
+    people.add(senderId);
     return people.size > MOST_JOINING;
   });
   return fitting < 0 ? messages.slice(0, STEP) : messages.slice(0, Math.max(1, fitting));
@@ -60,14 +63,21 @@ export async function loadStep(
   messages: readonly MessageSlot[],
 ): Promise<StepGround> {
   const place = { realm, channelId: to.channelId, topic: folded(to.topic) };
-  const people = peopleOfAll(messages).slice(0, MOST_JOINING);
-  const [left, topic, count, participants] = await Promise.all([
+  const people = sendersOf(messages).slice(0, MOST_JOINING);
+  const [left, topic, count, participants, reacted] = await Promise.all([
     loadLeaving(table, realm, from, messages.length),
     table.get<Topic>(topicKey(realm, to)),
     table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
     table.getMany<{ userId: number }>(people.map((userId) => key('participant', { ...place, userId }))),
+    Promise.all(messages.map((message) => hasReactions(table, realm, message))),
   ]);
-  return { left, topic, count, taking: new Set(participants.map(({ userId }) => userId)) };
+  return {
+    left,
+    topic,
+    count,
+    taking: new Set(participants.map(({ userId }) => userId)),
+    reacted: reacted.includes(true),
+  };
 }
 
 /** One step of a move: the messages that go, what it looks at, and how it is told. */
@@ -126,6 +136,7 @@ export function planStep(
                 notBefore,
               }),
         ),
+        ...(leavesChannel(move) ? messages.map(({ id }) => doNoteMove(realm, id, relocation.channelId)) : []),
         ...placeWrites(realm, move, ground, {
           messages,
           notice: notice && { id: numbers.at(-1) as number, now },
@@ -142,13 +153,15 @@ export function planStep(
 
 /** Who may read the messages no longer is told to forget them. */
 const lossesOf = ({ from, to }: Move, messages: readonly MessageHead[]): EventEntry[] =>
-  from.channelId === to.channelId
-    ? []
-    : messages.map((message) => ({
+  leavesChannel({ from, to })
+    ? messages.map((message) => ({
         kind: 'event',
         hearers: { message: message.id, channel: from.channelId, goneTo: to.channelId },
         payload: deletionPayload(message.id, message),
-      }));
+      }))
+    : [];
+
+const leavesChannel = ({ from, to }: Pick<Move, 'from' | 'to'>): boolean => from.channelId !== to.channelId;
 
 /** Each channel may have another oldest message after the step. */
 function firstMessageEvents(
@@ -156,7 +169,7 @@ function firstMessageEvents(
   messages: readonly MessageHead[],
   ground: StepGround,
 ): EventEntry[] {
-  if (from.channelId === to.channelId) return [];
+  if (!leavesChannel({ from, to })) return [];
   const ids = messages.map(({ id }) => id);
   const firsts = [
     [from.channelId, firstAfter({ ...from, ids }, ground.left)],

@@ -7,6 +7,7 @@ import { mayReadMessage, type Seen } from '../channel/channel-access.ts';
 import { bare, inConversation } from '../fetch/message-reach.ts';
 import { folded } from '../folding.ts';
 import type { Standing } from '../permission.ts';
+import { hasReactions } from '../reaction/reaction-store.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
 import { loadLeaving } from '../topic/topic-leave.ts';
 import { type Move, STEP, type StepGround } from './move-step.ts';
@@ -43,7 +44,7 @@ export async function loadTogether(
 ): Promise<Together> {
   const source = { conversation: main.conversation, channelId: from.channelId };
   const lowest = lowestOf(mode, main);
-  const [left, topic, count, taking, page] = await Promise.all([
+  const [left, topic, count, taking, page, reacted] = await Promise.all([
     loadLeaving(table, realm, from, STEP),
     table.get<Topic>(topicKey(realm, to)),
     table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
@@ -57,8 +58,8 @@ export async function loadTogether(
       realm,
       source,
     )({ from: lowest, to: LARGEST_NUMBER, side: 'newer', limit: STEP + 1 }),
+    hasReactions(table, realm, main),
   ]);
-  const ground = { left, topic, count, taking: new Set(taking.items.map(({ userId }) => userId)) };
   // What the index does not show yet is in the newest part of the log.
   const recent = left.ends.recent.filter(({ id }) => id >= lowest).map(bare);
   const shown = page.heads.filter(({ id }) => !left.ends.elsewhere.has(id));
@@ -67,6 +68,13 @@ export async function loadTogether(
   const isAll = mode !== 'change_all' || heads.size + 1 === messagesIn(left.topic);
   const fits = !taking.more && page.until === undefined && heads.size < STEP && isAll;
   const oldest = [...heads.values()].sort((a, b) => a.id - b.id);
+  const ground = {
+    left,
+    topic,
+    count,
+    taking: new Set(taking.items.map(({ userId }) => userId)),
+    reacted: reacted || heads.size > 0,
+  };
   return { ground, others: fits ? oldest : undefined, oldest };
 }
 

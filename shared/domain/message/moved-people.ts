@@ -2,12 +2,14 @@ import { Stale } from '../../log/commit.ts';
 import { decideAnew } from '../../log/decide-anew.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { readMessages } from '../fetch/message-reach.ts';
 import { messageKey, stillThere } from '../fetch/message-target.ts';
 import { folded } from '../folding.ts';
 import type { OutboxWorld } from '../outbox/outbox-world.ts';
-import { peopleOf } from './move-people.ts';
+import { allReactions } from '../reaction/reaction.ts';
+import { loadReactions } from '../reaction/reaction-store.ts';
 
 /** Messages that moved, of which not all the people came along. */
 export interface PeopleTask {
@@ -41,7 +43,7 @@ async function bringInto(
   const [{ channelId, topic = '' } = {}] = messages;
   if (channelId === undefined) return true;
   const place = { realm, channelId, topic: folded(topic) };
-  const people = [...new Set(messages.flatMap(peopleOf))];
+  const people = await peopleOfAll(table, realm, messages);
   const keyOf = (userId: number) => key('participant', { ...place, userId });
   const there = await table.getMany<{ userId: number }>(people.map(keyOf));
   const taking = new Set(there.map(({ userId }) => userId));
@@ -63,4 +65,17 @@ async function bringInto(
     if (outcome.state !== 'done') return false;
   }
   return true;
+}
+
+/** Those who take part in a topic because of these messages: who sent one of them or reacted to it. */
+async function peopleOfAll(
+  table: Table,
+  realm: string,
+  messages: readonly MessageSlot[],
+): Promise<readonly number[]> {
+  const people = messages.map(async (message) => {
+    const reactions = allReactions(message, await loadReactions(table, realm, message.id));
+    return [message.senderId, ...reactions.map(({ userId }) => userId)];
+  });
+  return [...new Set((await Promise.all(people)).flat())];
 }

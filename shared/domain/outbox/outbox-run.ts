@@ -4,6 +4,7 @@ import { moveRest, type RestTask } from '../message/move-rest.ts';
 import { type MovedTask, tellMoved } from '../message/moved-notice.ts';
 import { bringPeople, type PeopleTask } from '../message/moved-people.ts';
 import type { Outside } from '../outside.ts';
+import { deleteReactions, type ReactionsTask } from '../reaction/reaction-store.ts';
 import type { SubscribedTask } from '../subscription/subscription-leave.ts';
 import { tellSubscribed } from '../subscription/subscription-notices.ts';
 import { followPolicies } from '../topic/policy-follow.ts';
@@ -22,6 +23,11 @@ const LAST = 15_000;
 export async function runJob(outside: Outside, job: Job, deadline: number): Promise<void> {
   const parts = await loadJob(outside.table, job);
   if (parts.length === 0) return;
+  if (job.kind === 'reactions') {
+    for (const { messageIds } of parts as (Left & ReactionsTask)[])
+      for (const id of messageIds) await deleteReactions(outside.table, job.realm, id, outside.uuid);
+    return finish(outside, parts);
+  }
   const world = await loadWorld(outside, job.realm);
   if (world !== undefined) {
     if (job.kind === 'policies') return followInOrder(world, job);

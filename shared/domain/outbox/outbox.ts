@@ -20,9 +20,9 @@ export const OUTBOX = 'outbox';
 
 /**
  * What is left: to tell people of their subscriptions, or a topic where its messages went; messages, policies and
- * people that follow; members of a large group.
+ * people that follow; members of a large group; reactions to deleted messages.
  */
-export type TaskKind = 'subscribed' | 'moved' | 'move' | 'policies' | 'people' | 'arrivals';
+export type TaskKind = 'subscribed' | 'moved' | 'move' | 'policies' | 'people' | 'arrivals' | 'reactions';
 
 /** A job, which may be left in parts by several transactions of one request: what a message of the queue says. */
 export interface Job {

@@ -1,4 +1,4 @@
-import type { Change } from '../../log/commit.ts';
+import { type Change, Stale } from '../../log/commit.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -14,27 +14,65 @@ import { automaticPolicy, visibility } from '../topic/visibility.ts';
 import type { User } from '../user/user.ts';
 import { settingsOf } from '../user/user-settings.ts';
 import {
+  attributeInMessage,
   type Emoji,
   type EmojiKey,
-  reactionAttribute,
-  reactionsOf,
+  isSameEmoji,
+  reactionsInMessage,
   type StoredReaction,
-  storedReaction,
+  storedInMessage,
 } from './reaction.ts';
 import { checkEmoji } from './reaction-emoji.ts';
+import {
+  doReact,
+  doUnreact,
+  inSummary,
+  loadReactionState,
+  type ReactionState,
+  withEmoji,
+} from './reaction-store.ts';
 
-/** Most reactions to one message: with its text it is one item of the table, which holds 400 KB. */
+/** Most reactions to one message: all of them are told with it, and a reply has a limit. */
 const MOST_REACTIONS = 2_000;
 
+/** What a request about a reaction looks at besides the message. */
+export interface ReactionGround {
+  readonly state: ReactionState;
+  /** Undefined for a direct message, and where a reaction is taken back. */
+  readonly participation: Participation | undefined;
+}
+
 /** What a reaction changes besides the message: whoever reacts takes part in the topic. */
-export interface Participation {
+interface Participation {
   readonly takesPart: boolean;
   readonly userTopic: UserTopic | undefined;
   readonly settings: ReturnType<typeof settingsOf>;
 }
 
-/** Reads it; undefined for a direct message. One round trip. */
-export async function loadParticipation(
+/** Reads what adding a reaction looks at. One round trip. */
+export async function loadReacting(
+  message: MessageSlot,
+  reader: Reader,
+  emoji: EmojiKey | undefined,
+): Promise<ReactionGround> {
+  const { table, realm, userId } = reader;
+  const [state, participation] = await Promise.all([
+    loadReactionState(table, realm, message.id, emoji, userId),
+    loadParticipation(message, reader),
+  ]);
+  return { state, participation };
+}
+
+/** Reads what taking a reaction back looks at. One round trip. */
+export async function loadUnreacting(
+  { id }: MessageSlot,
+  { table, realm, userId }: Reader,
+  emoji: EmojiKey | undefined,
+): Promise<ReactionGround> {
+  return { state: await loadReactionState(table, realm, id, emoji, userId), participation: undefined };
+}
+
+async function loadParticipation(
   { channelId, topic = '' }: MessageSlot,
   reader: Reader,
 ): Promise<Participation | undefined> {
@@ -52,34 +90,61 @@ export async function loadParticipation(
  * Decides that somebody may react so, and under which name: whoever reacts with a picture that is there already
  * joins those who did, even if its emoji was deactivated since.
  */
-export function checkReaction(userId: number, message: MessageSlot, given: Emoji, known: Known): Emoji {
-  if (storedReaction(message, given, userId) !== undefined) throw refusal('reactionExists');
-  const all = reactionsOf(message);
-  if (all.length >= MOST_REACTIONS) throw badRequest('This message has too many reactions.');
-  const same = all.find(({ type, code }) => type === given.type && code === given.code);
+export function checkReaction(
+  userId: number,
+  { message, more: { state } }: Target<ReactionGround>,
+  given: Emoji,
+  known: Known,
+): Emoji {
+  checkPlace(message, state);
+  if (reactionOf(userId, message, state, given) !== undefined) throw refusal('reactionExists');
+  const inMessage = reactionsInMessage(message);
+  if ((state.summary.count ?? 0) + inMessage.length >= MOST_REACTIONS) {
+    throw badRequest('This message has too many reactions.');
+  }
+  const same = inMessage.find((reaction) => isSameEmoji(reaction, given)) ?? withEmoji(state, given);
   if (same !== undefined) return { ...given, name: same.name };
   checkEmoji(given, known);
   return given;
 }
 
-/** The stored reaction that somebody wants to take back; refuses where there is none. */
-export function accessReaction(userId: number, message: MessageSlot, emoji: EmojiKey): StoredReaction {
-  const stored = storedReaction(message, emoji, userId);
+/** The reaction that somebody wants to take back; refuses where there is none. */
+export function accessReaction(
+  userId: number,
+  { message, more: { state } }: Target<ReactionGround>,
+  emoji: EmojiKey,
+): Emoji {
+  checkPlace(message, state);
+  const stored = reactionOf(userId, message, state, emoji);
   if (stored === undefined) throw refusal('reactionDoesNotExist');
-  return stored;
+  return { ...emoji, name: stored.name };
+}
+
+const reactionOf = (
+  userId: number,
+  message: MessageSlot,
+  state: ReactionState,
+  emoji: EmojiKey,
+): StoredReaction | undefined =>
+  storedInMessage(message, emoji, userId) ?? inSummary(state, emoji, userId) ?? state.own;
+
+/** The message was read before its reactions: it may have been deleted, or have left its channel, in between. */
+function checkPlace({ channelId }: MessageSlot, { summary }: ReactionState): void {
+  const { isGone, movedTo = channelId } = summary;
+  if (isGone || movedTo !== channelId) throw new Stale([]);
 }
 
 /** Adds a reaction. Whoever reacts takes part in the topic, which may change their policy for it. */
 export function planReaction(
   caller: Caller,
-  { message, seen, more: participation }: Target<Participation | undefined>,
+  { message, seen, more: { state, participation } }: Target<ReactionGround>,
   emoji: Emoji,
   now: number,
 ): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<Record<never, never>> } {
   const { realmId: realm, user } = caller;
-  const attribute = reactionAttribute(emoji, user.userId);
   const policy = participation && policyFor(user, participation, seen?.subscription?.isMuted === true);
-  const { channelId, topic = '' } = message;
+  const { id, channelId, topic = '' } = message;
+  const most = MOST_REACTIONS - reactionsInMessage(message).length;
   const visible =
     policy === undefined || channelId === undefined
       ? { writes: [], entries: [] }
@@ -93,12 +158,11 @@ export function planReaction(
     count: visible.entries.length + 1,
     plan: (numbers) => ({
       writes: [
-        {
-          update: messageKey(realm, message.id),
-          change: { set: { [attribute]: { name: emoji.name, seq: numbers.at(-1) } } },
-          when: { equals: { ...stillThere(message).equals, [attribute]: undefined } },
-          inOrder: true,
-        },
+        ...doReact(realm, id, state, emoji, {
+          userId: user.userId,
+          seq: numbers.at(-1) as number,
+          most,
+        }),
         ...(participation?.takesPart === false ? joinWrites(realm, message, user.userId) : []),
         ...visible.writes,
       ],
@@ -110,23 +174,33 @@ export function planReaction(
 
 /** Takes a reaction back, held to the one that was seen. */
 export const planRemoval =
-  (caller: Caller, message: MessageSlot, emoji: EmojiKey, stored: StoredReaction) =>
+  (caller: Caller, { message, more: { state } }: Target<ReactionGround>, emoji: Emoji) =>
   (): Change<Record<never, never>> => {
     const { realmId: realm, user } = caller;
-    const attribute = reactionAttribute(emoji, user.userId);
     return {
       writes: [
-        {
-          update: messageKey(realm, message.id),
-          change: { remove: [attribute] },
-          when: { equals: { ...stillThere(message).equals, [attribute]: stored } },
-          inOrder: true,
-        },
+        ...doUnreact(realm, message.id, state, emoji, user.userId),
+        ...takeOutOfMessage(realm, message, emoji, user.userId),
       ],
-      entries: [reactionEvent('remove', message, user, { ...emoji, name: stored.name })],
+      entries: [reactionEvent('remove', message, user, emoji)],
       result: {},
     };
   };
+
+/** Takes back a reaction that an earlier release stored in the message itself. */
+function takeOutOfMessage(realm: string, message: MessageSlot, emoji: EmojiKey, userId: number): Write[] {
+  const stored = storedInMessage(message, emoji, userId);
+  if (stored === undefined) return [];
+  const attribute = attributeInMessage(emoji, userId);
+  return [
+    {
+      update: messageKey(realm, message.id),
+      change: { remove: [attribute] },
+      when: { equals: { ...stillThere(message).equals, [attribute]: stored } },
+      inOrder: true,
+    },
+  ];
+}
 
 /** Reacting can make somebody follow a topic, or unmute it in a muted channel, where they want that. Bots never. */
 function policyFor(user: User, { settings, userTopic }: Participation, channelMuted: boolean) {

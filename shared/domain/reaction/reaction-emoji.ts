@@ -1,6 +1,6 @@
 import { emojiCode } from '../../markdown/emoji-table.ts';
 import type { Known, Pointer } from '../pointer.ts';
-import { badRequest } from '../problems.ts';
+import { badRequest, Refusal } from '../problems.ts';
 import type { Emoji, EmojiKey, ReactionType } from './reaction.ts';
 
 /** The one emoji of the kind `zulip_extra_emoji`. */
@@ -63,4 +63,17 @@ export function checkEmoji({ name, code, type }: Emoji, known: Known): void {
     zulip_extra_emoji: () => name === EXTRA && code === EXTRA,
   }[type];
   if (!isRight()) throw badRequest('There is no active emoji with this name, code and type.');
+}
+
+/**
+ * The emoji as far as it can be told before it is known whether the caller may see the message: a refusal waits until
+ * then, so that it does not tell that the message exists.
+ */
+export function emojiToRead(emoji: () => EmojiKey): EmojiKey | undefined {
+  try {
+    return emoji();
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
 }

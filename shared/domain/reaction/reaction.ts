@@ -22,35 +22,54 @@ export interface Reaction extends Emoji {
   readonly seq: number;
 }
 
-/** What the message holds of a reaction; the rest is in the name of the attribute. */
+/** The value that is stored for a reaction; the key or the name of the attribute tells the rest. */
 export type StoredReaction = Pick<Reaction, 'name' | 'seq'>;
 
-/**
- * Each reaction is an attribute of its message, so that two at once are changes of different attributes and never
- * lose one another, and so that one person reacts with one picture once, whatever name they use for it.
- */
-const PREFIX = 'reaction';
+/** Whether two emoji are the same picture. */
+export const isSameEmoji = (a: EmojiKey, b: EmojiKey): boolean => a.type === b.type && a.code === b.code;
 
-export const reactionAttribute = ({ type, code }: EmojiKey, userId: number): string =>
-  `${PREFIX}/${type}/${code}/${userId}`;
+/** Earlier releases stored a reaction as an attribute of its message, under a name that begins so. */
+const IN_MESSAGE = 'reaction';
 
-/** The reactions to a message in the order in which they were made. */
-export const reactionsOf = (message: object): Reaction[] =>
-  Object.entries(message)
-    .flatMap(([attribute, value]): Reaction[] => {
-      const [prefix, type, code, userId, ...rest] = attribute.split('/');
-      if (prefix !== PREFIX || code === undefined || userId === undefined || rest.length > 0) return [];
-      const { name, seq } = value as StoredReaction;
-      return [{ type: type as ReactionType, code, name, userId: Number(userId), seq }];
-    })
-    .sort((a, b) => a.seq - b.seq);
+/** The attribute of a message in which an earlier release stored this reaction. */
+export const attributeInMessage = ({ type, code }: EmojiKey, userId: number): string =>
+  `${IN_MESSAGE}/${type}/${code}/${userId}`;
 
-/** What the message holds of this person's reaction with this picture; undefined where there is none. */
-export const storedReaction = (
+/** The reactions that earlier releases stored in the message itself, in no order. */
+export const reactionsInMessage = (message: object): Reaction[] =>
+  Object.entries(message).flatMap(([attribute, value]): Reaction[] => {
+    const [prefix, type, code, userId, ...rest] = attribute.split('/');
+    if (prefix !== IN_MESSAGE || code === undefined || userId === undefined || rest.length > 0) return [];
+    const { name, seq } = value as StoredReaction;
+    return [{ type: type as ReactionType, code, name, userId: Number(userId), seq }];
+  });
+
+/** The reactions to a message in the order in which they were made, from all the places where they are stored. */
+export function allReactions(message: object, stored: readonly Reaction[]): Reaction[] {
+  const byKey = new Map<string, Reaction>();
+  const inOrder = [...reactionsInMessage(message), ...stored].sort((a, b) => a.seq - b.seq);
+  for (const reaction of inOrder) {
+    const name = attributeInMessage(reaction, reaction.userId);
+    // During an upgrade, functions of two releases may both have stored it.
+    if (!byKey.has(name)) byKey.set(name, reaction);
+  }
+  return [...byKey.values()];
+}
+
+/** A reaction as clients and archives see it (wire facts 14.4). */
+export const reactionObject = ({ name, code, type, userId }: Reaction) => ({
+  emoji_name: name,
+  emoji_code: code,
+  reaction_type: type,
+  user_id: userId,
+});
+
+/** What an earlier release stored of this reaction in the message itself. */
+export const storedInMessage = (
   message: MessageSlot,
   emoji: EmojiKey,
   userId: number,
 ): StoredReaction | undefined =>
   (message as unknown as Readonly<Record<string, StoredReaction | undefined>>)[
-    reactionAttribute(emoji, userId)
+    attributeInMessage(emoji, userId)
   ];

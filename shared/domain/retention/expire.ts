@@ -2,22 +2,23 @@ import { commit, MOST_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
-import { loadEdits, loadLeft, MOST_EDITS, makeRoom, planRemoval } from '../message/message-removal.ts';
+import { loadLeft, loadRemoved, MOST_EDITS, makeRoom, planRemoval } from '../message/message-removal.ts';
 import type { Outside } from '../outside.ts';
+import { MOST_PARTICIPANTS } from '../topic/topic-leave.ts';
 import type { Limit } from './retention-limit.ts';
 
 /** Messages of one conversation that are removed in one transaction. */
 export type Step = readonly [MessageSlot, ...MessageSlot[]];
 
 /**
- * Writes of a step besides those of its messages, at most: its slot of the log, the checks of the limit, and either a
- * topic that vanishes with fifty people who took part in it, the counts of its channel and the message that is its oldest
- * then, or a direct conversation that vanishes with its people, of whom there are at most 80.
+ * Writes of a step besides those of its messages, at most: its slot of the log, the checks of the limit, a job for the
+ * outbox, and either a topic that vanishes with people who took part in it, the counts of its channel and the message
+ * that is its oldest then, or a direct conversation that vanishes with its people, of whom there are at most 80.
  */
-const BESIDES = { topic: 1 + 2 + 1 + 50 + 2, direct: 1 + 1 + 1 + 80 };
+const BESIDES = { topic: 1 + 2 + 1 + 1 + MOST_PARTICIPANTS + 2, direct: 1 + 1 + 1 + 1 + 80 };
 
-/** Writes that a message takes at most: its tombstone, and what is kept of its earlier versions. */
-const writesOf = ({ history = [] }: MessageSlot): number => 1 + Math.min(history.length, MOST_EDITS);
+/** Writes that a message takes at most: its tombstone, its reactions, and what is kept of its earlier versions. */
+const writesOf = ({ history = [] }: MessageSlot): number => 2 + Math.min(history.length, MOST_EDITS);
 
 /** Divides messages into steps, each of one conversation and small enough for one transaction, the oldest first. */
 export function stepsOf(messages: readonly MessageSlot[]): Step[] {
@@ -48,7 +49,7 @@ export async function expire(outside: Outside, log: Log, step: Step, { ground }:
   const { realm } = log;
   const [left, removed] = await Promise.all([
     loadLeft(table, realm, step),
-    Promise.all(step.map(async (message) => ({ message, edits: await loadEdits(table, realm, message) }))),
+    Promise.all(step.map((message) => loadRemoved(table, realm, message))),
   ]);
   const fitting = await makeRoom({ table, realm, uuid, ground }, removed, left);
   const { count, plan } = planRemoval(realm, fitting.removed, fitting.left, now(), ground);

@@ -24,8 +24,11 @@ export interface LeavingState {
   readonly participants: readonly number[];
 }
 
-/** Participants that go in the transaction with which their topic vanishes; what is more goes before it. */
-const MOST_PARTICIPANTS = 50;
+/**
+ * Participants that go in the transaction with which their topic vanishes; what is more goes before it. Beside them it has
+ * room for twenty messages that go to another channel, two writes each, with fifteen people who come to take part there.
+ */
+export const MOST_PARTICIPANTS = 30;
 
 /** Reads what decides about messages that leave, so many at most. One round trip. */
 export async function loadLeaving(
