@@ -1,6 +1,7 @@
 import { accessTarget, loadTarget, messagePointers } from '../../shared/domain/fetch/message-target.ts';
 import { loadHistory, tellHistory } from '../../shared/domain/message/message-history.ts';
-import { visibleHistory } from '../../shared/domain/message/visible-history.ts';
+import { readableHistory, visibleHistory } from '../../shared/domain/message/visible-history.ts';
+import { isGuest } from '../../shared/domain/permission.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import { getMessageHistory } from '../../shared/endpoints/message-edit.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -15,7 +16,8 @@ export const handler = serve(getMessageHistory, {
     if (visibility === 'none')
       throw badRequest('This organization does not show earlier versions of messages.');
     const emptyTopicName = input.allow_empty_topic_name ?? false;
-    const shown = { ...message, history: visibleHistory(message.history, visibility) };
+    const readable = readableHistory(message.history, isGuest(caller.standing));
+    const shown = { ...message, history: visibleHistory(readable, visibility) };
     return { message_history: tellHistory(shown, edits, { emptyTopicName }) };
   },
 });

@@ -72,7 +72,12 @@ export interface Revision {
   readonly content?: true;
   /** Where it was before and where it went, as far as that changed. */
   readonly topic?: { readonly from: string; readonly to: string };
-  readonly channel?: { readonly from: number; readonly to: number };
+  readonly channel?: {
+    readonly from: number;
+    readonly to: number;
+    /** Who could read the channel that it left; absent for a private one, and where no version kept it. */
+    readonly openTo?: 'members' | 'everyone';
+  };
 }
 
 /** Whom the message addresses. Absent where it addresses nobody. */

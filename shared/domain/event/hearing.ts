@@ -5,7 +5,13 @@ import type { Channel, Subscription } from '../channel/channel.ts';
 import { hasMetadataAccess, type Seen } from '../channel/channel-access.ts';
 import { hearsOfSight } from '../channel/channel-sight.ts';
 import { folded } from '../folding.ts';
-import { channelsOf, hearsOfMessage, isSubscribedBefore } from '../message/message-hearing.ts';
+import {
+  channelsOf,
+  comesFromHidden,
+  hearsOfMessage,
+  isSubscribedBefore,
+} from '../message/message-hearing.ts';
+import { withoutFormerPlace } from '../message/update-event.ts';
 import type { Objects, Outside } from '../outside.ts';
 import { isAdministrator, isGuest } from '../permission.ts';
 import { messageFlags } from '../unread/message-flags.ts';
@@ -199,7 +205,10 @@ async function tell(
         isRegistering: isWhileRegistering(queue, entry.at),
         objects,
       });
-  return payload && eventOf({ ...payload, ...ownFlags(ground, entry) }, entry.seq, queue);
+  if (payload === undefined) return undefined;
+  const isFromHidden = comesFromHidden(ground.caller.standing, entry.hearers, ground.channels);
+  const told = isFromHidden ? withoutFormerPlace(payload) : payload;
+  return eventOf({ ...told, ...ownFlags(ground, entry) }, entry.seq, queue);
 }
 
 /** The flags of the message that an event tells of, for its listener. */
@@ -262,6 +271,7 @@ function tellMessage(ground: Ground, message: ReadMessage): WireEvent | undefine
     users,
     realmStringId: caller.realm.stringId,
     historyVisibility: caller.realm.settings.message_edit_history_visibility_policy,
+    isGuest: isGuest(caller.standing),
   };
   const payload = messagePayload(message, names, flags, queue);
   return eventOf(

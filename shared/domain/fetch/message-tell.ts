@@ -4,6 +4,7 @@ import type { Caller } from '../caller.ts';
 import { cameTo, mayRead } from '../message/message-access.ts';
 import { messageObject, type Telling } from '../message/message-object.ts';
 import type { Outside } from '../outside.ts';
+import { isGuest } from '../permission.ts';
 import { allReactions, type Reaction } from '../reaction/reaction.ts';
 import { messageFlags } from '../unread/message-flags.ts';
 import type { User } from '../user/user.ts';
@@ -96,7 +97,7 @@ const peopleOf = ({ senderId, people = [] }: MessageHead): readonly number[] => 
 
 function objectOf(
   message: MessageSlot,
-  { realm }: Caller,
+  { realm, standing }: Caller,
   users: ReadonlyMap<number, User>,
   channelName: string | undefined,
   telling: Telling,
@@ -106,6 +107,7 @@ function objectOf(
     users,
     realmStringId: realm.stringId,
     historyVisibility: realm.settings.message_edit_history_visibility_policy,
+    isGuest: isGuest(standing),
     ...(channelName !== undefined && { channelName }),
   };
   return messageObject(message, names, telling, allReactions(message, reactions));

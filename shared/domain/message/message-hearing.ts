@@ -39,6 +39,20 @@ export function hearsOfMessage(
   return hears && !('goneTo' in hearers && mayReadIn(hearers.goneTo));
 }
 
+/**
+ * Whether an event tells a listener who hears of it where a message came from that they could not read there: what it
+ * says of that place is not for them.
+ */
+export function comesFromHidden(
+  who: Standing,
+  hearers: Hearers,
+  channels: ReadonlyMap<number, Seen>,
+): boolean {
+  if (!('movedTo' in hearers)) return false;
+  const seen = channels.get(hearers.channel);
+  return seen === undefined || !mayReadMessage(who, seen, hearers.message);
+}
+
 /** Whether the listener's subscription began before this number. */
 export const isSubscribedBefore = (seen: Seen | undefined, seq: number): boolean =>
   seen?.subscription !== undefined && seen.subscription.since < seq;

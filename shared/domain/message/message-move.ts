@@ -14,6 +14,7 @@ import { thinOut } from '../topic/topic-leave.ts';
 import { noticeEntry } from '../topic/topic-notice.ts';
 import { isSameTopic } from './conversation.ts';
 import type { Rewriting } from './message-change.ts';
+import type { Relocation } from './message-revision.ts';
 import type { Relocating } from './message-update.ts';
 import { checkMove } from './move-check.ts';
 import { type Moved, noticeInNew } from './move-notice.ts';
@@ -25,6 +26,7 @@ import { goingAlong, loadTogether, lowestOf } from './move-together.ts';
 import type { MovedTask } from './moved-notice.ts';
 import type { PeopleTask } from './moved-people.ts';
 import { type Updated, updateEvent } from './update-event.ts';
+import { openTo } from './visible-history.ts';
 
 interface MoveContext {
   readonly caller: Caller;
@@ -73,11 +75,13 @@ export async function moveMessages(
   manner: Manner,
 ): Promise<readonly Job[]> {
   const { caller, outside, now } = context;
-  const { to, target } = relocating;
+  const { target } = relocating;
   const { realmId: realm, user, standing } = caller;
   const { channel, subscription } = seen;
   const { mode } = manner;
   const from = { channelId: channel.channelId, topic: message.topic ?? '' };
+  const open = openTo(channel);
+  const to: Relocation = { ...relocating.to, ...(open && { openTo: open }) };
   const asked = { from: { channel, topic: from.topic }, to };
   const channels = { from: channel, to: checkMove(caller, asked, target, relocating.ground.topic) };
   const limit = moveLimit(caller, asked);

@@ -3,7 +3,7 @@ import { type Reaction, reactionObject } from '../reaction/reaction.ts';
 import { EMPTY_TOPIC_NAME, type HistoryVisibility } from '../realm/realm.ts';
 import { toldAvatarUrl } from '../user/avatar.ts';
 import type { User } from '../user/user.ts';
-import { visibleHistory } from './visible-history.ts';
+import { readableHistory, visibleHistory } from './visible-history.ts';
 
 /** How a reader wants messages told. */
 export interface Telling {
@@ -25,6 +25,8 @@ export interface MessageNames {
   readonly realmStringId: string;
   /** What the organization shows of earlier versions. */
   readonly historyVisibility: HistoryVisibility;
+  /** The reader is a guest, to whom less of it is open. */
+  readonly isGuest: boolean;
 }
 
 /** A message as clients see one (wire facts 14.4), without flags. The reactions come in the order in which they are shown. */
@@ -37,7 +39,8 @@ export function messageObject(
   const sender = names.users.get(message.senderId);
   const isChannel = message.channelId !== undefined;
   const topic = message.topic ?? '';
-  const history = visibleHistory(message.history, names.historyVisibility);
+  const readable = readableHistory(message.history, names.isGuest);
+  const history = visibleHistory(readable, names.historyVisibility);
   return {
     id: message.id,
     type: isChannel ? ('stream' as const) : ('private' as const),

@@ -8,6 +8,7 @@ import { messageKey, stillThere, stillTheSame } from '../fetch/message-target.ts
 import { mentionsIn } from '../send/send.ts';
 import { topicConversation } from './conversation.ts';
 import { readPlaceOf } from './message-head.ts';
+import type { OpenTo } from './visible-history.ts';
 
 /** New content of a message. */
 export interface Rewrite {
@@ -21,6 +22,8 @@ export interface Relocation {
   readonly topic: string;
   /** It only marks the topic as resolved, or takes the mark away: that does not count as a move (wire facts 14.4). */
   readonly isResolution: boolean;
+  /** Who could read the channel that it leaves, as `openTo` of a `Revision`. */
+  readonly openTo?: OpenTo;
 }
 
 /** A message before a change of its content, kept apart from it because texts can be long. */
@@ -126,7 +129,9 @@ function placesOf(
 ): Pick<Revision, 'topic' | 'channel'> {
   return {
     ...(topic !== to.topic && { topic: { from: topic, to: to.topic } }),
-    ...(channelId !== to.channelId && { channel: { from: channelId, to: to.channelId } }),
+    ...(channelId !== to.channelId && {
+      channel: { from: channelId, to: to.channelId, ...(to.openTo && { openTo: to.openTo }) },
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Message, MessageHead } from '../../log/message.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import type { EventEntry, Payload } from '../../log/slot.ts';
 import { mentionsIn } from '../send/send.ts';
 import { topicConversation } from './conversation.ts';
 import { readPlaceOf } from './message-head.ts';
@@ -59,6 +59,19 @@ export function updateEvent(
       }),
     },
   };
+}
+
+/**
+ * The event of a move for those who could not read the messages where they were: without the name of that channel, and
+ * as if the topic there had the new name. Clients need some topic there, and the channel's id to know of a move.
+ */
+export function withoutFormerPlace({
+  stream_name: _,
+  subject,
+  topic_links: __,
+  ...payload
+}: Payload): Payload {
+  return { ...payload, ...(subject !== undefined && { orig_subject: subject }) };
 }
 
 /** The message as it is after the update, as far as flags need it. */
