@@ -12,10 +12,9 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { METRICS } from '../shared/domain/metric.ts';
+import { type MetricName, metrics } from '../shared/domain/metric.ts';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { exportWorker } from '../shared/endpoints/export.ts';
-import { sendMessage } from '../shared/endpoints/send-message.ts';
 import { accept } from './accepted.ts';
 import type { Watched } from './watched.ts';
 
@@ -43,7 +42,7 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, watched: Watched, email: string | undefined) {
     super(scope, id);
-    this.all = Object.entries(troubles(watched)).map(
+    this.all = Object.entries(troubles(Stack.of(this).stackName, watched)).map(
       ([name, { hurt, section, metric, from, of = 1 }]) =>
         new Alarm(this, name, {
           alarmName: `${Stack.of(this).stackName}-${name}`,
@@ -87,25 +86,44 @@ export class Alarms extends Construct {
 
 const minutes = (count: number) => ({ period: Duration.minutes(count) });
 
-/** The sum of several metrics. */
-const sumOf = (metrics: readonly IMetric[], period: Duration): MathExpression =>
-  new MathExpression({
-    expression: metrics.map((_, i) => `FILL(m${i}, 0)`).join(' + '),
-    usingMetrics: Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric])),
-    period,
-  });
+/** Something that functions count under the name of their stack, of this kind only if it is told apart by one. */
+const countedIn =
+  (namespace: string) =>
+  (name: MetricName, kind?: string): Metric => {
+    const dimension = metrics[name];
+    return new Metric({
+      namespace,
+      metricName: name,
+      ...(dimension !== undefined && kind !== undefined && { dimensionsMap: { [dimension]: kind } }),
+      statistic: 'Sum',
+      ...minutes(5),
+    });
+  };
+
+/** One figure of several metrics. Each of them costs as much as an alarm of its own; it is fewer mails. */
+const oneOf =
+  (combined: (names: readonly string[]) => string) =>
+  (of: readonly IMetric[], period: Duration): MathExpression => {
+    const names = of.map((_, i) => `m${i}`);
+    return new MathExpression({
+      expression: combined(names),
+      usingMetrics: Object.fromEntries(of.map((metric, i) => [`m${i}`, metric])),
+      period,
+    });
+  };
+
+const sumOf = oneOf((names) => names.map((name) => `FILL(${name}, 0)`).join(' + '));
+
+const largestOf = oneOf((names) => `MAX([${names.map((name) => `FILL(${name}, 0)`).join(', ')}])`);
 
 /** All that can go wrong, by the name of its alarm. */
-function troubles({
-  table,
-  api,
-  lambdas,
-  work,
-  scheduled,
-  pollConcurrency,
-}: Watched): Record<string, Trouble> {
+function troubles(
+  namespace: string,
+  { api, lambdas, work, deadLetters, scheduled, pollConcurrency }: Watched,
+): Record<string, Trouble> {
+  const counted = countedIn(namespace);
   const of = (id: string) => lambdas.get(id);
-  const [poll, send, exports] = [of(getEvents.id), of(sendMessage.id), of(exportWorker.id)];
+  const [poll, exports] = [of(getEvents.id), of(exportWorker.id)];
   return {
     Faults: {
       hurt: "People get errors that are nobody's fault but ours.",
@@ -116,43 +134,36 @@ function troubles({
     HolesFilled: {
       hurt: 'Clients hear of news late, by a second for each writer that died.',
       section: 'Holes filled',
-      metric: new Metric({ namespace: METRICS, metricName: 'HolesFilled', statistic: 'Sum', ...minutes(5) }),
+      metric: counted('HolesFilled'),
       from: 20,
       of: 3,
     },
     TableThrottled: {
-      hurt: 'Requests take longer or fail, as one organization asks more of the table than a partition gives.',
+      hurt: 'Requests fail, as one organization asks more of the table, or of an index of it, than a partition gives.',
       section: 'Table throttled',
-      metric: sumOf(
-        ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) =>
-          table.metric(name, { statistic: 'Sum', ...minutes(5) }),
-        ),
-        Duration.minutes(5),
-      ),
+      // Counted by the functions: DynamoDB's own metrics are six, one for each index besides the table, each of which an
+      // alarm costs money for, and they count what a repetition made good too.
+      metric: counted('StoreThrottled'),
       from: 10,
       of: 2,
     },
-    ...(send && {
-      SendsThrottled: {
-        hurt: 'Messages are not taken: Lambda runs as many functions as the account allows.',
-        section: 'Sends throttled',
-        metric: send.metricThrottles(minutes(5)),
-        from: 1,
-      },
-    }),
-    ...(poll && {
-      PollsThrottled: {
-        hurt: 'Clients that wait for news get errors, and hear of it late.',
-        section: 'Polls',
-        metric: poll.metricThrottles(minutes(5)),
-        from: 1,
-      },
-    }),
+    FunctionsThrottled: {
+      hurt: 'Messages may not be taken, and clients hear of news late: Lambda runs as many functions as it may.',
+      section: 'Functions throttled',
+      // Of all functions of the account and region, as it is they who share its limit.
+      metric: new Metric({
+        namespace: 'AWS/Lambda',
+        metricName: 'Throttles',
+        statistic: 'Sum',
+        ...minutes(5),
+      }),
+      from: 5,
+    },
     ...(poll &&
       pollConcurrency !== undefined && {
         PollsCrowded: {
           hurt: 'Nobody yet; soon there is no room for more clients that wait for news.',
-          section: 'Polls',
+          section: 'Polls crowded',
           metric: poll.metric('ConcurrentExecutions', { statistic: 'Maximum', ...minutes(1) }),
           from: Math.ceil(crowded * pollConcurrency),
           of: 5,
@@ -162,13 +173,7 @@ function troubles({
       ExportsFailed: {
         hurt: 'An administrator who asked for an export waits for it, or does not get it.',
         section: 'Exports failed',
-        metric: new Metric({
-          namespace: METRICS,
-          metricName: 'WorkFailures',
-          dimensionsMap: { Worker: exportWorker.id },
-          statistic: 'Sum',
-          ...minutes(5),
-        }),
+        metric: counted('WorkFailures', exportWorker.id),
         from: 1,
       },
     }),
@@ -183,30 +188,24 @@ function troubles({
         from: 3,
       },
     }),
-    ...Object.fromEntries(
-      work.flatMap(({ name, says, queue, deadLetters }): [string, Trouble][] => [
-        [
-          `${name}DeadLetters`,
-          {
-            hurt: `Some work was given up. ${says}`,
-            section: 'Dead letters',
-            metric: deadLetters.metricApproximateNumberOfMessagesVisible({
-              statistic: 'Maximum',
-              ...minutes(5),
-            }),
-            from: 1,
-          },
-        ],
-        [
-          `${name}Late`,
-          {
-            hurt: `Work has waited for half an hour. ${says}`,
-            section: 'Late work',
-            metric: queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', ...minutes(5) }),
-            from: oldestWork,
-          },
-        ],
-      ]),
-    ),
+    DeadLetters: {
+      hurt: 'Some work was given up: a notification, a notice, a mail or an export.',
+      section: 'Dead letters',
+      metric: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', ...minutes(5) }),
+      from: 1,
+    },
+    ...(work.length > 0 && {
+      WorkLate: {
+        hurt: `Work has waited for half an hour. ${work.map(({ says }) => says).join(' ')}`,
+        section: 'Late work',
+        metric: largestOf(
+          work.map(({ queue }) =>
+            queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', ...minutes(5) }),
+          ),
+          Duration.minutes(5),
+        ),
+        from: oldestWork,
+      },
+    }),
   };
 }

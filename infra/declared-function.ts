@@ -10,6 +10,7 @@ import {
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { AssetHashType, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { NAMESPACE } from '../shared/domain/metric.ts';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
 import { accept } from './accepted.ts';
 import type { Bundle } from './build.ts';
@@ -87,7 +88,10 @@ export class DeclaredFunction extends Construct {
       memorySize: declaration.memory,
       ...(concurrency !== undefined && { reservedConcurrentExecutions: concurrency }),
       ...(triggersItself && { recursiveLoop: RecursiveLoop.ALLOW }),
-      environment: environment(declaration.needs, resources),
+      environment: {
+        ...environment(declaration.needs, resources),
+        [NAMESPACE]: Stack.of(this).stackName,
+      },
     });
     // The CDK's own way to say this adds a policy for itself to each role.
     (this.lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };

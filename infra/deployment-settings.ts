@@ -22,11 +22,19 @@ const COUNT = /^[1-9]\d{1,7}$/;
 /** From 128 to 10240, the megabytes that Lambda gives a function. */
 const MEMORY = /^(12[89]|1[3-9]\d|[2-9]\d\d|[1-9]\d{3}|10[01]\d\d|102[0-3]\d|10240)$/;
 
+/** Short enough for the names that are made with it, of which functions' and sampling rules' are the tightest. */
+const STACK_NAME = /^(?=.{1,28}$)[A-Za-z](-?[A-Za-z0-9])*$/;
+
 /** The numbers of days that CloudWatch takes. */
 const retentions = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
 
 /** Every such setting, by the value of CDK context that gives it. */
 export const deploymentSettings = {
+  stackName: {
+    says: 'what the stack is called, and with it all that needs a name; a second one in a region needs another',
+    otherwise: 'Parlance',
+    matches: STACK_NAME,
+  },
   domain: {
     says: 'hosts at which clients find the service, separated by commas; the first one is its address',
     matches: new RegExp(`^${HOST}(,${HOST})*$`),
@@ -100,6 +108,7 @@ type Values = {
 
 /** What the operator decided, ready for use. */
 export interface Deployment {
+  readonly stackName: string;
   /** The hosts of the service and their certificate; without them CloudFront gives it a host. */
   readonly domain:
     | { readonly hosts: readonly [string, ...string[]]; readonly certificateArn: string }
@@ -134,6 +143,7 @@ export function deploymentOf(node: Pick<Node, 'tryGetContext'>): Deployment {
     }),
   ) as Values;
   return {
+    stackName: values.stackName,
     domain: domainOf(values),
     corsOrigins: values.corsOrigins?.split(',') ?? [],
     logRetentionDays: Number(values.logRetentionDays),
@@ -152,14 +162,17 @@ function secretNamesOf(values: Values): Deployment['secretNames'] {
     'zoom-client-secret': 'zoomSecretName',
     'webex-client-secret': 'webexSecretName',
   } as const satisfies Readonly<Record<string, Name>>;
-  checkSecretNames(
-    Object.values(settings).map((setting) => ({
+  const names = Object.entries(settings).map(([secret, setting]) => {
+    const isDefault = values[setting] === deploymentSettings[setting].otherwise;
+    return {
+      secret,
       setting,
-      name: values[setting],
-      isDefault: values[setting] === deploymentSettings[setting].otherwise,
-    })),
-  );
-  return new Map(Object.entries(settings).map(([secret, setting]) => [secret, values[setting]]));
+      isDefault,
+      name: isDefault ? `${values.stackName}/${secret}` : values[setting],
+    };
+  });
+  checkSecretNames(names);
+  return new Map(names.map(({ secret, name }) => [secret, name]));
 }
 
 function rateLimitsOf({ addressLimit, credentialLimit }: Values): Deployment['rateLimits'] {

@@ -122,6 +122,8 @@ export class Distribution extends Construct {
 
   private introduction(): EdgeFunction {
     return new EdgeFunction(this, 'Introduction', {
+      // The CDK's own name follows from the place in the app, which is the same for every stack.
+      functionName: this.named('introduction'),
       comment: 'Parlance: tells the API which host and which address a request came to and from.',
       runtime: FunctionRuntime.JS_2_0,
       code: FunctionCode.fromInline(introduce),

@@ -11,9 +11,10 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { METRICS, type MetricName, metrics } from '../shared/domain/metric.ts';
+import { type MetricName, metrics } from '../shared/domain/metric.ts';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { sendMessage } from '../shared/endpoints/send-message.ts';
+import { tableSchema } from '../shared/table/schema.ts';
 import type { Watched } from './watched.ts';
 
 const period = Duration.minutes(5);
@@ -28,7 +29,7 @@ export class Overview extends Construct {
       dashboardName: stackName,
       widgets: [
         [new AlarmStatusWidget({ title: 'Alarms', width: 24, alarms: [...alarms] })],
-        ...widgets(watched, region).map((row) => [new Row(...row.flat())]),
+        ...widgets(watched, region, countedIn(stackName)).map((row) => [new Row(...row.flat())]),
       ],
     });
   }
@@ -41,15 +42,21 @@ const graph = (title: string, left: readonly IMetric[], right: readonly IMetric[
     : [new GraphWidget({ title, width: third, left: [...left], right: [...right], period })];
 
 /** One line for each kind of what functions count. */
-const counted = (name: MetricName): MathExpression =>
-  new MathExpression({
-    expression: `SEARCH('{${[METRICS, metrics[name]].filter(Boolean).join(',')}} MetricName="${name}"', 'Sum')`,
-    usingMetrics: {},
-    label: '',
-    period,
-  });
+const countedIn =
+  (namespace: string) =>
+  (name: MetricName): MathExpression =>
+    new MathExpression({
+      expression: `SEARCH('{${[`"${namespace}"`, metrics[name]].filter(Boolean).join(',')}} MetricName="${name}"', 'Sum')`,
+      usingMetrics: {},
+      label: '',
+      period,
+    });
 
-function widgets({ table, api, lambdas, work, webAcl }: Watched, region: string): IWidget[][][] {
+function widgets(
+  { table, api, lambdas, work, deadLetters, webAcl }: Watched,
+  region: string,
+  counted: ReturnType<typeof countedIn>,
+): IWidget[][][] {
   const [poll, send] = [lambdas.get(getEvents.id), lambdas.get(sendMessage.id)];
   const label = (text: string) => ({ label: text, period });
   return [
@@ -72,7 +79,11 @@ function widgets({ table, api, lambdas, work, webAcl }: Watched, region: string)
         'Clients that wait',
         poll ? [poll.metric('ConcurrentExecutions', { statistic: 'Maximum', ...label('at once') })] : [],
       ),
-      graph('Holes filled, work failed', [counted('HolesFilled'), counted('WorkFailures')]),
+      graph('Holes filled, work failed, requests that the store refused', [
+        counted('HolesFilled'),
+        counted('WorkFailures'),
+        counted('StoreThrottled'),
+      ]),
     ],
     [
       graph(
@@ -80,16 +91,21 @@ function widgets({ table, api, lambdas, work, webAcl }: Watched, region: string)
         ['ConsumedReadCapacityUnits', 'ConsumedWriteCapacityUnits'].map((name) =>
           table.metric(name, { statistic: 'Sum', ...label(name) }),
         ),
-        ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) =>
+        ['ReadThrottleEvents', 'WriteThrottleEvents'].flatMap((name) => [
           table.metric(name, { statistic: 'Sum', ...label(name) }),
-        ),
+          ...tableSchema.indexes.map((index) =>
+            table.metric(name, {
+              statistic: 'Sum',
+              dimensionsMap: { TableName: table.tableName, GlobalSecondaryIndexName: index.name },
+              ...label(`${name}, ${index.name}`),
+            }),
+          ),
+        ]),
       ),
       graph(
         'Work that waits (s), dead letters',
         work.map(({ name, queue }) => queue.metricApproximateAgeOfOldestMessage(label(name))),
-        work.map(({ name, deadLetters }) =>
-          deadLetters.metricApproximateNumberOfMessagesVisible(label(`${name}, given up`)),
-        ),
+        [deadLetters.metricApproximateNumberOfMessagesVisible(label('given up'))],
       ),
       graph(
         'Stopped by the web ACL',

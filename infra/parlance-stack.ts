@@ -4,7 +4,7 @@ import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { IMAGES } from '../shared/domain/emoji/emoji-file.ts';
-import type { Endpoint } from '../shared/endpoints/endpoint.ts';
+import type { Endpoint, Needs } from '../shared/endpoints/endpoint.ts';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { MAIL } from '../shared/endpoints/incoming-mail.ts';
 import type { QueueWorker, ScheduledWorker, Worker } from '../shared/endpoints/worker.ts';
@@ -13,6 +13,7 @@ import { AccessLogs } from './access-logs.ts';
 import { Alarms } from './alarms.ts';
 import type { Bundles } from './build.ts';
 import { ChatTable } from './chat-table.ts';
+import { configuredNeeds, configuredWorkers } from './configured-needs.ts';
 import { type Deployment, deploymentOf } from './deployment-settings.ts';
 import { Distribution } from './distribution.ts';
 import { EndpointFunction } from './endpoint-function.ts';
@@ -25,7 +26,7 @@ import { RestApi } from './rest-api.ts';
 import { Tracing } from './tracing.ts';
 import type { Watched } from './watched.ts';
 import { WebAcl } from './web-acl.ts';
-import { WorkQueue } from './work-queue.ts';
+import { DeadLetters, WorkQueue } from './work-queue.ts';
 import { QueueWorkerFunction, ScheduledWorkerFunction } from './worker-function.ts';
 
 export interface ParlanceStackProps {
@@ -47,21 +48,30 @@ const oneForEach = <T>(names: Iterable<string>, make: (name: string) => T): Read
 
 /** The whole service: what functions need, the functions, and the gateway before them. */
 export class ParlanceStack extends Stack {
-  constructor(scope: Construct, id: string, { endpoints, workers: all, bundles }: ParlanceStackProps) {
-    super(scope, id, { description: 'Parlance: a team chat service with no servers to run.' });
+  constructor(scope: Construct, id: string, declared: ParlanceStackProps) {
+    const deployment = deploymentOf(scope.node);
+    super(scope, id, {
+      stackName: deployment.stackName,
+      description: 'Parlance: a team chat service with no servers to run.',
+    });
     const settings = operatorSettingsOf(this.node);
-    const deployment = deploymentOf(this.node);
-    const workers = all.filter(({ onlyWith }) => onlyWith === undefined || settings.has(onlyWith));
+    const configured = <D extends { readonly needs: Needs }>(declaration: D): D => ({
+      ...declaration,
+      needs: configuredNeeds(declaration.needs, settings, declared.workers),
+    });
+    const workers = configuredWorkers(declared.workers, settings).map(configured);
+    const endpoints = declared.endpoints.map(configured);
     const needs = [...endpoints, ...workers].map((declaration) => declaration.needs);
     const bucketNames = needs.flatMap(({ buckets = {} }) => Object.keys(buckets));
     const secretNames = needs.flatMap(({ secrets = [] }) => secrets);
+    const deadLetters = new DeadLetters(this, 'DeadLetters');
     const sources = workers.filter(isQueueWorker).map((worker) => ({
       worker,
-      work: new WorkQueue(this, `${constructId(worker.queue.name)}Work`, worker),
+      queue: new WorkQueue(this, `${constructId(worker.queue.name)}Work`, worker, deadLetters).queue,
     }));
     const resources: Resources = {
       table: new ChatTable(this, 'Table'),
-      queues: new Map(sources.map(({ worker, work }) => [worker.queue.name, work.queue])),
+      queues: new Map(sources.map(({ worker, queue }) => [worker.queue.name, queue])),
       buckets: this.buckets(bucketNames, deployment.logRetentionDays),
       secrets: oneForEach(secretNames, (name) => this.secret(name, deployment)),
       key: needs.some(({ key }) => key) ? this.key() : undefined,
@@ -70,13 +80,13 @@ export class ParlanceStack extends Stack {
     };
 
     const made = (declaration: { readonly id: string }) => {
-      const bundle = bundles[declaration.id];
+      const bundle = declared.bundles[declaration.id];
       if (!bundle) throw new Error(`${declaration.id} has not been built.`);
       return { bundle, resources };
     };
     const lambdas = new Map<string, Lambda>();
-    for (const { worker, work } of sources) {
-      const props = { worker, queue: work.queue, ...made(worker) };
+    for (const { worker, queue } of sources) {
+      const props = { worker, queue, ...made(worker) };
       lambdas.set(worker.id, new QueueWorkerFunction(this, constructId(worker.id), props).lambda);
     }
     const scheduled = workers.filter(isScheduledWorker).map((worker) => {
@@ -112,12 +122,12 @@ export class ParlanceStack extends Stack {
       table: resources.table,
       api,
       lambdas,
-      work: sources.map(({ worker, work }) => ({
+      work: sources.map(({ worker, queue }) => ({
         name: constructId(worker.queue.name),
         says: worker.says,
-        queue: work.queue,
-        deadLetters: work.deadLetters,
+        queue,
       })),
+      deadLetters,
       scheduled,
       pollConcurrency: deployment.pollConcurrency,
       webAcl: acl?.metricName,

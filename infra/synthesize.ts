@@ -6,8 +6,8 @@ import type { Bundles } from './build.ts';
 import { checkContextNames } from './context-names.ts';
 import { ParlanceStack, type ParlanceStackProps } from './parlance-stack.ts';
 
-/** The one stack, and so the name of its template: `Parlance.template.json`. */
-export const stackName = 'Parlance';
+/** The one stack of the app, and so the name of its template: `Parlance.template.json`. What it is called in AWS is a setting. */
+export const stackId = 'Parlance';
 
 /**
  * Settings that the CDK's command line would add, said here so that the template is the same whoever
@@ -45,6 +45,6 @@ export const makeApp = (bundles: Bundles, options: SynthesizeOptions = {}): App 
     postCliContext: { ...context, ...given },
   });
   checkContextNames(app.node);
-  new ParlanceStack(app, stackName, { endpoints, workers, ...declarations, bundles });
+  new ParlanceStack(app, stackId, { endpoints, workers, ...declarations, bundles });
   return app;
 };

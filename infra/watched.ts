@@ -15,8 +15,9 @@ export interface Watched {
     /** What the worker does, and what stays undone while it fails. */
     readonly says: string;
     readonly queue: Queue;
-    readonly deadLetters: Queue;
   }[];
+  /** Where messages of all these queues end that failed too often. */
+  readonly deadLetters: Queue;
   readonly scheduled: readonly { readonly says: string; readonly lambda: Lambda }[];
   /** How many polls may run at once, if there is a number. */
   readonly pollConcurrency: number | undefined;

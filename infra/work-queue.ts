@@ -1,31 +1,39 @@
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { QueueWorker } from '../shared/endpoints/worker.ts';
 import { accept } from './accepted.ts';
 
-/** A queue of work, and the dead-letter queue where messages wait that failed too often. */
-export class WorkQueue extends Construct {
-  readonly queue: Queue;
-  readonly deadLetters: Queue;
-
-  constructor(scope: Construct, id: string, worker: QueueWorker) {
-    super(scope, id);
-    this.deadLetters = new Queue(this, 'DeadLetters', {
+/**
+ * Where messages of every queue wait that failed too often. One is enough: SQS knows of each message where it came from, and
+ * sends it back there; and so one alarm is.
+ */
+export class DeadLetters extends Queue {
+  constructor(scope: Construct, id: string) {
+    super(scope, id, {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       // The longest that SQS keeps a message: the time there is to find the fault and send the messages back.
       retentionPeriod: Duration.days(14),
     });
-    accept(this.deadLetters, {
+    accept(this, {
       'Serverless-SQSRedrivePolicy': 'It is where messages end that nothing could be done with.',
     });
+  }
+}
+
+/** A queue of work, below a name of its own: another one would be another queue, without the messages of this one. */
+export class WorkQueue extends Construct {
+  readonly queue: Queue;
+
+  constructor(scope: Construct, id: string, worker: QueueWorker, deadLetters: IQueue) {
+    super(scope, id);
     this.queue = new Queue(this, 'Queue', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       // Lambda asks for six times the function's own limit, so that a throttled run is not delivered twice.
       visibilityTimeout: Duration.seconds(6 * worker.timeout),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: worker.queue.maxReceives },
+      deadLetterQueue: { queue: deadLetters, maxReceiveCount: worker.queue.maxReceives },
     });
   }
 }

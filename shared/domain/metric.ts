@@ -9,9 +9,15 @@ export const metrics = {
   WorkFailures: 'Worker',
   /** Holes of the log that a reader had to fill, as their writers died or were slow. */
   HolesFilled: undefined,
+  /** Requests and work that failed since the table, or an index of it, was asked for too much, after all repetitions. */
+  StoreThrottled: undefined,
 } as const;
 
 export type MetricName = keyof typeof metrics;
 
-/** The name of all of them together. */
+/**
+ * The name of all of them together, where the stack gives none under `NAMESPACE`: metrics belong to the account, in which
+ * there may be several stacks.
+ */
 export const METRICS = 'Parlance';
+export const NAMESPACE = 'METRICS_NAMESPACE';

@@ -7,6 +7,7 @@ export const push: QueueWorker = {
   says: 'Tells the relay of devices and of what to notify them of; while it fails, telephones stay silent.',
   // What is in a message can be done by any run, so a late one costs nothing but its look.
   queue: { name: PUSH, batchSize: 10, maxReceives: 3 },
+  onlyWith: 'PUSH_RELAY_URL',
   needs: {
     table: [...writes, 'DeleteItem'],
     queues: [PUSH],

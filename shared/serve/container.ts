@@ -32,6 +32,6 @@ export function makeOutside(environment: Environment): Outside {
     randomBytes,
     environment,
     ...(environment.MAIL_DOMAIN && { mailDomain: environment.MAIL_DOMAIN }),
-    ...operatorLog(Date.now),
+    ...operatorLog(Date.now, environment),
   };
 }

@@ -1,4 +1,5 @@
-import { METRICS, type MetricName, metrics } from '../domain/metric.ts';
+import type { Environment } from '../domain/environment.ts';
+import { METRICS, type MetricName, metrics, NAMESPACE } from '../domain/metric.ts';
 import type { Outside } from '../domain/outside.ts';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -7,15 +8,20 @@ type Line = Readonly<Record<string, unknown>>;
  * The log of a function, one JSON object a line. It goes past `console.log`, before whose lines Lambda puts a time and
  * an id, with which they would not be JSON any more.
  */
-export const operatorLog = (now: () => number): Pick<Outside, 'report' | 'count'> => ({
+export const operatorLog = (
+  now: () => number,
+  environment: Environment = {},
+): Pick<Outside, 'report' | 'count'> => ({
   report: write,
-  count: (metric, kind, details) => write(embeddedMetric(metric, kind, now(), details)),
+  count: (metric, kind, details) =>
+    write(embeddedMetric(environment[NAMESPACE] ?? METRICS, metric, kind, now(), details)),
 });
 
 const write = (line: Line): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
 /** One count as CloudWatch finds it in a log (its embedded metric format), with details that stay there. */
 export function embeddedMetric(
+  namespace: string,
   name: MetricName,
   kind: string | undefined,
   at: number,
@@ -27,7 +33,7 @@ export function embeddedMetric(
       Timestamp: at,
       CloudWatchMetrics: [
         {
-          Namespace: METRICS,
+          Namespace: namespace,
           Dimensions: [dimension === undefined ? [] : [dimension]],
           Metrics: [{ Name: name, Unit: 'Count' }],
         },

@@ -4,6 +4,7 @@ import type { Outside } from '../domain/outside.ts';
 import { Refusal } from '../domain/problems.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Input, Parameter } from '../endpoints/parameter.ts';
+import { isThrottled } from '../table/outcome.ts';
 import { admit } from './admission.ts';
 import { outsideOf } from './container.ts';
 import { delivered } from './delivery.ts';
@@ -99,7 +100,7 @@ export const serveDocument = (
 /** What a function has around it that knows no organization. */
 const bare: Surroundings = {
   environment: process.env,
-  ...operatorLog(Date.now),
+  ...operatorLog(Date.now, process.env),
 };
 
 /** Answers a request; what is wrong with its parameters is told only to those who may call at all. */
@@ -137,6 +138,7 @@ function handlerOf<S extends Surroundings>(
         const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
         outside().report({ level: isPlanned ? 'WARN' : 'ERROR', ...where, error: trace });
       }
+      if (isThrottled(error)) outside().count('StoreThrottled', undefined, where);
       outside().count('Errors', isPlanned ? told.code : FAULT, where);
       request.response = failure(told);
     });

@@ -1,6 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { Outside } from '../domain/outside.ts';
 import type { QueueWorker, ScheduledWorker } from '../endpoints/worker.ts';
+import { isThrottled } from '../table/outcome.ts';
 import { outsideOf } from './container.ts';
 import { type Made, type Makers, toolsOf } from './tools.ts';
 
@@ -54,7 +55,7 @@ export const servesQueue = <M extends Makers = Record<never, never>>(
           return [];
         } catch (error) {
           outside.report({ level: 'ERROR', worker: worker.id, messageId, receives, error: traceOf(error) });
-          outside.count('WorkFailures', worker.id, { messageId });
+          countFailure(outside, worker, error, { messageId });
           return [{ itemIdentifier: messageId }];
         }
       }),
@@ -77,7 +78,7 @@ export const servesSchedule = <M extends Makers = Record<never, never>>(
       await run(outside, deadlineOf(outside, context), toolsOf(outside, made(makers)));
     } catch (error) {
       outside.report({ level: 'ERROR', worker: worker.id, error: traceOf(error) });
-      outside.count('WorkFailures', worker.id);
+      countFailure(outside, worker, error);
       throw error;
     }
   });
@@ -94,6 +95,16 @@ function served<W, E, R>(
     make(() => outsideOf(process.env)),
     { with: (outside: Outside) => make(() => outside), worker },
   );
+}
+
+function countFailure(
+  { count }: Outside,
+  { id }: QueueWorker | ScheduledWorker,
+  error: unknown,
+  details: Readonly<Record<string, unknown>> = {},
+): void {
+  if (isThrottled(error)) count('StoreThrottled', undefined, { worker: id, ...details });
+  count('WorkFailures', id, details);
 }
 
 const made = <M extends Makers>(makers: M | undefined): M => makers ?? ({} as M);

@@ -2,6 +2,7 @@ import { tracedShare } from '../../infra/tracing.ts';
 import { activity, HELD, PEOPLE, pollMemory, running } from './activity.ts';
 import { type Counted, callCost, monthCost, monthlyHours, personCost, polling, requestCost } from './cost.ts';
 import { transportNote } from './cost-transport.ts';
+import { type IdleLine, idleCost, idleSettings, MONTH_HOURS } from './idle.ts';
 import { costOf, prices } from './prices.ts';
 import { type Column, dollars, figure, markdownTable } from './table.ts';
 
@@ -12,8 +13,7 @@ const percent = (share: number): string => `${+(100 * share).toFixed(2)} %`;
 /** So many active people whose arithmetic is shown. */
 const SHOWN = 50;
 
-/** What a machine for the reference server costs a month, hours of a month among it. */
-const MONTH_HOURS = 730;
+/** What a machine for the reference server costs a month. */
 const machine = (): number => costOf('instanceHour', MONTH_HOURS);
 
 /** `docs/COST.md`: what so many people cost a month, and why. */
@@ -25,6 +25,7 @@ export const costPage = (counted: Counted): string =>
     '',
     ...summary(counted),
     ...arithmetic(counted),
+    ...idle(),
     ...suppositions(),
     ...memory(counted),
     ...transportNote(counted),
@@ -113,8 +114,50 @@ function arithmetic(counted: Counted): string[] {
       ],
     ),
     '',
-    `What stands still costs a little too, however many people there are: ${dollars(costOf('alarm', 1))} for each alarm, ${dollars(costOf('key', 1))}`,
-    `for the key that seals tokens, ${dollars(costOf('secret', 1))} for each secret of the operator. An hourly run with nothing to do is one query.`,
+  ];
+}
+
+function idle(): string[] {
+  const [bare, full] = [idleCost(idleSettings.nothing), idleCost(idleSettings.everything)];
+  const sum = (lines: readonly IdleLine[], which: 'dollars' | 'charged') =>
+    lines.reduce((total, line) => total + line[which], 0);
+  const bold = (amount: number) => `**${dollars(amount)}**`;
+  return [
+    '## While nobody talks',
+    '',
+    'Some things are paid for by the month, however many people there are. Counted in the template, with nothing set and with',
+    'a push relay, both providers of calls and mail:',
+    '',
+    markdownTable(
+      [
+        { head: 'item' },
+        { head: 'arithmetic, with nothing set' },
+        ...figures('dollars', 'charged', 'all set', 'charged'),
+      ],
+      [
+        ...bare.map(({ item, arithmetic, dollars: cost, charged }, i) => [
+          item,
+          arithmetic,
+          dollars(cost),
+          dollars(charged),
+          dollars(full[i]?.dollars ?? 0),
+          dollars(full[i]?.charged ?? 0),
+        ]),
+        [
+          '**all**',
+          '',
+          bold(sum(bare, 'dollars')),
+          bold(sum(bare, 'charged')),
+          bold(sum(full, 'dollars')),
+          bold(sum(full, 'charged')),
+        ],
+      ],
+    ),
+    '',
+    '"Charged" is what is left after what AWS gives every account for nothing, each month and for good: alarms on 10 metrics, 3',
+    'dashboards, a million requests to SQS. An account that uses these up elsewhere pays the first figure. Lambda may wait for',
+    'work by two requests at a time instead of five, which makes the queues cheaper; it does so only where nothing limits how',
+    'many run at once. A web ACL (`addressLimit`, `credentialLimit`) costs some dollars more.',
     '',
   ];
 }

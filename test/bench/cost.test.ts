@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { HELD } from './activity.ts';
 import { COSTED, monthCost, personCost, polling, requestCost, warmOf } from './cost.ts';
 import { type CountRow, measureCounts } from './counts.ts';
+import { idleCost, idleSettings } from './idle.ts';
 import { operations } from './operations.ts';
 import { pagesOf, readPage, readRecorded } from './recorded.ts';
 
@@ -30,6 +31,18 @@ it('what costs are made of is what is counted now', async () => {
 
 it('records every operation that there is', () => {
   expect(recorded.counts.map(({ operation }) => operation)).toEqual(operations.map(({ name }) => name));
+});
+
+it('costs nearly nothing while nobody talks, and what it does cost is told', () => {
+  const total = (context: Readonly<Record<string, string>>, which: 'dollars' | 'charged') =>
+    idleCost(context).reduce((sum, line) => sum + line[which], 0);
+  const dashboard = 3;
+  expect(total(idleSettings.nothing, 'dollars')).toBeLessThan(1.6 + dashboard);
+  expect(total(idleSettings.nothing, 'charged')).toBeLessThan(0.25);
+  // What is set needs its secrets, the key, and queues of its own.
+  const more = total(idleSettings.everything, 'dollars') - total(idleSettings.nothing, 'dollars');
+  expect(more).toBeGreaterThan(3 * 0.4 + 1);
+  expect(more).toBeLessThan(3.5);
 });
 
 it('counts polls as a poll that ends with the first event or with its time', () => {

@@ -134,10 +134,18 @@ export const prices = {
   alarm: price(
     0.1,
     1,
-    'alarm of CloudWatch, a month',
+    'metric that an alarm of CloudWatch looks at, a month',
     'https://002-workshop-application-performance-monitoring.huyanh.click/5-optimization',
     'undated',
     'from others',
+  ),
+  dashboard: price(
+    3,
+    1,
+    'dashboard of CloudWatch, a month',
+    'https://aws.amazon.com/cloudwatch/pricing/',
+    'undated',
+    'not verified',
   ),
   secret: price(
     0.4,

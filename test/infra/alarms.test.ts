@@ -36,6 +36,8 @@ const full = stackWith('full', { ...everySetting, pollConcurrency: '200' });
 const alarms = alarmsOf(full);
 const named = (name: string) =>
   alarms.find(({ AlarmName }) => AlarmName === `Parlance-${name}`) ?? expect.fail(`no alarm ${name}`);
+const metricsOf = (name: string) =>
+  named(name).Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? []);
 const dimensionsOf = ({ Dimensions = [] }: Alarm) =>
   Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, textOf(Value)]));
 
@@ -60,22 +62,18 @@ describe('alarms', () => {
       expect(TreatMissingData, AlarmName).toBe('notBreaching');
   });
 
-  test('watch each queue: what was given up, and what waits', () => {
-    for (const { queue } of workers.filter((it) => 'queue' in it)) {
-      const name = queue.name.replace(/(?:^|-)(.)/g, (_, first: string) => first.toUpperCase());
-      expect(named(`${name}DeadLetters`)).toMatchObject({
-        MetricName: 'ApproximateNumberOfMessagesVisible',
-        Threshold: 1,
-      });
-      expect(dimensionsOf(named(`${name}DeadLetters`))).toEqual({
-        QueueName: `\${${name}WorkDeadLetters.QueueName}`,
-      });
-      expect(named(`${name}Late`)).toMatchObject({
-        MetricName: 'ApproximateAgeOfOldestMessage',
-        Threshold: 1800,
-      });
-      expect(dimensionsOf(named(`${name}Late`))).toEqual({ QueueName: `\${${name}WorkQueue.QueueName}` });
-    }
+  test('watch all queues: what was given up, and what waits', () => {
+    expect(named('DeadLetters')).toMatchObject({
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      Threshold: 1,
+    });
+    expect(dimensionsOf(named('DeadLetters'))).toEqual({ QueueName: `\${DeadLetters.QueueName}` });
+    expect(named('WorkLate').Threshold).toBe(1800);
+    const queues = workers.flatMap((it) => ('queue' in it ? [it.queue.name] : []));
+    expect(metricsOf('WorkLate')).toEqual(queues.map(() => 'ApproximateAgeOfOldestMessage'));
+    expect(named('WorkLate').Metrics?.[0]?.Expression).toBe(
+      `MAX([${queues.map((_, i) => `FILL(m${i}, 0)`).join(', ')}])`,
+    );
   });
 
   test('watch errors of ours, at the API of this stack', () => {
@@ -88,29 +86,31 @@ describe('alarms', () => {
     expect(dimensionsOf(named('Faults'))).toEqual({ ApiName: Name, Stage: 'prod' });
   });
 
-  test('watch that senders are not turned away, and that those who wait do not fill their room', () => {
-    expect(named('SendsThrottled')).toMatchObject({ MetricName: 'Throttles', Threshold: 1 });
-    expect(dimensionsOf(named('SendsThrottled'))).toEqual({ FunctionName: `\${MessagesSendFunction}` });
-    expect(named('PollsThrottled')).toMatchObject({ MetricName: 'Throttles', Threshold: 1 });
+  test('watch that Lambda refuses nobody, whichever function it is, and that those who wait do not fill their room', () => {
+    expect(named('FunctionsThrottled')).toMatchObject({ Namespace: 'AWS/Lambda', MetricName: 'Throttles' });
+    expect(dimensionsOf(named('FunctionsThrottled'))).toEqual({});
     expect(named('PollsCrowded')).toMatchObject({ MetricName: 'ConcurrentExecutions', Threshold: 160 });
-    for (const name of ['PollsThrottled', 'PollsCrowded']) {
-      expect(dimensionsOf(named(name))).toEqual({ FunctionName: `\${EventsGetFunction}` });
-    }
+    expect(dimensionsOf(named('PollsCrowded'))).toEqual({ FunctionName: `\${EventsGetFunction}` });
     const open = alarmsOf(stackWith('open', { pollConcurrency: 'none' }));
     expect(open.map(({ AlarmName }) => AlarmName)).not.toContain('Parlance-PollsCrowded');
   });
 
-  test('watch the table, and what runs by the clock', () => {
-    const metricsOf = (name: string) =>
-      named(name).Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? []);
-    expect(metricsOf('TableThrottled')).toEqual(['ReadThrottleEvents', 'WriteThrottleEvents']);
+  test('watch what runs by the clock', () => {
     const scheduled = workers.filter((it) => 'schedule' in it);
     expect(metricsOf('ScheduledWorkFailed')).toEqual(scheduled.map(() => 'Errors'));
+  });
+
+  test('are for no more metrics than AWS watches for nothing, where nothing is set: each metric of one is paid for', () => {
+    const watched = alarmsOf(stackWith('idle', {})).map(({ Metrics }) =>
+      Metrics === undefined ? 1 : Metrics.filter(({ MetricStat }) => MetricStat).length,
+    );
+    expect(watched.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10);
   });
 
   test('watch what functions count, under the names that they count it by', () => {
     for (const [alarm, metric, kind] of [
       ['HolesFilled', 'HolesFilled', undefined],
+      ['TableThrottled', 'StoreThrottled', undefined],
       ['ExportsFailed', 'WorkFailures', 'export'],
     ] as const) {
       const it = named(alarm);
@@ -145,7 +145,7 @@ describe('alarms', () => {
   test('are there without an address too, told to nobody', () => {
     const silent = stackWith('silent', {});
     expect(silent.all('AWS::SNS::Topic').size).toBe(0);
-    expect(alarmsOf(silent).length).toBeGreaterThan(8);
+    expect(alarmsOf(silent).length).toBeGreaterThan(7);
     for (const { AlarmActions } of alarmsOf(silent)) expect(AlarmActions).toBeUndefined();
   });
 });
@@ -160,8 +160,12 @@ test('the dashboard shows each alarm, and a line for each code of error', () => 
   );
   const shown = widgets.flatMap((it: { properties: { metrics?: Value[] } }) => it.properties.metrics ?? []);
   expect(shown).toContainEqual([
-    expect.objectContaining({ expression: `SEARCH('{Parlance,Code} MetricName="Errors"', 'Sum')` }),
+    expect.objectContaining({ expression: `SEARCH('{"Parlance",Code} MetricName="Errors"', 'Sum')` }),
   ]);
+  for (const index of ['by-channel', 'by-conversation']) {
+    for (const name of ['ReadThrottleEvents', 'WriteThrottleEvents'])
+      expect(shown).toContainEqual(expect.arrayContaining([name, 'GlobalSecondaryIndexName', index]));
+  }
   expect(shown).toContainEqual(expect.arrayContaining(['BlockedRequests', 'WebACL', 'Parlance-WebAcl']));
 });
 

@@ -14,6 +14,7 @@ const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/0a-1b';
 describe('what the operator decides about a deployment', () => {
   test('has defaults with which `cdk deploy` works as it is', () => {
     expect(given({})).toEqual({
+      stackName: 'Parlance',
       domain: undefined,
       corsOrigins: [],
       logRetentionDays: 30,
@@ -36,7 +37,21 @@ describe('what the operator decides about a deployment', () => {
     });
   });
 
+  test('is a name of the stack, which its secrets have too unless they are given others', () => {
+    const { stackName, secretNames } = given({ stackName: 'Second-1', zoomSecretName: 'acme/zoom' });
+    expect(stackName).toBe('Second-1');
+    expect([...secretNames.values()]).toEqual([
+      'Second-1/push-relay-org-key',
+      'acme/zoom',
+      'Second-1/webex-client-secret',
+    ]);
+  });
+
   test.each([
+    ['stackName', '1st'],
+    ['stackName', 'two words'],
+    ['stackName', 'ends-'],
+    ['stackName', 'a-name-of-more-than-28-characters'],
     ['domain', 'https://chat.example.com'],
     ['domain', 'chat.example.com, other.example.com'],
     ['certificateArn', 'arn:aws:acm:eu-central-1:123456789012:certificate/0a-1b'],

@@ -22,7 +22,7 @@ test('without a domain there is nothing that takes mail, and nothing that costs'
   expect(off.all('AWS::Lambda::Function').size).toBe(1);
   for (const type of [
     'AWS::S3::Bucket',
-    'AWS::SQS::Queue',
+    'AWS::Lambda::EventSourceMapping',
     'AWS::SES::ReceiptRule',
     'AWS::SES::ReceiptRuleSet',
   ])

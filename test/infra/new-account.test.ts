@@ -86,3 +86,82 @@ describe.each([
     }
   });
 });
+
+describe('what is paid for by the hour', () => {
+  const hourly = ['AWS::SecretsManager::Secret', 'AWS::KMS::Key', 'AWS::WAFv2::WebACL'];
+  const countOf = (context: Readonly<Record<string, string>>) => {
+    const template = wholeStack(join(folder, Object.keys(context).join('-') || 'bare'), context);
+    const [secrets, keys, acls] = hourly.map((type) => template.all(type).size);
+    const polled = [...template.all('AWS::Lambda::EventSourceMapping').keys()];
+    return { secrets, keys, acls, polled };
+  };
+  const polled = ['ExportTrigger', 'OutboxTrigger'];
+
+  test.each([
+    [{}, { secrets: 0, keys: 0, acls: 0, polled }],
+    [{ zoomClientId: 'us' }, { secrets: 1, keys: 1, acls: 0, polled }],
+    [{ webexClientId: 'us' }, { secrets: 1, keys: 1, acls: 0, polled }],
+    [
+      { pushRelayUrl: 'https://push.example.com' },
+      { secrets: 1, keys: 1, acls: 0, polled: [...polled, 'PushTrigger'] },
+    ],
+    [
+      { mailDomain: 'mail.example.com' },
+      { secrets: 0, keys: 0, acls: 0, polled: [...polled, 'IncomingMailTrigger'] },
+    ],
+  ])('is there where something that is set needs it: %o', (context, expected) => {
+    const { polled: found, ...counts } = countOf(context as Readonly<Record<string, string>>);
+    expect({ ...counts, polled: found.sort() }).toEqual({ ...expected, polled: expected.polled.sort() });
+  });
+});
+
+/** The properties by which a resource has a name that CloudFormation does not make up. */
+const naming = [
+  'FunctionName',
+  'LogGroupName',
+  'AlarmName',
+  'DashboardName',
+  'RuleSetName',
+  'RuleName',
+  'Name',
+];
+
+/** Parts of a resource in which its name stands. */
+const inner = ['SamplingRule', 'ResponseHeadersPolicyConfig', 'OriginAccessControlConfig'];
+
+/** Names that may be taken twice, or are of another resource. */
+const shared = [
+  'AWS::ApiGateway::RestApi',
+  'AWS::SES::ReceiptRule',
+  'AWS::Lambda::Permission',
+  'AWS::Lambda::EventSourceMapping',
+];
+
+/** Every name that the template fixes, with its kind. */
+function fixedNames({ resources }: Template): string[] {
+  return Object.values(resources)
+    .filter(({ Type }) => !shared.includes(Type))
+    .flatMap(({ Type, Properties = {} }) => {
+      const parts = [Properties, ...inner.map((part) => Properties[part] ?? {})] as Record<string, Value>[];
+      return parts.flatMap((part) =>
+        naming.flatMap((name) => (part[name] === undefined ? [] : [`${Type} ${JSON.stringify(part[name])}`])),
+      );
+    });
+}
+
+test('two stacks with everything set fit into one region of an account: no name is in both, and no metric', () => {
+  const [first, second] = ['Parlance', 'Second'].map((stackName) =>
+    wholeStack(join(folder, `stack ${stackName}`), { ...everySetting, stackName }),
+  ) as [Template, Template];
+  const names = fixedNames(first);
+  expect(names.length).toBeGreaterThan(180);
+  for (const type of ['Lambda::Function', 'Logs::LogGroup', 'CloudWatch::Alarm', 'CloudWatch::Dashboard'])
+    expect(names.some((name) => name.startsWith(`AWS::${type} `))).toBe(true);
+  expect(names.filter((name) => fixedNames(second).includes(name))).toEqual([]);
+  // Functions, alarms and the page of a stack agree on the name under which it counts.
+  const told = JSON.stringify(second.resources);
+  for (const { Properties } of second.all<FunctionProperties>('AWS::Lambda::Function').values())
+    expect(Properties.Environment?.Variables.METRICS_NAMESPACE).toBe('Second');
+  expect(told).toMatch(/SEARCH\('\{\\+"Second\\+",Code\}/);
+  expect(told).not.toMatch(/"Namespace":"Parlance"|\{\\+"Parlance\\+"/);
+});

@@ -8,7 +8,8 @@ import { type Template, textOf, type Value } from './template.ts';
 
 const folder = await temporaryFolder();
 const bundles = await buildFixtures(join(folder, 'dist'));
-const template = synthesized(bundles, join(folder, 'all'), fixtures);
+const context = { pushRelayUrl: 'https://push.example.com' };
+const template = synthesized(bundles, join(folder, 'all'), fixtures, { context });
 
 /** What keeps everybody out who comes without TLS. */
 const plainDenial = {
@@ -100,7 +101,7 @@ describe('the resources that declarations do not name', () => {
   test('an endpoint costs four resources: function, role, log group, permission', () => {
     const { endpoints, workers } = fixtures;
     const fewer = { endpoints: endpoints.slice(0, -1), workers };
-    const less = synthesized(bundles, join(folder, 'fewer'), fewer);
+    const less = synthesized(bundles, join(folder, 'fewer'), fewer, { context });
     const count = ({ resources }: Template) => Object.keys(resources).length;
     expect(count(template) - count(less)).toBe(4);
   });
@@ -111,8 +112,8 @@ describe('the resources that declarations do not name', () => {
     const { endpoints, workers } = fixtures;
     const [first = expect.fail('no endpoint'), ...rest] = endpoints;
     const renamed = [{ ...first, path: '/api/v1/other' }, ...rest];
-    const same = synthesized(bundles, join(folder, 'same'), fixtures);
-    const moved = synthesized(bundles, join(folder, 'moved'), { endpoints: renamed, workers });
+    const same = synthesized(bundles, join(folder, 'same'), fixtures, { context });
+    const moved = synthesized(bundles, join(folder, 'moved'), { endpoints: renamed, workers }, { context });
     expect(deploymentOf(same)).toEqual(deploymentOf(template));
     expect(deploymentOf(moved)).not.toEqual(deploymentOf(template));
   });

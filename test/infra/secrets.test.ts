@@ -17,7 +17,12 @@ const declarations = [...endpoints, ...workers];
 const bundles = Object.fromEntries(declarations.map(({ id }) => [id, bundle]));
 
 /** Without these some workers are not there. */
-const settings = { mailDomain: 'mail.example.com', pushRelayUrl: 'https://push.example.com' };
+const settings = {
+  mailDomain: 'mail.example.com',
+  pushRelayUrl: 'https://push.example.com',
+  zoomClientId: 'zoom',
+  webexClientId: 'webex',
+};
 const stackWith = (context: Readonly<Record<string, string>>): Template =>
   synthesized(
     bundles,

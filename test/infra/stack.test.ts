@@ -66,6 +66,7 @@ const expectedGrants = (it: Endpoint | Worker): string[] => {
 const expectedEnvironment = (it: Endpoint | Worker): Record<string, string> => {
   const { table, queues = [], buckets = {}, secrets = [], key, settings = [] } = it.needs;
   return Object.fromEntries([
+    ['METRICS_NAMESPACE', 'Parlance'],
     ...(table.length > 0 ? [['TABLE_NAME', `\${Table}`]] : []),
     ...queues.map((name) => [`QUEUE_${upperSnake(name)}_URL`, `\${${upperCamel(name)}WorkQueue}`]),
     ...Object.keys(buckets).map((name) => [`BUCKET_${upperSnake(name)}`, `\${${upperCamel(name)}Bucket}`]),
@@ -201,25 +202,27 @@ describe.each([
     }
   });
 
-  test('gives every queue of work a dead-letter queue and time for six tries', () => {
+  test('gives every queue of work time for six tries, and one place for what failed too often', () => {
+    expect(template.the('AWS::SQS::Queue', 'DeadLetters').Properties).toMatchObject({
+      MessageRetentionPeriod: 14 * 24 * 60 * 60,
+    });
     for (const worker of workers.filter((it) => 'queue' in it)) {
-      const name = `${upperCamel(worker.queue.name)}Work`;
+      const name = `${upperCamel(worker.queue.name)}WorkQueue`;
       const queue = template.the<{ VisibilityTimeout: number; RedrivePolicy: Record<string, Value> }>(
         'AWS::SQS::Queue',
-        `${name}Queue`,
+        name,
       ).Properties;
       expect(queue.VisibilityTimeout).toBeGreaterThanOrEqual(6 * worker.timeout);
-      expect(textOf(queue.RedrivePolicy.deadLetterTargetArn ?? '')).toBe(`\${${name}DeadLetters.Arn}`);
+      expect(textOf(queue.RedrivePolicy.deadLetterTargetArn ?? '')).toBe(`\${DeadLetters.Arn}`);
       expect(queue.RedrivePolicy.maxReceiveCount).toBe(worker.queue.maxReceives);
-      expect(template.the('AWS::SQS::Queue', `${name}DeadLetters`).Properties).toMatchObject({
-        MessageRetentionPeriod: 14 * 24 * 60 * 60,
-      });
       const trigger = template.the('AWS::Lambda::EventSourceMapping', `${upperCamel(worker.id)}Trigger`);
       expect(trigger.Properties).toMatchObject({
         BatchSize: worker.queue.batchSize,
         FunctionResponseTypes: ['ReportBatchItemFailures'],
       });
-      expect(textOf(trigger.Properties.EventSourceArn ?? '')).toBe(`\${${name}Queue.Arn}`);
+      expect(textOf(trigger.Properties.EventSourceArn ?? '')).toBe(`\${${name}.Arn}`);
+      // With a limit Lambda could not go down to two polls at once in quiet hours, each of which is paid for.
+      expect(trigger.Properties).not.toHaveProperty('ScalingConfig');
     }
   });
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Bundles } from '../../infra/build.ts';
-import { stackName, synthesize } from '../../infra/synthesize.ts';
+import { stackId, synthesize } from '../../infra/synthesize.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/worker.ts';
 import { Template } from './template.ts';
@@ -18,6 +18,8 @@ export const standIns: Bundles = Object.fromEntries([...endpoints, ...workers].m
 export const everySetting = {
   mailDomain: 'mail.example.com',
   pushRelayUrl: 'https://push.example.com',
+  zoomClientId: 'zoom',
+  webexClientId: 'webex',
   domain: 'chat.example.com',
   certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0a-1b',
   corsOrigins: 'https://app.example.com',
@@ -28,4 +30,4 @@ export const everySetting = {
 
 /** The template of the stack of the service, as somebody sets it. */
 export const wholeStack = (outdir: string, context: Readonly<Record<string, string>>): Template =>
-  new Template(synthesize(standIns, { outdir, context }).getStackByName(stackName).templateFullPath);
+  new Template(synthesize(standIns, { outdir, context }).getStackArtifact(stackId).templateFullPath);

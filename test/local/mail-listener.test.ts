@@ -10,7 +10,7 @@ import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { MailListener } from '../../infra/local/mail-listener.ts';
 import { StartProblem } from '../../infra/local/start-problem.ts';
 import { readMailRoutes } from '../../infra/local/template-mail.ts';
-import { stackName, synthesize } from '../../infra/synthesize.ts';
+import { stackId, synthesize } from '../../infra/synthesize.ts';
 import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
 import { getChannelId } from '../../shared/endpoints/channels.ts';
 import { incomingMail } from '../../shared/endpoints/incoming-mail.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { bundles } = await buildFunctions({ ...declarations, outdir: join(folder, 'dist') });
   const outdir = join(folder, 'assembly');
   const assembly = synthesize(bundles, { ...declarations, outdir, context: { mailDomain: domain } });
-  const { template } = assembly.getStackByName(stackName);
+  const { template } = assembly.getStackArtifact(stackId);
   const dynamodb = new URL(inject('dynamodb'));
   cloud = await startLocalCloud({
     template,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { buildFunctions } from '../../infra/build.ts';
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts';
 import { type PushRelay, startPushRelay } from '../../infra/local/push-relay.ts';
-import { stackName, synthesize } from '../../infra/synthesize.ts';
+import { stackId, synthesize } from '../../infra/synthesize.ts';
 import { type DemoAccount, planDemo } from '../../shared/domain/realm/demo.ts';
 import { registerDevice, registerPush, testPush } from '../../shared/endpoints/push.ts';
 import { push, pushSweep } from '../../shared/endpoints/push-worker.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const { bundles } = await buildFunctions({ ...declarations, outdir: join(folder, 'dist') });
   const outdir = join(folder, 'assembly');
   const assembly = synthesize(bundles, { ...declarations, outdir, context: relay.context });
-  const { template } = assembly.getStackByName(stackName);
+  const { template } = assembly.getStackArtifact(stackId);
   const dynamodb = new URL(inject('dynamodb'));
   cloud = await startLocalCloud({
     template,

@@ -4,10 +4,11 @@ import { handler as register } from '../../functions/events/register.ts';
 import { takeNumbers } from '../../shared/log/log.ts';
 import { GIVEN_UP } from '../../shared/log/run.ts';
 import { operatorLog } from '../../shared/serve/operator-log.ts';
-import { servesQueue } from '../../shared/serve/worker.ts';
+import { servesQueue, servesSchedule } from '../../shared/serve/worker.ts';
+import { fault } from '../log/faults.ts';
 import { sent } from '../message.ts';
 import { newRealm } from '../realm.ts';
-import { queued, runQueue } from '../worker.ts';
+import { queued, runQueue, runSchedule } from '../worker.ts';
 import { ask, expectRefused, form } from './probe.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -31,6 +32,12 @@ describe('the log of a function', () => {
     });
     expect(lines.map((line) => line.split('\n').length)).toEqual([2, 2]);
     expect(JSON.parse(lines[0] ?? '')).toEqual({ level: 'WARN', note: 'two\nlines' });
+  });
+
+  test('counts under the name of its stack, so that another one in the account has alarms of its own', () => {
+    const other = operatorLog(() => 1, { METRICS_NAMESPACE: 'Second' });
+    const [line = ''] = written(() => other.count('HolesFilled', undefined));
+    expect(JSON.parse(line)._aws.CloudWatchMetrics[0].Namespace).toBe('Second');
   });
 
   test("counts in CloudWatch's embedded metric format, each code by itself", () => {
@@ -86,6 +93,26 @@ describe('what is counted', () => {
     });
     expect((await ask({ body: form({ name: 'me' }) }, broken)).status).toBe(500);
     expect(broken.counts).toMatchObject([{ metric: 'Errors', kind: 'INTERNAL_SERVER_ERROR' }]);
+  });
+
+  test('is work that the store had no room for', async () => {
+    const realm = await newRealm();
+    const worker = {
+      id: 'probe-clock',
+      says: 'Tries.',
+      schedule: { everyMinutes: 5 },
+      needs: { table: [] },
+      timeout: 1,
+      memory: 128,
+    };
+    const handler = servesSchedule(worker, async () => {
+      throw fault('ProvisionedThroughputExceededException');
+    });
+    await expect(runSchedule(realm, handler)).rejects.toThrow();
+    expect(realm.counts).toEqual([
+      { metric: 'StoreThrottled', kind: undefined, worker: 'probe-clock' },
+      { metric: 'WorkFailures', kind: 'probe-clock' },
+    ]);
   });
 
   test('is a message of work that failed', async () => {

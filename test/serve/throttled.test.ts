@@ -128,6 +128,10 @@ describe('a limit that stays', () => {
           expect(container.counts).toContainEqual(
             expect.objectContaining({ metric: 'Errors', kind: 'RATE_LIMIT_HIT' }),
           );
+          // The alarm on the table and its indexes looks at this.
+          expect(container.counts, `${kind}: ${refusal().message}`).toContainEqual(
+            expect.objectContaining({ metric: 'StoreThrottled', endpoint: handler.endpoint.id }),
+          );
         }
       }
       expect(refused).toBeGreaterThanOrEqual(2 * Object.keys(refusals).length);

@@ -1,0 +1,44 @@
+import type { Needs } from '../shared/endpoints/endpoint.ts';
+import type { OperatorSettingName } from '../shared/endpoints/operator-setting.ts';
+import type { Worker } from '../shared/endpoints/worker.ts';
+
+/** The setting without which nobody asks for a secret. */
+const SETTING_OF_SECRET: Readonly<Record<string, OperatorSettingName>> = {
+  'push-relay-org-key': 'PUSH_RELAY_URL',
+  'zoom-client-secret': 'ZOOM_CLIENT_ID',
+  'webex-client-secret': 'WEBEX_CLIENT_ID',
+};
+
+/** Settings of which one at least must be made for anything to be sealed. */
+const SETTINGS_OF_KEY = Object.values(SETTING_OF_SECRET);
+
+type Settings = ReadonlyMap<string, string>;
+
+/** The workers that have something to do with these settings. */
+export const configuredWorkers = (workers: readonly Worker[], settings: Settings): readonly Worker[] =>
+  workers.filter(({ onlyWith }) => onlyWith === undefined || settings.has(onlyWith));
+
+/**
+ * What is left of the needs of a declaration where the operator did not set everything: secrets, the key and queues are paid
+ * for every hour, used or not, so that those exist only which something configured needs. Functions look at the setting
+ * before they use any of them.
+ *
+ * @param workers every worker of the service, whose queues may be missing
+ */
+export function configuredNeeds(needs: Needs, settings: Settings, workers: readonly Worker[]): Needs {
+  const there = configuredWorkers(workers, settings);
+  const missing = new Set(
+    workers.flatMap((worker) => ('queue' in worker && !there.includes(worker) ? [worker.queue.name] : [])),
+  );
+  const hasSecret = (name: string): boolean => {
+    const setting = SETTING_OF_SECRET[name];
+    return setting === undefined || settings.has(setting);
+  };
+  const { key, secrets, queues, ...others } = needs;
+  return {
+    ...others,
+    ...(queues && { queues: queues.filter((name) => !missing.has(name)) }),
+    ...(secrets && { secrets: secrets.filter(hasSecret) }),
+    ...(key && SETTINGS_OF_KEY.some((setting) => settings.has(setting)) && { key }),
+  };
+}
