@@ -28,6 +28,22 @@ export function channelNames(text: string): string[] {
   return (cut > 0 ? [text.slice(0, cut), text] : [text]).filter(isName);
 }
 
+/** A topic that a link may lead to. */
+export interface TopicName {
+  readonly channel: string;
+  readonly topic: string;
+}
+
+/** The topic that `#**...**` may lead to. A link to one message needs nothing of its topic. */
+export function topicName(text: string): TopicName[] {
+  const [channel, ...others] = channelNames(text);
+  const topic = channel === undefined || others.length === 0 ? undefined : text.slice(channel.length + 1);
+  return channel === undefined || topic === undefined || MESSAGE.test(topic) ? [] : [{ channel, topic }];
+}
+
+/** A topic with the ID of one of its messages. */
+const MESSAGE = /^(.*)@(\d{1,15})$/;
+
 function channelLink(state: StateInline, text: string): ChannelLink | undefined {
   const { channels } = foundIn(state.env);
   for (const name of channelNames(text)) {
@@ -35,7 +51,7 @@ function channelLink(state: StateInline, text: string): ChannelLink | undefined 
     if (!channel) continue;
     if (name === text) return { channel };
     const rest = text.slice(name.length + 1);
-    const toMessage = /^(.*)@(\d{1,15})$/.exec(rest);
+    const toMessage = MESSAGE.exec(rest);
     return toMessage
       ? { channel, topic: toMessage[1] ?? '', messageId: toMessage[2] ?? '' }
       : { channel, topic: rest };
@@ -64,9 +80,13 @@ function channelLinkHtml({ channel, topic, messageId }: ChannelLink, label: stri
     return `<a class="stream" data-stream-id="${channel.id}" href="${path}">${label}</a>`;
   }
   const topicPath = `${path}/topic/${hashEncoded(topic)}`;
-  return messageId === undefined
-    ? `<a class="stream-topic" data-stream-id="${channel.id}" href="${topicPath}">${label}</a>`
-    : `<a class="message-link" href="${topicPath}/near/${messageId}">${label}</a>`;
+  if (messageId !== undefined) {
+    return `<a class="message-link" href="${topicPath}/near/${messageId}">${label}</a>`;
+  }
+  // By a message of it, clients find the topic under another name too.
+  const newest = channel.newestIn?.get(topic);
+  const address = newest === undefined ? topicPath : `${topicPath}/with/${newest}`;
+  return `<a class="stream-topic" data-stream-id="${channel.id}" href="${address}">${label}</a>`;
 }
 
 function channelLinkRule(state: StateInline, silent: boolean): boolean {

@@ -17,6 +17,8 @@ export interface FoundGroup {
 export interface FoundChannel {
   readonly id: number;
   readonly name: string;
+  /** The newest message of each topic that the sender can read, by the topic as the text spells it. */
+  readonly newestIn?: Lookup<string, number>;
 }
 
 /** An active custom emoji. */
@@ -31,8 +33,8 @@ export interface Lookup<K, V> {
 }
 
 /**
- * What the database knows of the names in one text. Names are looked up exactly as `wants` gave them: folding the
- * case of names is the caller's business, because the caller knows how each kind of name is compared.
+ * What the database knows of the names in one text. Names are looked up exactly as `wants` gave them: how each kind of
+ * name is compared is the caller's business.
  */
 export interface Found {
   readonly usersByName: Lookup<string, FoundUser>;

@@ -1,4 +1,4 @@
-import { channelNames } from './channel-link.ts';
+import { channelNames, type TopicName, topicName } from './channel-link.ts';
 import { isBuiltInEmoji } from './emoji-table.ts';
 import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS, type UserName, userName } from './mention.ts';
 import { isName } from './name.ts';
@@ -9,6 +9,7 @@ export interface Wants {
   readonly users: readonly UserName[];
   readonly groups: readonly string[];
   readonly channels: readonly string[];
+  readonly topics: readonly TopicName[];
   /** Names that only a custom emoji can have. */
   readonly emoji: readonly string[];
   /** Names of built-in emoji, which administrators may replace by custom ones (wire facts 11). */
@@ -48,6 +49,7 @@ const some = (names: Iterable<string>): string[] => [...new Set(names)].slice(0,
  */
 export function wants(content: string): Wants {
   const people = candidates(content, USER);
+  const channels = [...candidates(content, CHANNEL)];
   const emoji = [...candidates(content, EMOJI)];
   const isWildcard = (text: string): boolean => CHANNEL_WILDCARDS.has(text) || TOPIC_WILDCARDS.has(text);
   return {
@@ -56,7 +58,8 @@ export function wants(content: string): Wants {
       .flatMap((text) => userName(text) ?? [])
       .slice(0, MOST_WANTED),
     groups: some([...candidates(content, GROUP)].filter(isName)),
-    channels: some([...candidates(content, CHANNEL)].flatMap(channelNames)),
+    channels: some(channels.flatMap(channelNames)),
+    topics: channels.flatMap(topicName).slice(0, MOST_WANTED),
     emoji: some(emoji.filter((name) => !isBuiltInEmoji(name))),
     builtInEmoji: some(emoji.filter(isBuiltInEmoji)),
     channelWildcard: [...people].some((text) => CHANNEL_WILDCARDS.has(text)),

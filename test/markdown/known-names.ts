@@ -14,7 +14,7 @@ export const KNOWN: Found = {
   usersById: new Map([[12, ada]]),
   groups: new Map([['devs', { id: 5, name: 'devs' }]]),
   channels: new Map([
-    ['general', { id: 3, name: 'general' }],
+    ['general', { id: 3, name: 'general', newestIn: new Map([['with messages', 77]]) }],
     ['R&D (50%)', { id: 4, name: 'R&D (50%)' }],
     ['a>b', { id: 9, name: 'a>b' }],
   ]),

@@ -135,6 +135,11 @@ describe('channel links', () => {
     ['a channel', 'see #**general**', `see ${link(3, '3-general', '#general', 'stream')}`],
     ['a topic', '#**general>to do**', link(3, '3-general/topic/to.20do', '#general &gt; to do')],
     [
+      'a topic with messages, by the newest of them',
+      '#**general>with messages**',
+      link(3, '3-general/topic/with.20messages/with/77', '#general &gt; with messages'),
+    ],
+    [
       'a topic of odd characters',
       "#**general>50.5% (it's) <ü>!**",
       link(

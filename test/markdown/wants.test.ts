@@ -9,6 +9,7 @@ const NOTHING = {
   users: [],
   groups: [],
   channels: [],
+  topics: [],
   emoji: [],
   builtInEmoji: [],
   channelWildcard: false,
@@ -22,7 +23,16 @@ describe('wants', () => {
       { users: [{ name: 'Ada' }, { name: 'Bob', id: 7 }, { id: 12 }] },
     ],
     ['@*devs* @_*ops*', { groups: ['devs', 'ops'] }],
-    ['#**a** #**b>topic** #**c>topic@5**', { channels: ['a', 'b', 'b>topic', 'c', 'c>topic@5'] }],
+    [
+      '#**a** #**b>topic** #**c>topic@5** #**d>** #**>x**',
+      {
+        channels: ['a', 'b', 'b>topic', 'c', 'c>topic@5', 'd', 'd>', '>x'],
+        topics: [
+          { channel: 'b', topic: 'topic' },
+          { channel: 'd', topic: '' },
+        ],
+      },
+    ],
     ['::smile: :grumpy_cat: ::grumpy_cat::', { emoji: ['grumpy_cat'], builtInEmoji: ['smile'] }],
     ['@**all** @**topic**', { channelWildcard: true, topicWildcard: true }],
     ['in code too: `@**Ada**`', { users: [{ name: 'Ada' }] }],
@@ -52,8 +62,8 @@ describe('wants', () => {
       { length: 2 * MOST_WANTED },
       (_, i) => `@**u${i}** @*g${i}* #**c${i}>t** :e${i}:`,
     );
-    const { users, groups, channels, emoji } = wants(many.join(' '));
-    expect([users, groups, channels, emoji].map((names) => names.length)).toEqual([50, 50, 50, 50]);
+    const { users, groups, channels, topics, emoji } = wants(many.join(' '));
+    expect([users, groups, channels, topics, emoji].map(({ length }) => length)).toEqual(Array(5).fill(50));
     expect(users[0]).toEqual({ name: 'u0' });
   });
 

@@ -9,6 +9,7 @@ import {
   givenEmoji,
   givenGroup,
   givenParticipants,
+  givenSubscription,
   givenUser,
 } from '../given.ts';
 import { newRealm, type Person, type TestRealm } from '../realm.ts';
@@ -239,7 +240,32 @@ describe('wire facts 3.7: mentions of groups', () => {
     for (const { name } of Object.values(systemGroups)) {
       expect(await sendTo(realm, owner, general, `@*${name}*`)).toEqual(refused(name));
     }
-    expect(await sendTo(realm, owner, general, '@_*role:everyone*')).toBe('sent');
+  });
+
+  it('shows a group of a role by what it is, not by its name in the API', async () => {
+    const realm = await newRealm();
+    const shown = {
+      'role:internet': 'Everyone on the internet',
+      'role:everyone': 'Everyone including guests',
+      'role:members': 'Everyone except guests',
+      'role:fullmembers': 'Full members',
+      'role:moderators': 'Moderators',
+      'role:administrators': 'Administrators',
+      'role:owners': 'Owners',
+      'role:nobody': 'Nobody',
+    };
+    expect(Object.keys(shown).sort()).toEqual(
+      Object.values(systemGroups)
+        .map(({ name }) => name)
+        .sort(),
+    );
+    for (const { id, name } of Object.values(systemGroups)) {
+      const message = { type: 'channel', to: 'general', topic: 'hi', content: `@_*${name}*` };
+      const { body } = await realm.call(send, realm.people.member, message);
+      expect((await storedMessage(realm, body.id)).rendered).toBe(
+        `<p><span class="user-group-mention silent" data-user-group-id="${id}">${shown[name]}</span></p>`,
+      );
+    }
   });
 });
 
@@ -273,6 +299,52 @@ describe('specification 2.3: what is stored of the names in a message', () => {
       content,
     });
     expect(await storedMessage(realm, body.id)).not.toHaveProperty('mentions');
+  });
+
+  it('a link to a topic names its newest message, if the sender can read that', async () => {
+    const realm = await newRealm();
+    const { member, admin, owner } = realm.people;
+    const linked = async (as: Person, content: string): Promise<string> => {
+      const message = { type: 'channel', to: 'general', topic: 'links', content };
+      return (await storedMessage(realm, (await realm.call(send, as, message)).body.id)).rendered;
+    };
+    const post = async (to: number, topic: string): Promise<number> => {
+      const { body } = await realm.call(send, admin, { type: 'channel', to, topic, content: 'x' });
+      return body.id;
+    };
+    const { random } = realm.channels;
+    await post(random, 'Tea');
+    const newest = await post(random, 'tea');
+    for (const spelling of ['tea', 'TEA']) {
+      const rendered = await linked(member, `#**random>${spelling}**`);
+      expect(rendered).toContain(`href="/#narrow/channel/${random}-random/topic/${spelling}/with/${newest}"`);
+    }
+    expect(await linked(member, '#**random>coffee**')).toContain('/topic/coffee"');
+    // No topic has a name as long as this one.
+    expect(await linked(member, `#**random>${'x'.repeat(3_000)}**`)).toContain('/topic/xxx');
+    // Administrators know of a private channel without reading it, and history may begin with a subscription.
+    const shut = await givenChannel(realm, { name: 'shut', isPrivate: true }, [admin]);
+    const inShut = await post(shut.channelId, 'plan');
+    expect(await linked(admin, '#**shut>plan**')).toContain(`/topic/plan/with/${inShut}"`);
+    expect(await linked(owner, '#**shut>plan**')).toContain('/topic/plan"');
+    const cell = await givenChannel(realm, {
+      name: 'cell',
+      isPrivate: true,
+      historyPublicToSubscribers: false,
+    });
+    await givenSubscription(realm, admin, cell.channelId);
+    const before = await post(cell.channelId, 'past');
+    await givenSubscription(realm, member, cell.channelId, { since: before });
+    expect(await linked(member, '#**cell>past**')).toContain('/topic/past"');
+    const after = await post(cell.channelId, 'past');
+    expect(await linked(member, '#**cell>past**')).toContain(`/topic/past/with/${after}"`);
+  });
+
+  it('a link to a channel has its very name', async () => {
+    const realm = await newRealm();
+    const message = { type: 'channel', to: 'general', topic: 'hi', content: '#**General** #**GENERAL>hi**' };
+    const { body } = await realm.call(send, realm.people.member, message);
+    expect((await storedMessage(realm, body.id)).rendered).not.toContain('<a ');
   });
 
   it('a link to a channel that the sender may not know stays text', async () => {

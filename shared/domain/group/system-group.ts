@@ -1,16 +1,17 @@
 /**
  * The eight groups that follow from the role (wire facts 7). Their ids are the same small numbers in every
- * organization, so that no read is needed to know them; the log's own numbers begin above.
+ * organization, so that no read is needed to know them; the log's own numbers begin above. `shown` is what readers of a
+ * mention see.
  */
 export const systemGroups = {
-  nobody: { id: 1, name: 'role:nobody' },
-  owners: { id: 2, name: 'role:owners' },
-  administrators: { id: 3, name: 'role:administrators' },
-  moderators: { id: 4, name: 'role:moderators' },
-  fullMembers: { id: 5, name: 'role:fullmembers' },
-  members: { id: 6, name: 'role:members' },
-  everyone: { id: 7, name: 'role:everyone' },
-  internet: { id: 8, name: 'role:internet' },
+  nobody: { id: 1, name: 'role:nobody', shown: 'Nobody' },
+  owners: { id: 2, name: 'role:owners', shown: 'Owners' },
+  administrators: { id: 3, name: 'role:administrators', shown: 'Administrators' },
+  moderators: { id: 4, name: 'role:moderators', shown: 'Moderators' },
+  fullMembers: { id: 5, name: 'role:fullmembers', shown: 'Full members' },
+  members: { id: 6, name: 'role:members', shown: 'Everyone except guests' },
+  everyone: { id: 7, name: 'role:everyone', shown: 'Everyone including guests' },
+  internet: { id: 8, name: 'role:internet', shown: 'Everyone on the internet' },
 } as const;
 
 export type SystemGroup = keyof typeof systemGroups;

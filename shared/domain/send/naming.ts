@@ -2,13 +2,16 @@ import type { Found, FoundChannel, FoundEmoji, FoundGroup, FoundUser } from '../
 import type { Wants } from '../../markdown/wants.ts';
 import { key } from '../../table/keys.ts';
 import type { Channel, Subscription } from '../channel/channel.ts';
-import { hasMetadataAccess, isId } from '../channel/channel-access.ts';
-import { folded } from '../folding.ts';
+import { hasMetadataAccess, isId, mayReadMessage, type Seen } from '../channel/channel-access.ts';
+import { codePoints, folded } from '../folding.ts';
 import type { Group } from '../group/group.ts';
 import { isSystemGroup, systemGroups } from '../group/system-group.ts';
 import type { Outside } from '../outside.ts';
 import type { Standing } from '../permission.ts';
 import type { Known, Pointer } from '../pointer.ts';
+import { limits } from '../realm/realm.ts';
+import { type Topic, topicKey } from '../topic/topic.ts';
+import type { TopicPlace } from '../topic/user-topic.ts';
 import type { User } from '../user/user.ts';
 
 /** The names in a text, as pointers to look up before anything else. */
@@ -33,6 +36,8 @@ export interface Named {
     readonly channel: Channel;
     readonly subscription: Subscription | undefined;
   }[];
+  /** The newest message of each topic that the text links to. */
+  readonly topics: readonly (TopicPlace & { readonly newest: number })[];
   readonly names: Wants;
   readonly known: Known;
 }
@@ -66,10 +71,10 @@ export async function loadNamed(
   const groupIds = names.groups.flatMap(
     (name) => known.follow<{ groupId: number }>({ kind: 'groupName', name })?.groupId ?? [],
   );
-  const channelIds = names.channels.flatMap(
-    (name) => known.follow<{ channelId: number }>({ kind: 'channelName', name })?.channelId ?? [],
-  );
-  const [users, groups, channels] = await Promise.all([
+  const channelIdOf = (name: string): number | undefined =>
+    known.follow<{ channelId: number }>({ kind: 'channelName', name })?.channelId;
+  const channelIds = names.channels.flatMap((name) => channelIdOf(name) ?? []);
+  const [users, groups, channels, topics] = await Promise.all([
     table.getMany<User>(namedUserIds(names, known).map((id) => key('user', { realm, userId: id }))),
     table.getMany<Group>(groupIds.map((groupId) => key('group', { realm, groupId }))),
     Promise.all(
@@ -81,11 +86,20 @@ export async function loadNamed(
         return channel === undefined ? [] : [{ channel, subscription }];
       }),
     ),
+    Promise.all(
+      names.topics.map(async ({ channel, topic }) => {
+        const channelId = channelIdOf(channel);
+        if (channelId === undefined || codePoints(topic) > limits.topic) return [];
+        const stored = await table.get<Topic>(topicKey(realm, { channelId, topic }));
+        return stored === undefined ? [] : [{ channelId, topic, newest: stored.maxId }];
+      }),
+    ),
   ]);
   return {
     users: new Map(users.map((user) => [user.userId, user])),
     groups,
     channels: channels.flat(),
+    topics: topics.flat(),
     names,
     known,
   };
@@ -113,9 +127,9 @@ export function foundFor(standing: Standing, named: Named): Found {
   }
   const channels = new Map<string, FoundChannel>();
   for (const name of named.names.channels) {
-    const seen = named.channels.find(({ channel }) => folded(channel.name) === folded(name));
-    if (seen && hasMetadataAccess(standing, seen))
-      channels.set(name, { id: seen.channel.channelId, name: seen.channel.name });
+    // Another spelling is not the name in a text, although it leads to the channel elsewhere.
+    const seen = named.channels.find(({ channel }) => channel.name === name);
+    if (seen && hasMetadataAccess(standing, seen)) channels.set(name, foundChannel(standing, named, seen));
   }
   const emoji = new Map<string, FoundEmoji>();
   for (const name of [...named.names.emoji, ...named.names.builtInEmoji]) {
@@ -125,11 +139,19 @@ export function foundFor(standing: Standing, named: Named): Found {
   return { usersById: byId, usersByName: byName, groups: groupsFor(named), channels, emoji };
 }
 
-/** Named groups that are in use, and the system groups, which can be mentioned by their names too. */
+function foundChannel(standing: Standing, { topics }: Named, seen: Seen): FoundChannel {
+  const { channelId: id, name } = seen.channel;
+  const readable = topics.filter(
+    ({ channelId, newest }) => channelId === id && mayReadMessage(standing, seen, newest),
+  );
+  return { id, name, newestIn: new Map(readable.map(({ topic, newest }) => [topic, newest])) };
+}
+
+/** Named groups that are in use, and the system groups: a text names them as the API does, readers see what they are. */
 function groupsFor({ groups, names }: Named): Map<string, FoundGroup> {
   const found = new Map<string, FoundGroup>();
-  for (const { id, name } of Object.values(systemGroups))
-    if (names.groups.includes(name)) found.set(name, { id, name });
+  for (const { id, name, shown } of Object.values(systemGroups))
+    if (names.groups.includes(name)) found.set(name, { id, name: shown });
   for (const { groupId, name, deactivated } of groups) {
     if (!deactivated && !isSystemGroup(groupId)) found.set(name, { id: groupId, name });
   }
