@@ -15,6 +15,7 @@ export const userFields = {
   bot_owner_id: z.optional(z.nullable(z.int())),
   is_system_bot: z.optional(z.boolean()),
   is_active: z.boolean(),
+  is_deleted: z.boolean(),
   is_imported_stub: z.boolean(),
   date_joined: z.string(),
   avatar_url: z.nullable(z.string()),

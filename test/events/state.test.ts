@@ -94,6 +94,76 @@ describe('the state of GIFs', () => {
   });
 });
 
+describe('the fields of registration that feature level 500 has and has not (companion facts 4.9)', () => {
+  it('has the group settings, switches and numbers that clients look for', async () => {
+    const realm = await newRealm({ can_create_bots_group: systemGroups.administrators.id });
+    const state = await stateOf(realm, realm.people.member, null);
+    expect(state).toMatchObject({
+      realm_can_invite_users_group: systemGroups.nobody.id,
+      realm_create_multiuse_invite_group: systemGroups.nobody.id,
+      realm_can_create_write_only_bots_group: systemGroups.administrators.id,
+      realm_can_summarize_topics_group: systemGroups.nobody.id,
+      realm_can_manage_billing_group: systemGroups.administrators.id,
+      realm_can_set_delete_message_policy_group: systemGroups.moderators.id,
+      realm_workplace_users_group: systemGroups.everyone.id,
+      realm_enable_guest_user_indicator: true,
+      realm_enable_guest_user_dm_warning: true,
+      realm_media_preview_size: 100,
+      realm_default_avatar_source: 'G',
+      realm_uuid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      realm_billing: { has_pending_sponsorship_request: false },
+      klipy_api_key: '',
+      navigation_tour_video_url: null,
+      realm_create_public_stream_policy: 1,
+      realm_create_private_stream_policy: 1,
+      realm_create_web_public_stream_policy: 7,
+      realm_wildcard_mention_policy: 5,
+    });
+    expect(state.realm_users[0]).toMatchObject({ is_deleted: false, is_imported_stub: false });
+  });
+
+  it.each([
+    'is_billing_admin',
+    'stream_name_max_length',
+    'stream_description_max_length',
+    'gif_rating_options',
+    'giphy_rating_options',
+    'realm_giphy_rating',
+    'push_devices',
+    'realm_is_zephyr_mirror_realm',
+  ])('does not have %s any more', async (dropped) => {
+    const realm = await newRealm();
+    expect(await stateOf(realm, realm.people.member, null)).not.toHaveProperty(dropped);
+  });
+
+  it.each([
+    [systemGroups.owners.id, { create: 2, webPublic: 7, wildcard: 5 }],
+    [systemGroups.administrators.id, { create: 2, webPublic: 2, wildcard: 5 }],
+    [systemGroups.moderators.id, { create: 4, webPublic: 4, wildcard: 7 }],
+    [systemGroups.fullMembers.id, { create: 3, webPublic: 4, wildcard: 3 }],
+    [systemGroups.members.id, { create: 1, webPublic: 4, wildcard: 2 }],
+    [systemGroups.everyone.id, { create: 1, webPublic: 4, wildcard: 1 }],
+    [systemGroups.nobody.id, { create: 2, webPublic: 6, wildcard: 6 }],
+    [
+      { direct_members: [5], direct_subgroups: [] },
+      { create: 1, webPublic: 4, wildcard: 1 },
+    ],
+  ])('tells the group setting %o as the deprecated numbers too', async (group, expected) => {
+    const realm = await newRealm({
+      can_create_public_channel_group: group,
+      can_create_private_channel_group: group,
+      can_create_web_public_channel_group: group,
+      can_mention_many_users_group: group,
+    });
+    expect(await stateOf(realm, realm.people.member, ['realm'])).toMatchObject({
+      realm_create_public_stream_policy: expected.create,
+      realm_create_private_stream_policy: expected.create,
+      realm_create_web_public_stream_policy: expected.webPublic,
+      realm_wildcard_mention_policy: expected.wildcard,
+    });
+  });
+});
+
 describe('the state of people', () => {
   it('has everybody, active or not, and the caller by themselves', async () => {
     const realm = await newRealm();
@@ -204,6 +274,7 @@ describe('the state of people', () => {
       is_bot: false,
       bot_type: null,
       is_active: true,
+      is_deleted: false,
       is_imported_stub: false,
       date_joined: '1970-01-01T00:00+00:00',
       avatar_url: null,
@@ -233,15 +304,49 @@ describe('the state of people', () => {
     expect(owners.members).toEqual([owner.userId]);
   });
 
-  it('has the personal settings as one object, and no copies of them beside it (feature level 439)', async () => {
+  it('has the personal settings as one object, and beside it for clients that do not know the object', async () => {
     const realm = await newRealm();
     const settings = key('settings', { realm: realm.realm, userId: realm.people.member.userId });
     await realm.outside.table.put(settings, { enter_sends: false, changed: 7 });
     const types = ['user_settings', 'update_display_settings', 'update_global_notifications'];
-    const state = await stateOf(realm, realm.people.member, types);
+    const modern = { client_capabilities: { user_settings_object: true } };
+    const state = await stateOf(realm, realm.people.member, types, modern);
     expect(state.user_settings).toMatchObject({ enter_sends: false, twenty_four_hour_time: false });
     expect(state.user_settings).not.toHaveProperty('changed');
     expect(state).not.toHaveProperty('twenty_four_hour_time');
+    const older = await stateOf(realm, realm.people.member, types);
+    expect(older).toMatchObject({ ...state.user_settings, user_settings: state.user_settings });
+  });
+
+  it('has the settings of new accounts, without those that are for their owner alone to set', async () => {
+    const realm = await newRealm();
+    const { realm_user_settings_defaults: settings } = await stateOf(realm, realm.people.guest, [
+      'realm_user_settings_defaults',
+    ]);
+    expect(settings).toMatchObject({
+      enter_sends: true,
+      receives_typing_notifications: true,
+      emojiset: 'google',
+    });
+    for (const own of [
+      'timezone',
+      'enable_marketing_emails',
+      'enable_login_emails',
+      'allow_private_data_export',
+    ]) {
+      expect(settings).not.toHaveProperty(own);
+    }
+  });
+
+  it.each([
+    ['administrators', true],
+    ['moderators', true],
+    ['members', false],
+  ])('tells %s whether they are at least moderators (feature level 380)', async (role, expected) => {
+    const realm = await newRealm();
+    const { admin, moderator, member } = realm.people;
+    const person = { administrators: admin, moderators: moderator, members: member }[role] ?? member;
+    expect(await stateOf(realm, person, ['realm_user'])).toMatchObject({ is_moderator: expected });
   });
 });
 

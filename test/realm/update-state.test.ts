@@ -5,6 +5,7 @@ import { givenDomain, removeDomain, updateDomain } from '../domains/domain-state
 import { type Client, type Event, givenClient } from '../events/queue.ts';
 import { givenBot, givenChangedUser, givenChannel, givenUser } from '../given.ts';
 import { newRealm, type TestRealm } from '../realm.ts';
+import { deprecated } from '../state/shown.ts';
 import { changed } from './realm-state.ts';
 
 const { owners, administrators, members, nobody, fullMembers } = systemGroups;
@@ -18,7 +19,7 @@ function applied(state: Record<string, unknown>, event: Event): Record<string, u
   if (event.type === 'realm') {
     const data = event.op === 'update_dict' ? event.data : { [event.property]: event.value };
     const named = Object.entries(data).map(([name, value]) => [`realm_${name}`, value]);
-    return { ...state, ...Object.fromEntries(named) };
+    return { ...state, ...Object.fromEntries(named.filter(([name]) => String(name) in state)) };
   }
   const list = state.realm_domains as { readonly domain: string }[];
   const domain = event.op === 'remove' ? event.domain : event.realm_domain.domain;
@@ -28,8 +29,13 @@ function applied(state: Record<string, unknown>, event: Event): Record<string, u
 }
 
 /** What differs between two registrations by itself. */
-const settled = ({ queue_id: _, last_event_id: __, max_message_id: ___, ...state }: Client['state']) => ({
-  ...state,
+const settled = ({
+  queue_id: _,
+  last_event_id: __,
+  max_message_id: ___,
+  ...state
+}: Client['state']): Record<string, unknown> => ({
+  ...Object.fromEntries(Object.entries(state).filter(([name]) => !deprecated.includes(name))),
   server_timestamp: 0,
 });
 

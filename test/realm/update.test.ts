@@ -19,7 +19,6 @@ const dictionary = (data: object) => ({ type: 'realm', op: 'update_dict', proper
 /** A value of each setting that is no group, as it is sent and as it is stored and told; none is the default. */
 const plain: readonly (readonly [string, unknown, unknown])[] = [
   ['name', ' Ant Hill ', 'Ant Hill'],
-  ['description', 'We *carry*.\n\nA lot.', 'We *carry*.\n\nA lot.'],
   ['waiting_period_threshold', 3, 3],
   ['enable_spectator_access', true, true],
   ['message_retention_days', '30', 30],
@@ -55,6 +54,10 @@ describe('PATCH /realm', () => {
   });
 
   it.each([
+    [
+      { description: 'We *carry*.' },
+      { description: 'We *carry*.', rendered_description: '<p>We <em>carry</em>.</p>' },
+    ],
     [{ allow_message_editing: false }, { allow_message_editing: false }],
     [{ message_content_edit_limit_seconds: 'unlimited' }, { message_content_edit_limit_seconds: null }],
     [

@@ -52,7 +52,7 @@ function changeRole(known: Known, user: Json, role: number): void {
   if (user.user_id !== me) return;
   // Which bots there are besides their own, no event can tell whoever becomes an administrator: they fetch them.
   if (roleFields(role).is_admin !== state.is_admin) known.stale.add('realm_bots');
-  Object.assign(state, { ...roleFields(role), is_moderator: role === 300 });
+  Object.assign(state, { ...roleFields(role), is_moderator: role <= 300 });
 }
 
 function groupIn({ state }: Known, id: number): Json {

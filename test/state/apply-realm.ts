@@ -2,6 +2,8 @@ import type { Applying, Json, Known } from './known.ts';
 
 function set({ state }: Known, data: Readonly<Record<string, unknown>>): void {
   for (const [property, value] of Object.entries(data)) {
+    // It comes with a description, for clients that show it; no state has it.
+    if (property === 'rendered_description') continue;
     const name = `realm_${property}`;
     if (!(name in state)) throw new Error(`there is no setting ${name}`);
     state[name] = value;

@@ -16,7 +16,15 @@ const ofPings = ['presences', 'presence_last_update_id'] as const;
 /** A bound of the ids of messages, which need not be one: of what was deleted, and of what others were told. */
 const bounds = ['max_message_id'] as const;
 
-const excluded = new Set<string>([...ofRegistration, ...ofPings, ...bounds]);
+/** Older forms of settings, which a registration tells and no event (companion facts 4.9). */
+export const deprecated: readonly string[] = [
+  'realm_create_public_stream_policy',
+  'realm_create_private_stream_policy',
+  'realm_create_web_public_stream_policy',
+  'realm_wildcard_mention_policy',
+];
+
+const excluded = new Set<string>([...ofRegistration, ...ofPings, ...bounds, ...deprecated]);
 
 /** Lists whose order says nothing, with what they are sorted by. */
 const orders: Readonly<Record<string, (each: Json) => string | number>> = {

@@ -31,6 +31,7 @@ describe('GET /users/me', () => {
       is_bot: false,
       bot_type: null,
       is_active: true,
+      is_deleted: false,
       is_imported_stub: false,
       date_joined: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d\+00:00$/),
       avatar_url: expect.stringContaining('https://'),

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
+import { NOTHING_FOUND } from '../../markdown/found.ts';
+import { render } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { checkActive, namedGroupsIn } from '../group/group-use.ts';
@@ -22,7 +24,9 @@ const inDictionary: ReadonlySet<string> = new Set([
   'allow_message_editing',
   'message_content_edit_limit_seconds',
   'topics_policy',
-] satisfies (keyof RealmSettings)[]);
+  'description',
+  'can_create_write_only_bots_group',
+] satisfies (keyof RealmSettings | keyof ReturnType<typeof derivedSettings> | 'description')[]);
 
 /**
  * What clients hear of an edit: one event for each thing that became different, in the reference's forms. `now` is
@@ -43,10 +47,15 @@ export function eventsOfRealmEdit({ before, after }: DecidedRealmEdit, now: numb
         ? dictionary({
             [name]: value,
             ...(name === 'topics_policy' && mandatory_topics !== undefined && { mandatory_topics }),
+            ...(name === 'description' && {
+              rendered_description: render(after.description, NOTHING_FOUND).html,
+            }),
           })
         : property(name, value),
     ),
-    ...Object.entries(others).map(([name, value]) => property(name, value)),
+    ...Object.entries(others).map(([name, value]) =>
+      inDictionary.has(name) ? dictionary({ [name]: value }) : property(name, value),
+    ),
     ...fullMemberEvents(old.waiting_period_threshold, current.waiting_period_threshold, now),
   ];
 }

@@ -129,7 +129,10 @@ export const withAllSettings = (stored: Realm): Realm => ({
 export const derivedSettings = ({
   topics_policy,
   message_edit_history_visibility_policy,
+  can_create_bots_group,
 }: RealmSettings) => ({
+  // Whoever may create bots may create incoming webhooks, and nobody else may (companion facts 4.9).
+  can_create_write_only_bots_group: can_create_bots_group,
   mandatory_topics: topics_policy === 'disable_empty_topic',
   allow_edit_history: message_edit_history_visibility_policy !== 'none',
 });

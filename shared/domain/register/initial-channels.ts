@@ -3,7 +3,6 @@ import { hasMetadataAccess } from '../channel/channel-access.ts';
 import { channelObject } from '../channel/channel-object.ts';
 import { folderObjects, loadFolders } from '../channel/folder.ts';
 import { isGuest } from '../permission.ts';
-import { limits } from '../realm/realm.ts';
 import {
   byName,
   type CountedChannel,
@@ -111,8 +110,6 @@ const stream: Section = async (asking) => {
   const now = asking.outside.now();
   return {
     streams: byName(shown).map(({ channel, count }) => channelObject(channel, count, now)),
-    stream_name_max_length: limits.channelName,
-    stream_description_max_length: limits.channelDescription,
   };
 };
 

@@ -1,9 +1,11 @@
 import { loadTokenPresence } from '../calls/call-token.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
+import { systemGroups } from '../group/system-group.ts';
 import { OFFLINE } from '../presence/presence-object.ts';
 import { externalAccounts } from '../profile/external-account.ts';
 import { pushSettings } from '../push/push-settings.ts';
 import { domainObject, loadDomains } from '../realm/domains.ts';
+import { legacyPolicies } from '../realm/legacy-policies.ts';
 import { derivedSettings, EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';
 import { supportedSettings } from '../realm/supported-settings.ts';
 import { videoChatProviders } from '../realm/video-chat.ts';
@@ -28,6 +30,7 @@ const server = {
   },
   giphy_api_key: '',
   jitsi_server_url: null,
+  klipy_api_key: '',
   max_avatar_file_size_mib: FILES,
   max_bulk_new_subscription_messages: limits.newSubscriptionMessages,
   max_channel_folder_description_length: limits.folderDescription,
@@ -69,9 +72,15 @@ const server = {
 /** Settings that this service does not have, with the value that says so to clients. */
 const absent = {
   demo_organization_scheduled_deletion_date: null,
+  realm_can_invite_users_group: systemGroups.nobody.id,
+  realm_can_manage_billing_group: systemGroups.administrators.id,
+  realm_can_set_delete_message_policy_group: systemGroups.moderators.id,
+  realm_can_summarize_topics_group: systemGroups.nobody.id,
+  realm_create_multiuse_invite_group: systemGroups.nobody.id,
   realm_authentication_methods: {},
   realm_avatar_changes_disabled: true,
   realm_bot_domain: '',
+  realm_default_avatar_source: 'G',
   realm_default_code_block_language: '',
   realm_default_language: 'en',
   realm_digest_emails_enabled: false,
@@ -79,15 +88,17 @@ const absent = {
   realm_disallow_disposable_email_addresses: false,
   realm_email_auth_enabled: false,
   realm_email_changes_disabled: true,
+  realm_enable_guest_user_dm_warning: true,
+  realm_enable_guest_user_indicator: true,
   realm_gif_rating_policy: 2,
   realm_icon_source: 'G',
   realm_inline_image_preview: false,
   realm_inline_url_embed_preview: false,
   realm_invite_required: true,
-  realm_is_zephyr_mirror_realm: false,
   realm_jitsi_server_url: null,
   realm_logo_source: 'D',
   realm_logo_url: '',
+  realm_media_preview_size: 100,
   realm_message_content_allowed_in_email_notifications: false,
   realm_night_logo_source: 'D',
   realm_night_logo_url: '',
@@ -101,6 +112,7 @@ const absent = {
   realm_upload_quota_mib: null,
   realm_want_advertise_in_communities_directory: false,
   realm_welcome_message_custom_text: '',
+  realm_workplace_users_group: systemGroups.everyone.id,
   realm_zulip_update_announcements_stream_id: -1,
 } as const;
 
@@ -117,12 +129,14 @@ const realm: Section = ({ caller, baseUrl, outside }: Asking) => {
         ...pushSettings(caller.realm, outside.environment),
       }).map(([setting, value]) => [`realm_${setting}`, value]),
     ),
+    ...legacyPolicies(settings),
     realm_name: name,
     realm_description: description,
     realm_url: baseUrl,
     realm_uri: baseUrl,
     realm_date_created: created,
     realm_icon_url: organizationIcon(uuid),
+    realm_uuid: uuid,
     realm_empty_topic_display_name: EMPTY_TOPIC_NAME,
     realm_available_video_chat_providers: videoChatProviders(outside.environment),
     realm_default_external_accounts: externalAccounts,

@@ -11,7 +11,7 @@ import { botDefaults, loadAllBots, loadOwnedBots } from '../user/bot.ts';
 import type { User } from '../user/user.ts';
 import { concealedUser, seesEveryone } from '../user/user-access.ts';
 import { userObject } from '../user/user-object.ts';
-import { settingsOf, type UserSettings } from '../user/user-settings.ts';
+import { defaultUserSettings, settingsOf, type UserSettings } from '../user/user-settings.ts';
 import type { Asking, Section } from './initial-section.ts';
 import { once } from './once.ts';
 
@@ -87,9 +87,8 @@ async function ownFields(asking: Asking): Promise<object> {
     avatar_url_medium: avatarUrlOf(user),
     is_owner: isOwner(standing),
     is_admin: isAdministrator(standing),
-    is_moderator: standing.role === roles.moderator,
+    is_moderator: standing.role <= roles.moderator,
     is_guest: isGuest(standing),
-    is_billing_admin: false,
     ...canCreate,
     can_create_streams: Object.values(canCreate).some(Boolean),
     can_subscribe_other_users: may('can_add_subscribers_group'),
@@ -129,14 +128,30 @@ const realmUserGroups: Section = async ({ outside: { table, now }, caller, users
   };
 };
 
-/** The caller's personal settings, as one object. */
-const userSettings: Section = async ({ settings }) => ({ user_settings: await settings() });
+/** The caller's personal settings, as one object; older clients look for each at the top level (companion facts 4.9). */
+const userSettings: Section = async ({ settings, capabilities }) => {
+  const own = await settings();
+  return { ...(!capabilities.includes('user_settings_object') && own), user_settings: own };
+};
+
+/** Settings that are nobody's but their owner's: a new account does not get them from the organization. */
+const {
+  allow_private_data_export: _,
+  enable_login_emails,
+  enable_marketing_emails,
+  timezone,
+  ...newUserSettings
+} = defaultUserSettings;
+
+/** The settings with which new accounts begin (companion facts 4.3). */
+const userSettingsDefaults: Section = () => ({ realm_user_settings_defaults: newUserSettings });
 
 export const userSections = {
   realm_user: realmUser,
   realm_bot: realmBot,
   realm_user_groups: realmUserGroups,
   user_settings: userSettings,
+  realm_user_settings_defaults: userSettingsDefaults,
 } satisfies Record<string, Section>;
 
 /** Reads the caller's personal settings. Their time zone is told to everybody, and stands with the user. */

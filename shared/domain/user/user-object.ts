@@ -29,6 +29,7 @@ export const userObject = (user: User, telling: UserTelling = {}) => ({
   ...(user.isBot && { bot_owner_id: user.ownerId ?? null }),
   ...(isSystemBot(user) && { is_system_bot: true }),
   is_active: user.isActive,
+  is_deleted: false,
   is_imported_stub: false,
   date_joined: minuteOf(user.dateJoined),
   avatar_url: (telling.clientGravatar ?? true) ? shortAvatarUrlOf(user) : avatarUrlOf(user),
