@@ -146,6 +146,8 @@ export type Tombstone = Written & {
   readonly expires: number;
   /** It stands for a message that was deleted: the events that were told just before it, which stay told. */
   readonly before?: readonly StoredEvent[];
+  /** That message, for readers of the log only, as long as one of them may still come to it. */
+  readonly message?: Message;
 };
 
 export type Slot = EventSlot | MessageSlot | Tombstone;
@@ -154,7 +156,10 @@ type StoredEvent = Omit<EventEntry, 'kind'>;
 
 /** One entry as readers get it: with its own number and the time of its commit. */
 export type ReadEvent = EventEntry & { readonly seq: number; readonly at: number };
-export type ReadMessage = MessageSlot;
+export type ReadMessage = MessageSlot & {
+  /** It was deleted since; what happened to it and its deletion are told after it. */
+  readonly isDeleted?: true;
+};
 export type ReadEntry = ReadEvent | ReadMessage;
 
 /** The entries of a slot with their numbers, in order. */
@@ -164,23 +169,37 @@ export function entriesOf(slot: Slot): ReadEntry[] {
     events.map((event, i) => ({ kind: 'event', ...event, at, seq: last - events.length + 1 + i }));
   if (slot.kind === 'event') return numbered(slot.events, slot.seq);
   const before = numbered(slot.before ?? [], slot.seq - 1);
-  return slot.kind === 'tombstone' ? before : [...before, slot];
+  if (slot.kind === 'message') return [...before, slot];
+  const { kind, message, ...written } = slot;
+  return message === undefined
+    ? before
+    : [...before, { ...written, ...message, kind: 'message', isDeleted: true }];
 }
 
 /**
  * What stands in the place of a message that was deleted at `now` (ms). It keeps the number, so that no reader of
  * the log meets a hole, and the mark of the commit, so that a sender whose reply was lost still knows its own slot.
+ *
+ * It keeps the message too, for as long as a queue may still be behind it. Reactions, edits and the deletion are entries
+ * of their own, which stay: a client that was told them without the message would be told of something that it never
+ * had, and whether it had it cannot be known, since another poll may have come in between.
  */
-export const tombstoneOf = (slot: MessageSlot, now: number): Omit<Tombstone, keyof Key> => ({
-  seq: slot.seq,
-  width: slot.width,
-  at: slot.at,
-  commit: slot.commit,
-  kind: 'tombstone',
-  expires: expiry(now),
-  ...(slot.before && { before: slot.before }),
-  ...(slot.isAfterSilence && { isAfterSilence: true }),
-});
+export function tombstoneOf(slot: MessageSlot, now: number): Omit<Tombstone, keyof Key> {
+  const { pk, sk, seq, width, at, commit, kind, before, isAfterSilence, ...message } = slot;
+  // A name with a slash is a reaction, as earlier releases stored it: each has an entry of its own.
+  const fields = Object.entries(message).filter(([name]) => !name.includes('/'));
+  return {
+    seq,
+    width,
+    at,
+    commit,
+    kind: 'tombstone',
+    expires: expiry(now),
+    ...(before && { before }),
+    ...(isAfterSilence && { isAfterSilence }),
+    ...(now - at < KEPT && { message: Object.fromEntries(fields) as unknown as Message }),
+  };
+}
 
 /**
  * Whether what readers tell of the slot, or of what follows it, depends on other items that its transaction or one just

@@ -48,7 +48,7 @@ export async function storedAt(endpoint: URL): Promise<Audited> {
 
 /** Every message that there is, in the order of their ids. */
 export const messagesIn = async ({ log }: Audited): Promise<ReadMessage[]> =>
-  (await entriesIn(log)).filter((entry) => entry.kind === 'message');
+  (await entriesIn(log)).filter((entry) => entry.kind === 'message').filter(({ isDeleted }) => !isDeleted);
 
 /**
  * The ids of the events that tell for whom messages are unread by a move: clients that had just registered are told

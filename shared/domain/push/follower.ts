@@ -111,7 +111,7 @@ async function messageJobs(
   holders: ReadonlySet<number>,
   entry: ReadEntry,
 ): Promise<PushJob[]> {
-  if (entry.kind !== 'message') return [];
+  if (entry.kind !== 'message' || entry.isDeleted) return [];
   const jobOf = (users: readonly number[], part: number): PushJob =>
     newJob({ kind: 'message', messageId: entry.id, users }, `message-${entry.id}-${part}`, entry.at);
   if (jobOf([], 0).until <= outside.now()) return [];
