@@ -19,8 +19,10 @@ export interface Bundle {
   readonly directory: string;
   /** Size of the code, minified. */
   readonly bytes: number;
-  /** Digest of the code; it changes when, and only when, the code does. */
+  /** Digest of what is deployed; it changes when, and only when, that does. */
   readonly hash: string;
+  /** Digest of the code alone, the same on every machine: by it a line of a log tells which code wrote it. */
+  readonly code: string;
 }
 
 /** Every function's bundle, by the id of its endpoint or worker. */
@@ -83,7 +85,7 @@ const digestOfSources = async (
 interface BuildRecord {
   readonly digest: string;
   readonly sourceMaps: boolean;
-  readonly bundles: Readonly<Record<string, Pick<Bundle, 'bytes' | 'hash'>>>;
+  readonly bundles: Readonly<Record<string, Pick<Bundle, 'bytes' | 'hash' | 'code'>>>;
 }
 
 /** The record of the last build, if it was of these very sources and all that is wanted of it is still there. */
@@ -211,6 +213,7 @@ export const buildFunctions = async ({
         relative(outdir, dirname(file.path)),
         {
           bytes: file.contents.length,
+          code: createHash('sha256').update(file.contents).digest('hex').slice(0, 12),
           hash: createHash('sha256')
             .update(file.contents)
             .update(beside.get(file.path) ?? '')

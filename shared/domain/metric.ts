@@ -21,3 +21,6 @@ export type MetricName = keyof typeof metrics;
  */
 export const METRICS = 'Parlance';
 export const NAMESPACE = 'METRICS_NAMESPACE';
+
+/** Under this name the stack tells a function which code it runs, for its log. */
+export const CODE = 'CODE';

@@ -1,5 +1,5 @@
 import type { Environment } from '../domain/environment.ts';
-import { METRICS, type MetricName, metrics, NAMESPACE } from '../domain/metric.ts';
+import { CODE, METRICS, type MetricName, metrics, NAMESPACE } from '../domain/metric.ts';
 import type { Outside } from '../domain/outside.ts';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export const operatorLog = (
   now: () => number,
   environment: Environment = {},
 ): Pick<Outside, 'report' | 'count'> => ({
-  report: write,
+  report: (line) => write({ ...line, ...(environment[CODE] && { code: environment[CODE] }) }),
   count: (metric, kind, details) =>
     write(embeddedMetric(environment[NAMESPACE] ?? METRICS, metric, kind, now(), details)),
 });

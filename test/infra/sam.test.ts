@@ -22,7 +22,7 @@ async function namedBundles(): Promise<Bundles> {
     const directory = join(folder, 'dist', id);
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, 'index.mjs'), id);
-    return [id, { directory, bytes: id.length, hash: id }] as const;
+    return [id, { directory, bytes: id.length, hash: id, code: id }] as const;
   });
   return Object.fromEntries(await Promise.all(bundles));
 }

@@ -12,6 +12,7 @@ const bundle = {
   directory: join(import.meta.dirname, 'fixtures/functions/messages'),
   bytes: 1,
   hash: 'none',
+  code: 'none',
 };
 const declarations = [...endpoints, ...workers];
 const bundles = Object.fromEntries(declarations.map(({ id }) => [id, bundle]));

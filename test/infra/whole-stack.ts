@@ -9,6 +9,7 @@ const bundle = {
   directory: join(import.meta.dirname, 'fixtures/functions/messages'),
   bytes: 1,
   hash: 'none',
+  code: 'none',
 };
 
 /** Something for each function of the service, so that none has to be built where it is nothing what they hold. */

@@ -34,6 +34,12 @@ describe('the log of a function', () => {
     expect(JSON.parse(lines[0] ?? '')).toEqual({ level: 'WARN', note: 'two\nlines' });
   });
 
+  test('tells with each report which code wrote it, where the stack says so', () => {
+    const deployed = operatorLog(() => 1, { CODE: '0123456789ab' });
+    const [line = ''] = written(() => deployed.report({ level: 'ERROR', error: 'x' }));
+    expect(JSON.parse(line)).toEqual({ level: 'ERROR', error: 'x', code: '0123456789ab' });
+  });
+
   test('counts under the name of its stack, so that another one in the account has alarms of its own', () => {
     const other = operatorLog(() => 1, { METRICS_NAMESPACE: 'Second' });
     const [line = ''] = written(() => other.count('HolesFilled', undefined));
