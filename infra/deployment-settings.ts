@@ -1,7 +1,6 @@
 import type { Node } from 'constructs';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { checkSecretNames, SECRET_NAME } from './secret-names.ts';
-import type { RateLimits } from './web-acl.ts';
 
 /** Something about a deployment that its operator may want otherwise. No function knows of it. */
 interface DeploymentSetting {
@@ -91,10 +90,6 @@ export const deploymentSettings = {
     says: 'how many requests one address may make in five minutes; makes a web ACL (WAF)',
     matches: COUNT,
   },
-  credentialLimit: {
-    says: 'how many requests one account may make in five minutes; makes a web ACL (WAF)',
-    matches: COUNT,
-  },
 } as const satisfies Readonly<Record<string, DeploymentSetting>>;
 
 type Name = keyof typeof deploymentSettings;
@@ -122,8 +117,8 @@ export interface Deployment {
   readonly alarmEmail: string | undefined;
   /** What secrets are called in Secrets Manager, by the names that declarations use. */
   readonly secretNames: ReadonlyMap<string, string>;
-  /** Only if something is limited there is a web ACL. */
-  readonly rateLimits: RateLimits | undefined;
+  /** Requests of one address in five minutes; only if they are limited there is a web ACL. */
+  readonly addressLimit: number | undefined;
 }
 
 /**
@@ -152,7 +147,7 @@ export function deploymentOf(node: Pick<Node, 'tryGetContext'>): Deployment {
     pollMemory: Number(values.pollMemory),
     alarmEmail: values.alarmEmail,
     secretNames: secretNamesOf(values),
-    rateLimits: rateLimitsOf(values),
+    addressLimit: values.addressLimit === undefined ? undefined : Number(values.addressLimit),
   };
 }
 
@@ -173,12 +168,6 @@ function secretNamesOf(values: Values): Deployment['secretNames'] {
   });
   checkSecretNames(names);
   return new Map(names.map(({ secret, name }) => [secret, name]));
-}
-
-function rateLimitsOf({ addressLimit, credentialLimit }: Values): Deployment['rateLimits'] {
-  if (addressLimit === undefined && credentialLimit === undefined) return undefined;
-  const number = (value: string | undefined) => (value === undefined ? undefined : Number(value));
-  return { perAddress: number(addressLimit), perCredential: number(credentialLimit) };
 }
 
 function domainOf({ domain, certificateArn }: Values): Deployment['domain'] {

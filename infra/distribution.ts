@@ -148,7 +148,12 @@ export class Distribution extends Construct {
           accessControlAllowOrigins: [...corsOrigins],
           accessControlAllowMethods: ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],
           accessControlAllowHeaders: ['Authorization', 'Content-Type'],
-          accessControlExposeHeaders: ['Retry-After'],
+          accessControlExposeHeaders: [
+            'Retry-After',
+            'X-RateLimit-Limit',
+            'X-RateLimit-Remaining',
+            'X-RateLimit-Reset',
+          ],
           // Credentials are a header that the page sets itself. The one cookie, of a consent to video calls, is for no page.
           accessControlAllowCredentials: false,
           accessControlMaxAge: Duration.hours(1),

@@ -136,15 +136,15 @@ export class ParlanceStack extends Stack {
   }
 
   /** The web ACL before the API, if the operator limits rates. */
-  private webAcl(api: RestApi, { rateLimits }: Deployment): WebAcl | undefined {
-    if (rateLimits === undefined) {
+  private webAcl(api: RestApi, { addressLimit }: Deployment): WebAcl | undefined {
+    if (addressLimit === undefined) {
       accept(api, {
         'AwsSolutions-APIG3':
           'A web ACL costs money while nobody talks, so it is there when rates are limited.',
       });
       return undefined;
     }
-    const acl = new WebAcl(this, 'WebAcl', rateLimits);
+    const acl = new WebAcl(this, 'WebAcl', addressLimit);
     acl.protect(api.stage);
     return acl;
   }

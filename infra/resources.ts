@@ -6,6 +6,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Stack } from 'aws-cdk-lib/core';
 import { variable } from '../shared/domain/environment.ts';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
+import { itemKinds } from '../shared/table/keys.ts';
 import type { ChatTable } from './chat-table.ts';
 import type { PrivateBucket } from './private-bucket.ts';
 
@@ -49,6 +50,21 @@ export const grants = (needs: Needs, resources: Resources): PolicyStatement[] =>
       'Table',
       needs.table.map((action) => `dynamodb:${action}`),
       [table.tableArn],
+    );
+  }
+  if (needs.countsRequests && !needs.table.includes('UpdateItem')) {
+    statements.push(
+      new PolicyStatement({
+        sid: 'CountRequests',
+        actions: ['dynamodb:UpdateItem'],
+        resources: [table.tableArn],
+        // Counters of requests stand in partitions of their own.
+        conditions: {
+          'ForAllValues:StringLike': {
+            'dynamodb:LeadingKeys': [itemKinds.requests.pk.replaceAll(/\{[^}]+\}/g, '*')],
+          },
+        },
+      }),
     );
   }
   if (needs.table.includes('Query')) allow('TableIndexes', ['dynamodb:Query'], table.indexArns);

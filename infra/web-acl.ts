@@ -6,12 +6,6 @@ import { Construct } from 'constructs';
 import { accept } from './accepted.ts';
 import { rateLimited } from './gateway-replies.ts';
 
-/** How many requests may come in five minutes, if that is limited at all. */
-export interface RateLimits {
-  readonly perAddress: number | undefined;
-  readonly perCredential: number | undefined;
-}
-
 /** By this header, which CloudFront adds, requests are known that came through it. */
 const proofHeader = 'x-parlance-proof';
 
@@ -33,8 +27,8 @@ const visibility = (metricName: string) => ({
 });
 
 /**
- * Limits how much one address and one credential may ask, before the gateway, so that going round CloudFront gains
- * nothing. The address of who comes through CloudFront is in a header, which is believed only beside a proof: a
+ * Limits how much one address may ask, before the gateway, so that going round CloudFront gains nothing. How much an
+ * account may ask is counted by the functions, which know whose a credential is, however it is written. The address of who comes through CloudFront is in a header, which is believed only beside a proof: a
  * secret that the stack makes, and that only CloudFront and this list know.
  */
 export class WebAcl extends Construct {
@@ -43,7 +37,8 @@ export class WebAcl extends Construct {
   /** What CloudWatch calls it. */
   readonly metricName: string;
 
-  constructor(scope: Construct, id: string, { perAddress, perCredential }: RateLimits) {
+  /** `perAddress` is in requests in five minutes. */
+  constructor(scope: Construct, id: string, perAddress: number) {
     super(scope, id);
     this.metricName = `${Stack.of(this).stackName}-WebAcl`;
     const secret = new CfnSecret(this, 'Proof', {
@@ -66,31 +61,21 @@ export class WebAcl extends Construct {
       },
     };
     const limits: Readonly<Record<string, CfnWebACL.RateBasedStatementProperty>> = {
-      ...(perAddress !== undefined && {
-        AddressThroughCloudFront: {
-          limit: perAddress,
-          aggregateKeyType: 'FORWARDED_IP',
-          forwardedIpConfig: { headerName: addressHeader, fallbackBehavior: 'NO_MATCH' },
-          scopeDownStatement: throughCloudFront,
-        },
-        Address: {
-          limit: perAddress,
-          aggregateKeyType: 'IP',
-          scopeDownStatement: { notStatement: { statement: throughCloudFront } },
-        },
-      }),
-      ...(perCredential !== undefined && {
-        Credential: {
-          limit: perCredential,
-          aggregateKeyType: 'CUSTOM_KEYS',
-          // Requests without credentials are not counted by this one.
-          customKeys: [{ header: { name: 'authorization', textTransformations: untransformed } }],
-        },
-      }),
+      AddressThroughCloudFront: {
+        limit: perAddress,
+        aggregateKeyType: 'FORWARDED_IP',
+        forwardedIpConfig: { headerName: addressHeader, fallbackBehavior: 'NO_MATCH' },
+        scopeDownStatement: throughCloudFront,
+      },
+      Address: {
+        limit: perAddress,
+        aggregateKeyType: 'IP',
+        scopeDownStatement: { notStatement: { statement: throughCloudFront } },
+      },
     };
     this.acl = new CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',
-      description: 'Parlance: how much one address and one credential may ask',
+      description: 'Parlance: how much one address may ask',
       defaultAction: { allow: {} },
       customResponseBodies: {
         [refusal]: { contentType: 'APPLICATION_JSON', content: rateLimited(retryAfter) },

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Needs, TableAction } from '../shared/endpoints/endpoint.ts';
+import { isOf } from '../shared/table/keys.ts';
 
 /** An endpoint or a worker: whatever has a policy of its own. */
 interface Declared {
@@ -42,9 +43,17 @@ function actionsOf(command: object): TableAction[] {
   });
 }
 
+const isCounter = isOf('requests');
+const isCount = (command: object): boolean => {
+  const { Key } = (command as { readonly input: { readonly Key?: { pk: string; sk: string } } }).input;
+  return command.constructor.name === 'UpdateCommand' && Key !== undefined && isCounter(Key);
+};
+
 /** Notes that the call under way sends this command. */
 export function noteCommand(command: object): void {
   const call = calls.getStore();
+  // Every endpoint with callers may count their requests (`countsRequests`).
+  if (isCount(command)) return;
   if (call) for (const action of actionsOf(command)) call.used.add(action);
 }
 

@@ -140,7 +140,7 @@ function makeContainer(
     wait: (ms) => wait(ms),
     uuid: randomUUID,
     randomBytes,
-    environment: { TABLE_NAME: TABLE, ...environmentOf(host, everything), ...added },
+    environment: { TABLE_NAME: TABLE, API_RATE_LIMIT: '0', ...environmentOf(host, everything), ...added },
     report: (line) => void reports.push(line),
     count: (metric, kind, details) => void counts.push({ metric, kind, ...details }),
     ...given,

@@ -1,6 +1,11 @@
 import type { Access } from './iam.ts';
 import type { Place } from './template-values.ts';
 
+/** The key of an item as DynamoDB's JSON has it. */
+interface KeyInRequest {
+  readonly pk?: { readonly S?: string };
+}
+
 type Request = Readonly<Record<string, unknown>>;
 
 /** The permissions that a transaction asks for, by the member that its part has. */
@@ -46,6 +51,13 @@ export function dynamodbAccess(
       const index = request.IndexName === undefined ? '' : `/index/${request.IndexName}`;
       return [access(operation, `${table(request.TableName)}${index}`)];
     }
+    case 'UpdateItem':
+      return [
+        {
+          ...access(operation, table(request.TableName)),
+          leadingKeys: [String((request.Key as KeyInRequest | undefined)?.pk?.S)],
+        },
+      ];
     default:
       return [access(operation, request.TableName === undefined ? '*' : table(request.TableName))];
   }

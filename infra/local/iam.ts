@@ -2,6 +2,8 @@
 export interface Access {
   readonly action: string;
   readonly resource: string;
+  /** Partition keys of the items that a call of DynamoDB is about, where they are looked at. */
+  readonly leadingKeys?: readonly string[];
 }
 
 /** One statement of a role's policies, with its lists made plain. */
@@ -16,7 +18,7 @@ export type Verdict = 'allowed' | 'not allowed' | 'denied';
 /**
  * Reads a policy document whose values are already resolved (no `Fn::GetAtt` left).
  *
- * @throws Error when a statement uses something that is not evaluated here (a condition, a principal), because a
+ * @throws Error when a statement uses something that is not evaluated here (another condition, a principal), because a
  *   statement read only in part would grant on a laptop what AWS refuses.
  */
 export function readPolicy(document: unknown): Statement[] {
@@ -43,10 +45,30 @@ function readStatement(value: unknown): Statement {
   // The names of actions may be written in any case, those of resources may not.
   const action = matcher(statement.Action, statement.NotAction, 'i');
   const resource = matcher(statement.Resource, statement.NotResource);
-  return { effect, covers: (access) => action(access.action) && resource(access.resource) };
+  const condition = readCondition(statement.Condition);
+  return {
+    effect,
+    covers: (access) => action(access.action) && resource(access.resource) && condition(access),
+  };
 }
 
-const readable = new Set(['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource']);
+const readable = new Set(['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition']);
+
+/** The one condition that is evaluated here: which partitions of a table a statement is about. */
+const KEYS_ALIKE = 'ForAllValues:StringLike';
+const LEADING_KEYS = 'dynamodb:LeadingKeys';
+
+function readCondition(value: unknown): (access: Access) => boolean {
+  if (value === undefined) return () => true;
+  const [operator, ...otherOperators] = Object.entries(asRecord(value, 'A condition'));
+  const [key, ...otherKeys] = Object.entries(asRecord(operator?.[1], 'An operator of a condition'));
+  const isKnown = operator?.[0] === KEYS_ALIKE && key?.[0] === LEADING_KEYS;
+  if (!isKnown || otherOperators.length > 0 || otherKeys.length > 0)
+    throw new Error(`The local cloud evaluates no condition but ${KEYS_ALIKE} of ${LEADING_KEYS}.`);
+  const isAlike = matcher(key[1], undefined);
+  // A call whose keys are not looked at is not let through.
+  return ({ leadingKeys }) => leadingKeys?.every(isAlike) ?? false;
+}
 
 /** A text matches one of the wanted patterns, or, where the statement is turned round, none of the unwanted. */
 function matcher(wanted: unknown, unwanted: unknown, flags = ''): (text: string) => boolean {

@@ -93,9 +93,21 @@ const REMEMBERED = 10_000;
 /** Most organizations whose graph of groups a container remembers: one has at most 100 KB. */
 const MAX_GRAPHS = 50;
 
+function dropOldest(remembered: Map<string, unknown>, most: number): void {
+  const oldest = remembered.keys().next().value;
+  if (remembered.size > most && oldest !== undefined) remembered.delete(oldest);
+}
+
+/** An account that was over its limit: until when (ms), and for requests that count as how many. */
+interface Spent {
+  readonly weight: number;
+  readonly until: number;
+}
+
 /** What a warm container remembers of earlier look-ups. Only hints: each use is verified beside it. */
 export class Memory {
   readonly #items = new Map<string, Item | undefined>();
+  readonly #spent = new Map<string, Spent>();
 
   /** What the container would guess for these pointers, if it remembers all of them. */
   guess(host: string, wanted: readonly Pointer[]): Known | undefined {
@@ -121,8 +133,7 @@ export class Memory {
   keepGraph(realm: string, graph: GroupGraph): void {
     this.#graphs.delete(realm);
     this.#graphs.set(realm, graph);
-    const oldest = this.#graphs.keys().next().value;
-    if (this.#graphs.size > MAX_GRAPHS && oldest !== undefined) this.#graphs.delete(oldest);
+    dropOldest(this.#graphs, MAX_GRAPHS);
   }
 
   /** What the container remembers of an item; undefined also where it remembers that there was none. */
@@ -130,13 +141,26 @@ export class Memory {
     return this.#items.get(idOf(key));
   }
 
+  /** Remembers that an account has spent its requests until then (ms), for requests that count as many. */
+  spent(realm: string, userId: number, { weight, until }: Spent): void {
+    const account = `${userId}/${realm}`;
+    const before = this.#spent.get(account);
+    this.#spent.delete(account);
+    const isSame = before !== undefined && before.until >= until;
+    this.#spent.set(account, isSame ? { until, weight: Math.min(weight, before.weight) } : { until, weight });
+    dropOldest(this.#spent, REMEMBERED);
+  }
+
+  spentBy(realm: string, userId: number): Spent | undefined {
+    return this.#spent.get(`${userId}/${realm}`);
+  }
+
   /** Remembers where a name led, or that it led nowhere: most emoji in a text are no custom ones. */
   keep(key: Key, item: Item | undefined): void {
     const id = idOf(key);
     this.#items.delete(id);
     this.#items.set(id, item);
-    const oldest = this.#items.keys().next().value;
-    if (this.#items.size > REMEMBERED && oldest !== undefined) this.#items.delete(oldest);
+    dropOldest(this.#items, REMEMBERED);
   }
 }
 

@@ -73,6 +73,13 @@ export const problems = {
     (d) => ({ 'retry-after': d.seconds }),
   ),
 
+  tooManyRequests: problem(
+    'RATE_LIMIT_HIT',
+    429,
+    (d: { seconds: number }) =>
+      `You have sent too many requests; try again in ${Math.ceil(d.seconds)} seconds.`,
+    (d) => ({ 'retry-after': d.seconds }),
+  ),
   noCallToken: problem(
     'INVALID_VIDEO_CALL_PROVIDER_TOKEN',
     400,

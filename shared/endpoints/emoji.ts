@@ -38,6 +38,7 @@ export const addEmoji = endpoint({
   file: 'A PNG, GIF, WebP or JPEG image of at most 5 MiB; it is resized to 64 by 64, and what moves keeps moving.',
   // An image that is a little too large is refused in words of its own.
   size: { bytes: 6 * 1024 * 1024 },
+  weight: () => 10,
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'BAD_IMAGE'],
   needs: { table: writes, buckets: { images: ['PutObject', 'DeleteObject'] } },

@@ -24,6 +24,8 @@ export interface Needs {
   readonly secrets?: readonly string[];
   /** What it uses the service's own key for, which seals other people's tokens at rest. */
   readonly key?: readonly ('Encrypt' | 'Decrypt')[];
+  /** Counts the requests of its callers: it may write their counters, whatever it may do with other items. */
+  readonly countsRequests?: true;
   /** Settings of the operator that it finds in its environment. */
   readonly settings?: readonly OperatorSettingName[];
 }
@@ -98,6 +100,8 @@ export interface Endpoint<P extends Record<string, Parameter> = Record<string, P
   /** What its path names may not be there, which it tells with `BAD_REQUEST` and 404 (wire facts 1.3). */
   readonly notFound?: true;
   readonly needs: Needs;
+  /** As how many requests of its caller one counts (companion facts 5), where that is not one. */
+  weight?(input: Input<P>): number;
   /** Seconds the function may run; the gateway gives up at 29. */
   readonly timeout?: number;
   /** Memory in MB; Lambda's share of a processor grows with it. */
@@ -110,7 +114,15 @@ export type InputOf<E> = E extends Endpoint<infer P, unknown> ? Input<P> : never
 /** The type of an endpoint's successful reply. */
 export type ReplyOf<E> = E extends { readonly reply: z.ZodMiniType<infer R> } ? R : never;
 
-/** Declares an endpoint, keeping the precise types of its parameters and reply. */
+/**
+ * Declares an endpoint, keeping the precise types of its parameters and reply. What every endpoint with callers needs is
+ * added here.
+ */
 export const endpoint = <P extends Record<string, Parameter>, R>(
   declaration: Endpoint<P, R>,
-): Endpoint<P, R> => declaration;
+): Endpoint<P, R> => {
+  const { who, needs } = declaration;
+  if (who === 'anyone') return declaration;
+  const settings = [...(needs.settings ?? []), 'API_RATE_LIMIT'] as const;
+  return { ...declaration, needs: { ...needs, settings, countsRequests: true } };
+};

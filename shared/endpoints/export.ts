@@ -35,6 +35,7 @@ export const createExport = endpoint({
       ),
     ),
   },
+  weight: () => 20,
   reply: z.object({ id: z.int() }),
   errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'ConditionCheckItem'], queues: ['export'] },

@@ -1,3 +1,5 @@
+import { limits } from '../domain/realm/realm.ts';
+
 /** Something that an operator sets for the whole service and that is no secret. */
 export interface OperatorSetting {
   /** The value of CDK context that gives it; on a laptop the environment does, under the setting's own name. */
@@ -15,6 +17,12 @@ const WORD = /^\S+$/;
 
 /** Every such setting, by the name of the variable in which functions find it (DESIGN 8). */
 export const operatorSettings = {
+  API_RATE_LIMIT: {
+    context: 'apiRateLimit',
+    says: 'requests a minute for each account; `0` is no limit',
+    otherwise: String(limits.requests),
+    matches: /^(0|[1-9]\d{0,5})$/,
+  },
   WEB_PUBLIC_STREAMS_ENABLED: {
     context: 'webPublicStreams',
     says: 'whether organizations may have web-public channels',

@@ -75,6 +75,7 @@ export const testPush = endpoint({
   says: "Sends an encrypted test notification to the caller's devices, and tells what became of it.",
   who: 'human',
   parameters: { device_id: optional(integer('The only device to send it to; all of the caller if absent.')) },
+  weight: () => 10,
   reply: z.object({}),
   errors: [
     'NO_ACTIVE_PUSH_DEVICE',

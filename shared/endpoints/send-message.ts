@@ -32,6 +32,9 @@ export const sendMessage = endpoint({
     sender: optional(text('Sends in the name of somebody else, which nobody may: always refused.')),
     forged: optional(text('The same for mirrors: refused when it is `yes` or `true`.')),
   },
+  // A message to many people counts as one for each ten of them.
+  weight: ({ type, to }) =>
+    type === 'direct' || type === 'private' ? Math.max(1, Math.floor(to.split(',').length / 10)) : 1,
   reply: z.object({ id: z.int(), automatic_new_visibility_policy: z.optional(z.int()) }),
   errors: [
     'STREAM_DOES_NOT_EXIST',

@@ -12,6 +12,9 @@ const principals = optional(
   ),
 );
 
+/** One request for each hundred subscriptions. */
+const weightOf = (channels: number, people = 1): number => Math.max(1, Math.ceil((channels * people) / 100));
+
 /** Room for 5,000 channels, each with its color and description. */
 const size = { bytes: 2 * 1024 * 1024, values: 30_000 } as const;
 
@@ -95,6 +98,7 @@ export const addSubscriptions = endpoint({
     ),
   },
   size,
+  weight: ({ subscriptions, principals }) => weightOf(subscriptions.length, principals?.length),
   reply: z.object({
     subscribed: namesByUser,
     already_subscribed: namesByUser,
@@ -122,6 +126,7 @@ export const removeSubscriptions = endpoint({
     principals,
   },
   size,
+  weight: ({ subscriptions, principals }) => weightOf(subscriptions.length, principals?.length),
   reply: z.object({ removed: z.array(z.string()), not_removed: z.array(z.string()) }),
   errors: [],
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },

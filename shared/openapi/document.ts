@@ -82,7 +82,7 @@ export function openApiDocument(endpoints: readonly Endpoint[] = everyEndpoint):
         },
         TooMany: {
           description: 'Too many requests; the header `Retry-After` tells when to try again, in seconds.',
-          headers: { 'Retry-After': { schema: { type: 'integer' } } },
+          headers: { 'Retry-After': { schema: { type: 'number' } } },
           ...json('RATE_LIMIT_HIT'),
         },
         Fault: {

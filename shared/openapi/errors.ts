@@ -25,7 +25,7 @@ const fields: Partial<Record<Code, Readonly<Record<string, z.ZodMiniType>>>> = {
   },
   BAD_NARROW: { desc: z.string() },
   BAD_EVENT_QUEUE_ID: { queue_id: z.string() },
-  RATE_LIMIT_HIT: { 'retry-after': z.int() },
+  RATE_LIMIT_HIT: { 'retry-after': z.number() },
 };
 
 /** The fields of an error besides the envelope, and none but these. */

@@ -12,6 +12,7 @@ import { isMilestone, keepSolid } from '../log/solid.ts';
 import { type Credentials, isKeyOf, readCredentials } from './credentials.ts';
 import type { Incoming } from './incoming.ts';
 import type { Context, Handling, Look } from './request.ts';
+import { RequestCounter } from './request-limit.ts';
 
 const NOTHING = new Uint8Array();
 
@@ -20,7 +21,7 @@ type AnyHandling = Omit<Handling<unknown, unknown, object>, 'run'> & {
 };
 
 /** What an endpoint says of those who may call it. */
-type Admitted = Pick<Endpoint, 'who' | 'webhookBots'>;
+type Admitted = Pick<Endpoint, 'who' | 'webhookBots' | 'weight'>;
 
 type AccountPointer = Extract<Pointer, { readonly kind: 'account' }>;
 
@@ -37,6 +38,9 @@ const INCOMING_WEBHOOK = 2;
  *
  * Nothing is decided on what was only remembered: when the look-up finds something else, step 2 is done again.
  *
+ * An account that is over its limit of requests is refused after step 2, and from then on by what the container
+ * remembers, for nothing.
+ *
  * A caller without a valid key has only a small request parsed, and only as many names looked up as one batch holds. For
  * more than that, step 1 is done for the account alone first, unless the container remembers the account with this key.
  */
@@ -47,25 +51,29 @@ export async function admit(
   given: AnyHandling,
 ): Promise<object> {
   const credentials = readCredentials(incoming.header('authorization'));
+  const { memory } = outside;
   const { host } = incoming.address;
   const account: AccountPointer = { kind: 'account', email: credentials.email };
   const requireKey = (): Promise<void> => requireKeyOf(outside, host, account, credentials);
   if (incoming.size > SMALL_REQUEST) await requireKey();
   const { pointers, handling, request } = await prepare(given, incoming, account);
   const wanted = [account, ...pointers];
-  if (!fitsOneBatch(outside.memory, host, wanted)) await requireKey();
+  if (!fitsOneBatch(memory, host, wanted)) await requireKey();
+  const counter = new RequestCounter(outside, incoming, weightOf(endpoint, request.input));
+  const remembered = rememberedAs(outside, host, account, credentials);
+  if (remembered) counter.checkRemembered(remembered.realm, userOf(remembered, account));
   return decideAnew(outside, async () => {
-    const truth = lookUp(outside.table, outside.memory, host, wanted);
+    const truth = lookUp(outside.table, memory, host, wanted);
     truth.catch(ignored);
-    const guess = outside.memory.guess(host, wanted);
+    const guess = memory.guess(host, wanted);
     const ahead =
       guess && isAccepted(guess, account, credentials)
-        ? start(outside, request, handling, guess, account)
+        ? start(outside, request, handling, guess, account, counter)
         : undefined;
     try {
       const known = accepted(await truth, account, credentials);
       const right = ahead && guess?.equals(known);
-      const started = right ? ahead : start(outside, request, handling, known, account);
+      const started = right ? ahead : start(outside, request, handling, known, account, counter);
       if (ahead && !right) await ahead.giveBack();
       return await finish(started, endpoint, handling);
     } catch (error) {
@@ -79,15 +87,28 @@ const ignored = (): void => {};
 
 /** Refuses a key that neither the container remembers nor the table knows. At most one round trip. */
 async function requireKeyOf(
-  { table, memory }: Outside,
+  outside: Outside,
   host: string,
   account: AccountPointer,
   credentials: Credentials,
 ): Promise<void> {
-  const remembered = memory.guess(host, [account]);
-  if (remembered && isAccepted(remembered, account, credentials)) return;
-  accepted(await lookUp(table, memory, host, [account]), account, credentials);
+  if (rememberedAs(outside, host, account, credentials)) return;
+  accepted(await lookUp(outside.table, outside.memory, host, [account]), account, credentials);
 }
+
+/** What the container remembers of the account, if that has this key. */
+function rememberedAs(
+  { memory }: Outside,
+  host: string,
+  account: AccountPointer,
+  credentials: Credentials,
+): Known | undefined {
+  const guess = memory.guess(host, [account]);
+  return guess && isAccepted(guess, account, credentials) ? guess : undefined;
+}
+
+const userOf = (known: Known, account: AccountPointer): number =>
+  (known.follow<Account>(account) as Account).userId;
 
 /** What was found for a caller whose key is the account's, or the refusal. */
 function accepted(known: Known | undefined, account: AccountPointer, credentials: Credentials): Known {
@@ -95,6 +116,10 @@ function accepted(known: Known | undefined, account: AccountPointer, credentials
   if (!isAccepted(known, account, credentials)) throw refusal('unauthorized');
   return known;
 }
+
+/** As how many requests one counts; what cannot be read counts as one. */
+const weightOf = (endpoint: Admitted, input: unknown): number =>
+  input === undefined ? 1 : (endpoint.weight?.(input as never) ?? 1);
 
 /** What a request asks for, once it is parsed. */
 type Asked = Pick<
@@ -138,6 +163,8 @@ const isAccepted = (known: Known, account: Pointer, credentials: Credentials): b
 interface Started {
   readonly look: Look<unknown>;
   readonly caller: Promise<Caller>;
+  /** Refuses a caller who is over their limit of requests. */
+  readonly counted: Promise<void>;
   readonly loaded: Promise<unknown>;
   readonly commit: Context<unknown>['commit'];
   /** Fills the slots of numbers that were taken and not used, so that no reader waits for them. */
@@ -150,6 +177,7 @@ function start(
   handling: AnyHandling,
   known: Known,
   account: AccountPointer,
+  counter: RequestCounter,
 ): Started {
   const { userId, ownerId } = known.follow<Account>(account) as Account;
   const log: Log = {
@@ -169,15 +197,17 @@ function start(
     outside,
     log,
   };
+  const counted = counter.count(known.realm, userId);
   const count = typeof handling.ahead === 'function' ? handling.ahead(look.input) : handling.ahead;
   const taken = count === undefined ? [] : takeBlocks(log, [count].flat(), handling.messages);
   const caller = accessCaller(outside, known.realm, userId, ownerId);
   const loaded = (async () => handling.load?.(look))();
   // A guess that turns out wrong is thrown away with whatever it met.
-  for (const promise of [...taken, caller, loaded]) promise.catch(ignored);
+  for (const promise of [...taken, caller, counted, loaded]) promise.catch(ignored);
   return {
     look,
     caller,
+    counted,
     loaded,
     commit: async (count, plan) => {
       const numbers = taken.shift();
@@ -216,6 +246,8 @@ function takeBlocks(log: Log, sizes: readonly number[], messages: number | undef
 async function finish(started: Started, endpoint: Admitted, handling: AnyHandling): Promise<object> {
   try {
     const caller = await started.caller;
+    checkWebhookBot(caller, endpoint);
+    await started.counted;
     checkAudience(caller, endpoint);
     const loaded = await started.loaded;
     return await handling.run({ ...started.look, caller, commit: started.commit }, loaded);
@@ -224,9 +256,13 @@ async function finish(started: Started, endpoint: Admitted, handling: AnyHandlin
   }
 }
 
-/** Refuses a caller whom the declaration does not admit (specification 5, wire facts 1.3). */
-function checkAudience({ user, standing }: Caller, { who, webhookBots }: Admitted): void {
+/** Refuses a bot that may do nothing but send, like a key that is not valid (wire facts 1.3). */
+function checkWebhookBot({ user }: Caller, { webhookBots }: Admitted): void {
   if (user.botType === INCOMING_WEBHOOK && !webhookBots) throw refusal('unauthorized');
+}
+
+/** Refuses a caller whom the declaration does not admit (specification 5, wire facts 1.3). */
+function checkAudience({ user, standing }: Caller, { who }: Admitted): void {
   if (who === 'human' && user.isBot) throw refusal('botsMayNot');
   if (who === 'member' && isGuest(standing)) throw refusal('guestsMayNot');
   if (who === 'administrator' && !isAdministrator(standing)) throw refusal('notAdministrator');

@@ -13,6 +13,8 @@ export class Incoming {
   readonly #endpoint: Endpoint;
   readonly #event: APIGatewayProxyEvent;
   #read: Promise<Read> | undefined;
+  /** Headers that the reply carries whatever becomes of the request. */
+  readonly replyHeaders: Record<string, string> = {};
 
   constructor(endpoint: Endpoint, event: APIGatewayProxyEvent) {
     this.#endpoint = endpoint;

@@ -129,17 +129,23 @@ export function failure(error: unknown): APIGatewayProxyResult {
       code: FAULT,
     });
   }
-  return envelope(error.status, { msg: error.message, code: error.code, ...error.fields });
+  const { status, message, code, fields } = error;
+  return envelope(
+    status,
+    { msg: message, code, ...fields },
+    {
+      ...(status === 401 && { 'WWW-Authenticate': CHALLENGE }),
+      ...(status === 429 && { 'Retry-After': String(fields['retry-after']) }),
+    },
+  );
 }
 
-/** Headers that go with some statuses, as everywhere where clients meet these. */
-const MORE_HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
-  401: { 'WWW-Authenticate': CHALLENGE },
-  429: { 'Retry-After': `${RETRY_AFTER}` },
-};
-
-const envelope = (statusCode: number, fields: object): APIGatewayProxyResult => ({
+const envelope = (
+  statusCode: number,
+  fields: object,
+  headers: Readonly<Record<string, string>> = {},
+): APIGatewayProxyResult => ({
   statusCode,
-  headers: { ...HEADERS, ...MORE_HEADERS[statusCode] },
+  headers: { ...HEADERS, ...headers },
   body: JSON.stringify({ result: 'error', ...fields }),
 });

@@ -145,10 +145,14 @@ function handlerOf<S extends Surroundings>(
     return async (event, context) => {
       const incoming = new Incoming(endpoint, event);
       const reply = (await handler(incoming, context ?? ({} as LambdaContext))) as APIGatewayProxyResult;
-      return delivered(reply, {
-        types: incoming.header('accept'),
-        encodings: incoming.header('accept-encoding'),
-      });
+      const headers = { ...reply.headers, ...incoming.replyHeaders };
+      return delivered(
+        { ...reply, headers },
+        {
+          types: incoming.header('accept'),
+          encodings: incoming.header('accept-encoding'),
+        },
+      );
     };
   };
   return Object.assign(make(container), {

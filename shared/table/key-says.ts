@@ -77,4 +77,5 @@ export const says: Readonly<Record<ItemName, string>> = {
   pushChest: 'The key that seals the push keys of devices, itself sealed by the key service.',
   pushJob: 'Something that the relay for push notifications must hear, and who is at it.',
   queue: 'An event queue: owner, filters, start, last poll.',
+  requests: 'How many requests the user made in one minute.',
 };

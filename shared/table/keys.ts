@@ -100,6 +100,7 @@ export const itemKinds = {
   pushChest: item('{realm}/push', 'chest'),
   pushJob: item('{realm}/pushJobs', '{job}'),
   queue: item('{realm}/queue/{queueId}', 'queue'),
+  requests: item('{realm}/requests/{userId:n}', '{window:n}'),
 } as const;
 
 type ItemKinds = typeof itemKinds;

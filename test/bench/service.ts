@@ -38,7 +38,7 @@ export async function startService({
   const data = await mkdtemp(join(tmpdir(), 'parlance-bench-'));
   const began = performance.now();
   const child = spawn(process.execPath, [join(folder, 'infra/local/bootstrap.mjs'), 'infra/local/start.ts'], {
-    env: { ...process.env, DATA_DIR: data, PORT: '0', ...environment },
+    env: { ...process.env, DATA_DIR: data, PORT: '0', API_RATE_LIMIT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');

@@ -34,6 +34,7 @@ export async function startLocalService(
       DATA_DIR: folder,
       PORT: port,
       DYNAMODB_ENDPOINT: '',
+      API_RATE_LIMIT: '0',
       ...variables,
     };
     const service = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {

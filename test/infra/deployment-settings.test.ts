@@ -26,7 +26,7 @@ describe('what the operator decides about a deployment', () => {
         ['zoom-client-secret', 'Parlance/zoom-client-secret'],
         ['webex-client-secret', 'Parlance/webex-client-secret'],
       ]),
-      rateLimits: undefined,
+      addressLimit: undefined,
     });
   });
 
@@ -69,7 +69,7 @@ describe('what the operator decides about a deployment', () => {
     ['webexSecretName', 'acme/wébex'],
     ['webexSecretName', 'x'.repeat(513)],
     ['addressLimit', '9'],
-    ['credentialLimit', 'many'],
+    ['addressLimit', 'many'],
   ])('is not deployed when %s is "%s"', (name, value) => {
     expect(() => given({ [name]: value })).toThrow(`The context value ${name} cannot be "${value}".`);
   });
@@ -79,10 +79,10 @@ describe('what the operator decides about a deployment', () => {
   });
 
   test('can reserve functions for polls, and limit the rates of one kind only', () => {
-    const { pollConcurrency, rateLimits } = given({ pollConcurrency: '400', addressLimit: '3000' });
+    const { pollConcurrency, addressLimit } = given({ pollConcurrency: '400', addressLimit: '3000' });
     expect(pollConcurrency).toBe(400);
     expect(given({ pollConcurrency: 'none' }).pollConcurrency).toBeUndefined();
-    expect(rateLimits).toEqual({ perAddress: 3000, perCredential: undefined });
+    expect(addressLimit).toBe(3000);
   });
 
   test.each(['128', '199', '1000', '9999', '10000', '10199', '10240'])('gives a poll %s MB', (pollMemory) => {

@@ -8,6 +8,7 @@ describe('what the operator sets by CDK context', () => {
   test('reaches functions under the names of the variables', () => {
     expect(given({ pushRelayUrl: 'https://push.example.com', webPublicStreams: false })).toEqual(
       new Map([
+        ['API_RATE_LIMIT', '200'],
         ['WEB_PUBLIC_STREAMS_ENABLED', 'false'],
         ['PUSH_RELAY_URL', 'https://push.example.com'],
         ['ZOOM_OAUTH_URL', 'https://zoom.us'],
@@ -29,6 +30,8 @@ describe('what the operator sets by CDK context', () => {
     ['mailDomain', 'channel@example.com'],
     ['mailDomain', 'localhost'],
     ['webPublicStreams', 'perhaps'],
+    ['apiRateLimit', '-1'],
+    ['apiRateLimit', 'none'],
     ['zoomClientId', 'two words'],
   ])('is not deployed when %s is "%s"', (name, value) => {
     expect(() => given({ [name]: value })).toThrow(`The context value ${name} cannot be "${value}".`);

@@ -113,7 +113,7 @@ interface Acl {
 }
 
 describe('the web ACL', () => {
-  const template = stackWith({ addressLimit: '3000', credentialLimit: '6000' });
+  const template = stackWith({ addressLimit: '3000' });
   const acl = template.the<Acl>('AWS::WAFv2::WebACL').Properties;
   const statements = (of: Acl) =>
     Object.fromEntries(of.Rules.map(({ Name, Statement }) => [Name, Statement.RateBasedStatement]));
@@ -144,15 +144,8 @@ describe('the web ACL', () => {
     }
   });
 
-  test('counts by credentials', () => {
-    expect(statements(acl).Credential).toEqual({
-      Limit: 6000,
-      EvaluationWindowSec: 300,
-      AggregateKeyType: 'CUSTOM_KEYS',
-      CustomKeys: [
-        { Header: { Name: 'authorization', TextTransformations: [{ Priority: 0, Type: 'NONE' }] } },
-      ],
-    });
+  test('counts by no header that one caller can write in several ways', () => {
+    expect(acl.Rules.map(({ Name }) => Name)).toEqual(['AddressThroughCloudFront', 'Address']);
   });
 
   test('counts by address: of those who come through CloudFront, the one that CloudFront tells', () => {
@@ -194,11 +187,6 @@ describe('the web ACL', () => {
         CloudWatchMetricsEnabled: true,
       });
     }
-  });
-
-  test('limits one kind alone if only that is set', () => {
-    const only = stackWith({ credentialLimit: '100' }).the<Acl>('AWS::WAFv2::WebACL').Properties;
-    expect(Object.keys(statements(only))).toEqual(['Credential']);
   });
 });
 

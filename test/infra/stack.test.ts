@@ -48,6 +48,7 @@ const expectedGrants = (it: Endpoint | Worker): string[] => {
     ...Object.entries(buckets).flatMap(([name, actions]) =>
       actions.map((action) => `s3:${action} on \${${upperCamel(name)}Bucket.Arn}/*`),
     ),
+    ...(it.needs.countsRequests && !it.needs.table.includes('UpdateItem') ? [countsRequests] : []),
     ...secrets.map((name) => `secretsmanager:GetSecretValue on \${${upperCamel(name)}Secret}`),
     ...key.map((action) => `kms:${action} on \${TokenKey.Arn}`),
     ...('queue' in it
@@ -61,6 +62,9 @@ const expectedGrants = (it: Endpoint | Worker): string[] => {
     ...traces,
   ].sort();
 };
+
+/** Functions that only read may write the counters of their callers' requests, and nothing else. */
+const countsRequests = `dynamodb:UpdateItem on \${Table.Arn} if {"ForAllValues:StringLike":{"dynamodb:LeadingKeys":["*/requests/*"]}}`;
 
 /** The environment that a declaration's function must have, and no more. */
 const expectedEnvironment = (it: Endpoint | Worker): Record<string, string> => {
@@ -142,7 +146,7 @@ describe.each([
   test('allows nothing by wildcard, and no scan, no listing, no batch of writes', () => {
     for (const { id } of declarations) {
       for (const grant of template.grantsOf(id).filter((it) => !traces.includes(it))) {
-        const [action, resource] = grant.split(' on ');
+        const [action, resource] = grant.split(/ on | if /);
         expect(action).not.toMatch(/\*|Scan|BatchWrite|List|Delete(Table|Bucket|Queue)/);
         // The objects of a bucket have no other name; of anything else a wildcard would be too much.
         expect(resource).toMatch(action?.startsWith('s3:') ? /^[^*]+\/\*$/ : /^[^*]+$/);

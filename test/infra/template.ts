@@ -24,6 +24,7 @@ interface Statement {
   readonly Effect: string;
   readonly Action: string | readonly string[];
   readonly Resource: Value;
+  readonly Condition?: Value;
 }
 
 interface RoleProperties {
@@ -109,10 +110,13 @@ export class Template {
     if (role.ManagedPolicyArns) throw new Error(`${id} has a managed policy.`);
     const statements = role.Policies.flatMap((policy) => policy.PolicyDocument.Statement);
     return statements
-      .flatMap(({ Effect, Action, Resource }) => {
+      .flatMap(({ Effect, Action, Resource, Condition }) => {
         if (Effect !== 'Allow') throw new Error(`${id} has a statement with the effect ${Effect}.`);
         const resources = listOf(Resource).map(textOf);
-        return listOf(Action).flatMap((action) => resources.map((resource) => `${action} on ${resource}`));
+        const only = Condition === undefined ? '' : ` if ${JSON.stringify(Condition)}`;
+        return listOf(Action).flatMap((action) =>
+          resources.map((resource) => `${action} on ${resource}${only}`),
+        );
       })
       .sort();
   }

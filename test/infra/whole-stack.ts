@@ -25,7 +25,6 @@ export const everySetting = {
   certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0a-1b',
   corsOrigins: 'https://app.example.com',
   addressLimit: '3000',
-  credentialLimit: '3000',
   alarmEmail: 'operator@example.com',
 };
 

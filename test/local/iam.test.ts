@@ -46,9 +46,25 @@ describe('a role’s policies', () => {
     expect(evaluate(statements, { action: 's3:GetObject', resource: 'x' })).toBe('allowed');
   });
 
+  test('allow what is limited to some partitions in these only', () => {
+    const statements = policy({
+      ...allow('dynamodb:UpdateItem', '*'),
+      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['*/requests/*'] } },
+    });
+    const update = (pk: string) => {
+      const request = { TableName: 'chat', Key: { pk: { S: pk }, sk: { S: 'x' } } };
+      const [access] = dynamodbAccess('UpdateItem', request, place);
+      return evaluate(statements, access as NonNullable<typeof access>);
+    };
+    expect(update('main/requests/000000000009')).toBe('allowed');
+    expect(update('main/users')).toBe('not allowed');
+    const inTransaction = { action: 'dynamodb:UpdateItem', resource: table };
+    expect(evaluate(statements, inTransaction)).toBe('not allowed');
+  });
+
   test('are not read at all if part of them cannot be', () => {
     const conditional = { ...allow('s3:*', '*'), Condition: { Bool: { 'aws:SecureTransport': 'true' } } };
-    expect(() => policy(conditional)).toThrow('cannot evaluate "Condition"');
+    expect(() => policy(conditional)).toThrow('evaluates no condition but');
     expect(() => policy({ Effect: 'Perhaps', Action: '*', Resource: '*' })).toThrow('Allow or Deny');
     expect(() => policy({ Effect: 'Allow', Action: '*' })).toThrow('actions and resources');
   });

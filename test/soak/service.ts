@@ -111,6 +111,7 @@ export class SoakService {
           DATA_DIR: this.#folder,
           PORT: String(this.#port),
           SMTP_PORT: '0',
+          API_RATE_LIMIT: '0',
           DYNAMODB_ENDPOINT: this.#doorAddress,
         },
       },

@@ -102,6 +102,11 @@ describe('the key map', () => {
     expect(indexes.conversation.key('r', 'a/b')).not.toBe(indexes.conversation.key('r/a', 'b'));
   });
 
+  it('keeps the counters of requests in partitions that no pattern of IAM confuses with others', () => {
+    const alike = names.filter((name) => itemKinds[name].pk.includes('/requests/'));
+    expect(alike).toEqual(['requests']);
+  });
+
   it('begins sort keys with as many fields as are given', () => {
     const { sk } = key('userTopic', { realm: 'r', userId: 1, channelId: 3, topic: 'x' });
     expect(sk.startsWith(sortPrefix('userTopic', { channelId: 3 }))).toBe(true);

@@ -165,6 +165,8 @@ export const limits = {
   profileSummary: 2,
   /** People whom one request that subscribes them lets tell of it. */
   newSubscriptionMessages: 250,
+  /** Requests a minute for an account, unless the operator sets others (companion facts 5). */
+  requests: 200,
   /** At or below this many people, anyone may notify all of them. */
   wildcard: 15,
 } as const;
