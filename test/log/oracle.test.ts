@@ -2,6 +2,7 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
+import { loadEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { numberOf } from '../../shared/domain/event/event-id.ts';
 import { loadSubscriberIds } from '../../shared/domain/subscription/subscription-object.ts';
 import { commit } from '../../shared/log/commit.ts';
@@ -71,33 +72,60 @@ interface ReadEvent {
   readonly op?: string;
   readonly stream_ids?: readonly number[];
   readonly user_ids?: readonly number[];
+  readonly realm_emoji?: object;
 }
 
 const contentOf = (event: ReadEvent): string => event.message?.content ?? event.content ?? event.type;
 
+/** What a client is told that keeps the state of the organization by events. */
+interface State {
+  /** Those of the club. */
+  readonly subscribers: readonly number[];
+  readonly emoji: readonly number[];
+}
+
 /**
- * A client that registers in the middle of everything, with the state of the channels, and keeps that up to date by
- * the events. Returns the subscribers of the club as it believes them to be in the end.
+ * A client that registers in the middle of everything, and keeps the state up to date by the events. Returns what it
+ * believes in the end.
  */
-async function watch(scene: Scene, person: Person): Promise<number[]> {
+async function watch(scene: Scene, person: Person): Promise<State> {
   const { realm, world, club } = scene;
   await world.wait(world.random() * 2_000);
   const through = realm.container(world.around, world.clock);
-  const types = { event_types: ['subscription', 'end'], include_subscribers: true };
+  const types = { event_types: ['subscription', 'realm_emoji', 'end'], include_subscribers: true };
   const { body } = await insist(() => through.call(register, person, types));
   const client = await givenClient(realm, person, types);
   Object.assign(client, { queueId: body.queue_id, last: body.last_event_id });
   const known = [...body.subscriptions, ...body.never_subscribed, ...body.unsubscribed];
   const { subscribers } = known.find(({ stream_id }) => stream_id === club.channelId);
   const believed = new Set<number>(subscribers);
-  for (const { op, stream_ids, user_ids } of await listen(scene, client)) {
+  let emoji: object = body.realm_emoji;
+  for (const { id, op, stream_ids, user_ids, realm_emoji } of await listen(scene, client)) {
+    if (realm_emoji) {
+      // An emoji has the number of the event that tells of it.
+      expect(Object.keys(realm_emoji), 'an event that is filled tells its own change').toContain(
+        `${numberOf(id)}`,
+      );
+      emoji = realm_emoji;
+    }
     if (!stream_ids?.includes(club.channelId)) continue;
     for (const userId of user_ids ?? []) {
       if (op === 'peer_add') believed.add(userId);
       else believed.delete(userId);
     }
   }
-  return [...believed].sort((a, b) => a - b);
+  return { subscribers: inOrder(believed), emoji: inOrder(Object.keys(emoji).map(Number)) };
+}
+
+const inOrder = (ids: Iterable<number>): number[] => [...ids].sort((a, b) => a - b);
+
+/** The same as it is. */
+async function stateOf({ realm: { outside, realm }, club }: Scene): Promise<State> {
+  const emoji = await loadEmoji(outside.table, realm);
+  return {
+    subscribers: await loadSubscriberIds(outside.table, realm, club.channelId),
+    emoji: inOrder(emoji.map(({ emojiId }) => emojiId)),
+  };
 }
 
 /** Somebody's stays in the club, by the numbers of the log. */
@@ -194,8 +222,8 @@ async function play({ seed, ancient, writers }: Schedule): Promise<void> {
   );
   const told = truth.filter((entry) => scene.counted.has(String(saidBy(entry))));
   expect(counted?.applied ?? 0, 'each is told with its change, or neither').toBe(told.length);
-  const subscribers = await loadSubscriberIds(realm.outside.table, realm.realm, club.channelId);
-  for (const belief of believed) expect(belief, 'the state and its events').toEqual(subscribers);
+  const state = await stateOf(scene);
+  for (const belief of believed) expect(belief, 'the state and its events').toEqual(state);
 }
 
 const saidBy = (entry: ReadEntry): unknown =>

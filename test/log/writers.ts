@@ -4,6 +4,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import type { Channel } from '../../shared/domain/channel/channel.ts';
+import { doAddEmoji, EMOJI_EVENTS } from '../../shared/domain/emoji/emoji-change.ts';
 import { type Change, commit } from '../../shared/log/commit.ts';
 import { type Log, takeNumbers } from '../../shared/log/log.ts';
 import { GRACE } from '../../shared/log/run.ts';
@@ -15,7 +16,7 @@ import { eventFor, messageTo } from './written.ts';
 
 /** What a writer does: it tells something, changes who hears it, dies in the middle, or waits. */
 type Deed =
-  | { readonly do: 'send' | 'say' | 'whisper' | 'announce' | 'several' | 'die' | 'fade' }
+  | { readonly do: 'send' | 'say' | 'whisper' | 'announce' | 'several' | 'draw' | 'die' | 'fade' }
   | { readonly do: 'join' | 'leave' | 'welcome'; readonly who: number }
   | { readonly do: 'rest'; readonly ms: number };
 
@@ -23,7 +24,7 @@ const deed = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .constantFrom('send', 'say', 'whisper', 'announce', 'several')
+      .constantFrom('send', 'say', 'whisper', 'announce', 'several', 'draw')
       .map((kind) => ({ do: kind }) as Deed),
   },
   { weight: 1, arbitrary: fc.constantFrom('die', 'fade').map((kind) => ({ do: kind }) as Deed) },
@@ -146,6 +147,18 @@ async function carryOut(scene: Scene, writer: TestRealm, deed: Deed, content: st
         eventFor({ type: 'news', content: `${content} ${nth}` }),
       );
       await commit(log, 3, () => ({ writes: [], entries, result: 0 }), Promise.resolve(taken));
+      return false;
+    }
+    case 'draw': {
+      // The event of this is filled with all emoji when it is told.
+      const emoji = {
+        name: content,
+        authorId: sender,
+        sourceUrl: '/x.png',
+        stillUrl: null,
+        deactivated: false,
+      };
+      await commit(log, EMOJI_EVENTS, ([emojiId = 0]) => doAddEmoji(writer.realm, { emojiId, ...emoji }));
       return false;
     }
     case 'rest':
