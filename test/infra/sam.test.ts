@@ -114,7 +114,10 @@ describe('sam local', () => {
       const code = functions.get(logicalId) ?? expect.fail(`${logicalId} is no function`);
       return `${method} ${path} ${readFileSync(join(code.folder, 'index.mjs'), 'utf8')}`;
     });
-    expect(found.sort()).toEqual(endpoints.map(({ method, path, id }) => `${method} ${path} ${id}`).sort());
+    const declared = endpoints.flatMap(({ method, path, id }) =>
+      (method === 'GET' ? ['GET', 'HEAD'] : [method]).map((verb) => `${verb} ${path} ${id}`),
+    );
+    expect(found.sort()).toEqual(declared.sort());
   });
 
   test('reads an API of a version that it knows, whose one stage names it', () => {
