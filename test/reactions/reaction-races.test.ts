@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
+import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
 import { givenClient, sendTo } from '../events/queue.ts';
 import { givenChannel } from '../given.ts';
 import { meanwhile } from '../log/faults.ts';
@@ -48,6 +49,38 @@ describe.each([
     expect(await there.poll()).toMatchObject([{ type: 'reaction', op: 'add', message_id: id }]);
     expect(await here.poll()).toEqual([]);
     expect(await reactionsTo(realm, member, id)).toHaveLength(have + 1);
+  });
+});
+
+describe('a message that an earlier release moved after this one did', () => {
+  it('takes reactions where it is', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const id = await sendTo(realm, admin, realm.channels.general, 'hello');
+    await move(realm, admin, id, { stream_id: realm.channels.random });
+    const { moved } = (await storedSummary(realm, id)) ?? {};
+    await move(realm, admin, id, { stream_id: realm.channels.general });
+    const at = key('reactions', { realm: realm.realm, messageId: id });
+    await realm.outside.table.update(at, { set: { moved, changed: moved } });
+    const client = await givenClient(realm, admin, { event_types: ['reaction'] });
+    expect(await react(realm, member, id)).toMatchObject(success);
+    expect(await client.poll()).toMatchObject([{ message_id: id }]);
+  });
+});
+
+describe('the last message of a topic that is deleted while somebody reacts to it', () => {
+  it.each([0, 3])('leaves nobody who takes part in the topic, with %d reactions before', async (have) => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const { general } = realm.channels;
+    const id = await sendTo(realm, admin, general, 'hello');
+    await givenReactions(realm, id, have);
+    const late = realm.container(meanwhile(() => react(realm, member, id)));
+    expect(await remove(late, id)).toMatchObject(success);
+    expect(await storedTopic(realm, general, 'hi')).toBeUndefined();
+    const pk = partition('participant', { realm: realm.realm, channelId: general });
+    const prefix = sortPrefix('participant', { topic: 'hi' });
+    expect(await realm.outside.table.all({ pk, prefix })).toEqual([]);
   });
 });
 

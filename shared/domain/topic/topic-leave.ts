@@ -86,9 +86,11 @@ export function doLeaveTopic(
   const at = topicKey(realm, { channelId, topic });
   const held = { arrived: seen.arrived, left: seen.left };
   if (seen.arrived - seen.left === ids.length) {
+    // Whoever came to take part since then, by a reaction, would stay behind.
+    const unjoined = { ...held, participants: seen.participants };
     return {
       writes: [
-        { delete: at, when: { equals: held } },
+        { delete: at, when: { equals: unjoined } },
         ...participants.slice(0, MOST_PARTICIPANTS).map(
           (userId): Write => ({
             delete: key('participant', { realm, channelId, topic: folded(topic), userId }),
@@ -194,12 +196,11 @@ export async function thinOut(
   uuid: () => string,
   ground: readonly Write[] = [],
 ): Promise<LeavingState> {
-  const { topic: seen } = state;
+  let { topic: seen, participants } = state;
   if (seen === undefined || seen.arrived - seen.left !== ids.length) return state;
   const at = { realm, channelId, topic: folded(topic) };
-  let { participants } = state;
   while (participants.length > MOST_PARTICIPANTS) {
-    const held = { equals: { arrived: seen.arrived, left: seen.left } };
+    const held = { equals: { arrived: seen.arrived, left: seen.left, participants: seen.participants } };
     const add = { participants: -participants.length };
     const outcome = await table.transact(
       [
@@ -211,7 +212,8 @@ export async function thinOut(
     );
     // Somebody wrote to the topic at this moment, or the ground has changed, so it stays.
     if (outcome.state === 'refused') return state;
+    seen = { ...seen, participants: seen.participants - participants.length };
     participants = await someParticipants(table, realm, channelId, topic);
   }
-  return { ...state, participants };
+  return { ...state, topic: seen, participants };
 }
