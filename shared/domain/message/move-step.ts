@@ -125,18 +125,16 @@ export function planStep(
     count: entries.length,
     plan: (numbers) => ({
       writes: [
-        ...messages.flatMap((message) =>
-          isWhole(message)
-            ? doRevise(realm, message, { seq: numbers[told] as number, userId, now, relocation, rewrite })
-            : doRelocate(realm, message, {
-                seq: numbers[0] as number,
-                userId,
-                now,
-                relocation,
-                notBefore,
-              }),
-        ),
-        ...(leavesChannel(move) ? messages.map(({ id }) => doNoteMove(realm, id, relocation.channelId)) : []),
+        ...messages.flatMap((message) => {
+          const seq = numbers[isWhole(message) ? told : 0] as number;
+          const moving = { seq, userId, now, relocation };
+          return [
+            ...(isWhole(message)
+              ? doRevise(realm, message, { ...moving, rewrite })
+              : [doRelocate(realm, message, { ...moving, notBefore })]),
+            ...(leavesChannel(move) ? [doNoteMove(realm, message.id, seq)] : []),
+          ];
+        }),
         ...placeWrites(realm, move, ground, {
           messages,
           notice: notice && { id: numbers.at(-1) as number, now },

@@ -25,7 +25,7 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
   if (parts.length === 0) return;
   if (job.kind === 'reactions') {
     for (const { messageIds } of parts as (Left & ReactionsTask)[])
-      for (const id of messageIds) await deleteReactions(outside.table, job.realm, id, outside.uuid);
+      for (const id of messageIds) await deleteReactions(outside, job.realm, id);
     return finish(outside, parts);
   }
   const world = await loadWorld(outside, job.realm);

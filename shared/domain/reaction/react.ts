@@ -27,6 +27,7 @@ import {
   doReact,
   doUnreact,
   inSummary,
+  isBehind,
   loadReactionState,
   type ReactionState,
   withEmoji,
@@ -96,7 +97,7 @@ export function checkReaction(
   given: Emoji,
   known: Known,
 ): Emoji {
-  checkPlace(message, state);
+  if (isBehind(message, state)) throw new Stale([]);
   if (reactionOf(userId, message, state, given) !== undefined) throw refusal('reactionExists');
   const inMessage = reactionsInMessage(message);
   if ((state.summary.count ?? 0) + inMessage.length >= MOST_REACTIONS) {
@@ -114,7 +115,7 @@ export function accessReaction(
   { message, more: { state } }: Target<ReactionGround>,
   emoji: EmojiKey,
 ): Emoji {
-  checkPlace(message, state);
+  if (isBehind(message, state)) throw new Stale([]);
   const stored = reactionOf(userId, message, state, emoji);
   if (stored === undefined) throw refusal('reactionDoesNotExist');
   return { ...emoji, name: stored.name };
@@ -127,12 +128,6 @@ const reactionOf = (
   emoji: EmojiKey,
 ): StoredReaction | undefined =>
   storedInMessage(message, emoji, userId) ?? inSummary(state, emoji, userId) ?? state.own;
-
-/** The message was read before its reactions: it may have been deleted, or have left its channel, in between. */
-function checkPlace({ channelId }: MessageSlot, { summary }: ReactionState): void {
-  const { isGone, movedTo = channelId } = summary;
-  if (isGone || movedTo !== channelId) throw new Stale([]);
-}
 
 /** Adds a reaction. Whoever reacts takes part in the topic, which may change their policy for it. */
 export function planReaction(

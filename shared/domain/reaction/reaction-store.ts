@@ -11,7 +11,7 @@
  * - A person reacts with one picture once: while there is room, that is a condition on the summary's attribute; later it is
  *   one on the item. The mark is never taken away, so the two cannot be mixed up.
  * - Nobody reacts to a message that is deleted: the deletion puts a summary in its place that says `gone`.
- * - A reaction is told in the channel where the message is: a move to another channel notes that in the summary.
+ * - A reaction is told in the channel where the message is: a move to another channel is noted in the summary.
  * - What the log tells last is what is stored (`inOrder`).
  *
  * A change of topic within the channel is not noted, since it changes nothing about who hears of the reaction.
@@ -20,6 +20,7 @@ import type { Message } from '../../log/message.ts';
 import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
+import type { Outside } from '../outside.ts';
 import type { Memory } from '../pointer.ts';
 import {
   type Emoji,
@@ -39,8 +40,8 @@ export interface ReactionSummary {
   readonly bytes?: number;
   /** It was full once: whoever reacted since then has an item of their own. */
   readonly isFull?: true;
-  /** The channel to which the message moved from another one. */
-  readonly movedTo?: number;
+  /** The number of the last move of the message to another channel (its `revision` then). */
+  readonly moved?: number;
   /** The message was deleted. The item stays until nobody can react any more who read the message before that. */
   readonly isGone?: true;
 }
@@ -56,6 +57,9 @@ const REMEMBERED = 86_400;
 
 /** Reactions that are deleted in one transaction. */
 const AT_ONCE = 100;
+
+/** Between two such transactions (ms): by that they take 800 of the 1,000 write units that their partition has a second. */
+const PACE = 250;
 
 /** Emoji codes that are longer are no emoji's, and perhaps too long for a key. */
 const LONGEST_CODE = 100;
@@ -174,10 +178,14 @@ export const inSummary = (
 export const withEmoji = ({ summary, same }: ReactionState, emoji: EmojiKey): Reaction | undefined =>
   reactionsIn(summary).find((reaction) => isSameEmoji(reaction, emoji)) ?? same;
 
+/** Whether the summary knows of a deletion, or of a move to another channel, that came after the message was read. */
+export const isBehind = ({ revision = 0 }: Message, { summary }: ReactionState): boolean =>
+  summary.isGone === true || (summary.moved ?? 0) > revision;
+
 /** Holds a change to the message being where it was seen. */
-const stillThere = ({ movedTo }: ReactionSummary): Readonly<Record<string, unknown>> => ({
+const stillThere = ({ moved }: ReactionSummary): Readonly<Record<string, unknown>> => ({
   isGone: undefined,
-  movedTo,
+  moved,
 });
 
 /** Adds a reaction under the number `seq`, unless there are `most` by now. */
@@ -252,10 +260,10 @@ export function doUnreact(
   ];
 }
 
-/** Notes that a message goes to another channel, so that nobody tells of a reaction where it was. */
-export const doNoteMove = (realm: string, messageId: number, channelId: number): Write => ({
+/** Notes that a message goes to another channel by the revision `moved`, so that nobody tells of a reaction where it was. */
+export const doNoteMove = (realm: string, messageId: number, moved: number): Write => ({
   update: summaryKey(realm, messageId),
-  change: { set: { movedTo: channelId } },
+  change: { set: { moved } },
   inOrder: true,
 });
 
@@ -282,10 +290,9 @@ export interface ReactionsTask {
 
 /** Deletes the reactions to a deleted message that are items of their own. To do it again changes nothing. */
 export async function deleteReactions(
-  table: Table,
+  { table, uuid, wait }: Pick<Outside, 'table' | 'uuid' | 'wait'>,
   realm: string,
   messageId: number,
-  uuid: () => string,
 ): Promise<void> {
   const pk = partition('reaction', { realm, messageId });
   for (let more = true; more; ) {
@@ -296,5 +303,6 @@ export async function deleteReactions(
       if (outcome.state !== 'done') throw new Error(`reactions to a deleted message stay: ${outcome.state}`);
     }
     more = page.more;
+    if (more) await wait(PACE);
   }
 }
