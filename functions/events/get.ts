@@ -7,8 +7,11 @@ import {
   loadQueue,
   notePoll,
 } from '../../shared/domain/event/event-queue.ts';
+import type { Listener } from '../../shared/domain/event/hearing.ts';
 import { listen } from '../../shared/domain/event/listen.ts';
+import { turnOf } from '../../shared/domain/event/poll-turn.ts';
 import type { Objects } from '../../shared/domain/outside.ts';
+import type { Account } from '../../shared/domain/user/user.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import { type Run, readRun, type Sights } from '../../shared/log/run.ts';
@@ -52,26 +55,35 @@ async function run(
   context: Context<Poll> & { readonly tools: { readonly objects: Objects } },
   loaded: Loaded,
 ) {
-  const { input, realm, userId, ownerId, outside, log, tools } = context;
+  const { input, realm, userId, ownerId, email, known, outside, log, tools } = context;
   const { started, newest, sights } = loaded;
   const { queue_id, last_event_id: last, dont_block = false } = input;
   const queue = accessQueue(loaded.queue, queue_id, userId, started);
   const cursor = checkCursor(queue, last, newest, started);
   const first = loaded.run && cursor === numberOf(last) ? loaded.run : await readRun(log, cursor, sights);
+  const { keyDigest } = known.follow<Account>({ kind: 'account', email }) as Account;
+  const account = { email, keyDigest };
   const { objects } = tools;
-  const listener = { outside, realm, userId, ...(ownerId !== undefined && { ownerId }), queue, objects };
-  const hold = { until: started + HELD, isBlocking: !dont_block };
+  const owner = ownerId !== undefined && { ownerId };
+  const listener: Listener = { outside, realm, userId, ...owner, account, queue, objects };
   const end = first.ended === 'page' ? undefined : first.head;
-  const note = async (known: EventQueue): Promise<EventQueue> => {
-    const now = outside.now();
-    return isNoteDue(known, now) ? notePoll(outside.table, realm, known, cursor, end, now) : known;
+  const pollId = outside.uuid();
+  let noted = queue;
+  const note = async (waiting?: { readonly waiting: string }): Promise<void> => {
+    noted = await notePoll(outside.table, realm, noted, { cursor, end, ...waiting }, outside.now());
   };
-  const [events, noted] = await Promise.all([
+  const claim = async (): Promise<boolean> => {
+    await note({ waiting: pollId });
+    return noted.waiting === pollId;
+  };
+  const turn = turnOf({ table: outside.table, realm, queueId: queue_id, pollId, claim }, started);
+  const hold = { until: started + HELD, isBlocking: !dont_block, mayGoOn: turn };
+  const [events] = await Promise.all([
     listen(listener, log, { last, cursor }, first, sights, hold),
-    note(queue),
+    isNoteDue(noted, started) ? note() : undefined,
   ]);
   // A queue that may be idle for less than a poll takes must know that its client was here until now.
-  await note(noted);
+  if (isNoteDue(noted, outside.now())) await note();
   return { events: [...events], queue_id };
 }
 

@@ -2,7 +2,7 @@ import { HELD, pollMemory, running } from './activity.ts';
 import {
   COSTED,
   type Counted,
-  holdingUnits,
+  lookingUnits,
   monthCost,
   monthlyHours,
   personCost,
@@ -23,7 +23,7 @@ const MANAGED = { perProcessor: 64, processors: 2, fewest: 3, hours: 730 } as co
 
 /** People who may wait in one organization at once, each looking for news as often as now. */
 export const mostWaiting = (counted: Pick<Counted, 'counts'>): number =>
-  Math.floor(PARTITION / holdingUnits(counted));
+  Math.floor(PARTITION / lookingUnits(counted));
 
 const LARGE = [50, 500, 5_000] as const;
 
@@ -41,7 +41,7 @@ const instanceMonth = (): number => costOf('instanceHour', MANAGED.hours) * (1 +
 
 /** The same on Managed Instances, where one follower of the log serves all polls of an instance. */
 const heldManaged = (counted: Counted, people: number): number =>
-  instances(people) * (instanceMonth() + costOf('readUnit', MANAGED.hours * 3_600 * holdingUnits(counted)));
+  instances(people) * (instanceMonth() + costOf('readUnit', MANAGED.hours * 3_600 * lookingUnits(counted)));
 
 /**
  * The same over WebSockets: minutes, messages, and for each of them a function that reads the rights of its hearer
@@ -67,7 +67,7 @@ export function transportNote(counted: Counted): string[] {
     `- **${figure(CONCURRENCY)} people waiting at once** in an account that has not asked for more: each holds one function, and this is`,
     "  Lambda's default for concurrent executions. It can be raised to tens of thousands.",
     `- **About ${figure(most)} people waiting at once in one organization.** Each looks for news at the head of the same log,`,
-    `  ${figure(holdingUnits(counted))} read units a second; DynamoDB gives one partition ${figure(PARTITION)}, and that head is in one. Asking for more does not help. So the`,
+    `  ${figure(lookingUnits(counted))} read units a second; DynamoDB gives one partition ${figure(PARTITION)}, and that head is in one. Asking for more does not help. So the`,
     '  column for 5,000 people says what it would cost, not that it works: it needs what comes next.',
     '',
     '## A transport for large organizations',

@@ -1,5 +1,6 @@
 import { defaultMemory } from '../../infra/endpoint-function.ts';
 import { tracedShare } from '../../infra/tracing.ts';
+import { TURN } from '../../shared/domain/event/poll-turn.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import { activity, HELD, pollMemory, running } from './activity.ts';
@@ -103,7 +104,10 @@ export function polling(people: number) {
   const rate = heard / 3_600;
   // A poll ends with the first event, or when its time is up.
   const mean = (1 - Math.exp(-rate * HELD)) / rate;
-  return { entries, heard, overheard: Math.max(0, entries - heard), polls: 3_600 / mean, mean };
+  const polls = 3_600 / mean;
+  // Each poll that waits for its first turn is noted in its queue; where all are shorter, one in a minute is.
+  const notes = Math.max(60, polls * Math.exp((-rate * TURN) / 1_000));
+  return { entries, heard, overheard: Math.max(0, entries - heard), polls, mean, notes };
 }
 
 /** Hours of a month that a person's client is open. */
@@ -113,6 +117,13 @@ export const monthlyHours = activity.days * activity.hours;
 export const holdingUnits = (counted: Pick<Counted, 'counts'>): number =>
   (warmOf(counted, COSTED.hold).readUnits - warmOf(counted, COSTED.poll).readUnits) / HELD;
 
+/** Read units of its queue in that time: at each turn but the first, when it writes there. */
+export const turns = Math.floor((HELD * 1_000) / TURN) - 1;
+
+/** Read units a second that it takes of the log's partition. */
+export const lookingUnits = (counted: Pick<Counted, 'counts'>): number =>
+  holdingUnits(counted) - turns / HELD;
+
 /** What one of so many active people costs a month, line by line. */
 export function personCost(counted: Counted, people: number, memory = pollMemory): readonly Line[] {
   return [...pollLines(counted, people, memory), ...requestLines(counted, people), storageLine()];
@@ -120,7 +131,7 @@ export function personCost(counted: Counted, people: number, memory = pollMemory
 
 function pollLines(counted: Counted, people: number, memory: number): Line[] {
   const hours = monthlyHours;
-  const { polls, heard, overheard } = polling(people);
+  const { polls, notes, heard, overheard } = polling(people);
   const holding = holdingUnits(counted);
   const poll = warmOf(counted, COSTED.poll);
   const hear = warmOf(counted, COSTED.hear).readUnits - poll.readUnits;
@@ -146,9 +157,9 @@ function pollLines(counted: Counted, people: number, memory: number): Line[] {
     },
     {
       item: 'polls: asking',
-      arithmetic: `${hours} h × (${shown(polls)} polls × ($${(requestCost('polls') * 1e6).toFixed(2)} + ${poll.readUnits} units × ${rate('readUnit')} + the reply) + 60 notes × ${rate('writeUnit')}) a million`,
+      arithmetic: `${hours} h × (${shown(polls)} polls × ($${(requestCost('polls') * 1e6).toFixed(2)} + ${poll.readUnits} units × ${rate('readUnit')} + the reply) + ${shown(notes)} notes × ${rate('writeUnit')}) a million`,
       dollars:
-        hours * polls * (requestCost('polls') + unitCost(poll) + sent) + costOf('writeUnit', hours * 60),
+        hours * polls * (requestCost('polls') + unitCost(poll) + sent) + costOf('writeUnit', hours * notes),
     },
   ];
 }

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { handler as regenerateBotKey } from '../../functions/bots/regenerateKey.ts';
 import { handler as deleteQueue } from '../../functions/events/delete.ts';
+import { handler as regenerateOwnKey } from '../../functions/users/regenerateKey.ts';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { takeNumbers } from '../../shared/log/log.ts';
 import { GRACE } from '../../shared/log/run.ts';
-import { givenChangedUser, givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
+import type { Served } from '../../shared/serve/serve.ts';
+import { givenBot, givenChangedUser, givenChannel } from '../given.ts';
+import { newRealm, type Person, type TestRealm } from '../realm.ts';
 import { givenClient, refusedQueue, said, sendTo, virtualTime } from './queue.ts';
 
 describe('a poll that blocks', () => {
@@ -70,7 +73,8 @@ describe('a poll that blocks', () => {
     const looks = container.meter.calls.filter(({ action }) => action === 'Query');
     expect(looks.filter(({ readUnits }) => readUnits > 0.5).length).toBeLessThan(8);
     expect(container.meter.readUnits).toBeLessThan(100);
-    expect(container.meter.writeUnits).toBe(0);
+    // That it waits is noted once.
+    expect(container.meter.writeUnits).toBe(1);
   });
 
   it('says no more to an account that is deactivated meanwhile', async () => {
@@ -86,6 +90,27 @@ describe('a poll that blocks', () => {
     });
     const reply = await client.ask({ dont_block: false }, realm.container(undefined, time));
     expect(reply.status).toBe(401);
+    expect(JSON.stringify(reply.body)).not.toContain('secret');
+  });
+
+  it.each<[string, Served, (realm: TestRealm) => Promise<Person>]>([
+    ['a person', regenerateOwnKey, async ({ people }) => people.member],
+    ['a bot', regenerateBotKey, (realm) => givenBot(realm, realm.people.member)],
+  ])('says no more to %s whose key is replaced meanwhile', async (_, regenerate, given) => {
+    const realm = await newRealm();
+    const { admin, member } = realm.people;
+    const caller = await given(realm);
+    const client = await givenClient(realm, caller, { all_public_streams: true });
+    let done = false;
+    const time = virtualTime(async () => {
+      if (done) return;
+      done = true;
+      const path = { bot_id: caller.userId };
+      expect((await realm.call(regenerate, member, {}, caller === member ? {} : { path })).status).toBe(200);
+      await sendTo(realm, admin, realm.channels.general, 'a secret');
+    });
+    const reply = await client.ask({ dont_block: false }, realm.container(undefined, time));
+    expect(reply).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
     expect(JSON.stringify(reply.body)).not.toContain('secret');
   });
 

@@ -18,8 +18,6 @@ const PATIENCE = { mangled: 60_000 + MANGLED * 100, polls: 60_000 + POLLS * 200 
 /** So many functions run at once, and so many of them hold polls; more polls are turned away. */
 const CONCURRENCY = 600;
 const ROOM = roomForPolls(CONCURRENCY);
-/** So many queues at most, each of them polled by as many as it takes. */
-const QUEUES = 100;
 /** Milliseconds until a poll is surely being held, and those that each of the others adds. */
 const SETTLING = 500;
 const SETTLING_EACH = 20;
@@ -189,11 +187,12 @@ async function news({ id, last }: Queue): Promise<Awaited<ReturnType<typeof call
 test(`of ${POLLS} clients that wait for events at once, those for whom there is room wake at one message, and the others come again`, {
   timeout: PATIENCE.polls,
 }, async () => {
-  const queues = await inTurns(Math.min(POLLS, QUEUES), async (): Promise<Queue> => {
+  // A queue each: of two polls of one queue the older one would end.
+  const queues = await inTurns(POLLS, async (): Promise<Queue> => {
     const { body } = await call('POST', '/register', { event_types: '["message"]' });
     return { id: body.queue_id as string, last: body.last_event_id as number };
   });
-  const queueOf = (client: number) => queues[client % queues.length] as Queue;
+  const queueOf = (client: number) => queues[client] as Queue;
   const polls = Array.from({ length: POLLS }, (_, client) => news(queueOf(client)));
   await wait(SETTLING + Math.min(POLLS, ROOM) * SETTLING_EACH);
   await expectWell();

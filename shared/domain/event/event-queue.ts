@@ -64,6 +64,8 @@ export interface EventQueue extends Listening {
   readonly marks: readonly Mark[];
   /** When DynamoDB may delete it, seconds. */
   readonly expires: number;
+  /** The poll that waits for it, or did so last. */
+  readonly waiting?: string;
   /** Its client counts events in an old way, so that it has to register anew. */
   readonly outdated?: true;
 }
@@ -178,29 +180,42 @@ export function checkCursor(queue: EventQueue, lastEventId: number, newest: numb
 export const isNoteDue = (queue: EventQueue, now: number): boolean =>
   now - queue.polledAt >= noteEvery(queue);
 
+/** A poll, as its queue notes it. */
+export interface NotedPoll {
+  /** Its client had acknowledged everything up to here. */
+  readonly cursor: number;
+  /** Where the log ended for it, if it was read that far. */
+  readonly end: number | undefined;
+  /** Its name, if it waits for the queue from now on. */
+  readonly waiting?: string;
+}
+
 /**
- * Notes that the queue was polled by a client that had acknowledged everything up to `cursor`. `end` is where the
- * log ended for this poll, if it was read that far. A queue that was deleted meanwhile stays deleted. Returns the
+ * Notes in the queue that it was polled at `now` (ms). A queue that was deleted meanwhile stays deleted. Returns the
  * queue as it is then, as far as is known.
  */
 export async function notePoll(
   table: Table,
   realm: string,
   queue: EventQueue,
-  cursor: number,
-  end: number | undefined,
+  { cursor, end, waiting }: NotedPoll,
   now: number,
 ): Promise<EventQueue> {
   const acknowledged = queue.marks.findLast(({ head }) => head <= cursor);
   const marks =
     end === undefined || acknowledged === undefined ? queue.marks : [acknowledged, { head: end, at: now }];
-  const set = { polledAt: now, expires: expiryOf(queue, now), marks };
+  const set = {
+    polledAt: now,
+    expires: expiryOf(queue, now),
+    marks,
+    ...(waiting !== undefined && { waiting }),
+  };
   try {
-    await table.update(queueKey(realm, queue.queueId), { set }, { equals: { polledAt: queue.polledAt } });
+    await table.update(queueKey(realm, queue.queueId), { set }, { absent: false });
   } catch (error) {
     // The store is busy, so this poll is not noted yet.
     if (isPassing(error)) return queue;
-    // Another poll was noted, or the queue is deleted.
+    // The queue is deleted.
     if (!isRefused(error)) throw error;
   }
   return { ...queue, ...set };

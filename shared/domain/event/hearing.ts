@@ -14,8 +14,10 @@ import {
 import { withoutFormerPlace } from '../message/update-event.ts';
 import type { Objects, Outside } from '../outside.ts';
 import { isAdministrator, isGuest } from '../permission.ts';
+import { lookUpIn } from '../pointer.ts';
+import { refusal } from '../problems.ts';
 import { messageFlags } from '../unread/message-flags.ts';
-import type { User } from '../user/user.ts';
+import type { Account, User } from '../user/user.ts';
 import { concealed, concealedUser, hiddenUsers } from '../user/user-access.ts';
 import { userObject } from '../user/user-object.ts';
 import { filledPayload } from './event-fill.ts';
@@ -30,6 +32,8 @@ export interface Listener {
   readonly realm: string;
   readonly userId: number;
   readonly ownerId?: number;
+  /** The account as it was when the poll began. */
+  readonly account: { readonly email: string; readonly keyDigest: string };
   readonly queue: EventQueue;
   /** Makes the links that some events tell. */
   readonly objects: Pick<Objects, 'link'>;
@@ -61,7 +65,7 @@ const FULL = 1_000_000;
  *
  * What they may hear is judged by the state as it is now (DESIGN 5), which is read after the entries were: so
  * nobody hears more after losing access, and nobody misses what came after they were let in. Refuses a listener
- * whose account was deactivated, or whose queue was deleted, since the poll began.
+ * whose account was deactivated, whose key was replaced, or whose queue was deleted, since the poll began.
  */
 export async function hear(listener: Listener, entries: readonly ReadEntry[]): Promise<WireEvent[]> {
   const relevant = entries.filter((entry) => mayConcern(listener, entry));
@@ -92,14 +96,16 @@ function mayConcern({ queue, userId }: Listener, entry: ReadEntry): boolean {
 }
 
 async function loadGround(
-  { outside, realm, userId, ownerId, queue }: Listener,
+  { outside, realm, userId, ownerId, account, queue }: Listener,
   entries: readonly ReadEntry[],
 ): Promise<Ground> {
   const { table } = outside;
   const messages = entries.filter((entry) => entry.kind === 'message');
   const people = peopleIn(entries);
-  const [caller, stored, channels, users, takesPart, flags] = await Promise.all([
+  const pointer = { kind: 'account', email: account.email } as const;
+  const [caller, accounts, stored, channels, users, takesPart, flags] = await Promise.all([
     accessCaller(outside, realm, userId, ownerId),
+    lookUpIn(table, realm, [pointer]),
     loadQueue(table, realm, queue.queueId),
     Promise.all(
       channelsIn(entries).map(async (channelId): Promise<[number, Seen][]> => {
@@ -119,6 +125,7 @@ async function loadGround(
       }),
     ),
   ]);
+  if (accounts.follow<Account>(pointer)?.keyDigest !== account.keyDigest) throw refusal('unauthorized');
   const hidden = await hiddenUsers(outside, caller, users);
   return {
     caller,

@@ -43,12 +43,14 @@ export interface Hold {
   /** When the poll ends without news, ms. */
   readonly until: number;
   readonly isBlocking: boolean;
+  /** Asked at each look with the time (ms): whether the poll may go on waiting. */
+  readonly mayGoOn: (now: number) => Promise<boolean>;
 }
 
 /**
- * Waits for events that the listener may hear, beginning with a run that was read already. Ends with some, or when
- * the time is up with a heartbeat, by which the client acknowledges what was examined. Without blocking it may end
- * with none.
+ * Waits for events that the listener may hear, beginning with a run that was read already. Ends with some, or with a
+ * heartbeat when the time is up or it may not go on, by which the client acknowledges what was examined. Without
+ * blocking it may end with none.
  *
  * `last` is the id of the last event that the client has, `cursor` the number of the log from which reading began.
  */
@@ -75,6 +77,7 @@ export async function listen(
     if (!hold.isBlocking && mayEnd) {
       return head - cursor >= FAR ? beat(listener, log, last, head, sights) : [];
     }
+    if (!(await hold.mayGoOn(now))) return beat(listener, log, last, head, sights);
     const rest = Math.min(isSoon ? SOON : pause, hold.until - now);
     try {
       run = await next(log, head, ended, sights, rest);
