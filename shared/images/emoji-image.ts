@@ -7,8 +7,10 @@ const LARGEST = 5 * 1024 * 1024;
 const SIZE = 64;
 /** Most pixels of all frames together that are decoded: 160 MB of memory. */
 const PIXELS = 40_000_000;
-/** Longest that the work may take (seconds), well under what the gateway waits. */
-const SECONDS = 15;
+/** Most frames: each is drawn anew in the size of an emoji, however small it is in the file. */
+const FRAMES = 500;
+/** Longest that each of the two images may take (seconds): both together are well under what the gateway waits. */
+const SECONDS = 8;
 
 /** What decodes images, loaded. */
 export type Decoder = typeof import('sharp').default;
@@ -43,7 +45,7 @@ const noImage = (): Refusal =>
  * comments) is left behind.
  *
  * @throws Refusal `BAD_IMAGE` for everything that is not such an image: other kinds, broken or cut short files, too many
- *   pixels. `BAD_REQUEST` for a file that is too large.
+ *   pixels or frames. `BAD_REQUEST` for a file that is too large.
  */
 export async function emojiImage(sharp: Decoder, file: Uint8Array): Promise<EmojiImage> {
   if (file.length > LARGEST) throw badRequest('An emoji file has at most 5 MiB.');
@@ -57,6 +59,9 @@ export async function emojiImage(sharp: Decoder, file: Uint8Array): Promise<Emoj
     format,
   } = await read(sharp(bytes, { limitInputPixels: false }).metadata());
   if (format !== kind) throw noImage();
+  if (pages > FRAMES) {
+    throw refusal('badImage', { reason: `The image has too many frames: at most ${FRAMES}.` });
+  }
   // The height is that of one frame here, as only the first was asked for.
   if (width * height * pages > PIXELS) {
     throw refusal('badImage', {

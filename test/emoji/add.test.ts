@@ -7,7 +7,7 @@ import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { sent } from '../message.ts';
 import { newRealm } from '../realm.ts';
 import { fetched, listed, upload } from './emoji.ts';
-import { movingPicture, picture, seen } from './pictures.ts';
+import { movingPicture, picture, seen, tinyFrames } from './pictures.ts';
 
 describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
   test.each(['png', 'jpeg', 'gif', 'webp'] as const)(
@@ -108,6 +108,19 @@ describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
     expect(body.msg).toContain('too many pixels');
     const moving = await upload(realm, realm.people.member, 'huge', [await movingPicture('gif', 4_000)]);
     expect([moving.status, moving.body.msg]).toEqual([400, expect.stringContaining('too many pixels')]);
+  });
+
+  test('refuses an image of very many frames at once, however small they are', async () => {
+    const realm = await newRealm();
+    for (const frames of [501, 20_000]) {
+      const file = tinyFrames(frames);
+      expect(file.length).toBeLessThan(5_000_000);
+      const { status, body } = await upload(realm, realm.people.member, 'our_film', [file]);
+      expect([status, body.code]).toEqual([400, 'BAD_IMAGE']);
+      expect(body.msg).toBe('The image has too many frames: at most 500.');
+    }
+    expect(await listed(realm)).toEqual([]);
+    expect((await upload(realm, realm.people.member, 'our_film', [tinyFrames(500)])).status).toBe(200);
   });
 
   test('takes exactly one file, of at most 5 MiB (wire facts 2)', async () => {

@@ -21,6 +21,18 @@ export async function movingPicture(format: 'gif' | 'webp', size = 80): Promise<
     : joined.webp({ delay: [1000, 1000, 1000], lossless: true }).toBuffer();
 }
 
+/** A GIF of so many frames of one pixel, 23 bytes each. */
+export function tinyFrames(count: number): Buffer {
+  const screen = [1, 0, 1, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255];
+  const frame = Buffer.from([
+    ...[0x21, 0xf9, 4, 0, 2, 0, 0, 0],
+    ...[0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0],
+    ...[2, 2, 0x44, 1, 0],
+  ]);
+  const frames = Array.from({ length: count }, () => frame);
+  return Buffer.concat([Buffer.from('GIF89a'), Buffer.from(screen), ...frames, Buffer.from([0x3b])]);
+}
+
 /** What is in an image, and the colour in the middle of each of its frames. */
 export async function seen(bytes: Uint8Array): Promise<{ kind: string; size: string; middles: string[] }> {
   const { format, width, height, pages = 1 } = await sharp(bytes).metadata();
