@@ -1,9 +1,11 @@
 import { checkChannelName } from '../../shared/domain/channel/channel.ts';
 import { hasContentAccess, loadChannel, type Seen } from '../../shared/domain/channel/channel-access.ts';
+import { folded } from '../../shared/domain/folding.ts';
 import { roles } from '../../shared/domain/group/system-group.ts';
 import type { Standing } from '../../shared/domain/permission.ts';
 import type { Pointer } from '../../shared/domain/pointer.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
+import { type Hosts, ownHost } from '../../shared/domain/realm/hosts.ts';
 import { digestOf, newApiKey } from '../../shared/domain/user/api-key.ts';
 import { avatarUrlOf } from '../../shared/domain/user/avatar.ts';
 import {
@@ -16,16 +18,20 @@ import {
 } from '../../shared/domain/user/bot.ts';
 import { type DecidedBot, doCreateBot } from '../../shared/domain/user/bot-create.ts';
 import { checkBotName, loadNamesakes, type Namesakes } from '../../shared/domain/user/namesakes.ts';
+import type { Account } from '../../shared/domain/user/user.ts';
 import { checkFullName } from '../../shared/domain/user/user-text.ts';
 import { createBot } from '../../shared/endpoints/bots.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import type { Context, Look } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
+import { key } from '../../shared/table/keys.ts';
 
 type Create = InputOf<typeof createBot>;
 
-/** What a request reads, in one round trip: who bears the name, and the channels that are to be set. */
+/** What a request reads, in one round trip: the address, who bears the name, and the channels that are to be set. */
 interface Loaded {
+  /** There is an account with the address already. */
+  readonly isTaken: boolean;
   readonly namesakes: Namesakes;
   readonly sending: Seen | undefined;
   readonly events: Seen | undefined;
@@ -35,26 +41,40 @@ const named = (input: Create): Pointer => ({ kind: 'fullName', name: checkFullNa
 
 const channelNamed = (name: string): Pointer => ({ kind: 'channelName', name: checkChannelName(name) });
 
-function pointers(input: Create, host: string): Pointer[] {
+const organization: Pointer = { kind: 'organization' };
+
+function pointers(input: Create): Pointer[] {
   const { default_sending_stream: sending, default_events_register_stream: events } = input;
   return [
-    { kind: 'account', email: checkBotEmail(input.short_name, host) },
+    organization,
     named(input),
     ...[sending, events].flatMap((name) => (name === undefined ? [] : [channelNamed(name)])),
   ];
 }
 
-async function load({ input, known, outside: { table }, realm, userId }: Look<Create>): Promise<Loaded> {
+/** The address that the bot will have. */
+const emailOf = ({ input, known, realm }: Pick<Look<Create>, 'input' | 'known' | 'realm'>): string =>
+  checkBotEmail(input.short_name, ownHost(realm, known.follow<Hosts>(organization)));
+
+async function load(look: Look<Create>): Promise<Loaded> {
+  const {
+    input,
+    known,
+    outside: { table },
+    realm,
+    userId,
+  } = look;
   const channel = async (name: string | undefined): Promise<Seen | undefined> => {
     const found = name === undefined ? undefined : known.follow<{ channelId: number }>(channelNamed(name));
     return found && loadChannel(table, realm, found.channelId, userId);
   };
-  const [namesakes, sending, events] = await Promise.all([
+  const [account, namesakes, sending, events] = await Promise.all([
+    table.get<Account>(key('account', { realm, email: folded(emailOf(look)) })),
     loadNamesakes(table, realm, known.follow<{ users?: ReadonlySet<number> }>(named(input))?.users),
     channel(input.default_sending_stream),
     channel(input.default_events_register_stream),
   ]);
-  return { namesakes, sending, events };
+  return { isTaken: account !== undefined, namesakes, sending, events };
 }
 
 /** The channel of this name, or the same refusal for those that do not exist and those that are hidden. */
@@ -67,13 +87,13 @@ function accessNamed(who: Standing, name: string | undefined, seen: Seen | undef
 }
 
 async function run(context: Context<Create>, loaded: Loaded): Promise<ReplyOf<typeof createBot>> {
-  const { input, caller, known, outside, host } = context;
+  const { input, caller, outside } = context;
   const { standing } = caller;
   checkMayCreateBots(caller);
   checkRoomForBot(caller.user);
   const botType = checkBotType(input.bot_type ?? 1);
-  const email = checkBotEmail(input.short_name, host);
-  if (known.follow({ kind: 'account', email })) {
+  const email = emailOf(context);
+  if (loaded.isTaken) {
     throw badRequest(`There is already an account with the address '${email}'.`);
   }
   const fullName = checkFullName(input.full_name);

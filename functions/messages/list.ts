@@ -17,7 +17,7 @@ interface Loaded {
   readonly fetch: Fetch;
 }
 
-function pointers({ narrow, message_ids: ids }: List, _: string, email: string): Pointer[] {
+function pointers({ narrow, message_ids: ids }: List, email: string): Pointer[] {
   const terms = checkNarrow(narrow ?? []);
   return [...narrowPointers(terms), ...(ids === undefined ? placesPointers(terms, email) : [])];
 }

@@ -16,6 +16,8 @@ export type Pointer =
   | { readonly kind: 'groupGraph' }
   /** The owners of the organization lead to what each of them has set. */
   | { readonly kind: 'owners' }
+  /** The organization leads to the hosts at which it answers. */
+  | { readonly kind: 'organization' }
   /** A message leads to its channel or its people. It is too large and too fleeting to be remembered. */
   | { readonly kind: 'message'; readonly id: number }
   /** A user leads to their bots, and a bot to its owner. What is decided on it must be as it is now. */
@@ -41,6 +43,8 @@ function pointerKey(realm: string, pointer: Pointer): Key {
       return key('groupGraph', { realm });
     case 'owners':
       return key('owners', { realm });
+    case 'organization':
+      return key('organization', { realm });
     case 'message':
       return key('slot', { realm, seq: pointer.id });
     case 'user':

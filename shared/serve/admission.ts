@@ -122,10 +122,7 @@ const weightOf = (endpoint: Admitted, input: unknown): number =>
   input === undefined ? 1 : (endpoint.weight?.(input as never) ?? 1);
 
 /** What a request asks for, once it is parsed. */
-type Asked = Pick<
-  Look<unknown>,
-  'input' | 'client' | 'host' | 'baseUrl' | 'cookie' | 'fromOtherSite' | 'file'
->;
+type Asked = Pick<Look<unknown>, 'input' | 'client' | 'baseUrl' | 'cookie' | 'fromOtherSite' | 'file'>;
 
 /** The names to look up; where the input is refused, a handling that only says so, after the caller is let in. */
 async function prepare(
@@ -142,7 +139,7 @@ async function prepare(
     const read = await incoming.read();
     const { input, file = NOTHING } = read;
     return {
-      pointers: handling.pointers?.(input, surroundings.host, email) ?? [],
+      pointers: handling.pointers?.(input, email) ?? [],
       handling,
       request: { input, file, client: incoming.clientName(read), ...surroundings },
     };

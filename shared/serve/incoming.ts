@@ -31,10 +31,9 @@ export class Incoming {
   }
 
   /** What handlers are told of the request besides its parameters. */
-  get surroundings(): Pick<Look<unknown>, 'host' | 'baseUrl' | 'cookie' | 'fromOtherSite'> {
-    const { host, baseUrl } = this.address;
+  get surroundings(): Pick<Look<unknown>, 'baseUrl' | 'cookie' | 'fromOtherSite'> {
+    const { baseUrl } = this.address;
     return {
-      host,
       baseUrl,
       cookie: (name) => readCookie(baseUrl, this.header('cookie'), name),
       fromOtherSite: this.header('sec-fetch-site') === 'cross-site',

@@ -17,8 +17,6 @@ export interface Look<I> {
   readonly log: Log;
   /** Name of the client program, at most 30 characters. */
   readonly client: string;
-  /** The host that the client used, without a port. */
-  readonly host: string;
   /** The base URL that the client used. */
   readonly baseUrl: string;
   /** The value of a cookie of ours that the browser sent. */
@@ -42,7 +40,7 @@ export interface Context<I> extends Look<I> {
  */
 export interface Handling<I, D, R, T = unknown> {
   /** Names in the input that lead to ids, to be looked up together with the credentials, and hints for this caller. */
-  readonly pointers?: (input: I, host: string, email: string) => readonly Pointer[];
+  readonly pointers?: (input: I, email: string) => readonly Pointer[];
   readonly load?: (look: Look<I>) => Promise<D>;
   /**
    * How many numbers of the log to take ahead, beside the reads: what the endpoint usually needs. A list is for several

@@ -61,7 +61,13 @@ export function serveAnyone<
   return served(endpoint, async (outside, incoming) => {
     const { input } = await incoming.read();
     const tools = toolsOf(outside, makers ?? ({} as M));
-    return run({ input: input as Input<P>, ...incoming.surroundings, outside, tools });
+    return run({
+      input: input as Input<P>,
+      ...incoming.surroundings,
+      host: incoming.address.host,
+      outside,
+      tools,
+    });
   });
 }
 

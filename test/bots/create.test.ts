@@ -6,7 +6,9 @@ import { handler as listSubscriptions } from '../../functions/subscriptions/list
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { loadOwnedBots } from '../../shared/domain/user/bot.ts';
+import { changeHosts } from '../../shared/domain/realm/host-change.ts';
+import { accessOrganizationOf, ownHost } from '../../shared/domain/realm/hosts.ts';
+import { checkBotEmail, loadOwnedBots } from '../../shared/domain/user/bot.ts';
 import { answer, out, personIn } from '../accounts.ts';
 import { givenChannel } from '../given.ts';
 import { type Mishap, mishaps } from '../log/faults.ts';
@@ -246,11 +248,46 @@ describe('POST /bots', () => {
     expect(await loadOwnedBots(realm.outside.table, realm.realm, member.userId)).toHaveLength(1);
   });
 
-  it('has its address at the host, without the port', async () => {
+  it("has its address at the organization's own host, whatever host the request names", async () => {
     const realm = await newRealm();
-    const headers = { host: `${realm.host}:9991` };
-    const reply = await realm.call(createBot, realm.people.member, robot, { headers });
-    expect((await realm.call(getOwn, botIn(realm, reply))).body.email).toBe(`rosie-bot@${realm.host}`);
+    const { outside } = realm;
+    const organization = await accessOrganizationOf(outside.table, realm.host);
+    const other = `other-${realm.host}`;
+    await changeHosts(outside, organization, { add: other });
+    for (const [short_name, headers] of [
+      ['one', { host: `${realm.host}:9991` }],
+      ['two', { host: other }],
+      ['three', { host: 'api.internal', 'x-forwarded-host': other }],
+    ] as const) {
+      const asked = { full_name: short_name, short_name };
+      const { status, body } = await realm.call(createBot, realm.people.member, asked, { headers });
+      expect(status, body.msg).toBe(200);
+      const bot = personIn({ status, body, headers: {} }, `${short_name}-bot@${realm.host}`);
+      expect((await realm.call(getOwn, bot)).body.email).toBe(bot.email);
+    }
+    const again = { full_name: 'Four', short_name: 'one' };
+    const { status, body } = await realm.call(createBot, realm.people.member, again, {
+      headers: { host: other },
+    });
+    expect([status, body.msg]).toEqual([
+      400,
+      `There is already an account with the address 'one-bot@${realm.host}'.`,
+    ]);
+  });
+
+  it.each<[string, string, readonly string[] | undefined, string | undefined]>([
+    [
+      'the first host that it was given',
+      'main',
+      ['*', 'chat.example.com', 'b.example.com'],
+      'chat.example.com',
+    ],
+    ['none where it answers at any host only', 'main', ['*'], undefined],
+    ['none where it is the first of a service that is older than the list', 'main', undefined, undefined],
+    ['its ID where it is another one of such a service', 'acme.example.com', undefined, 'acme.example.com'],
+  ])("the organization's own host is %s", (_, id, hosts, own) => {
+    expect(ownHost(id, hosts && { hosts })).toBe(own);
+    expect(checkBotEmail('rosie', own)).toBe(`rosie-bot@${own ?? 'parlance.invalid'}`);
   });
 
   it('keeps its budget: 3 round trips cold, 2 warm', async () => {

@@ -25,6 +25,15 @@ export interface Organization extends Hosts, Pick<Realm, 'name' | 'created' | 'd
 export const isDefault = ({ hosts }: Pick<Hosts, 'hosts'>): boolean => hosts.includes(ANY_HOST);
 
 /**
+ * The host that the operator gave to the organization first, as it is stored: not what some request says. Undefined
+ * for one that answers only at the hosts that nobody registered.
+ *
+ * @param listed what the list of organizations says; absent for an organization that is older than the list
+ */
+export const ownHost = (realm: string, listed: Pick<Hosts, 'hosts'> | undefined): string | undefined =>
+  (listed ?? unlisted(realm)).hosts.find((host) => host !== ANY_HOST);
+
+/**
  * Decides whether text is the name of a host at which an organization can answer, and tells it as requests have it: in
  * small letters, letters beyond ASCII as the name system has them, without a port.
  *

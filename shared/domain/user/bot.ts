@@ -67,16 +67,19 @@ export function botDefaults(owner: Standing, bot: BotSettings, channels: Readonl
   };
 }
 
-/** Where bots have their addresses if the host cannot be the domain of one. Nobody can get mail there. */
+/** Where bots have their addresses if the organization has no host that can be the domain of one. Nobody can get mail there. */
 const NO_DOMAIN = 'parlance.invalid';
 
-/** The address of a bot of this short name, in the organization that answers at the host. */
-export function checkBotEmail(shortName: string, host: string): string {
+/**
+ * The address of a bot of this short name, in an organization with this host of its own (`ownHost`). Whoever could
+ * choose the domain could give a bot the address of somebody else.
+ */
+export function checkBotEmail(shortName: string, host: string | undefined): string {
   const local = `${shortName.trim()}-bot`;
   if (shortName.trim() === '' || !isLocalPart(local)) {
     throw badRequest('The short name must be the beginning of an email address.');
   }
-  const isDomain = host.length <= 180 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host);
+  const isDomain = host !== undefined && host.length <= 180 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host);
   return `${local}@${isDomain ? host : NO_DOMAIN}`;
 }
 
