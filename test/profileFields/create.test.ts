@@ -258,6 +258,8 @@ describe('field_data of an external account', () => {
     ],
     ['an address that is none', { subtype: 'custom', url_pattern: 'example/%(username)s' }],
     ['a script', { subtype: 'custom', url_pattern: 'javascript:%(username)s' }],
+    ['an address with markup', { subtype: 'custom', url_pattern: 'https://example.com/"><b>%(username)s' }],
+    ['an address of another kind', { subtype: 'custom', url_pattern: 'ftp://example.com/%(username)s' }],
     ['an address with blanks', { subtype: 'custom', url_pattern: 'https://example.com/a b/%(username)s' }],
   ])('cannot be %s (wire facts 6)', async (_, field_data) => {
     const realm = await newRealm();

@@ -3,6 +3,7 @@ import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as list } from '../../functions/users/list.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { key } from '../../shared/table/keys.ts';
 import { givenUser } from '../given.ts';
 import { type Mishap, mishaps, unheard } from '../log/faults.ts';
 import {
@@ -24,6 +25,45 @@ async function withField(type: number, given: Readonly<Record<string, unknown>> 
   const realm = await newRealm();
   return { realm, member: realm.people.member, id: await createField(realm, type, given) };
 }
+
+describe('a link in a profile', () => {
+  it.each([
+    'https://example.com/<script>alert(1)</script>',
+    'https://example.com/"onmouseover="alert(1)',
+    'https://example.com/`x`',
+    'https://example.com/a b',
+    'https://example.com\\@evil.example/',
+    'https://example.com/\u0007',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'ftp://example.com/',
+    'https:///path',
+    'https://',
+  ])('is not %s', async (value) => {
+    const { realm, member, id } = await withField(types.link);
+    expect(await fill(realm, member, [{ id, value }])).toMatchObject(refused);
+    expect(await profileOf(realm, member)).toEqual({});
+  });
+
+  it.each([
+    'https://example.com',
+    'HTTP://example.com:8080/a?b=c&d=%22#e',
+    "https://ja.example.com/wiki/日本_(it's)",
+  ])('can be %s, which stays as it is', async (value) => {
+    const { realm, member, id } = await withField(types.link);
+    await filled(realm, member, id, value);
+    expect(await profileOf(realm, member)).toEqual({ [id]: { value } });
+  });
+
+  it('that an earlier version took and that would be refused now is told to nobody', async () => {
+    const { realm, member, id } = await withField(types.link);
+    await filled(realm, member, id, 'https://example.com');
+    const at = key('profile', { realm: realm.realm, userId: member.userId });
+    const values = { [id]: { value: 'https://example.com/"><script>' } };
+    await realm.outside.table.update(at, { set: { values } });
+    expect(await profileOf(realm, member)).toEqual({});
+  });
+});
 
 describe('PATCH /users/me/profile_data', () => {
   it('fills in several fields at once and tells each to everybody (wire facts 14.6)', async () => {

@@ -2,7 +2,8 @@ import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { User } from '../user/user.ts';
 import { fewIds } from '../user/user-list.ts';
-import { loadProfileFields, type ProfileField } from './profile-field.ts';
+import { isLink } from './link.ts';
+import { fieldTypes, loadProfileFields, type ProfileField } from './profile-field.ts';
 
 /** A value of a field, as stored and as clients get it: lists of users are JSON text. */
 export interface StoredValue {
@@ -31,7 +32,10 @@ type ProfileData = Readonly<Record<string, { readonly value: string; readonly re
 /** Tells the profile of somebody. */
 export type TellProfile = (user: User) => ProfileData;
 
-/** The values in a profile that count: of fields that are there, and in dropdowns of choices that are there. */
+/**
+ * The values in a profile that count: of fields that are there, in dropdowns of choices that are there, and in links of
+ * addresses that would be taken today. Earlier versions took some that are none.
+ */
 export const liveValues = (
   fields: readonly ProfileField[],
   profile: Pick<Profile, 'values'> | undefined,
@@ -41,8 +45,9 @@ export const liveValues = (
     return stored === undefined || !isLive(field, stored) ? [] : [[field, stored]];
   });
 
-const isLive = ({ choices }: ProfileField, { value, since }: StoredValue): boolean =>
-  choices === undefined || choices.some((choice) => choice.key === value && choice.since === since);
+const isLive = ({ type, choices }: ProfileField, { value, since }: StoredValue): boolean =>
+  (type !== fieldTypes.URL.id || isLink(value)) &&
+  (choices === undefined || choices.some((choice) => choice.key === value && choice.since === since));
 
 /** A value as clients get it. */
 export const valueObject = ({ value, rendered }: StoredValue) => ({
