@@ -1,7 +1,8 @@
-import { codePoints, unprintableAt } from '../folding.ts';
+import { codePoints } from '../folding.ts';
 import type { GroupSetting } from '../group/group-setting.ts';
 import { onlyUser } from '../group/group-setting.ts';
 import { systemGroups } from '../group/system-group.ts';
+import { unprintableProblem } from '../printable.ts';
 import { badRequest } from '../problems.ts';
 import { bytesOf } from '../realm/quota.ts';
 import { limits, type TopicsPolicy } from '../realm/realm.ts';
@@ -130,9 +131,7 @@ export function channelNameProblem(name: string): string | undefined {
   if (codePoints(name) > limits.channelName) {
     return `A channel name has at most ${limits.channelName} characters.`;
   }
-  const position = unprintableAt(name);
-  if (position === undefined) return undefined;
-  return `The channel name has a character at position ${position} that cannot be shown.`;
+  return unprintableProblem('The channel name', name);
 }
 
 /** Decides whether text can name a channel, and trims it. */

@@ -2,7 +2,8 @@ import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { codePoints, folded, unprintableAt } from '../folding.ts';
+import { codePoints, folded } from '../folding.ts';
+import { checkPrintable } from '../printable.ts';
 import { badRequest } from '../problems.ts';
 import { checkQuota, doUseQuota } from '../realm/quota.ts';
 import { limits } from '../realm/realm.ts';
@@ -19,10 +20,7 @@ export function checkFolderName(name: string, { folders }: Folders, folderId?: n
   if (codePoints(name) > limits.folderName) {
     throw badRequest(`A channel folder name has at most ${limits.folderName} characters.`);
   }
-  const position = unprintableAt(name);
-  if (position !== undefined) {
-    throw badRequest(`The channel folder name has a character at position ${position} that cannot be shown.`);
-  }
+  checkPrintable('The channel folder name', name);
   checkNameIsFree(name, folders, folderId);
   return name;
 }

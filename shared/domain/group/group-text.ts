@@ -1,4 +1,5 @@
 import { codePoints } from '../folding.ts';
+import { checkPrintable } from '../printable.ts';
 import { badRequest } from '../problems.ts';
 import { limits } from '../realm/realm.ts';
 
@@ -14,6 +15,7 @@ export function checkGroupName(name: string): string {
   if (!fitsGroupName(name)) {
     throw badRequest(`A user group name has at most ${limits.groupName} characters.`);
   }
+  checkPrintable('The user group name', name);
   const reserved = RESERVED.find((prefix) => name.startsWith(prefix));
   if (reserved !== undefined) throw badRequest(`A user group name cannot begin with '${reserved}'.`);
   return name;

@@ -1,4 +1,5 @@
-import { codePoints, firstCodePoints, unprintableAt } from '../folding.ts';
+import { codePoints, firstCodePoints } from '../folding.ts';
+import { checkPrintable } from '../printable.ts';
 import { badRequest } from '../problems.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';
 
@@ -33,10 +34,7 @@ export function checkContent(given: string): string {
  */
 export function checkTopic(given: string): string {
   const topic = given.trim();
-  const position = unprintableAt(topic);
-  if (position !== undefined) {
-    throw badRequest(`The topic has a character at position ${position} that cannot be shown.`);
-  }
+  checkPrintable('The topic', topic);
   const fitting = cut(topic, limits.topic, CUT_TOPIC);
   return fitting === '(no topic)' || fitting === EMPTY_TOPIC_NAME ? '' : fitting;
 }

@@ -1,3 +1,4 @@
+import { checkPrintable } from '../printable.ts';
 import { badRequest } from '../problems.ts';
 import { knownAccount } from './external-account.ts';
 import { isLink } from './link.ts';
@@ -47,6 +48,7 @@ function checkChoice(given: SentData[string]): Pick<Choice, 'text' | 'order'> {
   }
   if (isBlank(text) || isBlank(order))
     throw badRequest('The text and the order of a choice must not be blank.');
+  checkPrintable('The text of a choice', text);
   return { text, order };
 }
 

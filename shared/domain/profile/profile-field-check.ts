@@ -1,4 +1,5 @@
 import { codePoints } from '../folding.ts';
+import { checkPrintable } from '../printable.ts';
 import { badRequest } from '../problems.ts';
 import { limits } from '../realm/realm.ts';
 import { knownAccount } from './external-account.ts';
@@ -128,6 +129,7 @@ function checkLabel(
   if (codePoints(hint) > limits.profileFieldHint) {
     throw badRequest(`The hint of a custom profile field has at most ${limits.profileFieldHint} characters.`);
   }
+  checkPrintable('The hint of the custom profile field', hint);
   return { ...(asked.name !== undefined && { name: checkName(asked.name) }), hint };
 }
 
@@ -137,6 +139,7 @@ function checkName(given: string): string {
   if (codePoints(name) > limits.profileFieldName) {
     throw badRequest(`The name of a custom profile field has at most ${limits.profileFieldName} characters.`);
   }
+  checkPrintable('The name of the custom profile field', name);
   return name;
 }
 

@@ -2,11 +2,12 @@ import type { Caller } from '../caller.ts';
 import { accessMetadata } from '../channel/channel-access.ts';
 import { checkRetention, invalidWord } from '../channel/channel-retention.ts';
 import type { Environment } from '../environment.ts';
-import { codePoints, unprintableAt } from '../folding.ts';
+import { codePoints } from '../folding.ts';
 import { type GroupSetting, groupsOf, sameSetting } from '../group/group-setting.ts';
 import { checkGroupSetting } from '../group/group-setting-check.ts';
 import { checkNamedGroups } from '../group/group-use.ts';
 import { isOwner, type Standing } from '../permission.ts';
+import { checkPrintable } from '../printable.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { limits, NO_CHANNEL, type RealmSettings } from './realm.ts';
 import {
@@ -80,10 +81,7 @@ export function checkOrganizationName(given: string): string {
   if (codePoints(name) > limits.organizationName) {
     throw badRequest(`The name of an organization has at most ${limits.organizationName} characters.`);
   }
-  const position = unprintableAt(name);
-  if (position !== undefined) {
-    throw badRequest(`The name has a character at position ${position} that cannot be shown.`);
-  }
+  checkPrintable('The name', name);
   return name;
 }
 

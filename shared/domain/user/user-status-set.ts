@@ -3,6 +3,7 @@ import { key } from '../../table/keys.ts';
 import { codePoints } from '../folding.ts';
 import type { Step } from '../in-order.ts';
 import type { Known } from '../pointer.ts';
+import { checkPrintable } from '../printable.ts';
 import { badRequest } from '../problems.ts';
 import type { ReactionType } from '../reaction/reaction.ts';
 import { checkEmoji, type GivenEmoji, namedEmoji } from '../reaction/reaction-emoji.ts';
@@ -27,6 +28,7 @@ export function checkStatus(given: GivenStatus, known: Known): StatusFields {
   if (text !== undefined && codePoints(text) > LONGEST) {
     throw badRequest(`'status_text' is too long (at most ${LONGEST}).`);
   }
+  if (text !== undefined) checkPrintable('The status', text);
   if (name === undefined && (code || type)) {
     throw badRequest("'emoji_code' and 'reaction_type' need 'emoji_name'.");
   }

@@ -1,4 +1,5 @@
-import { codePoints, unprintableAt } from '../folding.ts';
+import { codePoints } from '../folding.ts';
+import { checkPrintable } from '../printable.ts';
 import { badRequest } from '../problems.ts';
 import { limits } from '../realm/realm.ts';
 
@@ -12,10 +13,7 @@ export function checkFullName(given: string): string {
   if (codePoints(name) > limits.fullName) {
     throw badRequest(`A full name has at most ${limits.fullName} characters.`);
   }
-  const position = unprintableAt(name);
-  if (position !== undefined) {
-    throw badRequest(`The full name has a character at position ${position} that cannot be shown.`);
-  }
+  checkPrintable('The full name', name);
   const reserved = RESERVED.find((character) => name.includes(character));
   if (reserved !== undefined) throw badRequest(`A full name cannot contain the character ${reserved}`);
   // `@**name|15**` mentions the user with that id, whatever the name.
