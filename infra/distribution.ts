@@ -142,7 +142,7 @@ export class Distribution extends Construct {
       customHeadersBehavior: {
         customHeaders: [{ header: 'WWW-Authenticate', value: 'Basic realm="zulip"', override: false }],
       },
-      securityHeadersBehavior: { strictTransportSecurity },
+      securityHeadersBehavior: { strictTransportSecurity, contentTypeOptions: { override: true } },
       ...(corsOrigins.length > 0 && {
         corsBehavior: {
           accessControlAllowOrigins: [...corsOrigins],

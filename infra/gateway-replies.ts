@@ -14,6 +14,15 @@ const envelope = (code: string, msg: string, fields: Readonly<Record<string, unk
 /** Header values are literals for the gateway, which it wants in single quotes. */
 const literal = (value: string | number): string => `'${value}'`;
 
+/** Goes with every reply, as with those of functions: a browser takes it for what it says it is. */
+const safety = { 'X-Content-Type-Options': 'nosniff' };
+
+/** Headers of a reply, as the gateway has them under this name. */
+const inHeaders = (place: string, headers: Readonly<Record<string, string | number>> = {}) =>
+  Object.fromEntries(
+    Object.entries({ ...safety, ...headers }).map(([name, value]) => [`${place}.${name}`, literal(value)]),
+  );
+
 interface GatewayResponse {
   readonly statusCode?: number;
   readonly responseTemplates: { readonly [json]: string };
@@ -31,14 +40,7 @@ const gatewayResponse = (
 ): GatewayResponse => ({
   ...(statusCode === undefined ? {} : { statusCode }),
   responseTemplates: { [json]: envelope(code, msg, extra.fields) },
-  ...(extra.headers && {
-    responseParameters: Object.fromEntries(
-      Object.entries(extra.headers).map(([name, value]) => [
-        `gatewayresponse.header.${name}`,
-        literal(value),
-      ]),
-    ),
-  }),
+  responseParameters: inHeaders('gatewayresponse.header', extra.headers),
 });
 
 /** The same reply that functions give for a path with something else than digits in the place of an ID. */
@@ -55,7 +57,7 @@ export const rateLimited = (seconds: number): string =>
 const tooMany: GatewayResponse = {
   statusCode: 429,
   responseTemplates: { [json]: rateLimited(retryAfter) },
-  responseParameters: { 'gatewayresponse.header.Retry-After': literal(retryAfter) },
+  responseParameters: inHeaders('gatewayresponse.header', { 'Retry-After': retryAfter }),
 };
 
 const fault = (statusCode?: number) =>
@@ -118,20 +120,20 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const mockReply = ({ statusCode, body, headers = {} }: Reply): MockReply => ({
+const mockReply = ({ statusCode, body, headers }: Reply): MockReply => ({
   statusCode: String(statusCode),
   // To a client that accepts anything the gateway would else send bytes, made from the text as if it were base64.
   contentHandling: 'CONVERT_TO_TEXT',
-  responseParameters: Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, literal(value)]),
-  ),
+  responseParameters: inHeaders('method.response.header', headers),
   ...(body === undefined ? {} : { responseTemplates: { [json]: body } }),
 });
 
-const described = ({ statusCode, body, headers = {} }: Reply) => ({
+const described = ({ statusCode, body, headers }: Reply) => ({
   [statusCode]: {
     description: 'Answered by the gateway.',
-    headers: Object.fromEntries(Object.keys(headers).map((name) => [name, { schema: { type: 'string' } }])),
+    headers: Object.fromEntries(
+      Object.keys({ ...safety, ...headers }).map((name) => [name, { schema: { type: 'string' } }]),
+    ),
     ...(body === undefined ? {} : { content: { [json]: { schema: { type: 'object' } } } }),
   },
 });

@@ -89,7 +89,10 @@ export class WebAcl extends Construct {
             customResponse: {
               responseCode: 429,
               customResponseBodyKey: refusal,
-              responseHeaders: [{ name: 'Retry-After', value: String(retryAfter) }],
+              responseHeaders: [
+                { name: 'Retry-After', value: String(retryAfter) },
+                { name: 'X-Content-Type-Options', value: 'nosniff' },
+              ],
             },
           },
         },

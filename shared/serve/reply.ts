@@ -7,7 +7,13 @@ import { type Cookie, setCookie } from './cookie.ts';
 /** The challenge that clients of the reference expect with every 401 (wire facts 1.3). */
 const CHALLENGE = 'Basic realm="zulip"';
 
-const HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'private, no-store' };
+/** Goes with every reply: it is what it says it is, and nothing of it runs, loads or is framed by a page. */
+const SAFETY = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+const HEADERS = { ...SAFETY, 'Content-Type': 'application/json', 'Cache-Control': 'private, no-store' };
 
 /** A page runs its own script and loads nothing. */
 const PAGE_HEADERS = {
@@ -15,7 +21,6 @@ const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
 };
 
 /** A file as it is served. */
@@ -85,10 +90,10 @@ export const FOR_EVER = 'public, max-age=31536000, immutable';
 export const fileReply = ({ bytes, contentType }: ServedFile): APIGatewayProxyResult => ({
   statusCode: 200,
   headers: {
+    // What people uploaded is shown as what it was taken for, or not at all.
+    ...SAFETY,
     'Content-Type': contentType,
     'Cache-Control': FOR_EVER,
-    // What people uploaded is shown as what it was taken for, or not at all.
-    'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
   },
   body: Buffer.from(bytes).toString('base64'),
@@ -99,6 +104,7 @@ export const fileReply = ({ bytes, contentType }: ServedFile): APIGatewayProxyRe
 export const documentReply = (body: string): APIGatewayProxyResult => ({
   statusCode: 200,
   headers: {
+    ...SAFETY,
     'Content-Type': 'application/json',
     'Cache-Control': 'public, max-age=300',
     'Access-Control-Allow-Origin': '*',

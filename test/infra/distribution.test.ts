@@ -129,6 +129,15 @@ describe('CloudFront before the API', () => {
     });
   });
 
+  test('says with every reply that it is what it says it is', () => {
+    expect(headersPolicy(template, 'ApiHeaders')).toMatchObject({
+      SecurityHeadersConfig: {
+        ContentTypeOptions: { Override: true },
+        StrictTransportSecurity: { Override: true },
+      },
+    });
+  });
+
   test('gives back the challenge that the gateway renames (wire facts 1.3)', () => {
     expect(headersPolicy(template, 'ApiHeaders')).toMatchObject({
       CustomHeadersConfig: {

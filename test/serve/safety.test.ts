@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { handler as getOpenApi } from '../../functions/server/getOpenApi.ts';
+import { handler as getSettings } from '../../functions/server/getSettings.ts';
+import { handler as getOwn } from '../../functions/users/getOwn.ts';
+import { badRequest } from '../../shared/domain/problems.ts';
+import { failure, fileReply, Page, Redirection, success } from '../../shared/serve/reply.ts';
+import { newRealm } from '../realm.ts';
+
+describe('every reply says that it is what it says it is, and that nothing of it runs in a page', () => {
+  const safe = {
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': expect.stringMatching(/^default-src 'none'/),
+  };
+
+  it.each([
+    ['a success', success({}, [], 'https://a.test')],
+    ['a redirection', success(new Redirection(new URL('https://b.test/')), [], 'https://a.test')],
+    ['a page', success(new Page('<p>x</p>'), [], 'https://a.test')],
+    ['a refusal', failure(badRequest('x'))],
+    ['a fault', failure(new Error('x'))],
+    ['a file', fileReply({ bytes: Buffer.from('x'), contentType: 'image/png' })],
+  ])('%s', (_, { headers }) => {
+    expect(headers).toMatchObject(safe);
+  });
+
+  it('those of functions, whoever asks', async () => {
+    const { call, people } = await newRealm();
+    for (const reply of [
+      await call(getOwn, people.member),
+      await call(getOwn, undefined),
+      await call(getSettings, undefined),
+      await call(getOpenApi, undefined),
+    ]) {
+      expect(reply.headers).toMatchObject(safe);
+    }
+  });
+});
