@@ -25,14 +25,21 @@ export async function done(
   return body;
 }
 
+/** Longest (ms) that a case takes on a busy machine: it registers some clients and lets them catch up many times. */
+const LONGEST = 60_000;
+
 /** A test for each of the cases, which also holds it to calling what it says. */
 export function itFollows(cases: readonly Case[]): void {
   for (const { title, calls, settings, run } of cases) {
-    it(title, async () => {
-      const called = new Set<string>();
-      await run(noting(await newRealm(settings, new Curtain()), called));
-      expect(calls.map(({ endpoint }) => endpoint.id).filter((id) => !called.has(id))).toEqual([]);
-    });
+    it(
+      title,
+      async () => {
+        const called = new Set<string>();
+        await run(noting(await newRealm(settings, new Curtain()), called));
+        expect(calls.map(({ endpoint }) => endpoint.id).filter((id) => !called.has(id))).toEqual([]);
+      },
+      LONGEST,
+    );
   }
 }
 
