@@ -30,7 +30,7 @@ import { registerDevice, registerPush, removeDevice, testLegacyPush, testPush } 
 import { addReaction, removeReaction } from './reactions.ts';
 import { updateRealm } from './realm.ts';
 import { sendMessage } from './send-message.ts';
-import { getOpenApi, getServerSettings } from './server.ts';
+import { getEmojiNames, getOpenApi, getServerSettings } from './server.ts';
 import { updateSettings } from './settings.ts';
 import { setSubscriptionProperties } from './subscription-properties.ts';
 import { addSubscriptions, listSubscriptions, removeSubscriptions } from './subscriptions.ts';
@@ -148,4 +148,5 @@ export const endpoints: readonly Endpoint[] = [
   listExportConsents,
   deleteExport,
   getOpenApi,
+  getEmojiNames,
 ];

@@ -43,3 +43,18 @@ export const getOpenApi = endpoint({
   errors: [],
   needs: { table: [] },
 });
+
+export const getEmojiNames = endpoint({
+  id: 'server.getEmojiNames',
+  method: 'GET',
+  path: '/static/emoji-names.json',
+  source: 'companion facts 4.9, `server_emoji_data_url`',
+  says: 'Tells the names of all emoji that are not custom ones.',
+  who: 'anyone',
+  parameters: {},
+  serves:
+    'A JSON object with one key, `code_to_names`: from the code of an emoji to its names, the shown one first.',
+  reply: z.custom<object>(),
+  errors: [],
+  needs: { table: [] },
+});

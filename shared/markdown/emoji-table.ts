@@ -11,13 +11,21 @@ let table: Table | undefined;
 function read(): Table {
   const codes = new Map<string, string>();
   const words = new Map<string, string>();
-  for (const line of emojiWords().split('\n')) {
-    const [code = '', shown = '', ...others] = line.split(' ');
-    words.set(code, shown);
-    for (const word of [shown, ...others]) codes.set(word, code);
+  for (const [code, names] of emojiNames()) {
+    words.set(code, names[0] ?? '');
+    for (const name of names) codes.set(name, code);
   }
   return { codes, words };
 }
+
+/** Every built-in emoji: its code, then its name and its aliases, in the order of the codes. */
+export const emojiNames = (): (readonly [code: string, names: readonly string[]])[] =>
+  emojiWords()
+    .split('\n')
+    .map((line) => {
+      const [code = '', ...names] = line.split(' ');
+      return [code, names];
+    });
 
 /** Whether this is the name of an emoji that every Zulip client draws by itself. */
 export const isBuiltInEmoji = (name: string): boolean => emojiCode(name) !== undefined;

@@ -3,7 +3,10 @@ import { emojiCode, emojiName } from './emoji-table.ts';
 import { foundIn } from './found.ts';
 import { isSafeAddress } from './link.ts';
 
-const NAME = /:([a-z0-9_+-]{1,100}):/y;
+/** Some names have letters beyond ASCII, like `piñata`. */
+const NAME = /:([\p{Ll}\p{M}0-9_+-]{1,100}):/uy;
+/** Custom emoji have names in ASCII only. */
+const CUSTOM_NAME = /^[a-z0-9_+-]+$/;
 /** Whole pictures, the joined ones (families, flags, keycaps) included. */
 const PICTURE = /\p{RGI_Emoji}/v;
 const PICTURES = /(\p{RGI_Emoji})/v;
@@ -37,7 +40,7 @@ function emojiRule(state: StateInline, silent: boolean): boolean {
   if (!match || state.pos + match[0].length > state.posMax) return false;
   const name = match[1] ?? '';
   // An organization's own emoji wins over the built-in one of the same name (wire facts 11).
-  const own = foundIn(state.env).emoji.get(name);
+  const own = CUSTOM_NAME.test(name) ? foundIn(state.env).emoji.get(name) : undefined;
   const source = own && isSafeAddress(own.sourceUrl) ? own.sourceUrl : undefined;
   const code = source === undefined ? emojiCode(name) : undefined;
   if (source === undefined && code === undefined) return false;

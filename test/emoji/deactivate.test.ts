@@ -4,6 +4,7 @@ import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as react } from '../../functions/reactions/add.ts';
 import { handler as getStatus } from '../../functions/users/getStatus.ts';
 import { handler as setStatus } from '../../functions/users/setStatus.ts';
+import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { edited, storedChannel } from '../channels/channel-state.ts';
 import { givenClient } from '../events/queue.ts';
 import { givenChannel } from '../given.ts';
@@ -127,7 +128,7 @@ describe('events of emoji (wire facts 11)', () => {
       { id: expect.any(Number), type: 'realm_emoji', op: 'update', realm_emoji: { [emoji.id]: emoji } },
     ]);
     expect(await individual.poll()).toEqual([
-      { id: Number(emoji.id) + 1, type: 'realm_emoji', op: 'add', emoji },
+      { id: eventIdOf(Number(emoji.id) + 1), type: 'realm_emoji', op: 'add', emoji },
     ]);
 
     await remove(realm, member, 'party');

@@ -17,14 +17,14 @@ describe('GET /realm/emoji (4.10)', () => {
   test('lists all emoji under their ids, deactivated ones too, to anyone in the organization (4.10/emoji, 2.8/id, 2.8/deactivated)', async () => {
     const realm = await newRealm();
     const other = await newRealm();
-    await upload(realm, realm.people.member, 'first');
+    await upload(realm, realm.people.member, 'earliest');
     await upload(realm, realm.people.admin, 'second');
-    await realm.call(deactivate, realm.people.member, {}, { path: { emoji_name: 'first' } });
+    await realm.call(deactivate, realm.people.member, {}, { path: { emoji_name: 'earliest' } });
     const { emoji } = (await realm.call(list, realm.people.bot)).body;
     const [one, two] = await listed(realm);
     expect(emoji).toEqual({ [one?.id ?? '']: one, [two?.id ?? '']: two });
     expect([one?.name, one?.deactivated, two?.name, two?.deactivated]).toEqual([
-      'first',
+      'earliest',
       true,
       'second',
       false,

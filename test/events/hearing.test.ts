@@ -202,7 +202,7 @@ describe('events with an audience', () => {
     const { email, userId: user_id } = admin;
     const reaction = {
       ...{ type: 'reaction', op: 'add', user_id, user: { user_id, email, full_name: 'Adam Admin' } },
-      ...{ emoji_name: 'smile', emoji_code: '1f642', reaction_type: 'unicode_emoji' },
+      ...{ emoji_name: 'smile', emoji_code: '1f604', reaction_type: 'unicode_emoji' },
     };
     for (const message of [early, late]) {
       const about = {

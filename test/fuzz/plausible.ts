@@ -123,7 +123,7 @@ const byName: Readonly<Record<string, Arbitrary>> = {
     fc.oneof(pick('emojiName'), fc.constantFrom<Draft[]>('smile', 'tada', '+1', 'zulip')),
     name,
   ),
-  emoji_code: fc.oneof(pick('emojiId'), fc.constantFrom<Draft[]>('1f642', '1f389', 'zulip', '1F642')),
+  emoji_code: fc.oneof(pick('emojiId'), fc.constantFrom<Draft[]>('1f604', '1f389', 'zulip', '1F604')),
   prev_content_sha256: fc.constantFrom<Draft[]>('0'.repeat(64), 'x'),
   user,
   user_id: userId,

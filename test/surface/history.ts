@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { numberOf } from '../../shared/domain/event/event-id.ts';
 import type { Event } from '../events/queue.ts';
 import type { Person, TestRealm } from '../realm.ts';
 import { lastNumber } from '../stored.ts';
@@ -42,7 +43,7 @@ export class History {
    */
   expectAllowed(event: Event, { userId, email }: Person): void {
     const what = `${email} hears ${JSON.stringify(event)}`;
-    const then = this.#around(event.id);
+    const then = this.#around(numberOf(event.id));
     const sees = (known: Known, id: number): boolean => mayKnow(known, userId, id);
     for (const id of forgottenIn(event)) {
       expect(
