@@ -14,8 +14,8 @@ const envelope = (code: string, msg: string, fields: Readonly<Record<string, unk
 /** Header values are literals for the gateway, which it wants in single quotes. */
 const literal = (value: string | number): string => `'${value}'`;
 
-/** Goes with every reply, as with those of functions: a browser takes it for what it says it is. */
-const safety = { 'X-Content-Type-Options': 'nosniff' };
+/** Goes with every reply, as with those of functions (`shared/serve/reply.ts`). */
+const safety = { 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' };
 
 /** Headers of a reply, as the gateway has them under this name. */
 const inHeaders = (place: string, headers: Readonly<Record<string, string | number>> = {}) =>
@@ -177,6 +177,14 @@ export const methodNotAllowed = (allowed: readonly string[]): string =>
 export const wrongMethod = (allowed: readonly string[], ids: readonly string[] = []): MockMethod =>
   onPath({ statusCode: 405, headers: { Allow: allowed.join(', ') }, body: methodNotAllowed(allowed) }, ids);
 
-/** `OPTIONS` on a path: 204 with its methods and no body. */
-export const options = (allowed: readonly string[], ids: readonly string[] = []): MockMethod =>
-  onPath({ statusCode: 204, headers: { Allow: allowed.join(', ') } }, ids);
+/** `OPTIONS` on a path: 204 with its methods and no body, and what browsers ask before a page calls the API. */
+export const options = (allowed: readonly string[], ids: readonly string[] = []): MockMethod => {
+  const methods = allowed.join(', ');
+  const headers = {
+    Allow: methods,
+    'Access-Control-Allow-Methods': methods,
+    'Access-Control-Allow-Headers': 'Authorization, Content-Type',
+    'Access-Control-Max-Age': '3600',
+  };
+  return onPath({ statusCode: 204, headers }, ids);
+};

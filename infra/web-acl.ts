@@ -92,6 +92,7 @@ export class WebAcl extends Construct {
               responseHeaders: [
                 { name: 'Retry-After', value: String(retryAfter) },
                 { name: 'X-Content-Type-Options', value: 'nosniff' },
+                { name: 'Access-Control-Allow-Origin', value: '*' },
               ],
             },
           },

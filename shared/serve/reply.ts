@@ -7,9 +7,13 @@ import { type Cookie, setCookie } from './cookie.ts';
 /** The challenge that clients of the reference expect with every 401 (wire facts 1.3). */
 const CHALLENGE = 'Basic realm="zulip"';
 
-/** Goes with every reply: it is what it says it is, and nothing of it runs, loads or is framed by a page. */
+/**
+ * Goes with every reply: it is what it says it is, and nothing of it runs, loads or is framed by a page. Pages of all
+ * origins may read it, as in the reference: credentials are a header that the page sets itself.
+ */
 const SAFETY = {
   'X-Content-Type-Options': 'nosniff',
+  'Access-Control-Allow-Origin': '*',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
@@ -100,14 +104,13 @@ export const fileReply = ({ bytes, contentType }: ServedFile): APIGatewayProxyRe
   isBase64Encoded: true,
 });
 
-/** A document that is the same for everybody until the next deployment; pages of other origins may read it. */
+/** A document that is the same for everybody until the next deployment. */
 export const documentReply = (body: string): APIGatewayProxyResult => ({
   statusCode: 200,
   headers: {
     ...SAFETY,
     'Content-Type': 'application/json',
     'Cache-Control': 'public, max-age=300',
-    'Access-Control-Allow-Origin': '*',
   },
   body,
 });

@@ -12,16 +12,18 @@ const at = (id: string, method: Method, path: string): Endpoint => ({ ...example
 const bodyOf = (...routes: Endpoint[]) => gatewayBody('Test', routes, ({ id }) => `call:${id}`);
 
 describe("the gateway's own replies", () => {
-  const nosniff = "'nosniff'";
+  /** The headers of every reply, as the gateway has them under this name. */
+  const inHeaders = (place: string) => ({
+    [`${place}.X-Content-Type-Options`]: "'nosniff'",
+    [`${place}.Access-Control-Allow-Origin`]: "'*'",
+  });
 
-  test('say that they are what they say they are', () => {
+  test('are what they say they are, and may be read by pages of all origins', () => {
     const document = bodyOf(at('users.get', 'GET', '/users'), at('users.create', 'POST', '/users/{user_id}'));
     const errors = Object.entries(document['x-amazon-apigateway-gateway-responses']);
     expect(errors.length).toBeGreaterThan(5);
     for (const [name, { responseParameters }] of errors) {
-      expect(responseParameters, name).toMatchObject({
-        'gatewayresponse.header.X-Content-Type-Options': nosniff,
-      });
+      expect(responseParameters, name).toMatchObject(inHeaders('gatewayresponse.header'));
     }
     const mocks = Object.values(document.paths).flatMap((path) =>
       Object.values(path).flatMap((method) => {
@@ -32,9 +34,7 @@ describe("the gateway's own replies", () => {
     expect(mocks.length).toBeGreaterThan(2);
     for (const [method, { responses }] of mocks) {
       for (const reply of Object.values(responses)) {
-        expect(reply.responseParameters).toMatchObject({
-          'method.response.header.X-Content-Type-Options': nosniff,
-        });
+        expect(reply.responseParameters).toMatchObject(inHeaders('method.response.header'));
         expect(method).toMatchObject({
           responses: { [reply.statusCode]: { headers: { 'X-Content-Type-Options': expect.anything() } } },
         });
@@ -136,6 +136,14 @@ describe('what the gateway answers without a function', () => {
       statusCode: '204',
       contentHandling: 'CONVERT_TO_TEXT',
       responseParameters: { 'method.response.header.Allow': "'GET, HEAD, POST'" },
+    });
+  });
+
+  test('what a browser asks before a page of another origin calls the API, for OPTIONS', () => {
+    const { default: reply } = thing?.options?.['x-amazon-apigateway-integration'].responses ?? expect.fail();
+    expect(reply.responseParameters).toMatchObject({
+      'method.response.header.Access-Control-Allow-Methods': "'GET, HEAD, POST'",
+      'method.response.header.Access-Control-Allow-Headers': "'Authorization, Content-Type'",
     });
   });
 

@@ -6,9 +6,10 @@ import { badRequest } from '../../shared/domain/problems.ts';
 import { failure, fileReply, Page, Redirection, success } from '../../shared/serve/reply.ts';
 import { newRealm } from '../realm.ts';
 
-describe('every reply says that it is what it says it is, and that nothing of it runs in a page', () => {
+describe('every reply is what it says it is, runs in no page, and may be read by pages of all origins', () => {
   const safe = {
     'X-Content-Type-Options': 'nosniff',
+    'Access-Control-Allow-Origin': '*',
     'Content-Security-Policy': expect.stringMatching(/^default-src 'none'/),
   };
 
