@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { handler as update } from '../../functions/messages/update.ts';
+import { givenClient } from '../events/queue.ts';
 import { fetched, flagged, flagsFor, sent } from '../message.ts';
 import { newRealm } from '../realm.ts';
 
@@ -33,6 +35,24 @@ describe('GET /messages: how a message is told', () => {
         flags: [],
       },
     ]);
+  });
+
+  it('the addresses in its topic, also in its event and after a move', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const client = await givenClient(realm, admin, { event_types: ['message', 'update_message'] });
+    const link = (url: string) => ({ text: url, url });
+    const topic = 'see (https://example.com/a?b=1#c), HTTP://x.org!';
+    const id = await sent(realm, member, { to: realm.channels.general, topic });
+    const links = [link('https://example.com/a?b=1#c'), link('HTTP://x.org')];
+    const read = async () => (await fetched(realm, admin)).body.messages[0].topic_links;
+    expect(await read()).toEqual(links);
+    expect(await client.poll()).toMatchObject([{ message: { topic_links: links } }]);
+    const other = 'ftp://x http:// https:///y js://z a.com https://y.org/';
+    const to = { topic: other, send_notification_to_new_thread: false };
+    expect((await realm.call(update, admin, to, { path: { message_id: id } })).status).toBe(200);
+    expect(await read()).toEqual([link('https://y.org/')]);
+    expect(await client.poll()).toMatchObject([{ topic_links: [link('https://y.org/')] }]);
   });
 
   it('a direct message, to both sides', async () => {

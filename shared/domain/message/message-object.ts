@@ -1,6 +1,7 @@
 import type { Message, Revision } from '../../log/message.ts';
 import { type Reaction, reactionObject } from '../reaction/reaction.ts';
 import { EMPTY_TOPIC_NAME, type HistoryVisibility } from '../realm/realm.ts';
+import { topicLinks } from '../topic/topic-links.ts';
 import { toldAvatarUrl } from '../user/avatar.ts';
 import type { User } from '../user/user.ts';
 import { readableHistory, visibleHistory } from './visible-history.ts';
@@ -53,7 +54,7 @@ export function messageObject(
     timestamp: message.timestamp,
     client: message.client,
     subject: isChannel ? topicName(topic, telling) : topic,
-    topic_links: [],
+    topic_links: topicLinks(topic),
     display_recipient: isChannel
       ? (names.channelName ?? '')
       : (message.people ?? []).map((id) => personOf(id, names.users.get(id))),

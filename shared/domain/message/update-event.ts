@@ -1,6 +1,7 @@
 import type { Message, MessageHead } from '../../log/message.ts';
 import type { EventEntry, Payload } from '../../log/slot.ts';
 import { mentionsIn } from '../send/send.ts';
+import { topicLinks } from '../topic/topic-links.ts';
 import { topicConversation } from './conversation.ts';
 import { readPlaceOf } from './message-head.ts';
 import { hearersOf } from './message-hearers.ts';
@@ -54,7 +55,10 @@ export function updateEvent(
       ...(relocation && {
         propagate_mode: mode,
         orig_subject: topic,
-        ...(topic !== relocation.topic && { subject: relocation.topic, topic_links: [] }),
+        ...(topic !== relocation.topic && {
+          subject: relocation.topic,
+          topic_links: topicLinks(relocation.topic),
+        }),
         ...(leaves && { new_stream_id: relocation.channelId }),
       }),
     },
