@@ -56,6 +56,7 @@ const version = z.object({
   user_id: z.int(),
   prev_content: z.optional(z.string()),
   prev_rendered_content: z.optional(z.string()),
+  content_html_diff: z.optional(z.string()),
   prev_topic: z.optional(z.string()),
   stream: z.optional(z.int()),
   prev_stream: z.optional(z.int()),
@@ -66,7 +67,9 @@ export const getMessageHistory = endpoint({
   method: 'GET',
   path: '/api/v1/messages/{message_id}/history',
   source: 'https://zulip.com/api/get-message-history',
-  says: 'Tells the versions of a message, the oldest first: at most the last hundred changes, as far as they fit.',
+  says:
+    'Tells the versions of a message, the oldest first: at most the last hundred changes, as far as they fit, and what ' +
+    'each changed as HTML as far as that is not too much.',
   who: 'user',
   parameters: {
     message_id: messageId,

@@ -43,6 +43,9 @@ export const messageFields = {
       z.object({
         user_id: z.int(),
         timestamp: z.int(),
+        /** What it said before: of its last edit, and of earlier ones as far as that is little. */
+        prev_content: z.optional(z.string()),
+        prev_rendered_content: z.optional(z.string()),
         topic: z.optional(z.string()),
         prev_topic: z.optional(z.string()),
         stream: z.optional(z.int()),

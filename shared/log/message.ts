@@ -61,7 +61,13 @@ export type MessageHead = Pick<
   | 'mentions'
 >;
 
-/** A change of a message, without its texts: those of before are kept apart, since they can be long. */
+/** A text of a message and the HTML made from it. */
+export interface MessageText {
+  readonly content: string;
+  readonly rendered: string;
+}
+
+/** A change of a message. */
 export interface Revision {
   /** The number of its event. */
   readonly seq: number;
@@ -70,6 +76,11 @@ export interface Revision {
   readonly timestamp: number;
   /** The content changed. */
   readonly content?: true;
+  /**
+   * What it said before. Only the newest texts are kept with the message, as far as they are short, and always the one
+   * before its last edit; the others are items of their own.
+   */
+  readonly before?: MessageText;
   /** Where it was before and where it went, as far as that changed. */
   readonly topic?: { readonly from: string; readonly to: string };
   readonly channel?: {

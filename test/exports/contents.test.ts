@@ -267,6 +267,8 @@ describe('no secret is in any export', () => {
     const client = await givenClient(realm, member);
     const echo = { queue_id: client.queueId, local_id: 'secret-local-id' };
     const id = await sent(realm, member, { to: realm.channels.general }, 'words', echo);
+    // What it said before an edit that is not the last one is kept apart where it is long.
+    await update(realm, member, id, { content: `${'long '.repeat(1_000)}words` });
     await update(realm, member, id, { content: 'other words' });
     await sent(realm, member, { people: [admin] }, 'private words');
     await upload(realm, owner, 'dance');

@@ -5,13 +5,16 @@ import { handler as getHistory } from '../../functions/messages/getHistory.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { visibility } from '../../shared/domain/topic/visibility.ts';
-import { partition } from '../../shared/table/keys.ts';
+import { key, partition } from '../../shared/table/keys.ts';
 import { givenClient, sendTo } from '../events/queue.ts';
 import { givenChangedChannel, givenChannel, givenCrowd, givenGroup, givenRealmSettings } from '../given.ts';
 import { react, reactionsTo } from '../reactions/react.ts';
 import { newRealm } from '../realm.ts';
 import { storedMessage, storedUserTopic } from '../stored.ts';
 import { fetched, historyOf, invalid, refused, success, update } from './update.ts';
+
+const inserted = (text: string): string => `<span class="highlight_text_inserted">${text}</span>`;
+const deleted = (text: string): string => `<span class="highlight_text_deleted">${text}</span>`;
 
 const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -251,7 +254,7 @@ describe('two at once', () => {
     const id = await sendTo(realm, member, realm.channels.general, '0');
     for (let i = 1; i <= 45; i++) await update(realm, member, id, { content: `${i}` });
     const edits = { pk: partition('edit', { realm: realm.realm, messageId: id }) };
-    expect(await realm.outside.table.all(edits)).toHaveLength(45);
+    expect(await realm.outside.table.all(edits)).toHaveLength(35);
     expect((await realm.call(deleteMessage, member, {}, { path: { message_id: id } })).status).toBe(200);
     expect(await realm.outside.table.all(edits)).toEqual([]);
   });
@@ -299,6 +302,7 @@ describe('GET /messages/{message_id}/history', () => {
         ...rendered('two'),
         prev_content: 'one',
         prev_rendered_content: '<p>one</p>',
+        content_html_diff: `<div><p>${inserted('two')}${deleted('one')}</p></div>`,
       },
       { user_id: admin.userId, topic: 'other', prev_topic: 'hi', ...rendered('two') },
       {
@@ -309,8 +313,101 @@ describe('GET /messages/{message_id}/history', () => {
         rendered_content: '<p><em>three</em></p>',
         prev_content: 'two',
         prev_rendered_content: '<p>two</p>',
+        content_html_diff: `<div><p>${deleted('two')}<em>${inserted('three')}</em></p></div>`,
       },
     ]);
+  });
+
+  it('tells texts that are kept with the message, apart from it, and by earlier releases apart only', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const id = await sendTo(realm, member, realm.channels.general, '0');
+    const texts = ['0'];
+    for (let i = 1; i <= 14; i++) texts.push(i === 7 ? 'long '.repeat(900).trim() : `${i}`);
+    for (const content of texts.slice(1)) await update(realm, member, id, { content });
+    const told = async (): Promise<string[]> =>
+      (await historyOf(realm, member, id)).map(({ content }) => content);
+    expect(await told()).toEqual(texts);
+    const at = { realm: realm.realm, messageId: id };
+    const apart = { pk: partition('edit', at) };
+    expect((await realm.outside.table.all(apart)).length).toBeGreaterThan(5);
+    // As earlier releases stored all of them.
+    const { history = [] } = await storedMessage(realm, id);
+    for (const { seq, before } of history) {
+      if (before) await realm.outside.table.put(key('edit', { ...at, seq }), { seq, ...before });
+    }
+    const change = { set: { history: history.map(({ before: _, ...revision }) => revision) } };
+    await realm.outside.table.update(key('slot', { realm: realm.realm, seq: id }), change);
+    expect(await told()).toEqual(texts);
+    await update(realm, member, id, { content: 'last' });
+    expect(await told()).toEqual([...texts, 'last']);
+  });
+
+  it('compares so much that a reply stays in bounds, the newest versions first', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const long = (word: string): string => `${word} `.repeat(4_000).trim();
+    const id = await sendTo(realm, member, realm.channels.general, long('a'));
+    for (let i = 0; i < 40; i++) await update(realm, member, id, { content: long('bc'[i % 2] ?? '') });
+    const versions = await historyOf(realm, member, id);
+    const compared = versions.map((version) => version.content_html_diff !== undefined);
+    expect(compared.at(-1)).toBe(true);
+    expect(compared).toEqual([...compared].sort());
+    // Half a million bytes, of which two versions take some 16,000.
+    expect(compared.filter(Boolean).length).toBe(31);
+    for (const { content_html_diff: diff = '' } of versions) expect(diff.length).toBeLessThan(20_000);
+  });
+
+  it('is told with the message as far as it is short, and always what it said before its last edit', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const id = await sendTo(realm, member, realm.channels.general, 'one');
+    await update(realm, member, id, { content: '*two*' });
+    const moved = { topic: 'other', send_notification_to_new_thread: false };
+    await update(realm, admin, id, moved);
+    await update(realm, member, id, { content: 'three' });
+    const history = async () => (await fetched(realm, admin, id)).edit_history;
+    const common = { timestamp: expect.any(Number) };
+    const edits = [
+      {
+        ...common,
+        user_id: member.userId,
+        prev_content: '*two*',
+        prev_rendered_content: '<p><em>two</em></p>',
+      },
+      { ...common, user_id: admin.userId, prev_topic: 'hi', topic: 'other' },
+      { ...common, user_id: member.userId, prev_content: 'one', prev_rendered_content: '<p>one</p>' },
+    ];
+    expect(await history()).toEqual(edits);
+    const long = 'long '.repeat(1_999).trim();
+    await update(realm, member, id, { content: long });
+    await update(realm, member, id, { content: 'five' });
+    const [five, four, third] = await history();
+    expect([five.prev_content, four.prev_content, third.prev_content]).toEqual([long, undefined, undefined]);
+    await update(realm, member, id, { content: 'six' });
+    expect((await history())[0].prev_content).toBe('five');
+
+    await givenRealmSettings(realm, { message_edit_history_visibility_policy: 'moves' });
+    expect(await history()).toEqual([edits[1]]);
+    await givenRealmSettings(realm, { message_edit_history_visibility_policy: 'none' });
+    expect(await history()).toBeUndefined();
+  });
+
+  it('takes no read of its own in a fetch, and fits into the item whatever the texts are', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const id = await sendTo(realm, member, realm.channels.general, 'one');
+    const container = realm.container();
+    await fetched(container, member, id);
+    container.meter.reset();
+    await fetched(container, member, id);
+    const before = container.meter.roundTrips;
+    for (const content of [':tada:'.repeat(500), '😀'.repeat(10_000), '**x** '.repeat(1_600), 'end']) {
+      expect(await update(realm, member, id, { content })).toMatchObject(success);
+    }
+    container.meter.reset();
+    expect((await fetched(container, member, id)).edit_history[0].prev_content).toContain('**x**');
+    expect(container.meter.roundTrips).toBe(before);
   });
 
   it('of a message that nobody changed is one version', async () => {

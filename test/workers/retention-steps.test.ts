@@ -70,7 +70,8 @@ describe('a limit that was raised just before (4.2)', () => {
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [owner]);
     const id = await sent(realm, owner, { to: channelId });
-    for (let i = 0; i < 12; i++) await update(realm, owner, id, { content: `version ${i}` });
+    // Ten of them are kept with the message.
+    for (let i = 0; i < 22; i++) await update(realm, owner, id, { content: `version ${i}` });
     realm.pass(2 * DAY);
     const unlimited = { message_retention_days: 'unlimited' };
     await run(realm, { faults: justBefore(() => edited(realm, owner, channelId, unlimited)) });

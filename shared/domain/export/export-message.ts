@@ -85,15 +85,12 @@ function exportedHistory(
 }
 
 async function toldHistory(table: Table, realm: string, messageId: number, history: readonly Revision[]) {
-  const edits = history.some(({ content }) => content)
+  const edits = history.some(({ content, before }) => content && before === undefined)
     ? await table.all<Edit>({ pk: partition('edit', { realm, messageId }) })
     : [];
   const texts = new Map(edits.map((edit) => [edit.seq, edit]));
   return history.map((revision) => {
-    const before = revision.content && texts.get(revision.seq);
-    return {
-      ...revisionObject(revision, { emptyTopicName: true }),
-      ...(before && { prev_content: before.content, prev_rendered_content: before.rendered }),
-    };
+    const before = revision.content && (revision.before ?? texts.get(revision.seq));
+    return revisionObject({ ...revision, ...(before && { before }) }, { emptyTopicName: true });
   });
 }

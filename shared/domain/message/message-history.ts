@@ -1,15 +1,22 @@
 import type { MessageSlot } from '../../log/slot.ts';
 import { partition } from '../../table/keys.ts';
 import type { Reader } from '../fetch/reader.ts';
+import { htmlDiff } from './html-diff.ts';
 import { revisionObject, type Telling, topicName } from './message-object.ts';
 import type { Edit } from './message-revision.ts';
 
 /** Earlier texts that one reply tells: with the others of a page (1 MB) they fit into it. */
 const MOST_EDITS = 100;
 
-/** Reads the earlier texts of a message, the newest ones if they are many. One round trip. */
+/** Bytes of HTML that one reply compares: it tells the newest differences, which take most of its time and much of its room. */
+const MOST_COMPARED = 500_000;
+
+/**
+ * Reads the earlier texts of a message that are not kept with it, the newest ones if they are many. One round trip, or
+ * none where all of them are.
+ */
 export async function loadHistory(message: MessageSlot, { table, realm }: Reader): Promise<readonly Edit[]> {
-  if (message.history === undefined) return [];
+  if (!message.history?.some(({ content, before }) => content && before === undefined)) return [];
   const { items } = await table.page<Edit>({
     pk: partition('edit', { realm, messageId: message.id }),
     descending: true,
@@ -18,7 +25,7 @@ export async function loadHistory(message: MessageSlot, { table, realm }: Reader
   return items;
 }
 
-/** The versions of a message, the oldest first, each with what was changed in it. */
+/** The versions of a message, the oldest first, each with what was changed in it (companion facts 1.17). */
 export function tellHistory(
   message: MessageSlot,
   edits: readonly Edit[],
@@ -29,17 +36,19 @@ export function tellHistory(
   const isChannel = message.channelId !== undefined;
   const named = (topic: string): string => (isChannel ? topicName(topic, telling) : topic);
   let { content, rendered, topic = '' } = message;
+  let compared = 0;
   for (const revision of message.history ?? []) {
-    const before = revision.content ? texts.get(revision.seq) : { content, rendered };
-    if (before === undefined) return versions.reverse();
+    const before = revision.content ? (revision.before ?? texts.get(revision.seq)) : undefined;
+    if (revision.content && before === undefined) return versions.reverse();
+    if (before) compared += Buffer.byteLength(before.rendered) + Buffer.byteLength(rendered);
     versions.push({
-      ...revisionObject(revision, telling),
+      ...revisionObject({ ...revision, ...(before && { before }) }, telling),
       topic: named(topic),
       content,
       rendered_content: rendered,
-      ...(revision.content && { prev_content: before.content, prev_rendered_content: before.rendered }),
+      ...(before && compared <= MOST_COMPARED && { content_html_diff: htmlDiff(before.rendered, rendered) }),
     });
-    ({ content, rendered } = before);
+    if (before) ({ content, rendered } = before);
     topic = revision.topic?.from ?? topic;
   }
   const { senderId, timestamp } = message;

@@ -76,13 +76,14 @@ export function messageObject(
 export const topicName = (topic: string, { emptyTopicName }: Pick<Telling, 'emptyTopicName'>): string =>
   topic === '' && !emptyTopicName ? EMPTY_TOPIC_NAME : topic;
 
-/** Who changed a message when, and where it was before. Its earlier texts are told by its history only. */
+/** Who changed a message when, and where it was and what it said before, as far as that is kept with the message. */
 export const revisionObject = (
-  { userId, timestamp, topic, channel }: Revision,
+  { userId, timestamp, topic, channel, before }: Revision,
   telling: Pick<Telling, 'emptyTopicName'>,
 ) => ({
   user_id: userId,
   timestamp,
+  ...(before && { prev_content: before.content, prev_rendered_content: before.rendered }),
   ...(topic && { topic: topicName(topic.to, telling), prev_topic: topicName(topic.from, telling) }),
   ...(channel && { stream: channel.to, prev_stream: channel.from }),
 });

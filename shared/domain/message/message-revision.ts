@@ -1,4 +1,4 @@
-import type { MessageHead, Revision } from '../../log/message.ts';
+import type { MessageHead, MessageText, Revision } from '../../log/message.ts';
 import { indexKeys } from '../../log/pack.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
@@ -26,15 +26,22 @@ export interface Relocation {
   readonly openTo?: OpenTo;
 }
 
-/** A message before a change of its content, kept apart from it because texts can be long. */
-export interface Edit {
+/** What a message said before a change of its content, where that is not kept with the message. */
+export interface Edit extends MessageText {
   readonly seq: number;
-  readonly content: string;
-  readonly rendered: string;
 }
 
 /** Changes that a message remembers; older ones are forgotten. */
 const MOST_REMEMBERED = 100;
+
+/**
+ * How much of what a message said before is kept with it, so that fetches tell it without a read of their own: so many
+ * texts, and so many bytes of them. Each edit writes them again, and each fetch reads them. The newest one is kept
+ * however long it is, unless the message might then not fit into an item (400 KB).
+ */
+const KEPT_TEXTS = 10;
+const KEPT_BYTES = 4_096;
+const NEWEST_BYTES = 100_000;
 
 export interface Revising {
   /** The number of the event that tells of it. */
@@ -54,9 +61,10 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
     seq,
     userId,
     timestamp,
-    ...(rewrite && { content: true }),
+    ...(rewrite && { content: true, before: { content: message.content, rendered: message.rendered } }),
     ...(relocation && placesOf(message, relocation)),
   };
+  const { history, put } = withRoom([revision, ...(message.history ?? [])].slice(0, MOST_REMEMBERED));
   const mentions = rewrite && mentionsIn(rewrite.rendered, message.channelId !== undefined);
   return [
     {
@@ -64,7 +72,7 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
       change: {
         set: {
           revision: seq,
-          history: [revision, ...(message.history ?? [])].slice(0, MOST_REMEMBERED),
+          history,
           ...(rewrite && {
             content: rewrite.content,
             rendered: rewrite.rendered.html,
@@ -80,15 +88,29 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
       when: stillTheSame(message),
       inOrder: true,
     },
-    ...(rewrite
-      ? [
-          {
-            put: key('edit', { realm, messageId: message.id, seq }),
-            item: { seq, content: message.content, rendered: message.rendered },
-          },
-        ]
-      : []),
+    ...put.map(
+      (edit): Write => ({
+        put: key('edit', { realm, messageId: message.id, seq: edit.seq }),
+        item: { ...edit },
+      }),
+    ),
   ];
+}
+
+/** A history, newest first, with as many texts as a message keeps, and the others, which become items. */
+function withRoom(history: readonly Revision[]): { history: Revision[]; put: Edit[] } {
+  let [texts, bytes] = [0, 0];
+  const put: Edit[] = [];
+  const kept = history.map(({ before, ...revision }): Revision => {
+    if (before === undefined) return revision;
+    texts += 1;
+    bytes += Buffer.byteLength(before.content) + Buffer.byteLength(before.rendered);
+    const most = texts === 1 ? NEWEST_BYTES : KEPT_BYTES;
+    if (texts <= KEPT_TEXTS && bytes <= most) return { ...revision, before };
+    put.push({ seq: revision.seq, ...before });
+    return revision;
+  });
+  return { history: kept, put };
 }
 
 /** A move of a message, by itself. */

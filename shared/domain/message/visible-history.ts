@@ -37,5 +37,7 @@ export function visibleHistory(
 ): readonly Revision[] {
   if (visibility === 'none') return [];
   if (visibility === 'all') return history ?? [];
-  return (history ?? []).flatMap(({ content: _, ...move }) => (move.topic || move.channel ? [move] : []));
+  return (history ?? []).flatMap(({ content: _, before: __, ...move }) =>
+    move.topic || move.channel ? [move] : [],
+  );
 }
