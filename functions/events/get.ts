@@ -36,12 +36,12 @@ interface Loaded {
   readonly sights: Sights;
 }
 
-async function load({ input, realm, outside, log }: Look<Poll>): Promise<Loaded> {
+async function load({ input, realm, userId, outside, log }: Look<Poll>): Promise<Loaded> {
   const started = outside.now();
   const sights: Sights = new Map();
   const number = numberOf(input.last_event_id);
   const [queue, counter, run] = await Promise.all([
-    loadQueue(outside.table, realm, input.queue_id),
+    loadQueue(outside.table, realm, userId, input.queue_id),
     outside.table.get<{ seq: number }>(key('counter', { realm })),
     isNumber(number) ? readRun(log, number, sights) : undefined,
   ]);
@@ -76,7 +76,7 @@ async function run(
     await note({ waiting: pollId });
     return noted.waiting === pollId;
   };
-  const turn = turnOf({ table: outside.table, realm, queueId: queue_id, pollId, claim }, started);
+  const turn = turnOf({ table: outside.table, realm, userId, queueId: queue_id, pollId, claim }, started);
   const hold = { until: started + HELD, isBlocking: !dont_block, mayGoOn: turn };
   const [events] = await Promise.all([
     listen(listener, log, { last, cursor }, first, sights, hold),

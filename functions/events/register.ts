@@ -56,7 +56,7 @@ async function run(context: Context<Register>, { end, bot, hints }: Loaded) {
   const { input, caller, outside, realm, baseUrl } = context;
   const queue = checkQueue(context, end, bot);
   const maxMessageId = end.messageId ?? end.seq;
-  const [state, same] = await Promise.all([
+  const [state, same, { queueId }] = await Promise.all([
     loadInitialState({
       outside,
       caller,
@@ -72,13 +72,13 @@ async function run(context: Context<Register>, { end, bot, hints }: Loaded) {
       hints,
     }),
     isSame(context),
-    putQueue(outside.table, realm, queue),
+    putQueue(outside.table, realm, queue, outside.now()),
   ]);
   // The queue that was put is never polled, and goes as any idle one.
   if (!same) throw new Stale([]);
   return {
     ...state,
-    queue_id: queue.queueId,
+    queue_id: queueId,
     last_event_id: eventIdOf(queue.start),
     max_message_id: maxMessageId,
     zulip_version: REFERENCE_VERSION,

@@ -1,6 +1,5 @@
 import { ItemVersions, type Versions } from '../table/item-versions.ts';
 import type { Item } from '../table/write.ts';
-import { type EventQueue, outdatedQueue } from './event/event-queue.ts';
 import { type Realm, withAllSettings } from './realm/realm.ts';
 
 const lift = <T>(as: (older: T) => object): Versions['lifts'][number] => as as (item: Item) => Item;
@@ -12,8 +11,6 @@ const lift = <T>(as: (older: T) => object): Versions['lifts'][number] => as as (
 export const versions: readonly Versions[] = [
   // Older functions read the second one as well: it has more settings, and none that means something else.
   { kind: 'realm', lifts: [lift<Realm>(withAllSettings)], writes: 2 },
-  // Older functions would take its event ids for numbers, so they refuse it until they are replaced.
-  { kind: 'queue', lifts: [lift<EventQueue>(outdatedQueue)], writes: 2 },
 ];
 
 export const itemVersions = new ItemVersions(versions);

@@ -76,6 +76,7 @@ export const says: Readonly<Record<ItemName, string>> = {
   pushFollower: 'How far push notifications have followed the log, and who has devices for them.',
   pushChest: 'The key that seals the push keys of devices, itself sealed by the key service.',
   pushJob: 'Something that the relay for push notifications must hear, and who is at it.',
-  queue: 'An event queue: owner, filters, start, last poll.',
+  queue:
+    'An event queue: owner, filters, start, last poll. An account has a fixed number of places for them.',
   requests: 'How many requests the user made in one minute.',
 };

@@ -99,7 +99,7 @@ export const itemKinds = {
   pushFollower: item('{realm}/push', 'follower'),
   pushChest: item('{realm}/push', 'chest'),
   pushJob: item('{realm}/pushJobs', '{job}'),
-  queue: item('{realm}/queue/{queueId}', 'queue'),
+  queue: item('{realm}/queues/{userId:n}', '{slot:n}'),
   requests: item('{realm}/requests/{userId:n}', '{window:n}'),
 } as const;
 

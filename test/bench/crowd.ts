@@ -1,7 +1,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler as register } from '../../functions/events/register.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
-import { newQueue } from '../../shared/domain/event/event-queue.ts';
+import { MAX_QUEUES, newQueue } from '../../shared/domain/event/event-queue.ts';
 import type { Group } from '../../shared/domain/group/group.ts';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
@@ -98,7 +98,7 @@ const emoji = ({ realm, ...rest }: TestRealm, count: number): Promise<void> =>
     }).flat(),
   );
 
-/** So many queues of the admin's, as of clients that wait for everything. */
+/** So many queues, first the admin's, as of clients that wait for everything. */
 async function queues(given: TestRealm, count: number): Promise<void> {
   const { realm, outside, people } = given;
   const start = (await outside.table.get<{ seq: number }>(key('counter', { realm })))?.seq ?? 0;
@@ -107,12 +107,13 @@ async function queues(given: TestRealm, count: number): Promise<void> {
     given,
     times(count, (i) => {
       const queueId = `queue:${i}`;
-      const about = { queueId, userId: people.admin.userId, start, idle: 600 };
+      const userId = people.admin.userId + Math.floor(i / MAX_QUEUES);
+      const about = { queueId, userId, start, idle: 600 };
       const queue = newQueue(
         { ...about, ...listening, includeSubscribers: false, capabilities: [] },
         outside.now(),
       );
-      return { at: key('queue', { realm, queueId }), item: { ...queue } };
+      return { at: key('queue', { realm, userId, slot: i % MAX_QUEUES }), item: { ...queue } };
     }),
   );
 }

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { handler as getEvents } from '../../functions/events/get.ts';
 import { eventIdOf, numberOf } from '../../shared/domain/event/event-id.ts';
 import { takeNumbers } from '../../shared/log/log.ts';
-import { key } from '../../shared/table/keys.ts';
 import { mishaps } from '../log/faults.ts';
 import { newRealm, type TestRealm } from '../realm.ts';
 import { lastNumber } from '../stored.ts';
-import { type Client, givenClient, refusedQueue, said, sendTo, virtualTime } from './queue.ts';
+import { type Client, givenClient, said, sendTo, virtualTime } from './queue.ts';
 
 /** One poll that is held to its end. */
 const held = (realm: TestRealm, client: Client, given = {}) =>
@@ -115,14 +114,5 @@ describe('GET /events', () => {
       body: { code: 'BAD_REQUEST', msg: expect.stringContaining(name) },
     });
     expect(reply.body).not.toHaveProperty('var_name');
-  });
-
-  it('refuses a queue of a release that told the numbers of the log as ids, so that its client registers anew', async () => {
-    const realm = await newRealm();
-    const client = await givenClient(realm, realm.people.member);
-    const at = key('queue', { realm: realm.realm, queueId: client.queueId });
-    await realm.outside.table.update(at, { remove: ['v'] });
-    const reply = await client.ask({ last_event_id: await lastNumber(realm) });
-    expect(reply).toMatchObject(refusedQueue(client.queueId));
   });
 });

@@ -1,4 +1,6 @@
+import { Stale } from '../../log/commit.ts';
 import { KEPT, LONGEST_IDLE } from '../../log/slot.ts';
+import type { Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
 import { isPassing, isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
@@ -66,18 +68,10 @@ export interface EventQueue extends Listening {
   readonly expires: number;
   /** The poll that waits for it, or did so last. */
   readonly waiting?: string;
-  /** Its client counts events in an old way, so that it has to register anew. */
-  readonly outdated?: true;
 }
-
-/** Queues of the first version told the numbers of the log as event ids; their clients' cursors mean something else. */
-export const outdatedQueue = (queue: EventQueue): EventQueue => ({ ...queue, outdated: true });
 
 /** Seconds without a poll that a queue survives: by default, for mobile clients, at most (wire facts 2). */
 const IDLE = { usual: 600, mobile: 12 * 3600, longest: LONGEST_IDLE } as const;
-
-/** Longest name of a queue that can be one of ours. */
-const LONGEST_ID = 100;
 
 /** How long a queue may be idle, from what the client asks for: a number of seconds, or `mobile`. */
 export function checkIdleTimeout(asked: string | undefined, lifespan: number | undefined): number {
@@ -122,25 +116,88 @@ const endOf = (queue: Pick<EventQueue, 'idle' | 'registered'>, polledAt: number)
 const expiryOf = (queue: Pick<EventQueue, 'idle' | 'registered'>, polledAt: number): number =>
   Math.ceil(endOf(queue, polledAt) / 1000) + 60;
 
-const queueKey = (realm: string, queueId: string): Key => key('queue', { realm, queueId });
+/** Most queues of one account: an id says in its last two hexadecimal digits in which of its owner's slots the queue is. */
+export const MAX_QUEUES = 64;
 
-/** Whether text can be the name of a queue at all; the store takes no key of any length. */
-const isQueueId = (queueId: string): boolean => queueId.length > 0 && queueId.length <= LONGEST_ID;
+/** The slot of a queue with this id; undefined for text that is no id of a queue. */
+function slotOf(queueId: string): number | undefined {
+  const digits = /^[0-9a-f-]{34}([0-9a-f]{2})$/.exec(queueId)?.[1];
+  return digits === undefined ? undefined : Number.parseInt(digits, 16) % MAX_QUEUES;
+}
 
-/** Reads a queue. */
-export const loadQueue = async (
+/** The same id, but for another slot. */
+const idInSlot = (queueId: string, slot: number): string =>
+  queueId.slice(0, -2) + slot.toString(16).padStart(2, '0');
+
+const keyInSlot = (realm: string, userId: number, slot: number): Key => key('queue', { realm, userId, slot });
+
+const queueKey = (realm: string, { userId, queueId }: Pick<EventQueue, 'userId' | 'queueId'>): Key =>
+  keyInSlot(realm, userId, slotOf(queueId) ?? 0);
+
+/** Reads a queue of this person. */
+export async function loadQueue(
   table: Table,
   realm: string,
+  userId: number,
   queueId: string,
-): Promise<EventQueue | undefined> =>
-  isQueueId(queueId) ? table.get<EventQueue>(queueKey(realm, queueId)) : undefined;
+): Promise<EventQueue | undefined> {
+  const slot = slotOf(queueId);
+  if (slot === undefined) return undefined;
+  const queue = await table.get<EventQueue>(keyInSlot(realm, userId, slot));
+  return queue?.queueId === queueId ? queue : undefined;
+}
 
-/** Stores a new queue. */
-export const putQueue = (table: Table, realm: string, queue: EventQueue): Promise<void> =>
-  table.put(queueKey(realm, queue.queueId), { ...queue });
+/** How often a slot is chosen that another registration takes at the same time. */
+const MAX_TRIES = 3;
 
 /**
- * The queue, for its owner. Unknown, expired, outdated and foreign ones are one refusal (wire facts 14.2), so that
+ * Stores a new queue and returns it. Its random id chooses its slot. If a queue is there that may still be polled, the
+ * owner's queues are read: the new one goes into a free slot, or replaces the one that was polled longest ago, whose
+ * client then registers again. So a client in a loop takes no room for ever and locks nobody out.
+ *
+ * One round trip, and two more where the slot was taken. Throws `Stale` when others register all the time.
+ */
+export async function putQueue(
+  table: Table,
+  realm: string,
+  queue: EventQueue,
+  now: number,
+): Promise<EventQueue> {
+  const put = async (given: EventQueue, when: Condition): Promise<EventQueue | undefined> => {
+    try {
+      await table.put(queueKey(realm, given), { ...given }, when);
+      return given;
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      return undefined;
+    }
+  };
+  let stored = await put(queue, { below: { expires: Math.floor(now / 1000) } });
+  for (let tried = 0; stored === undefined && tried < MAX_TRIES; tried++) {
+    const slots = await Promise.all(
+      Array.from({ length: MAX_QUEUES }, (_, slot) =>
+        table.get<EventQueue>(keyInSlot(realm, queue.userId, slot)),
+      ),
+    );
+    // A reply that was lost had stored it.
+    if (slots.some((other) => other?.queueId === queue.queueId)) return queue;
+    const lastUse = slots.map((other) =>
+      other === undefined || now > endOf(other, other.polledAt) ? 0 : other.polledAt,
+    );
+    const slot = lastUse.indexOf(Math.min(...lastUse));
+    const former = slots[slot];
+    const unchanged =
+      former === undefined
+        ? { absent: true }
+        : { equals: { queueId: former.queueId, polledAt: former.polledAt } };
+    stored = await put({ ...queue, queueId: idInSlot(queue.queueId, slot) }, unchanged);
+  }
+  if (stored === undefined) throw new Stale([]);
+  return stored;
+}
+
+/**
+ * The queue, for its owner. Unknown, expired and foreign ones are one refusal (wire facts 14.2), so that
  * nobody learns of the queues of others.
  */
 export function accessQueue(
@@ -149,12 +206,7 @@ export function accessQueue(
   userId: number,
   now: number,
 ): EventQueue {
-  if (
-    queue === undefined ||
-    queue.userId !== userId ||
-    queue.outdated ||
-    now > endOf(queue, queue.polledAt)
-  ) {
+  if (queue === undefined || queue.userId !== userId || now > endOf(queue, queue.polledAt)) {
     throw refusal('badQueue', { queueId });
   }
   return queue;
@@ -211,7 +263,7 @@ export async function notePoll(
     ...(waiting !== undefined && { waiting }),
   };
   try {
-    await table.update(queueKey(realm, queue.queueId), { set }, { absent: false });
+    await table.update(queueKey(realm, queue), { set }, { equals: { queueId: queue.queueId } });
   } catch (error) {
     // The store is busy, so this poll is not noted yet.
     if (isPassing(error)) return queue;
@@ -229,8 +281,8 @@ export async function deleteQueue(
   userId: number,
   token: string,
 ): Promise<boolean> {
-  if (!isQueueId(queueId)) return false;
-  const write = { delete: queueKey(realm, queueId), when: { equals: { userId } } };
+  if (slotOf(queueId) === undefined) return false;
+  const write = { delete: queueKey(realm, { userId, queueId }), when: { equals: { queueId } } };
   const outcome = await table.transact([write], token);
   if (outcome.state === 'unsure') throw outcome.cause;
   return outcome.state === 'done';

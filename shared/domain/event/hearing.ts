@@ -106,7 +106,7 @@ async function loadGround(
   const [caller, accounts, stored, channels, users, takesPart, flags] = await Promise.all([
     accessCaller(outside, realm, userId, ownerId),
     lookUpIn(table, realm, [pointer]),
-    loadQueue(table, realm, queue.queueId),
+    loadQueue(table, realm, userId, queue.queueId),
     Promise.all(
       channelsIn(entries).map(async (channelId): Promise<[number, Seen][]> => {
         const [channel, subscription] = await Promise.all([

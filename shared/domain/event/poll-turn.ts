@@ -14,6 +14,7 @@ export const TURN = 5_000;
 export interface WaitingPoll {
   readonly table: Table;
   readonly realm: string;
+  readonly userId: number;
   readonly queueId: string;
   readonly pollId: string;
   /** Stores in the queue that this poll waits for it, in place of any other. Returns whether that is known to be done. */
@@ -28,7 +29,7 @@ export interface WaitingPoll {
  * another one waits instead, or when the queue is gone. What the store cannot tell now is asked again later.
  */
 export function turnOf(
-  { table, realm, queueId, pollId, claim }: WaitingPoll,
+  { table, realm, userId, queueId, pollId, claim }: WaitingPoll,
   started: number,
 ): (now: number) => Promise<boolean> {
   let next = started + TURN;
@@ -37,7 +38,7 @@ export function turnOf(
     if (now < next) return true;
     next = now + TURN;
     try {
-      if (isClaimed) return (await loadQueue(table, realm, queueId))?.waiting === pollId;
+      if (isClaimed) return (await loadQueue(table, realm, userId, queueId))?.waiting === pollId;
       isClaimed = await claim();
     } catch (error) {
       if (!isPassing(error)) throw error;
