@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { numberOf } from '../../shared/domain/event/event-id.ts';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
 import { applying, fetchStale, kinds } from '../state/applied.ts';
 import { type Known, knownFrom } from '../state/known.ts';
@@ -95,15 +96,19 @@ export class Reader {
     return events.some((event) => JSON.stringify(event).includes(end));
   }
 
-  #follow(event: Json): void {
-    const apply = applying[eventKind(event)];
+  #follow(told: Json): void {
+    const apply = applying[eventKind(told)];
     const known = this.#known;
-    if (event.type === 'delete_message' && event.message_type === 'private') {
+    let event = told;
+    if (told.type === 'delete_message' && told.message_type === 'private') {
       // Which message of a conversation is the newest then, is only known to who has all of them.
       this.#lacksDirect ||= this.#isLate;
-      // A direct message that was deleted before it could be told was never this client's.
-      const isUnheard = (id: number): boolean => !known.direct.has(id);
-      if ((event.message_ids ?? [event.message_id]).every(isUnheard)) return;
+      const ids: readonly number[] = told.message_ids ?? [told.message_id];
+      // Of what came before its registration it knows only that it was unread. Whatever came since, it was told.
+      const isEarlier = (id: number): boolean => id <= numberOf(this.start);
+      for (const id of ids.filter(isEarlier)) known.unread.delete(id);
+      if (ids.every(isEarlier)) return;
+      event = { ...told, message_ids: ids.filter((id) => !isEarlier(id)) };
     }
     // The state of a registration is read behind its cursor, so it may have what the first events tell (DESIGN 5).
     if (event.type === 'user_group' && event.op === 'add' && this.#groups.has(event.group.id)) {

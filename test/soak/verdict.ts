@@ -214,7 +214,7 @@ async function wrongAudience(
 /** The messages, as they are stored, that a watcher may see and never heard of. */
 function unheard({ open, vault }: Scene, reader: Reader, messages: readonly ReadMessage[]): string[] {
   const seen = new Set<number | undefined>([...open, vault].map(({ channelId }) => channelId));
-  const heard = new Set(reader.heard.flatMap(({ id, type }) => (type === 'message' ? [id] : [])));
+  const heard = new Set(reader.heard.flatMap(({ id, type }) => (type === 'message' ? [numberOf(id)] : [])));
   const { userId } = reader.client.person;
   return messages.flatMap(({ id, channelId, people }) =>
     id > numberOf(reader.start) && (people?.includes(userId) ?? seen.has(channelId)) && !heard.has(id)
