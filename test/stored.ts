@@ -1,4 +1,6 @@
 import type { ChannelCount } from '../shared/domain/channel/channel.ts';
+import { rememberedFirst } from '../shared/domain/channel/first-message.ts';
+import { FirstMessages } from '../shared/domain/channel/first-messages.ts';
 import { folded } from '../shared/domain/folding.ts';
 import { directConversation } from '../shared/domain/message/conversation.ts';
 import type { Conversation } from '../shared/domain/send/direct.ts';
@@ -32,6 +34,15 @@ export const storedCount = (
   channelId: number,
 ): Promise<ChannelCount | undefined> =>
   outside.table.get<ChannelCount>(key('channelCount', { realm, channelId }));
+
+/** The oldest message of a channel, as every reader finds it. What is remembered of it must not say otherwise. */
+export async function firstOf(test: TestRealm, channelId: number): Promise<number | null> {
+  const found = await new FirstMessages(test.outside, test.realm).of(channelId);
+  const remembered = rememberedFirst(await storedCount(test, channelId));
+  if (remembered !== undefined && remembered !== found)
+    throw new Error(`the oldest message of ${channelId} is ${found}, and remembered is ${remembered}`);
+  return found;
+}
 
 export const storedUserTopic = (
   { realm, outside }: TestRealm,

@@ -1,5 +1,6 @@
 import { accessMetadata, isId, loadChannel } from '../../shared/domain/channel/channel-access.ts';
 import { channelObject } from '../../shared/domain/channel/channel-object.ts';
+import { FirstMessages } from '../../shared/domain/channel/first-messages.ts';
 import { loadSomeChannels } from '../../shared/domain/subscription/subscription-object.ts';
 import { getChannel } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -12,8 +13,9 @@ export const handler = serve(getChannel, {
     ]);
     return { seen, count: counted[0]?.count };
   },
-  run: ({ caller, outside }, { seen, count }) => {
+  run: async ({ caller, outside, realm }, { seen, count }) => {
     const { channel } = accessMetadata(caller.standing, seen);
-    return { stream: channelObject(channel, count, outside.now()) };
+    const firsts = new FirstMessages(outside, realm);
+    return { stream: await firsts.tell(channelObject(channel, count, outside.now())) };
   },
 });

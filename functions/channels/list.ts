@@ -1,5 +1,6 @@
 import { selectChannels } from '../../shared/domain/channel/channel-list.ts';
 import { channelObject } from '../../shared/domain/channel/channel-object.ts';
+import { FirstMessages } from '../../shared/domain/channel/first-messages.ts';
 import { loadChannels, loadCurrent } from '../../shared/domain/subscription/subscription-object.ts';
 import { listChannels } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -14,10 +15,12 @@ export const handler = serve(listChannels, {
     ]);
     return { channels, own, owners };
   },
-  run: ({ caller, outside, input }, { channels, own, owners }) => ({
-    streams: selectChannels(caller, input, channels, own, owners).map(({ channel, count }) => ({
-      ...channelObject(channel, count, outside.now()),
-      ...(input.include_default && { is_default: channel.isDefault }),
-    })),
+  run: async ({ caller, outside, realm, input }, { channels, own, owners }) => ({
+    streams: await new FirstMessages(outside, realm).tellIn(
+      selectChannels(caller, input, channels, own, owners).map(({ channel, count }) => ({
+        ...channelObject(channel, count, outside.now()),
+        ...(input.include_default && { is_default: channel.isDefault }),
+      })),
+    ),
   }),
 });

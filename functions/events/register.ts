@@ -47,7 +47,7 @@ async function load({ input, realm, userId, ownerId, outside, log }: Look<Regist
   const [end, bot, hints] = await Promise.all([
     solidEnd(log),
     ownerId === undefined ? undefined : table.get<OwnedBot>(key('bot', { realm, ownerId, userId })),
-    loadHints(table, realm, userId, typesIn(input), includesSubscribers(input)),
+    loadHints(outside, realm, userId, typesIn(input), includesSubscribers(input)),
   ]);
   return { end, bot, hints };
 }

@@ -11,8 +11,10 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(deleteMessage, {
   pointers: (input) => messagePointers(input.message_id),
-  load: ({ input, known, outside: { table }, userId }) =>
-    loadTarget(table, known, userId, input.message_id, loadDeletion),
+  load: ({ input, known, outside, userId }) =>
+    loadTarget(outside, known, userId, input.message_id, (message, reader) =>
+      loadDeletion(outside, message, reader),
+    ),
   // The message, and the channel if it was its first one.
   ahead: 2,
   run: async ({ realm, caller, outside, commit }, loaded) => {

@@ -12,10 +12,10 @@ const pointers = ({ message_id: id }: { readonly message_id: number }): Pointer[
 
 export const handler = serve(getMessage, {
   pointers,
-  load: async ({ input, known, outside: { table, memory }, realm, userId }) => {
+  load: async ({ input, known, outside, realm, userId }) => {
     const [slot] = pointers(input).map((pointer) => known.follow<Slot>(pointer));
     if (slot?.kind !== 'message') return undefined;
-    const reader = new Reader(table, realm, userId, memory);
+    const reader = new Reader(outside, realm, userId);
     reader.keep([slot]);
     await loadForTelling(reader, [slot]);
     return { reader, stored: slot };

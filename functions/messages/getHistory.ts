@@ -8,8 +8,8 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getMessageHistory, {
   pointers: (input) => messagePointers(input.message_id),
-  load: ({ input, known, outside: { table }, userId }) =>
-    loadTarget(table, known, userId, input.message_id, loadHistory),
+  load: ({ input, known, outside, userId }) =>
+    loadTarget(outside, known, userId, input.message_id, loadHistory),
   run: async ({ input, caller }, loaded) => {
     const { message, more: edits } = await accessTarget(caller.standing, loaded);
     const visibility = caller.realm.settings.message_edit_history_visibility_policy;

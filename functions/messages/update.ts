@@ -61,14 +61,14 @@ function load({ input, known, outside, userId, ownerId }: Look<Update>) {
     const [rewriting, standing, relocating] = await Promise.all([
       asked.content === undefined ? undefined : loadRewrite(outside, known, userId, message, namesIn(asked)),
       loadStanding(outside.table, known.realm, message, asked),
-      loadRelocating(outside.table, known.realm, message, asked, {
+      loadRelocating(outside, known.realm, message, asked, {
         userId,
         ...(ownerId !== undefined && { ownerId }),
       }),
     ]);
     return { rewriting, standing, relocating };
   };
-  return loadTarget(outside.table, known, userId, input.message_id, loadMore);
+  return loadTarget(outside, known, userId, input.message_id, loadMore);
 }
 
 /**

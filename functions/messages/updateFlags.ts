@@ -13,8 +13,8 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(
   updateFlags,
   {
-    load: async ({ input: { op, flag, messages }, outside: { table }, realm, userId }) => {
-      const reader = new Reader(table, realm, userId);
+    load: async ({ input: { op, flag, messages }, outside, realm, userId }) => {
+      const reader = new Reader(outside, realm, userId);
       const marking = { op, flag, ids: [...new Set(messages)] };
       return { reader, marking, ground: await loadMarking(reader, marking) };
     },

@@ -11,8 +11,8 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(addReaction, {
   pointers: (input) => [...messagePointers(input.message_id), ...emojiPointers(input)],
-  load: ({ input, known, outside: { table }, userId }) =>
-    loadTarget(table, known, userId, input.message_id, (message, reader) =>
+  load: ({ input, known, outside, userId }) =>
+    loadTarget(outside, known, userId, input.message_id, (message, reader) =>
       loadReacting(
         message,
         reader,

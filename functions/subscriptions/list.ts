@@ -1,3 +1,4 @@
+import { FirstMessages } from '../../shared/domain/channel/first-messages.ts';
 import {
   byName,
   loadCurrent,
@@ -26,17 +27,19 @@ export const handler = serve(listSubscriptions, {
       subscribers: subscribers && new Map(ids.map((channelId, i) => [channelId, subscribers[i] ?? []])),
     };
   },
-  run: ({ outside }, { channels, subscriptions, subscribers }) => ({
-    subscriptions: byName(channels).flatMap((counted) => {
-      const { channelId, isArchived } = counted.channel;
-      const subscription = subscriptions.get(channelId);
-      if (isArchived || subscription === undefined) return [];
-      return [
-        {
-          ...subscriptionObject(counted, subscription, outside.now()),
-          ...(subscribers && { subscribers: subscribers.get(channelId) ?? [] }),
-        },
-      ];
-    }),
+  run: async ({ outside, realm }, { channels, subscriptions, subscribers }) => ({
+    subscriptions: await new FirstMessages(outside, realm).tellIn(
+      byName(channels).flatMap((counted) => {
+        const { channelId, isArchived } = counted.channel;
+        const subscription = subscriptions.get(channelId);
+        if (isArchived || subscription === undefined) return [];
+        return [
+          {
+            ...subscriptionObject(counted, subscription, outside.now()),
+            ...(subscribers && { subscribers: subscribers.get(channelId) ?? [] }),
+          },
+        ];
+      }),
+    ),
   }),
 });

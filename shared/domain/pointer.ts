@@ -112,6 +112,7 @@ interface Spent {
 export class Memory {
   readonly #items = new Map<string, Item | undefined>();
   readonly #spent = new Map<string, Spent>();
+  readonly #paces = new Map<string, number>();
 
   /** What the container would guess for these pointers, if it remembers all of them. */
   guess(host: string, wanted: readonly Pointer[]): Known | undefined {
@@ -157,6 +158,18 @@ export class Memory {
 
   spentBy(realm: string, userId: number): Spent | undefined {
     return this.#spent.get(`${userId}/${realm}`);
+  }
+
+  /** How many slots the log of an organization had for its last seconds when they were read last; 0 where unknown. */
+  pace(realm: string): number {
+    return this.#paces.get(realm) ?? 0;
+  }
+
+  /** Remembers that. */
+  keepPace(realm: string, slots: number): void {
+    this.#paces.delete(realm);
+    this.#paces.set(realm, slots);
+    dropOldest(this.#paces, REMEMBERED);
   }
 
   /** Remembers where a name led, or that it led nowhere: most emoji in a text are no custom ones. */

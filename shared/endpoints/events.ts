@@ -77,7 +77,7 @@ export const registerQueue = endpoint({
   }),
   errors: ['BAD_REQUEST'],
   needs: {
-    table: [...writes, 'DeleteItem'],
+    table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
     settings: ['ZOOM_CLIENT_ID', 'WEBEX_CLIENT_ID', 'WEB_PUBLIC_STREAMS_ENABLED', 'PUSH_RELAY_URL'],
   },
   timeout: 28,

@@ -17,10 +17,11 @@ export interface Change<T> {
 export const MOST_WRITES = 100;
 
 /**
- * A commit begins no further try after this long (ms). With the last try, and with giving its numbers back, it ends
- * before its function does, so that it always tells its outcome.
+ * A commit begins no further try after this long (ms): so long after it took its numbers a writer may still write its
+ * slots. With the last try, and with giving its numbers back, it ends before its function does, so that it always tells
+ * its outcome.
  */
-const DEADLINE = 5_000;
+export const WRITING = 5_000;
 
 /** What was decided no longer holds: somebody else changed it in between. Read again, decide again. */
 export class Stale extends Error {
@@ -61,7 +62,7 @@ export async function commit<T>(
   taken?: Promise<Numbers>,
 ): Promise<T> {
   const started = log.now();
-  const isLate = (): boolean => log.now() - started > DEADLINE;
+  const isLate = (): boolean => log.now() - started > WRITING;
   // The same in every try, so that a slot of ours is known even if an old try lands late.
   const mark = randomUUID();
   let numbers = await enoughNumbers(log, count, taken);

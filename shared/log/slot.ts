@@ -58,6 +58,7 @@ export type Fill =
   | 'own'
   | 'others'
   | 'name'
+  | 'firstMessage'
   | 'defaultChannels'
   | 'emoji'
   | 'exports'

@@ -23,7 +23,7 @@ export async function audit(test: Audited): Promise<readonly string[]> {
   const ledger = new Ledger();
   const messages = await auditLog(test, ledger);
   const people = await auditPeople(table, realm, ledger);
-  const settings = await auditChannels(table, realm, people, messages, ledger);
+  const settings = await auditChannels(outside, realm, people, messages, ledger);
   await auditConversations(table, realm, messages, ledger);
   await auditGroups(table, realm, people, settings, ledger);
   await auditEmoji(table, realm, ledger);

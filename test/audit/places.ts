@@ -1,8 +1,11 @@
 import type { Channel, ChannelCount } from '../../shared/domain/channel/channel.ts';
+import { rememberedFirst } from '../../shared/domain/channel/first-message.ts';
+import { FirstMessages } from '../../shared/domain/channel/first-messages.ts';
 import { loadFolders } from '../../shared/domain/channel/folder.ts';
 import { folded } from '../../shared/domain/folding.ts';
 import type { GroupSetting } from '../../shared/domain/group/group-setting.ts';
 import { loadKind } from '../../shared/domain/outbox/outbox.ts';
+import type { Outside } from '../../shared/domain/outside.ts';
 import type { Conversation } from '../../shared/domain/send/direct.ts';
 import type { Topic } from '../../shared/domain/topic/topic.ts';
 import type { MessageSlot } from '../../shared/log/slot.ts';
@@ -13,12 +16,13 @@ import type { Audited } from './people.ts';
 
 /** Holds the channels to their names, subscribers, topics and folders, and returns their settings. */
 export async function auditChannels(
-  table: Table,
+  outside: Outside,
   realm: string,
   people: readonly Audited[],
   messages: readonly MessageSlot[],
   ledger: Ledger,
 ): Promise<Map<number, readonly GroupSetting[]>> {
+  const { table } = outside;
   const [channels, counts, { folders }] = await Promise.all([
     table.all<Channel>({ pk: partition('channel', { realm }) }),
     table.all<ChannelCount>({ pk: partition('channelCount', { realm }) }),
@@ -42,7 +46,7 @@ export async function auditChannels(
     ledger.same(`the name of channel ${channelId} leads to`, named?.channelId, channelId);
     const count = counts.find((one) => one.channelId === channelId);
     await auditSubscribers(table, realm, channelId, count, people, ledger);
-    await auditTopics(table, realm, channelId, count, arrived.get(channelId) ?? [], ledger);
+    await auditTopics(outside, realm, channelId, count, arrived.get(channelId) ?? [], ledger);
     await auditPolicies(table, realm, channelId, people, ledger);
   }
   return new Map(
@@ -74,13 +78,14 @@ async function auditSubscribers(
 }
 
 async function auditTopics(
-  table: Table,
+  outside: Outside,
   realm: string,
   channelId: number,
   count: ChannelCount | undefined,
   messages: readonly MessageSlot[],
   ledger: Ledger,
 ): Promise<void> {
+  const { table } = outside;
   const pk = partition('topic', { realm, channelId });
   const byTopic = Map.groupBy(messages, ({ topic = '' }) => folded(topic));
   const topics = await table.all<Topic>({ pk, prefix: sortPrefix('topic') });
@@ -93,13 +98,19 @@ async function auditTopics(
   ledger.same(`named topics of channel ${channelId}`, count?.namedTopics ?? 0, named);
   const jobs = (await loadKind(table, realm, 'move')).map(({ job }) => job);
   const ids = messages.map(({ id }) => id);
-  ledger.same(`the first message of channel ${channelId}`, count?.firstMessageId, minimum(ids));
-  for (const { topic, arrived, left, minId, maxId, participants, moving } of topics) {
+  const [first, oldest] = [rememberedFirst(count), minimum(ids) ?? null];
+  if (first !== undefined)
+    ledger.same(`the oldest message of channel ${channelId}, as remembered`, first, oldest);
+  ledger.same(
+    `the oldest message of channel ${channelId}, as it is found`,
+    await new FirstMessages(outside, realm).of(channelId),
+    oldest,
+  );
+  for (const { topic, arrived, left, maxId, participants, moving } of topics) {
     const what = `topic '${topic}' of channel ${channelId}`;
     const here = (byTopic.get(folded(topic)) ?? []).map(({ id }) => id);
     ledger.same(`an unknown move of ${what}`, moving !== undefined && !jobs.includes(moving), false);
     ledger.same(`messages in ${what}`, arrived - left, here.length);
-    ledger.same(`the oldest in ${what}`, minId, minimum(here));
     ledger.same(`the newest in ${what}`, maxId, maximum(here));
     const prefix = sortPrefix('participant', { topic: folded(topic) });
     ledger.same(`participants of ${what}`, participants, (await table.all({ pk, prefix })).length);

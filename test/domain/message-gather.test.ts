@@ -134,14 +134,4 @@ describe('gather', () => {
     expect(found).toEqual({ heads: [head(49_999)], complete: false });
     expect(count.read).toBeLessThanOrEqual(11_000);
   });
-
-  it('shows what an index does not show yet', async () => {
-    const recent = async () => [head(98), head(100), head(101)];
-    const lanes = [{ strip: new Strip(place([90, 98, 99], 1_000, { read: 0 }), recent), above: 0 }];
-    const keep = async (heads: readonly MessageHead[]) => new Set(heads.map(({ id }) => id));
-    const found = await gather({ lanes, side: 'older', from: 1_000, need: 3, keep, mayRead: true });
-    expect(found.heads.map(({ id }) => id)).toEqual([101, 100, 99]);
-    const newer = await gather({ lanes, side: 'newer', from: 99, need: 3, keep, mayRead: true });
-    expect(newer.heads.map(({ id }) => id)).toEqual([99, 100, 101]);
-  });
 });

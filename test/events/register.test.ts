@@ -1,6 +1,7 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
+import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
@@ -205,6 +206,8 @@ describe('what a registration costs', () => {
     await givenBot(realm, admin);
     await sendTo(realm, owner, realm.channels.general, 'unread');
     await sendTo(realm, owner, [person.userId], 'unread too');
+    // By that the oldest messages of the channels are remembered.
+    await realm.call(register, owner, {});
     const container = realm.container();
     const trips = async () => {
       container.meter.reset();
@@ -215,6 +218,32 @@ describe('what a registration costs', () => {
     expect(await trips()).toBe(3);
     expect(await trips()).toBe(2);
     expect(container.meter.writeUnits).toBeLessThanOrEqual(1);
+  });
+
+  it('two round trips more where the oldest message of a channel must be looked for, which is remembered then', async () => {
+    const realm = await newRealm();
+    const { member, owner } = realm.people;
+    const { general } = realm.channels;
+    const container = realm.container();
+    const told = async () => {
+      container.meter.reset();
+      const { body } = await container.call(register, member, { event_types: ['stream'] });
+      const { first_message_id } = body.streams.find(
+        (one: { stream_id: number }) => one.stream_id === general,
+      );
+      return [first_message_id, container.meter.roundTrips];
+    };
+    expect(await told()).toEqual([null, 3]);
+    const first = await sendTo(realm, owner, general, 'first');
+    expect(await told()).toEqual([first, 4]);
+    expect(await told()).toEqual([first, 2]);
+    const second = await sendTo(realm, owner, general, 'second', { topic: 'another' });
+    expect(await told()).toEqual([first, 2]);
+    expect(await realm.call(deleteMessage, owner, {}, { path: { message_id: first } })).toMatchObject({
+      status: 200,
+    });
+    expect(await told()).toEqual([second, 4]);
+    expect(await told()).toEqual([second, 2]);
   });
 
   it('reads only what is asked for', async () => {

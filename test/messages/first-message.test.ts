@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { audit } from '../audit/audit.ts';
-import { sendTo } from '../events/queue.ts';
+import { givenClient, sendTo } from '../events/queue.ts';
 import { givenChannel } from '../given.ts';
 import { meanwhile } from '../log/faults.ts';
 import { newRealm, type TestRealm } from '../realm.ts';
-import { storedCount } from '../stored.ts';
+import { firstOf, storedCount } from '../stored.ts';
 import { move, success } from './update.ts';
 
 const removed = (realm: TestRealm, message_id: number) =>
@@ -21,9 +21,9 @@ async function scene() {
 }
 
 /** The oldest message that the channel tells of, once all that it tells was found right. */
-async function firstOf(realm: TestRealm, channelId: number): Promise<number | undefined> {
+async function auditedFirst(realm: TestRealm, channelId: number): Promise<number | null> {
   expect(await audit(realm)).toEqual([]);
-  return (await storedCount(realm, channelId))?.firstMessageId;
+  return firstOf(realm, channelId);
 }
 
 describe('the first message of a channel leaves (specification 3, first_message_id)', () => {
@@ -31,7 +31,7 @@ describe('the first message of a channel leaves (specification 3, first_message_
     const { realm, owner, channelId, first } = await scene();
     const writer = realm.container(meanwhile(() => removed(realm, first)));
     const id = await sendTo(writer, owner, channelId, 'x', { topic: 'new' });
-    expect(await firstOf(realm, channelId)).toBe(id);
+    expect(await auditedFirst(realm, channelId)).toBe(id);
   });
 
   it('just after another one began a topic, which it had not seen', async () => {
@@ -43,7 +43,7 @@ describe('the first message of a channel leaves (specification 3, first_message_
       }),
     );
     expect(await removed(remover, first)).toMatchObject({ status: 200 });
-    expect(await firstOf(realm, channelId)).toBe(id);
+    expect(await auditedFirst(realm, channelId)).toBe(id);
   });
 
   it('while another one with an earlier number than those that stay begins a topic', async () => {
@@ -55,7 +55,7 @@ describe('the first message of a channel leaves (specification 3, first_message_
       }),
     );
     const id = await sendTo(writer, owner, channelId, 'x', { topic: 'new' });
-    expect(await firstOf(realm, channelId)).toBe(id);
+    expect(await auditedFirst(realm, channelId)).toBe(id);
   });
 
   it.each(['to a new topic', 'to a topic that is there'])('while messages come %s', async (where) => {
@@ -68,6 +68,80 @@ describe('the first message of a channel leaves (specification 3, first_message_
     const mover = realm.container(meanwhile(() => removed(realm, first)));
     const fields = { stream_id: channelId, topic: 'new' };
     expect(await move(mover, owner, coming, fields)).toMatchObject(success);
-    expect(await firstOf(realm, channelId)).toBe(coming);
+    expect(await auditedFirst(realm, channelId)).toBe(coming);
+  });
+
+  it.each(['is deleted', 'is moved'])(
+    'while another one with an earlier number than those that stay comes to its topic, which %s later',
+    async (then) => {
+      const { realm, owner, channelId, first } = await scene();
+      const writer = realm.container(
+        meanwhile(async () => {
+          await sendTo(realm, owner, channelId, 'x', { topic: 'old' });
+          await removed(realm, first);
+        }),
+      );
+      const id = await sendTo(writer, owner, channelId, 'x', { topic: 'old' });
+      expect(await auditedFirst(realm, channelId)).toBe(id);
+      const reply =
+        then === 'is deleted'
+          ? await removed(realm, id)
+          : await move(realm, owner, id, { topic: 'elsewhere', stream_id: channelId });
+      expect(reply).toMatchObject({ status: 200 });
+      expect(await audit(realm)).toEqual([]);
+    },
+  );
+
+  it('while a registration that looked for it remembers it', async () => {
+    const { realm, owner, channelId, first } = await scene();
+    const second = await sendTo(realm, owner, channelId, 'x', { topic: 'old' });
+    const container = realm.container(meanwhile(() => removed(realm, first)));
+    const { state } = await givenClient(container, owner, { fetch_event_types: ['stream'] });
+    expect(state.streams.find((one: { stream_id: number }) => one.stream_id === channelId)).toMatchObject({
+      first_message_id: first,
+    });
+    expect(await auditedFirst(realm, channelId)).toBe(second);
+  });
+
+  it('and it is remembered that there is none, until one comes', async () => {
+    const { realm, owner, channelId, first } = await scene();
+    const register = () => givenClient(realm, owner, { fetch_event_types: ['stream'] });
+    await register();
+    await removed(realm, first);
+    await register();
+    expect(await storedCount(realm, channelId)).not.toHaveProperty('firstForgotten');
+    const writer = realm.container(
+      // Numbered later, and there sooner: by another registration that one is remembered.
+      meanwhile(async () => {
+        await sendTo(realm, owner, channelId, 'x', { topic: 'later' });
+        await register();
+      }),
+    );
+    const id = await sendTo(writer, owner, channelId, 'x', { topic: 'sooner' });
+    expect(await auditedFirst(realm, channelId)).toBe(id);
+    await register();
+    expect(await auditedFirst(realm, channelId)).toBe(id);
+  });
+
+  it('and clients are told which one is the first then, as far as they have heard of messages', async () => {
+    const { realm, owner, channelId, first } = await scene();
+    const second = await sendTo(realm, owner, channelId, 'x', { topic: 'old' });
+    const client = await givenClient(realm, owner, { event_types: ['stream', 'message'] });
+    const polled = async () => [...(await client.poll()), ...(await client.poll())];
+    const news = { type: 'stream', op: 'update', property: 'first_message_id', stream_id: channelId };
+    await removed(realm, first);
+    await removed(realm, second);
+    const third = await sendTo(realm, owner, channelId, 'x', { topic: 'old' });
+    expect(await polled()).toMatchObject([
+      { ...news, value: null },
+      { ...news, value: null },
+      { type: 'message', message: { id: third } },
+    ]);
+    const fourth = await sendTo(realm, owner, channelId, 'x', { topic: 'old' });
+    await removed(realm, third);
+    expect(await polled()).toMatchObject([
+      { type: 'message', message: { id: fourth } },
+      { ...news, value: fourth },
+    ]);
   });
 });

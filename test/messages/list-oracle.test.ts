@@ -76,7 +76,7 @@ async function narrows(): Promise<readonly { readonly narrow: unknown[]; readonl
     ({ flags }) =>
       flags.includes(flag);
   const isMentioned: Test = (message) => has('mentioned')(message) || has('wildcard_mentioned')(message);
-  const policies = await new Reader(realm.outside.table, realm.realm, admin.userId).topicPolicies();
+  const policies = await new Reader(realm.outside, realm.realm, admin.userId).topicPolicies();
   const followed = policies.filter(({ policy }) => policy === visibility.followed);
   const isFollowed: Test = ({ stream_id, subject }) =>
     followed.some(({ channelId, topic }) => channelId === stream_id && topic === subject);

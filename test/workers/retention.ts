@@ -1,5 +1,4 @@
 import { handler } from '../../functions/workers/retention.ts';
-import type { ChannelCount } from '../../shared/domain/channel/channel.ts';
 import { folded } from '../../shared/domain/folding.ts';
 import type { Outside } from '../../shared/domain/outside.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
@@ -76,14 +75,20 @@ export async function givenTopic(
 ): Promise<number[]> {
   const { table } = realm.outside;
   const ids = await givenMessages(realm, sender, channelId, () => topic, count);
-  const [minId, maxId] = [ids[0] as number, ids.at(-1) as number];
-  const item: Topic = { topic, minId, maxId, arrived: count, left: 0, participants: 0, day: 1 };
+  const item: Topic = {
+    topic,
+    maxId: ids.at(-1) as number,
+    arrived: count,
+    left: 0,
+    participants: 0,
+    day: 1,
+  };
   await table.put(key('topic', { realm: realm.realm, channelId, topic: folded(topic) }), { ...item });
   const at = key('channelCount', { realm: realm.realm, channelId });
-  const counts = await table.get<ChannelCount>(at);
   await table.update(at, {
-    set: { firstMessageId: Math.min(minId, counts?.firstMessageId ?? minId) },
+    set: { firstForgotten: ids.at(-1) },
     add: { namedTopics: topic === '' ? 0 : 1 },
+    remove: ['firstMessageId'],
   });
   return ids;
 }

@@ -1,11 +1,15 @@
 import { systemGroups } from '../group/system-group.ts';
 import { isForEveryone } from '../permission.ts';
 import type { Channel, ChannelCount } from './channel.ts';
+import { rememberedFirst } from './first-message.ts';
 
 /** Days without a message after which a channel is no longer called recently active. */
 const RECENT = 180;
 
-/** A channel as clients see one (wire facts 4.6). `now` is in milliseconds. */
+/**
+ * A channel as clients see one (wire facts 4.6), but for its oldest message where that is forgotten: that is looked for
+ * (`first-messages.ts`). `now` is in milliseconds.
+ */
 export const channelObject = (channel: Channel, count: ChannelCount | undefined, now?: number) => ({
   stream_id: channel.channelId,
   name: channel.name,
@@ -13,7 +17,7 @@ export const channelObject = (channel: Channel, count: ChannelCount | undefined,
   rendered_description: channel.renderedDescription,
   date_created: channel.dateCreated,
   creator_id: channel.creatorId ?? null,
-  first_message_id: count?.firstMessageId ?? null,
+  first_message_id: rememberedFirst(count),
   folder_id: channel.folderId ?? null,
   history_public_to_subscribers: channel.historyPublicToSubscribers,
   invite_only: channel.isPrivate,

@@ -58,13 +58,10 @@ export const channelBytes = ({
 export interface ChannelCount {
   readonly channelId: number;
   readonly subscribers: number;
-  /** Oldest message, set by the first one. */
+  /** The oldest message as it is remembered; absent where there is none. `first-message.ts` tells when it is right. */
   readonly firstMessageId?: number;
-  /**
-   * The message with which a topic began last, or became older. One that is not the oldest of the channel now may be it
-   * when others have left, so whoever takes the oldest away is held to this as it was seen.
-   */
-  readonly opened?: number;
+  /** The number of the last change that may have made another message the oldest one: while it is here, that is forgotten. */
+  readonly firstForgotten?: number;
   /** How many topics with a name exist; `empty_topic_only` needs none (specification 3). */
   readonly namedTopics?: number;
   /** The channel's policy is `empty_topic_only`: held here too, so that a send can be held to it. */

@@ -1,4 +1,4 @@
-import type { EventEntry, Payload } from '../../log/slot.ts';
+import type { Payload, ReadEvent } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import type { Channel } from '../channel/channel.ts';
@@ -10,6 +10,7 @@ import {
   withSettings,
   withSubscribers,
 } from '../channel/channels-shown.ts';
+import { FirstMessages } from '../channel/first-messages.ts';
 import { filledWithSight } from '../channel/group-sight.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { exportObjects, loadExports } from '../export/realm-export.ts';
@@ -29,14 +30,37 @@ import { loadUsers } from '../user/user-list.ts';
  */
 export async function filledPayload(
   outside: Outside,
-  { payload, fill, hearers }: EventEntry,
-  onlooker: Caller &
-    Onlooker & {
-      readonly deactivatedGroups: boolean;
-      /** The state that their client began with may have been read while the event came about. */
-      readonly isRegistering: boolean;
-      readonly objects: Pick<Objects, 'link'>;
-    },
+  event: ReadEvent,
+  onlooker: Listening,
+): Promise<Payload | undefined> {
+  const payload = await filled(outside, event, onlooker);
+  if (payload === undefined || !hasChannels(payload)) return payload;
+  const firsts = new FirstMessages(outside, onlooker.realmId, event.seq);
+  const { streams, subscriptions } = payload as Telling;
+  return {
+    ...payload,
+    ...(streams && { streams: await firsts.tellIn(streams) }),
+    ...(subscriptions && { subscriptions: await firsts.tellIn(subscriptions) }),
+  };
+}
+
+/** Whether it tells whole channels, in which the oldest message may be missing (`channelObject`). */
+const hasChannels = ({ type, op }: Payload): boolean =>
+  (type === 'stream' && op === 'create') || (type === 'subscription' && op === 'add');
+
+/** To whom an event is told. */
+type Listening = Caller &
+  Onlooker & {
+    readonly deactivatedGroups: boolean;
+    /** The state that their client began with may have been read while the event came about. */
+    readonly isRegistering: boolean;
+    readonly objects: Pick<Objects, 'link'>;
+  };
+
+async function filled(
+  outside: Outside,
+  { payload, fill, hearers, seq }: ReadEvent,
+  onlooker: Listening,
 ): Promise<Payload | undefined> {
   const { table } = outside;
   const { realmId: realm } = onlooker;
@@ -71,6 +95,15 @@ export async function filledPayload(
       const channelId = payload.stream_id as number;
       const channel = await table.get<Channel>(key('channel', { realm, channelId }));
       return channel && { ...payload, name: channel.name };
+    }
+    case 'firstMessage': {
+      const channelId = payload.stream_id as number;
+      const [channel, first] = await Promise.all([
+        table.get<Channel>(key('channel', { realm, channelId })),
+        // What came since is told behind it.
+        new FirstMessages(outside, realm, seq).of(channelId),
+      ]);
+      return channel && { ...payload, value: first, name: channel.name };
     }
     case 'defaultChannels': {
       const channels = await loadChannels(table, realm);
@@ -114,10 +147,12 @@ const membersJoined = (users: readonly User[], [after, until]: readonly [number,
     .filter(({ dateJoined }) => Date.parse(dateJoined) > after && Date.parse(dateJoined) <= until)
     .map(({ userId }) => userId);
 
+type ToldChannel = Told & { readonly first_message_id?: number | null };
+
 /** Channels or subscriptions that an event tells. */
 interface Telling extends Payload {
-  readonly streams?: readonly Told[];
-  readonly subscriptions?: readonly Told[];
+  readonly streams?: readonly ToldChannel[];
+  readonly subscriptions?: readonly ToldChannel[];
 }
 
 type Listed = Awaited<ReturnType<typeof loadChannels>>[number];

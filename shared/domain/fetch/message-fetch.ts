@@ -4,8 +4,7 @@ import { hasContentAccess } from '../channel/channel-access.ts';
 import type { Outside } from '../outside.ts';
 import type { Known } from '../pointer.ts';
 import { hiddenUsers } from '../user/user-access.ts';
-import type { Recent } from './message-lanes.ts';
-import { AT_ONCE, recentMessages } from './message-reach.ts';
+import { AT_ONCE } from './message-reach.ts';
 import { loadSource, type Source, sourceOf } from './message-source.ts';
 import { END, type Ground, SLACK, View } from './message-view.ts';
 import { type ByIds, isPlaced, type Window, wantedFor } from './message-window.ts';
@@ -29,7 +28,7 @@ export interface Fetch {
 
 /** For whom a fetch begins, and what is known of them before anything else is read. */
 interface Beginning {
-  readonly outside: Pick<Outside, 'table' | 'memory'>;
+  readonly outside: Pick<Outside, 'table' | 'now' | 'memory'>;
   readonly realm: string;
   readonly userId: number;
   readonly email: string;
@@ -41,27 +40,23 @@ interface Beginning {
  * trip, all but the texts of the messages.
  */
 export async function beginFetch(
-  { outside: { table, memory }, realm, userId, email, known }: Beginning,
+  { outside, realm, userId, email, known }: Beginning,
   asked: readonly AskedTerm[],
   window: Window | ByIds,
 ): Promise<Fetch> {
-  const reader = new Reader(table, realm, userId, memory);
+  const reader = new Reader(outside, realm, userId);
   const terms = resolveNarrow(asked, known, userId);
   const source: Source =
     'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, AT_ONCE) } : sourceOf(terms);
   const aboutUnread = terms.filter((term) => isAbout('unread', term));
   const loading = loadSource(reader, source, aboutUnread.length > 0 || isAtUnread(window));
-  let recent: Recent | undefined;
   const ground: Ground = {
     reader,
     source,
     remembered: placesIn(known, email),
     isFiltered: terms.some((term) => !isGiven(term, source)),
     isUnreadOnly: aboutUnread.some(({ negated }) => !negated),
-    recent: () => {
-      recent ??= recentMessages(table, realm);
-      return recent;
-    },
+    recent: () => reader.recent(),
   };
   const { views, open } = viewsOf(ground, window, terms);
   await Promise.all([loading, open(), ...terms.map((term) => loadTerm(reader, term, source))]);

@@ -1,47 +1,31 @@
 import type { MessageHead } from '../../log/message.ts';
-import type { MessageSlot } from '../../log/slot.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { Strip } from '../message/message-strip.ts';
 import type { Dialogue } from '../send/direct.ts';
 import { floorOf, isUnread } from '../unread/read-state.ts';
 import type { Lane } from './message-gather.ts';
-import { amongListed, inChannel, inConversation } from './message-reach.ts';
+import { inPlace } from './message-place.ts';
+import { amongListed, type Place } from './message-reach.ts';
 import type { Reader } from './reader.ts';
-
-/** Where messages stand together in an index: a channel, or one conversation. */
-export type Place =
-  | { readonly channelId: number; readonly conversation?: undefined }
-  | Pick<MessageHead, 'conversation' | 'channelId' | 'people'>;
+import type { Recent } from './recent.ts';
 
 /** A lane of one place. */
 export interface PlaceLane extends Lane {
   readonly place: Place;
 }
 
-/** The newest messages of the organization, from a consistent read, for what the indexes do not show yet. */
-export type Recent = Promise<readonly MessageSlot[]>;
-
-/** The messages of a place, from its index. */
-export function stripOf({ table, realm }: Reader, place: Place, recent: () => Recent): Strip {
-  const { channelId, conversation } = place;
-  if (conversation === undefined) {
-    return new Strip(inChannel(table, realm, channelId), async () =>
-      (await recent()).filter((message) => message.channelId === channelId),
-    );
-  }
-  return new Strip(inConversation(table, realm, place), async () =>
-    (await recent()).filter((message) => message.conversation === conversation),
-  );
-}
+/** The messages of a place. */
+export const stripOf = ({ table, realm }: Reader, place: Place, recent: () => Promise<Recent>): Strip =>
+  new Strip(inPlace(table, realm, place, recent));
 
 /** The lane of a channel for somebody who is subscribed: what came to them. */
 export const channelLane = (
   reader: Reader,
   { channelId, since }: Subscription,
-  recent: Recent,
+  recent: () => Promise<Recent>,
 ): PlaceLane => ({
   place: { channelId },
-  strip: stripOf(reader, { channelId }, () => recent),
+  strip: stripOf(reader, { channelId }, recent),
   above: since,
 });
 
@@ -49,10 +33,10 @@ export const channelLane = (
 export const dialogueLane = (
   reader: Reader,
   { conversation, people }: Dialogue,
-  recent: Recent,
+  recent: () => Promise<Recent>,
 ): PlaceLane => {
   const place = { conversation, people };
-  return { place, strip: stripOf(reader, place, () => recent), above: 0 };
+  return { place, strip: stripOf(reader, place, recent), above: 0 };
 };
 
 /** The lane of messages with these ids. */

@@ -1,81 +1,47 @@
-import type { MessageSlot } from '../../log/slot.ts';
-import { indexes } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
-import { recentMessages } from './message-reach.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
+import type { Outside } from '../outside.ts';
+import { idsInPlace } from './message-place.ts';
+import { type Place, readHeads } from './message-reach.ts';
+import { extents, loadRecent, type Recent } from './recent.ts';
 
-/** A message that may become the newest or the oldest of its place when others leave. */
+/** A message that may become the newest of its conversation when others leave. */
 export interface Neighbour {
   readonly id: number;
   /** As it spells its topic. */
   readonly topic?: string;
 }
 
-type Index = (typeof indexes)[keyof typeof indexes];
-
-/** What a few of the messages at one end of a place are, nearest the end first. */
-async function end(
-  table: Table,
-  index: Index,
-  pk: string,
-  descending: boolean,
-  limit: number,
-): Promise<Neighbour[]> {
-  const { items } = await table.page<{ sk: string; topic?: string }>({ index, pk, descending, limit });
-  return items.map(({ sk, topic }) => ({ id: Number(sk), ...(topic !== undefined && { topic }) }));
-}
-
 /** How many messages beyond those that leave are looked at: an index may still show some that left before. */
 const SPARE = 3;
 
-/** The ends of a conversation and of its channel, as the indexes and the newest part of the log tell them. */
-export interface Ends {
-  readonly newest: readonly Neighbour[];
-  readonly oldest: readonly Neighbour[];
-  /** The oldest messages of the channel. */
-  readonly first: readonly Neighbour[];
-  /** Those of the newest messages of the organization that are in the conversation, whole. */
-  readonly recent: readonly MessageSlot[];
-  /** Those of the newest that are elsewhere, wherever the index still shows them. */
-  readonly elsewhere: ReadonlySet<number>;
-}
-
 /**
- * Looks for the messages that may be at the ends of a conversation when `leaving` of them leave. The indexes lag
- * behind, so the newest part of the log is read too, and whoever uses one of them holds it to be still there.
- * One round trip.
+ * Some of the newest messages of a conversation, the newest first: at least one that stays when `leaving` of them
+ * leave, if there is one. Whoever makes one of them the newest holds it to be still there. One round trip; another one
+ * where `late` tells of a message that came below the newest one and is not among them.
  */
-export async function loadEnds(
-  table: Table,
+export async function loadNewest(
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
   realm: string,
-  { conversation, channelId }: { readonly conversation: string; readonly channelId?: number },
+  place: Place,
   leaving: number,
-): Promise<Ends> {
-  const here = indexes.conversation.key(realm, conversation);
-  const limit = leaving + SPARE;
-  const [newest, oldest, first, recent] = await Promise.all([
-    end(table, indexes.conversation, here, true, limit),
-    channelId === undefined ? [] : end(table, indexes.conversation, here, false, limit),
-    channelId === undefined
-      ? []
-      : end(table, indexes.channel, indexes.channel.key(realm, channelId), false, limit),
-    recentMessages(table, realm),
-  ]);
-  const [recentHere, others] = parted(recent, (message) => message.conversation === conversation);
-  const [inChannel, outside] = parted(recent, (message) => message.channelId === channelId);
-  const elsewhere = new Set(others.map(({ id }) => id));
-  const left = new Set(outside.map(({ id }) => id));
-  const isHere = ({ id }: Neighbour): boolean => !elsewhere.has(id);
-  return {
-    newest: [...newest.filter(isHere), ...recentHere].sort((a, b) => b.id - a.id),
-    oldest: [...oldest.filter(isHere), ...recentHere].sort((a, b) => a.id - b.id),
-    first: [...first.filter(({ id }) => !left.has(id)), ...inChannel].sort((a, b) => a.id - b.id),
-    recent: recentHere,
-    elsewhere,
-  };
+  stored: Promise<{ readonly late?: number } | undefined>,
+  reading: Promise<Recent> = loadRecent(outside, realm, extents.write),
+): Promise<readonly Neighbour[]> {
+  const { table } = outside;
+  const reach = idsInPlace(table, realm, place, () => reading);
+  const page = (to: number) => reach({ from: 0, to, side: 'older', limit: leaving + SPARE });
+  const [first, changes, conversation] = await Promise.all([page(LARGEST_NUMBER), reading, stored]);
+  const all: Neighbour[] = [];
+  for (let { found, until } = first; ; { found, until } = await page(until - 1)) {
+    all.push(...found);
+    if (until === undefined || until <= 1 || all.length > leaving) break;
+  }
+  const newest = all.sort((a, b) => b.id - a.id);
+  const late = conversation?.late;
+  const isSeen = late === undefined || changes.knows(late) || newest.some(({ id }) => id === late);
+  if (isSeen || late < (newest.at(leaving)?.id ?? 0)) return newest;
+  const more = (await readHeads(table, realm, [late])).filter(
+    (head) => head.conversation === place.conversation,
+  );
+  return [...newest, ...more].sort((a, b) => b.id - a.id);
 }
-
-/** Those for which it holds, and those for which not. */
-const parted = <T>(list: readonly T[], holds: (item: T) => boolean): readonly [T[], T[]] => [
-  list.filter(holds),
-  list.filter((item) => !holds(item)),
-];

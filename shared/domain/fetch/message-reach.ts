@@ -33,29 +33,29 @@ const headOf = (
   ...(mentions !== undefined && { mentions }),
 });
 
-/** The messages of a channel. Like every index, it shows new ones a moment late. */
-export const inChannel =
-  (table: Table, realm: string, channelId: number): Reacher =>
-  async (reach) => {
-    const pk = indexes.channel.key(realm, channelId);
-    const { items, more } = await table.page<IndexEntry>({ index: indexes.channel, pk, ...rangeOf(reach) });
-    const heads = items.map((entry) =>
-      headOf(entry, { channelId, conversation: topicConversation(channelId, entry.topic ?? '') }),
-    );
-    return { heads, until: more ? heads.at(-1)?.id : undefined };
-  };
+/** Where messages stand together in an index: a channel, or one conversation. */
+export type Place =
+  | { readonly channelId: number; readonly conversation?: undefined }
+  | Pick<MessageHead, 'conversation' | 'channelId' | 'people'>;
 
-/** The messages of one conversation: a topic of a channel, or a direct one of these people. */
-export const inConversation =
-  (table: Table, realm: string, place: Pick<MessageHead, 'conversation' | 'channelId' | 'people'>): Reacher =>
+/**
+ * The messages of a place as its index shows them: changes come a moment late. Who needs those too asks `inPlace`
+ * (message-place.ts).
+ */
+export const inIndex =
+  (table: Table, realm: string, place: Place): Reacher =>
   async (reach) => {
-    const pk = indexes.conversation.key(realm, place.conversation);
-    const { items, more } = await table.page<IndexEntry>({
-      index: indexes.conversation,
-      pk,
-      ...rangeOf(reach),
-    });
-    const heads = items.map((entry) => headOf(entry, place));
+    const { channelId, conversation } = place;
+    const [index, pk] =
+      conversation === undefined
+        ? ([indexes.channel, indexes.channel.key(realm, channelId)] as const)
+        : ([indexes.conversation, indexes.conversation.key(realm, conversation)] as const);
+    const { items, more } = await table.page<IndexEntry>({ index, pk, ...rangeOf(reach) });
+    const heads = items.map((entry) =>
+      conversation === undefined
+        ? headOf(entry, { channelId, conversation: topicConversation(channelId, entry.topic ?? '') })
+        : headOf(entry, place),
+    );
     return { heads, until: more ? heads.at(-1)?.id : undefined };
   };
 
@@ -181,20 +181,3 @@ export const bare = ({ id, conversation, people, channelId, ...message }: Messag
     },
   ),
 });
-
-/** How many numbers of the log the tail goes back: more than are taken while an index catches up. */
-const TAIL = 40;
-
-/** The end of the log of the organization, from a consistent read: what an index may not show yet. */
-export async function logTail(table: Table, realm: string): Promise<Slot[]> {
-  const pk = partition('slot', { realm });
-  const { items } = await table.page<Slot>({ pk, descending: true, limit: TAIL });
-  return items;
-}
-
-/** The messages among slots of the log. */
-export const messagesIn = (slots: readonly Slot[]): MessageSlot[] => slots.filter(isMessage);
-
-/** The newest messages of the organization, from the end of its log. */
-export const recentMessages = async (table: Table, realm: string): Promise<MessageSlot[]> =>
-  messagesIn(await logTail(table, realm));

@@ -4,12 +4,13 @@ import { directConversation, topicConversation } from '../message/conversation.t
 import { Strip } from '../message/message-strip.ts';
 import type { ReadState } from '../unread/read-state.ts';
 import { firstRead, type Lane } from './message-gather.ts';
-import { aboveFloor, listedLane, type Place, type PlaceLane, type Recent, stripOf } from './message-lanes.ts';
-import { starredBy, toldAmongListed } from './message-reach.ts';
+import { aboveFloor, listedLane, type PlaceLane, stripOf } from './message-lanes.ts';
+import { type Place, starredBy, toldAmongListed } from './message-reach.ts';
 import type { Wanted } from './message-window.ts';
 import { canBeTopic, type Term } from './narrow.ts';
 import type { Places } from './places.ts';
 import type { Reader } from './reader.ts';
+import type { Recent } from './recent.ts';
 
 /**
  * Where to look for the messages of a narrow: the smallest set of places that holds all of them. What they have in
@@ -118,13 +119,13 @@ function partsOf(
 export class Lanes {
   readonly #reader: Reader;
   readonly #source: Source;
-  readonly #recent: () => Recent;
+  readonly #recent: () => Promise<Recent>;
   readonly #strips = new Map<string, Strip>();
   #all: Promise<readonly (Lane | PlaceLane)[]> | undefined;
   #unread: Promise<readonly Lane[]> | undefined;
 
-  /** `recent` reads the newest messages of the organization, once for all lanes of a fetch. */
-  constructor(reader: Reader, source: Source, recent: () => Recent) {
+  /** `recent` reads the end of the log, once for all lanes of a fetch. */
+  constructor(reader: Reader, source: Source, recent: () => Promise<Recent>) {
     this.#reader = reader;
     this.#source = source;
     this.#recent = recent;

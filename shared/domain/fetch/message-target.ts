@@ -1,9 +1,9 @@
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import type { Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
 import { isId, type Seen } from '../channel/channel-access.ts';
 import { mayRead } from '../message/message-access.ts';
+import type { Outside } from '../outside.ts';
 import type { Standing } from '../permission.ts';
 import type { Known, Pointer } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
@@ -30,7 +30,7 @@ export function followMessage(known: Known, id: number): MessageSlot | undefined
 
 /** Reads what decides about a message, and `loadMore` beside it. One round trip if that is one. */
 export async function loadTarget<M>(
-  table: Table,
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
   known: Known,
   userId: number,
   id: number,
@@ -38,7 +38,7 @@ export async function loadTarget<M>(
 ): Promise<Target<M> | undefined> {
   const message = followMessage(known, id);
   if (message === undefined) return undefined;
-  const reader = new Reader(table, known.realm, userId);
+  const reader = new Reader(outside, known.realm, userId);
   const [seen, more] = await Promise.all([
     message.channelId === undefined ? undefined : reader.seen(message.channelId),
     loadMore(message, reader),

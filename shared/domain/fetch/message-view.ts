@@ -2,12 +2,13 @@ import type { MessageHead } from '../../log/message.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { Strip } from '../message/message-strip.ts';
 import { type Gathered, gather, type Lane, type Search } from './message-gather.ts';
-import { aboveFloor, listedLane, type Recent } from './message-lanes.ts';
+import { aboveFloor, listedLane } from './message-lanes.ts';
 import { inLog } from './message-reach.ts';
 import { Lanes, listedAsUnread, type Source } from './message-source.ts';
 import type { Wanted } from './message-window.ts';
 import type { Places } from './places.ts';
 import type { Reader } from './reader.ts';
+import type { Recent } from './recent.ts';
 
 /** What the views of one fetch have in common. */
 export interface Ground {
@@ -19,8 +20,8 @@ export interface Ground {
   readonly isFiltered: boolean;
   /** One of them is that a message is unread. */
   readonly isUnreadOnly: boolean;
-  /** The newest messages of the organization: read once. */
-  readonly recent: () => Recent;
+  /** The end of the log: read once. */
+  readonly recent: () => Promise<Recent>;
 }
 
 /** Slots of the log that one look takes. */

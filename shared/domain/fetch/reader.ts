@@ -6,7 +6,7 @@ import type { Channel, Subscription } from '../channel/channel.ts';
 import { isId, type Seen } from '../channel/channel-access.ts';
 import { folded } from '../folding.ts';
 import { formerChannelOf, readPlaceOf } from '../message/message-head.ts';
-import type { Memory } from '../pointer.ts';
+import type { Outside } from '../outside.ts';
 import type { Reaction } from '../reaction/reaction.ts';
 import { loadReactions } from '../reaction/reaction-store.ts';
 import type { Dialogue } from '../send/direct.ts';
@@ -14,6 +14,7 @@ import type { UserTopic } from '../topic/user-topic.ts';
 import { loadReadStates, type ReadState, stateFrom } from '../unread/read-state.ts';
 import type { Star } from '../unread/star.ts';
 import type { User } from '../user/user.ts';
+import { extents, loadRecent, type Recent } from './recent.ts';
 
 /**
  * What a request reads for one person who looks at messages. Each thing is asked for by name and read once; what is
@@ -23,15 +24,14 @@ export class Reader {
   readonly table: Table;
   readonly realm: string;
   readonly userId: number;
-  readonly #memory: Memory | undefined;
+  readonly #outside: Pick<Outside, 'table' | 'now' | 'memory'>;
   readonly #read = new Map<string, Promise<unknown>>();
   readonly #kept = new Map<number, MessageSlot>();
   #starred: readonly Starred[] = [];
 
-  /** `memory`: what the container remembers, for who reads messages to tell them. */
-  constructor(table: Table, realm: string, userId: number, memory?: Memory) {
-    this.#memory = memory;
-    this.table = table;
+  constructor(outside: Pick<Outside, 'table' | 'now' | 'memory'>, realm: string, userId: number) {
+    this.#outside = outside;
+    this.table = outside.table;
     this.realm = realm;
     this.userId = userId;
   }
@@ -46,6 +46,11 @@ export class Reader {
 
   #item<T>(at: Key): Promise<T | undefined> {
     return this.#once(nameOf(at), () => this.table.get<T>(at));
+  }
+
+  /** What the end of the log tells of messages that the indexes may not show as they are. */
+  recent(): Promise<Recent> {
+    return this.#once('recent', () => loadRecent(this.#outside, this.realm, extents.read));
   }
 
   /** A channel with the reader's own subscription to it; undefined when there is no such channel. */
@@ -196,7 +201,7 @@ export class Reader {
   /** The reactions that are stored beside a message. Two round trips where they are many, mostly one. */
   reactions(messageId: number): Promise<readonly Reaction[]> {
     return this.#once(`reactions ${messageId}`, () =>
-      loadReactions(this.table, this.realm, messageId, this.#memory),
+      loadReactions(this.table, this.realm, messageId, this.#outside.memory),
     );
   }
 

@@ -2,6 +2,7 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { Caller } from '../caller.ts';
 import type { Target } from '../fetch/message-target.ts';
 import type { Reader } from '../fetch/reader.ts';
+import type { Outside } from '../outside.ts';
 import { holds } from '../permission.ts';
 import { badRequest } from '../problems.ts';
 import type { User } from '../user/user.ts';
@@ -15,12 +16,16 @@ export interface DeletionGround {
 }
 
 /** Reads it. One round trip. */
-export async function loadDeletion(message: MessageSlot, reader: Reader): Promise<DeletionGround> {
+export async function loadDeletion(
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  message: MessageSlot,
+  reader: Reader,
+): Promise<DeletionGround> {
   const { table, realm } = reader;
   const [sender, removed, left] = await Promise.all([
     reader.user(message.senderId),
     loadRemoved(table, realm, message),
-    loadLeft(table, realm, [message]),
+    loadLeft(outside, realm, [message]),
   ]);
   return { sender, removed, left };
 }

@@ -59,7 +59,7 @@ interface Decided {
 }
 
 /** What the transaction of a request looks at. */
-type Held = Pick<Relocating, 'ground' | 'others' | 'oldest'>;
+type Held = Pick<Relocating, 'ground' | 'others' | 'oldest' | 'first'>;
 
 /**
  * Moves a message, and perhaps others of its topic with it, and tells both topics of it. All is decided before the
@@ -114,8 +114,8 @@ export async function moveMessages(
     }
     // One of them is not where its index showed it, or is too old: it takes a look at each of them to tell.
     if (limit !== undefined && mode === 'change_all')
-      await checkTopicMoveTime(outside, caller, { message, seen, ground: held.ground }, limit, now);
-    held = await loadTogether(outside.table, realm, move, message);
+      await checkTopicMoveTime(outside, caller, { message, seen }, limit, now);
+    held = await loadTogether(outside, realm, move, message);
   }
 }
 
@@ -176,14 +176,14 @@ async function moveAtOnce(
 async function moveFirst(
   context: MoveContext,
   decided: Decided,
-  { ground }: Held,
+  { ground, first }: Held,
   oldest: MessageHead,
 ): Promise<readonly Job[]> {
   const { caller, outside } = context;
   const { move, message, channels, manner, notBefore, floor } = decided;
   const { from, to, mode } = move;
   const begins = mode === 'change_all' ? floor : message.id;
-  const isWhole = ground.left.topic !== undefined && ground.left.topic.minId >= begins;
+  const isWhole = ground.left.topic !== undefined && first >= begins;
   const task: RestTask = {
     by: move.userId,
     from,

@@ -3,10 +3,11 @@ import { type EventEntry, type MessageSlot, tombstoneOf } from '../../log/slot.t
 import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { firstMessageEvent } from '../channel/first-message.ts';
-import { type Ends, loadEnds } from '../fetch/message-neighbours.ts';
+import { areNewer, firstMessageEvent } from '../channel/first-message.ts';
+import { loadNewest, type Neighbour } from '../fetch/message-neighbours.ts';
 import { messageKey, stillTheSame } from '../fetch/message-target.ts';
 import { doLeave } from '../outbox/outbox.ts';
+import type { Outside } from '../outside.ts';
 import {
   doForget,
   loadSummary,
@@ -17,7 +18,6 @@ import { type Conversation, doLeaveDirect, type LeavingDirect } from '../send/di
 import {
   doLeaveChannel,
   doLeaveTopic,
-  firstAfter,
   type Leaving,
   type LeavingState,
   loadLeaving,
@@ -41,7 +41,7 @@ export type Left =
       readonly kind: 'direct';
       readonly leaving: LeavingDirect;
       readonly conversation: Conversation | undefined;
-      readonly ends: Ends;
+      readonly newest: readonly Neighbour[];
     };
 
 /** Earlier versions of a message that go in the transaction of its removal; what is more goes before it. */
@@ -66,9 +66,9 @@ async function loadEdits(table: Table, realm: string, message: MessageSlot): Pro
   return items.map(({ seq }) => seq);
 }
 
-/** Reads how messages of one conversation would leave it. One round trip. */
+/** Reads how messages of one conversation would leave it. One round trip, seldom two. */
 export async function loadLeft(
-  table: Table,
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
   realm: string,
   messages: readonly [MessageSlot, ...MessageSlot[]],
 ): Promise<Left> {
@@ -76,13 +76,14 @@ export async function loadLeft(
   const ids = messages.map(({ id }) => id);
   if (channelId !== undefined) {
     const leaving = { channelId, topic, ids };
-    return { kind: 'topic', leaving, state: await loadLeaving(table, realm, leaving, ids.length) };
+    return { kind: 'topic', leaving, state: await loadLeaving(outside, realm, leaving, ids.length) };
   }
-  const [stored, ends] = await Promise.all([
-    table.get<Conversation>(key('conversation', { realm, conversation })),
-    loadEnds(table, realm, { conversation }, ids.length),
+  const reading = outside.table.get<Conversation>(key('conversation', { realm, conversation }));
+  const [stored, newest] = await Promise.all([
+    reading,
+    loadNewest(outside, realm, { conversation }, ids.length, reading),
   ]);
-  return { kind: 'direct', leaving: { conversation, ids }, conversation: stored, ends };
+  return { kind: 'direct', leaving: { conversation, ids }, conversation: stored, newest };
 }
 
 /** The table and the organization in which messages are removed, and the checks on which it rests that they may be. */
@@ -138,7 +139,7 @@ export function planRemoval(
   left: Left,
   now: number,
   ground: readonly Write[] = [],
-): { readonly count: number; readonly plan: () => Change<Record<never, never>> } {
+): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<Record<never, never>> } {
   const entries = [
     ...removed.map(
       ({ message }): EventEntry => ({
@@ -151,7 +152,7 @@ export function planRemoval(
   ];
   return {
     count: entries.length,
-    plan: () => ({
+    plan: (numbers) => ({
       writes: [
         ...ground,
         ...removed.flatMap(({ message, edits, reactions }): Write[] => [
@@ -165,7 +166,7 @@ export function planRemoval(
           doForget(realm, message.id, reactions, now),
         ]),
         ...leaveReactions(realm, removed, now),
-        ...leaveWrites(realm, left),
+        ...leaveWrites(realm, left, numbers.at(-1) as number),
       ],
       entries,
       result: {},
@@ -184,14 +185,14 @@ function leaveReactions(realm: string, removed: readonly Removed[], now: number)
 
 function firstMessageEvents(left: Left): EventEntry[] {
   if (left.kind === 'direct') return [];
-  const first = firstAfter(left.leaving, left.state);
-  return first === undefined ? [] : [firstMessageEvent(left.leaving.channelId, first)];
+  const { leaving, state } = left;
+  return areNewer(state.count, leaving.ids) ? [] : [firstMessageEvent(leaving.channelId)];
 }
 
-function leaveWrites(realm: string, left: Left): Write[] {
-  if (left.kind === 'direct') return doLeaveDirect(realm, left.leaving, left.conversation, left.ends);
+function leaveWrites(realm: string, left: Left, number: number): Write[] {
+  if (left.kind === 'direct') return doLeaveDirect(realm, left.leaving, left.conversation, left.newest);
   const departure = doLeaveTopic(realm, left.leaving, left.state);
-  return [...departure.writes, ...doLeaveChannel(realm, left.leaving, left.state, departure)];
+  return [...departure.writes, doLeaveChannel(realm, left.leaving, left.state, departure, number)];
 }
 
 /**

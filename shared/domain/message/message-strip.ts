@@ -27,15 +27,12 @@ export type Reacher = (reach: Reach) => Promise<Reached>;
  */
 export class Strip {
   readonly #reach: Reacher;
-  readonly #recent: () => Promise<readonly MessageHead[]>;
   readonly #heads = new Map<number, MessageHead>();
   #low = 0;
   #high = 0;
 
-  /** `recent` tells messages of this place that an index may not show yet, from a consistent read. */
-  constructor(reach: Reacher, recent: () => Promise<readonly MessageHead[]> = nothing) {
+  constructor(reach: Reacher) {
     this.#reach = reach;
-    this.#recent = recent;
   }
 
   /** These messages, where there are no others. */
@@ -82,13 +79,9 @@ export class Strip {
       side === 'older'
         ? { from: above + 1, to: Math.min(next, LARGEST_NUMBER), side, limit }
         : { from: next, to: Math.min(below - 1, LARGEST_NUMBER), side, limit };
-    const [{ heads, until }, recent] = await Promise.all([this.#reach(reach), this.#recent()]);
+    const { heads, until } = await this.#reach(reach);
     for (const head of heads) this.#heads.set(head.id, head);
     if (side === 'older') this.#low = until ?? above + 1;
     else this.#high = until === undefined ? below : until + 1;
-    for (const head of recent)
-      if (head.id >= this.#low && head.id < this.#high) this.#heads.set(head.id, head);
   }
 }
-
-const nothing = async (): Promise<readonly MessageHead[]> => [];

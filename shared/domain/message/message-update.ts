@@ -2,12 +2,13 @@ import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
 import { isId } from '../channel/channel-access.ts';
+import type { Outside } from '../outside.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
 import type { SeenTopic } from './move-rest.ts';
-import { loadStep, type Move, type StepGround } from './move-step.ts';
-import { loadTogether } from './move-together.ts';
+import type { Move, StepGround } from './move-step.ts';
+import { loadAlone, loadTogether } from './move-together.ts';
 
 /** An update of a message as it was asked for. */
 export interface AskedUpdate {
@@ -59,6 +60,8 @@ export interface Relocating {
   readonly others: readonly MessageHead[] | undefined;
   /** The oldest of those that may go with it, as the index shows them. */
   readonly oldest: readonly MessageHead[];
+  /** The oldest message of the topic that it leaves. */
+  readonly first: number;
 }
 
 /**
@@ -80,7 +83,7 @@ export async function loadStanding(
 
 /** Reads it; undefined where the message stays. One round trip. */
 export async function loadRelocating(
-  table: Table,
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
   realm: string,
   message: MessageSlot,
   asked: AskedUpdate,
@@ -90,11 +93,12 @@ export async function loadRelocating(
   if (to === undefined || message.channelId === undefined) return undefined;
   const from = { channelId: message.channelId, topic: message.topic ?? '' };
   const { mode } = asked;
+  const { table } = outside;
   const [target, together] = await Promise.all([
     loadTargetChannel(table, realm, to.channelId, who),
     mode === 'change_one'
-      ? loadStep(table, realm, { from, to }, [message]).then((ground) => ({ ground, others: [], oldest: [] }))
-      : loadTogether(table, realm, { from, to, mode }, message),
+      ? loadAlone(outside, realm, { from, to }, message)
+      : loadTogether(outside, realm, { from, to, mode }, message),
   ]);
   return { to, target, ...together };
 }

@@ -1,7 +1,10 @@
 import { Stale } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
+import type { Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
+import type { ChannelCount } from '../channel/channel.ts';
+import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
 import { folded } from '../folding.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
 import { isWhole, MOST_JOINING, sendersOf } from './move-people.ts';
@@ -45,38 +48,41 @@ export function spellingWrites(
 }
 
 /** What changes of the counts of a channel in which messages arrive, or topics vanish. */
-export interface CountsChange {
+export interface Arrivals {
   readonly channelId: number;
   /** How many named topics there are more, or fewer. */
   readonly namedTopics: number;
-  /** The target topic begins with these messages. */
+  /** A topic with a name begins with these messages. */
   readonly begins: boolean;
-  /** The oldest message of the channel, where it becomes another one. */
-  readonly first?: number | undefined;
-  /** The message with which the target topic begins or becomes older (`ChannelCount.opened`). */
-  readonly opened?: number | undefined;
 }
 
-/** Changes them; `seen` is the oldest message of the channel as it was read. */
-export function countsWrites(
-  realm: string,
-  { channelId, namedTopics, begins, first, opened }: CountsChange,
-  seen: number | undefined,
-): Write[] {
+/** The channel may be restricted to its empty topic at this very moment (specification 3). */
+const freeFor = (begins: boolean): Condition => (begins ? { equals: { onlyEmptyTopic: undefined } } : {});
+
+/** Changes the counts where messages move within one channel, which leaves its oldest message as it is. */
+export function countsWrites(realm: string, { channelId, namedTopics, begins }: Arrivals): Write[] {
   const at = key('channelCount', { realm, channelId });
-  // The channel may be restricted to its empty topic at this very moment (specification 3).
-  const free = begins ? { equals: { onlyEmptyTopic: undefined } } : {};
-  const add = namedTopics === 0 ? {} : { add: { namedTopics } };
-  if (first !== undefined) {
-    const set = { set: { firstMessageId: first, ...(opened !== undefined && { opened }) } };
-    return [{ update: at, change: { ...set, ...add }, when: { ...free, above: { firstMessageId: first } } }];
-  }
-  if (opened !== undefined) {
-    const held = { equals: { ...free.equals, firstMessageId: seen } };
-    return [{ update: at, change: { set: { opened }, ...add }, when: held }];
-  }
-  if (namedTopics !== 0) return [{ update: at, change: add, when: free }];
-  return begins ? [{ check: at, when: free }] : [];
+  const when = freeFor(begins);
+  if (namedTopics !== 0) return [{ update: at, change: { add: { namedTopics } }, when }];
+  return begins ? [{ check: at, when }] : [];
+}
+
+/**
+ * Changes the counts of a channel to which these messages come from another one, and forgets its oldest message if one
+ * of them may be older.
+ *
+ * @param number of the log, of the transaction with which they come
+ */
+export function doComeToChannel(
+  realm: string,
+  { channelId, namedTopics, begins }: Arrivals,
+  ids: readonly number[],
+  count: ChannelCount | undefined,
+  number: number,
+): Write {
+  const change = namedTopics === 0 ? {} : { add: { namedTopics } };
+  const counts = { realm, channelId, change, when: freeFor(begins) };
+  return areNewer(count, ids) ? holdFirst(counts, count) : forgetFirst(counts, number);
 }
 
 /** The target topic with the messages that arrive in it, held to how it was seen. */
@@ -88,7 +94,7 @@ export function arrivalWrites(
 ): Write[] {
   const place = { realm, channelId, topic: folded(topic) };
   const ids = [...messages.map(({ id }) => id), ...(notice ? [notice.id] : [])];
-  const [minId, maxId] = [Math.min(...ids), Math.max(...ids)];
+  const maxId = Math.max(...ids);
   // Some message was sent at this time: were a later day stored, the channel would miss that it is alive then.
   const sent =
     notice?.now ?? 1000 * Math.max(0, ...messages.filter(isWhole).map(({ timestamp }) => timestamp));
@@ -106,7 +112,6 @@ export function arrivalWrites(
   if (seen === undefined) {
     const item: Topic = {
       topic,
-      minId,
       maxId,
       arrived: ids.length,
       left: 0,
@@ -120,8 +125,7 @@ export function arrivalWrites(
     ];
   }
   const set = {
-    ...(minId < seen.minId && { minId }),
-    ...(maxId > seen.maxId && { maxId, topic, day }),
+    ...(maxId > seen.maxId ? { maxId, topic, day } : { late: maxId }),
     ...mark(moving),
   };
   const add = { arrived: ids.length, ...(joining.length > 0 && { participants: joining.length }) };

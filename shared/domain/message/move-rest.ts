@@ -10,10 +10,11 @@
 
 import { commit, Stale } from '../../log/commit.ts';
 import { decideAnew } from '../../log/decide-anew.ts';
-import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Write } from '../../table/write.ts';
-import { inConversation, readMessages, recentMessages } from '../fetch/message-reach.ts';
+import { inPlace } from '../fetch/message-place.ts';
+import { readMessages } from '../fetch/message-reach.ts';
+import { extents, loadRecent } from '../fetch/recent.ts';
 import { doLeave, finish, type Job, type Left, loadJob, outboxKey } from '../outbox/outbox.ts';
 import { loadWorld, type OutboxWorld } from '../outbox/outbox-world.ts';
 import type { Outside } from '../outside.ts';
@@ -21,7 +22,8 @@ import { badRequest } from '../problems.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
 import { thinOut } from '../topic/topic-leave.ts';
 import type { TopicPlace } from '../topic/user-topic.ts';
-import { isSameTopic, topicConversation } from './conversation.ts';
+import { topicConversation } from './conversation.ts';
+import type { Reached } from './message-strip.ts';
 import { leavesPeople } from './move-people.ts';
 import { loadStep, type Move, oneStep, planStep, STEP } from './move-step.ts';
 import { type MovedTask, tellMoved } from './moved-notice.ts';
@@ -114,40 +116,32 @@ export async function moveRest(world: OutboxWorld, rest: Rest, ends: number): Pr
 async function moveOthers(world: OutboxWorld, rest: Rest, ends: number): Promise<boolean> {
   const { outside, realmId: realm } = world;
   const { from, lowest, part: highest } = rest;
-  const conversation = topicConversation(from.channelId, from.topic);
-  const reach = inConversation(outside.table, realm, { conversation, channelId: from.channelId });
+  const place = { channelId: from.channelId, conversation: topicConversation(from.channelId, from.topic) };
   for (let look = 1; ; look++) {
+    const recent = await loadRecent(outside, realm, extents.worker);
+    const reach = inPlace(outside.table, realm, place, async () => recent);
     for (let next: number | undefined = lowest; next !== undefined; ) {
       if (outside.now() > ends) return false;
-      const { heads, until } = await reach({ from: next, to: highest, side: 'newer', limit: STEP });
-      if (!(await moveThese(world, rest, heads))) return true;
+      const { heads, until }: Reached = await reach({ from: next, to: highest, side: 'newer', limit: STEP });
+      const ids = heads.map(({ id }) => id).sort((a, b) => a - b);
+      if (!(await moveThese(world, rest, ids))) return true;
       next = until === undefined ? undefined : until + 1;
     }
-    const recent = await recentMessages(outside.table, realm);
-    const missed = recent.filter(({ id }) => id >= lowest && id < highest);
-    if (!(await moveThese(world, rest, missed))) return true;
-    if (look === LOOKS || !(await isLeft(world, rest))) return true;
-    await outside.wait(10 * 2 ** look);
+    if (recent.isWhole || look === LOOKS) return true;
+    await outside.wait(PAUSE);
   }
 }
 
-/** How often the index is asked where it does not show messages that are there: it does a moment after they came. */
-const LOOKS = 8;
-
-/** Whether the topic tells of messages that should have gone. */
-async function isLeft({ outside, realmId: realm }: OutboxWorld, rest: Rest): Promise<boolean> {
-  const { from, to, lowest, part: highest } = rest;
-  if (isSameTopic(from, to)) return false;
-  const topic = await outside.table.get<Topic>(topicKey(realm, from));
-  return [topic?.minId, topic?.maxId].some((id) => id !== undefined && id >= lowest && id < highest);
-}
+/** How often to look again, and after how many ms, where the log has too much to tell what an index may not show. */
+const LOOKS = 10;
+const PAUSE = 1_000;
 
 /**
  * Moves those of these messages that are still in the topic, in as many steps as they need. False where no more may be
  * moved.
  */
-async function moveThese(world: OutboxWorld, rest: Rest, heads: readonly MessageHead[]): Promise<boolean> {
-  for (let open = heads.map(({ id }) => id); open.length > 0; ) {
+async function moveThese(world: OutboxWorld, rest: Rest, ids: readonly number[]): Promise<boolean> {
+  for (let open = ids; open.length > 0; ) {
     // Somebody may write to one of the topics meanwhile, or change one of the messages.
     const [isMoved, last] = await decideAnew(world.outside, async () => {
       const step = oneStep(await stillHere(world, rest, open));
@@ -200,7 +194,7 @@ async function moveStep(world: OutboxWorld, rest: Rest, step: readonly MessageSl
   const { outside, log, realmId: realm } = world;
   const { by, from, to, mode, channelName, at: now } = rest;
   const move: Move = { from, to, mode, userId: by };
-  const ground = await loadStep(outside.table, realm, move, step);
+  const ground = await loadStep(outside, realm, move, step);
   if (ground.topic === undefined && to.topic !== '' && ground.count?.onlyEmptyTopic === true) return false;
   const leaving = { ...from, ids: step.map(({ id }) => id) };
   const left = await thinOut(outside.table, realm, leaving, ground.left, outside.uuid);

@@ -2,24 +2,24 @@ import type { Change } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry, MessageEntry, MessageSlot } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
-import { firstMessageEvent } from '../channel/first-message.ts';
+import { areNewer, firstMessageEvent } from '../channel/first-message.ts';
 import { folded } from '../folding.ts';
+import type { Outside } from '../outside.ts';
 import { doNoteMove, hasReactions } from '../reaction/reaction-store.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
-import {
-  doLeaveChannel,
-  doLeaveTopic,
-  firstAfter,
-  type LeavingState,
-  loadLeaving,
-} from '../topic/topic-leave.ts';
+import { doLeaveChannel, doLeaveTopic, type LeavingState, loadLeaving } from '../topic/topic-leave.ts';
 import { isSameTopic } from './conversation.ts';
 import { deletionPayload } from './message-removal.ts';
 import { doRelocate, doRevise, type Relocation, type Rewrite } from './message-revision.ts';
-import { type Arriving, arrivalWrites, countsWrites, spellingWrites } from './move-arrival.ts';
+import {
+  type Arriving,
+  arrivalWrites,
+  countsWrites,
+  doComeToChannel,
+  spellingWrites,
+} from './move-arrival.ts';
 import { isWhole, MOST_JOINING, sendersOf } from './move-people.ts';
 import { unreadByMove } from './moved-unread.ts';
 
@@ -57,15 +57,16 @@ export function oneStep(messages: readonly MessageSlot[]): readonly MessageSlot[
 
 /** Reads what a step looks at. One round trip. */
 export async function loadStep(
-  table: Table,
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
   realm: string,
   { from, to }: Pick<Move, 'from' | 'to'>,
   messages: readonly MessageSlot[],
 ): Promise<StepGround> {
+  const { table } = outside;
   const place = { realm, channelId: to.channelId, topic: folded(to.topic) };
   const people = sendersOf(messages).slice(0, MOST_JOINING);
   const [left, topic, count, participants, reacted] = await Promise.all([
-    loadLeaving(table, realm, from, messages.length),
+    loadLeaving(outside, realm, from, messages.length),
     table.get<Topic>(topicKey(realm, to)),
     table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
     table.getMany<{ userId: number }>(people.map((userId) => key('participant', { ...place, userId }))),
@@ -135,11 +136,13 @@ export function planStep(
             ...(leavesChannel(move) ? [doNoteMove(realm, message.id, seq)] : []),
           ];
         }),
-        ...placeWrites(realm, move, ground, {
-          messages,
-          notice: notice && { id: numbers.at(-1) as number, now },
-          moving,
-        }),
+        ...placeWrites(
+          realm,
+          move,
+          ground,
+          { messages, notice: notice && { id: numbers.at(-1) as number, now }, moving },
+          numbers.at(-1) as number,
+        ),
         ...checks,
         ...(left?.(numbers.at(-1) as number) ?? []),
       ],
@@ -165,58 +168,45 @@ const leavesChannel = ({ from, to }: Pick<Move, 'from' | 'to'>): boolean => from
 function firstMessageEvents(
   { from, to }: Move,
   messages: readonly MessageHead[],
-  ground: StepGround,
+  { left, count }: StepGround,
 ): EventEntry[] {
   if (!leavesChannel({ from, to })) return [];
   const ids = messages.map(({ id }) => id);
-  const firsts = [
-    [from.channelId, firstAfter({ ...from, ids }, ground.left)],
-    [to.channelId, firstFor(ground, ids)],
-  ] as const;
-  return firsts.flatMap(([channelId, first]) =>
-    first === undefined ? [] : [firstMessageEvent(channelId, first)],
-  );
+  return [
+    ...(areNewer(left.count, ids) ? [] : [firstMessageEvent(from.channelId)]),
+    ...(areNewer(count, ids) ? [] : [firstMessageEvent(to.channelId)]),
+  ];
 }
 
-/** Keeps both topics and both channels right. */
-function placeWrites(realm: string, { from, to }: Move, ground: StepGround, arriving: Arriving): Write[] {
+/** Keeps both topics and both channels right, in the transaction of this number of the log. */
+function placeWrites(
+  realm: string,
+  { from, to }: Move,
+  ground: StepGround,
+  arriving: Arriving,
+  number: number,
+): Write[] {
   if (isSameTopic(from, to)) {
     return spellingWrites(topicKey(realm, to), to.topic, arriving, ground);
   }
   const { messages, moving } = arriving;
   const leaving = { ...from, ids: messages.map(({ id }) => id) };
   const departure = doLeaveTopic(realm, leaving, ground.left, moving);
-  const begins = ground.topic === undefined && to.topic !== '';
   const { channelId } = to;
+  const begins = ground.topic === undefined && to.topic !== '';
   const begun = begins ? 1 : 0;
   const counts =
     from.channelId === channelId
-      ? countsWrites(realm, { channelId, begins, namedTopics: departure.namedTopics + begun }, undefined)
+      ? countsWrites(realm, { channelId, begins, namedTopics: departure.namedTopics + begun })
       : [
-          ...doLeaveChannel(realm, leaving, ground.left, departure),
-          ...countsWrites(
+          doLeaveChannel(realm, leaving, ground.left, departure, number),
+          doComeToChannel(
             realm,
-            {
-              channelId,
-              begins,
-              namedTopics: begun,
-              first: firstFor(ground, leaving.ids),
-              opened: opensWith(ground, leaving.ids),
-            },
-            ground.count?.firstMessageId,
+            { channelId, begins, namedTopics: begun },
+            leaving.ids,
+            ground.count,
+            number,
           ),
         ];
   return [...departure.writes, ...counts, ...arrivalWrites(realm, to, arriving, ground)];
-}
-
-/** The message with which the topic begins or becomes older, if it does (`ChannelCount.opened`). */
-function opensWith({ topic }: StepGround, ids: readonly number[]): number | undefined {
-  const first = Math.min(...ids);
-  return topic === undefined || first < topic.minId ? first : undefined;
-}
-
-/** The oldest message of the channel, if one of these becomes it. */
-function firstFor({ count }: StepGround, ids: readonly number[]): number | undefined {
-  const first = Math.min(...ids);
-  return count?.firstMessageId === undefined || first < count.firstMessageId ? first : undefined;
 }

@@ -2,12 +2,13 @@ import type { MessageSlot } from '../../log/slot.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import type { Seen } from '../channel/channel-access.ts';
-import { inConversation, readMessages, recentMessages } from '../fetch/message-reach.ts';
+import { inPlace } from '../fetch/message-place.ts';
+import { readMessages } from '../fetch/message-reach.ts';
+import { extents, loadRecent } from '../fetch/recent.ts';
 import { roles } from '../group/system-group.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { type AskedMove, isResolution } from './move-check.ts';
-import type { StepGround } from './move-step.ts';
 
 /** Requests that were made in time may arrive a little late (seconds), as in the reference. */
 export const LEEWAY = 20;
@@ -43,29 +44,30 @@ export function checkMoveTime(message: MessageSlot, limit: number, now: number):
  * refusal tells how many are not, so that clients can offer to move just those: for that the whole topic is read.
  */
 export async function checkTopicMoveTime(
-  { table }: Outside,
+  outside: Outside,
   { realmId: realm }: Caller,
-  { message, seen, ground }: { message: MessageSlot; seen: Seen; ground: StepGround },
+  { message, seen }: { message: MessageSlot; seen: Seen },
   limit: number,
   now: number,
 ): Promise<void> {
+  const { table } = outside;
   const { conversation, channelId } = message;
   const { channel, subscription } = seen;
-  const isShared = channel.historyPublicToSubscribers;
-  const from = isShared ? 0 : (subscription?.since ?? 0) + 1;
-  const reach = inConversation(table, realm, { conversation, ...(channelId !== undefined && { channelId }) });
-  const ends = isShared
-    ? ground.left.ends.oldest
-    : (await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: FEW })).heads;
+  const from = channel.historyPublicToSubscribers ? 0 : (subscription?.since ?? 0) + 1;
+  const recent = loadRecent(outside, realm, extents.read);
+  const place = { conversation, ...(channelId !== undefined && { channelId }) };
+  const reach = inPlace(table, realm, place, () => recent);
+  const first = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: FEW });
   const oldest = await readMessages(
     table,
     realm,
-    ends.map(({ id }) => id),
+    first.heads.map(({ id }) => id),
   );
-  if (!oldest.some((each) => each.conversation === conversation && isTooOld(each, limit, now))) return;
+  const here = oldest.filter((each) => each.conversation === conversation);
+  const isKnown = here.length > 0 || first.until === undefined;
+  if (isKnown && !here.some((each) => isTooOld(each, limit, now))) return;
 
-  const recent = (await recentMessages(table, realm)).filter((each) => each.conversation === conversation);
-  const ids = new Set(recent.map(({ id }) => id).filter((id) => id >= from));
+  const ids = new Set<number>();
   for (let next: number | undefined = from; next !== undefined; ) {
     const { heads, until } = await reach({ from: next, to: LARGEST_NUMBER, side: 'newer', limit: MANY });
     for (const { id } of heads) ids.add(id);

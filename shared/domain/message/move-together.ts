@@ -1,16 +1,17 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { key, LARGEST_NUMBER, partition, sortPrefix } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { mayReadMessage, type Seen } from '../channel/channel-access.ts';
-import { bare, inConversation } from '../fetch/message-reach.ts';
+import { inPlace } from '../fetch/message-place.ts';
+import { extents, loadRecent } from '../fetch/recent.ts';
 import { folded } from '../folding.ts';
+import type { Outside } from '../outside.ts';
 import type { Standing } from '../permission.ts';
 import { hasReactions } from '../reaction/reaction-store.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
 import { loadLeaving } from '../topic/topic-leave.ts';
-import { type Move, STEP, type StepGround } from './move-step.ts';
+import { loadStep, type Move, STEP, type StepGround } from './move-step.ts';
 
 /*
  * The messages that go with another one are known when that one was read, and to read them too would take a round
@@ -18,6 +19,9 @@ import { type Move, STEP, type StepGround } from './move-step.ts';
  * takes all of them: each is held to be where the index shows it, and what is not known of them, who reacted, is left
  * to the worker of the outbox. Where anything of that does not hold, nothing has moved, and they are read.
  */
+
+/** Messages at the beginning of a topic that are looked at: an index may still show some that left it. */
+const FEW = 4;
 
 /** People of the target topic that are read with the message. */
 const MOST_TAKING = 1000;
@@ -27,25 +31,41 @@ export interface Together {
   readonly ground: StepGround;
   /** The messages that may go with the one that was asked for; undefined where they are too many. */
   readonly others: readonly MessageHead[] | undefined;
-  /** The oldest messages that the move is about, as the index shows them. */
+  /** The oldest messages that the move is about. */
   readonly oldest: readonly MessageHead[];
+  /** The oldest message of the topic. */
+  readonly first: number;
 }
 
 /** The lowest id of the messages that a move of this one is about. */
 export const lowestOf = (mode: Move['mode'], main: MessageHead): number =>
   mode === 'change_all' ? 0 : main.id + 1;
 
+/** Reads it for a message that moves alone. One round trip. */
+export async function loadAlone(
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  realm: string,
+  places: Pick<Move, 'from' | 'to'>,
+  message: MessageSlot,
+): Promise<Together> {
+  const ground = await loadStep(outside, realm, places, [message]);
+  return { ground, others: [], oldest: [], first: message.id };
+}
+
 /** Reads it. One round trip. */
 export async function loadTogether(
-  table: Table,
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
   realm: string,
   { from, to, mode }: Pick<Move, 'from' | 'to' | 'mode'>,
   main: MessageSlot,
 ): Promise<Together> {
+  const { table } = outside;
+  const recent = loadRecent(outside, realm, extents.write);
   const source = { conversation: main.conversation, channelId: from.channelId };
+  const reach = inPlace(table, realm, source, () => recent);
   const lowest = lowestOf(mode, main);
-  const [left, topic, count, taking, page, reacted] = await Promise.all([
-    loadLeaving(table, realm, from, STEP),
+  const [left, topic, count, taking, page, before, reacted] = await Promise.all([
+    loadLeaving(outside, realm, from, STEP, recent),
     table.get<Topic>(topicKey(realm, to)),
     table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
     table.page<{ userId: number }>({
@@ -53,29 +73,24 @@ export async function loadTogether(
       prefix: sortPrefix('participant', { topic: folded(to.topic) }),
       limit: MOST_TAKING,
     }),
-    inConversation(
-      table,
-      realm,
-      source,
-    )({ from: lowest, to: LARGEST_NUMBER, side: 'newer', limit: STEP + 1 }),
+    reach({ from: lowest, to: LARGEST_NUMBER, side: 'newer', limit: STEP + 1 }),
+    // Where the move is about all of the topic, its oldest message is on the page.
+    lowest === 0 ? undefined : reach({ from: 0, to: main.id - 1, side: 'newer', limit: FEW }),
     hasReactions(table, realm, main),
   ]);
-  // What the index does not show yet is in the newest part of the log.
-  const recent = left.ends.recent.filter(({ id }) => id >= lowest).map(bare);
-  const shown = page.heads.filter(({ id }) => !left.ends.elsewhere.has(id));
-  const heads = new Map([...shown, ...recent].map((head) => [head.id, head]));
-  heads.delete(main.id);
-  const isAll = mode !== 'change_all' || heads.size + 1 === messagesIn(left.topic);
-  const fits = !taking.more && page.until === undefined && heads.size < STEP && isAll;
-  const oldest = [...heads.values()].sort((a, b) => a.id - b.id);
+  const others = page.heads.filter(({ id }) => id !== main.id).sort((a, b) => a.id - b.id);
+  const isAll = mode !== 'change_all' || others.length + 1 === messagesIn(left.topic);
+  const fits = !taking.more && page.until === undefined && others.length < STEP && isAll;
+  const older = before?.heads.map(({ id }) => id) ?? [];
+  const first = Math.min(main.id, others[0]?.id ?? main.id, before?.until ?? main.id, ...older);
   const ground = {
     left,
     topic,
     count,
     taking: new Set(taking.items.map(({ userId }) => userId)),
-    reacted: reacted || heads.size > 0,
+    reacted: reacted || others.length > 0,
   };
-  return { ground, others: fits ? oldest : undefined, oldest };
+  return { ground, others: fits ? others : undefined, oldest: others, first };
 }
 
 /** How many messages a topic has: by that it is known whether the index shows all of them. */

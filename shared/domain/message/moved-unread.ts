@@ -35,13 +35,13 @@ export function unreadByMove({ from, to }: Moved, messages: readonly MessageHead
  * Who may have registered just then is told of all that are unread for them: what a client has, it may hear again.
  */
 export async function filledWithMoved(
-  { table }: Outside,
+  outside: Outside,
   { realmId: realm, user: { userId }, standing, isRegistering }: Caller & { readonly isRegistering: boolean },
   payload: Payload,
   { from, to }: Moved,
 ): Promise<Payload | undefined> {
   const ids = payload.messages as readonly number[];
-  const reader = new Reader(table, realm, userId);
+  const reader = new Reader(outside, realm, userId);
   const [source, target] = await Promise.all([reader.subscription(from), reader.subscription(to)]);
   const came = (id: number, subscription: Subscription | undefined): boolean =>
     subscription !== undefined && id > subscription.since;
@@ -51,7 +51,7 @@ export async function filledWithMoved(
   }
   const fresh = ids.filter((id) => came(id, target) && (isRegistering || !came(id, source)));
   if (fresh.length === 0) return undefined;
-  const heads = (await readHeads(table, realm, fresh)).filter(({ channelId }) => channelId === to);
+  const heads = (await readHeads(outside.table, realm, fresh)).filter(({ channelId }) => channelId === to);
   const isUnread = await unreadOf(reader)(heads);
   const unread = heads.filter(({ id }) => isUnread.has(id));
   if (unread.length === 0) return undefined;

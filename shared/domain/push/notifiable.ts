@@ -49,7 +49,7 @@ export async function accessNotified(
 ): Promise<Notified | undefined> {
   const { table, now } = outside;
   const { channelId, topic = '' } = message;
-  const reader = new Reader(table, realm, userId);
+  const reader = new Reader(outside, realm, userId);
   const [caller, settings, presence, comes, seen, userTopic, takesPart] = await Promise.all([
     loadCaller(outside, realm, userId),
     table.get(key('settings', { realm, userId })),

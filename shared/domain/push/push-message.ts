@@ -54,7 +54,7 @@ export async function noticesOfMessage(
     recipients.map(async ({ userId, notified, devices }): Promise<Notice[]> => {
       if (notified === undefined || devices.length === 0) return [];
       await notePushed(table, realm, userId, message.id);
-      if (!(await isUnreadBy(new Reader(table, realm, userId), message))) return [];
+      if (!(await isUnreadBy(new Reader(outside, realm, userId), message))) return [];
       const says = await saysOf(outside, realm, message, sender, notified);
       return devices.map((device) => ({ device, says }));
     }),

@@ -33,20 +33,18 @@ const subscription: Section = async (asking) => {
     const ids = subscribers?.get(channel.channelId);
     return ids === undefined ? {} : { subscribers: ids };
   };
-  return {
-    subscriptions: subscribed.map((each) => ({
-      ...withoutNull(subscriptionObject(each, each.subscription, now), settings),
-      ...listed(each),
-    })),
-    unsubscribed: unsubscribed.map((each) => ({
-      ...withoutNull(subscriptionObject(each, each.subscription, now), settings),
-      ...listed(each),
-    })),
-    never_subscribed: neverSubscribed.map((each) => ({
-      ...channelObject(each.channel, each.count, now),
-      ...listed(each),
-    })),
-  };
+  const asOwn = (each: (typeof subscribed | typeof unsubscribed)[number]) => ({
+    ...withoutNull(subscriptionObject(each, each.subscription, now), settings),
+    ...listed(each),
+  });
+  const [current, former, others] = await Promise.all([
+    asking.firsts.tellIn(subscribed.map(asOwn)),
+    asking.firsts.tellIn(unsubscribed.map(asOwn)),
+    asking.firsts.tellIn(
+      neverSubscribed.map((each) => ({ ...channelObject(each.channel, each.count, now), ...listed(each) })),
+    ),
+  ]);
+  return { subscriptions: current, unsubscribed: former, never_subscribed: others };
 };
 
 /** Channels that the client can handle: archived ones only where it says so. */
@@ -109,7 +107,9 @@ const stream: Section = async (asking) => {
   const shown = await shownChannels(asking);
   const now = asking.outside.now();
   return {
-    streams: byName(shown).map(({ channel, count }) => channelObject(channel, count, now)),
+    streams: await asking.firsts.tellIn(
+      byName(shown).map(({ channel, count }) => channelObject(channel, count, now)),
+    ),
   };
 };
 

@@ -1,8 +1,8 @@
 import { partition } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
 import type { Channel } from '../channel/channel.ts';
 import { Reader } from '../fetch/reader.ts';
 import type { Group } from '../group/group.ts';
+import type { Outside } from '../outside.ts';
 
 /**
  * What the state probably rests on, read before the cursor of the queue is fixed. The state may not be made of it
@@ -20,14 +20,15 @@ export interface Hints {
 
 /** Reads the hints for the state of these types, or of all. One round trip. */
 export async function loadHints(
-  table: Table,
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
   realm: string,
   userId: number,
   types: ReadonlySet<string> | undefined,
   includeSubscribers: boolean,
 ): Promise<Hints> {
   const wants = (type: string): boolean => types === undefined || types.has(type);
-  const reader = new Reader(table, realm, userId);
+  const { table } = outside;
+  const reader = new Reader(outside, realm, userId);
   const lists = wants('subscription') && includeSubscribers;
   const unread = wants('update_message_flags');
   const people = ['realm_user', 'presence', 'user_status'].some(wants);

@@ -1,4 +1,5 @@
 import type { Caller } from '../caller.ts';
+import type { FirstMessages } from '../channel/first-messages.ts';
 import type { Capability } from '../event/event-queue.ts';
 import type { Reader } from '../fetch/reader.ts';
 import type { Outside } from '../outside.ts';
@@ -34,6 +35,8 @@ export interface Asked {
 export interface Asking extends Asked {
   readonly users: () => Promise<readonly User[]>;
   readonly channels: () => Promise<readonly CountedChannel[]>;
+  /** Finds their oldest messages where those are forgotten. */
+  readonly firsts: FirstMessages;
   readonly subscriptions: () => Promise<Subscriptions>;
   readonly settings: () => Promise<UserSettings>;
   readonly policies: () => Promise<readonly UserTopic[]>;

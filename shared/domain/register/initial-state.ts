@@ -1,3 +1,4 @@
+import { FirstMessages } from '../channel/first-messages.ts';
 import { Reader } from '../fetch/reader.ts';
 import { loadChannels, loadFormer, loadSubscriberIds } from '../subscription/subscription-object.ts';
 import { loadUsers } from '../user/user-list.ts';
@@ -35,7 +36,7 @@ export async function loadInitialState(asked: Asked): Promise<object> {
   const { outside, caller, types } = asked;
   const { table } = outside;
   const { realmId, user } = caller;
-  const reader = new Reader(table, realmId, user.userId);
+  const reader = new Reader(outside, realmId, user.userId);
   const asking: Asking = {
     ...asked,
     reader,
@@ -43,6 +44,7 @@ export async function loadInitialState(asked: Asked): Promise<object> {
     settings: lazily(() => loadSettings(asked)),
     policies: lazily(() => loadPolicies(reader)),
     channels: lazily(() => loadChannels(table, realmId)),
+    firsts: new FirstMessages(outside, realmId, asked.cursor),
     subscriptions: lazily(async () => {
       const [current, former] = await Promise.all([
         reader.subscriptions(),
@@ -57,5 +59,14 @@ export async function loadInitialState(asked: Asked): Promise<object> {
     types === undefined || types.has(type) ? [section] : [],
   );
   const parts = await Promise.all([...new Set(wanted)].map((section) => section(asking)));
+  if (asking.firsts.haveFound) await rememberFirsts(asking);
   return Object.assign({}, ...parts);
+}
+
+/** Remembers the oldest messages of channels that had to be looked for. The state does not need it. */
+async function rememberFirsts({ firsts, channels, outside }: Asking): Promise<void> {
+  const counts = (await channels()).flatMap(({ count }) => count ?? []);
+  await firsts
+    .remember(counts)
+    .catch((error: Error) => outside.report({ level: 'WARN', firsts: error.message }));
 }

@@ -11,11 +11,12 @@ import type { Limit } from './retention-limit.ts';
 export type Step = readonly [MessageSlot, ...MessageSlot[]];
 
 /**
+/**
  * Writes of a step besides those of its messages, at most: its slot of the log, the checks of the limit, a job for the
- * outbox, and either a topic that vanishes with people who took part in it, the counts of its channel and the message
- * that is its oldest then, or a direct conversation that vanishes with its people, of whom there are at most 80.
+ * outbox, and either a topic that vanishes with people who took part in it and the counts of its channel, or a direct
+ * conversation that vanishes with its people, of whom there are at most 80.
  */
-const BESIDES = { topic: 1 + 2 + 1 + 1 + MOST_PARTICIPANTS + 2, direct: 1 + 1 + 1 + 1 + 80 };
+const BESIDES = { topic: 1 + 2 + 1 + 1 + MOST_PARTICIPANTS + 1, direct: 1 + 1 + 1 + 1 + 80 };
 
 /** Writes that a message takes at most: its tombstone, its reactions, and what is kept of its earlier versions. */
 const writesOf = ({ history = [] }: MessageSlot): number => 2 + Math.min(history.length, MOST_EDITS);
@@ -48,7 +49,7 @@ export async function expire(outside: Outside, log: Log, step: Step, { ground }:
   const { table, uuid, now } = outside;
   const { realm } = log;
   const [left, removed] = await Promise.all([
-    loadLeft(table, realm, step),
+    loadLeft(outside, realm, step),
     Promise.all(step.map((message) => loadRemoved(table, realm, message))),
   ]);
   const fitting = await makeRoom({ table, realm, uuid, ground }, removed, left);
@@ -56,7 +57,7 @@ export async function expire(outside: Outside, log: Log, step: Step, { ground }:
   let used: readonly number[] = [];
   await commit(log, count, (numbers) => {
     used = numbers;
-    return plan();
+    return plan(numbers);
   });
   if (isMilestone(used)) {
     // The work is done and told; keeping the log's floor near is only for the next registration.

@@ -1,6 +1,7 @@
 import { type Log, uncountMessages } from '../../log/log.ts';
 import { key, partition } from '../../table/keys.ts';
 import type { Channel, ChannelCount } from '../channel/channel.ts';
+import { rememberedFirst } from '../channel/first-message.ts';
 import { AT_ONCE, readMessages } from '../fetch/message-reach.ts';
 import type { Outside } from '../outside.ts';
 import type { Realm } from '../realm/realm.ts';
@@ -129,21 +130,24 @@ async function expireInChannels(visit: Visit, soonest: number): Promise<number |
       .filter((channel) => channel.messageRetentionDays === undefined)
       .map(({ channelId }) => channelId),
   );
-  const oldest = counts.flatMap(({ channelId, firstMessageId: id }) =>
-    following.has(channelId) && id !== undefined ? [{ channelId, id }] : [],
-  );
+  const oldest = counts
+    .filter(({ channelId }) => following.has(channelId))
+    .flatMap((count) => {
+      const first = rememberedFirst(count);
+      return first === null ? [] : [{ channelId: count.channelId, first }];
+    });
   let next = soonest;
   for (let start = 0; start < oldest.length; start += AT_ONCE) {
     const some = oldest.slice(start, start + AT_ONCE);
     const messages = await readMessages(
       table,
       realm,
-      some.map(({ id }) => id),
+      some.flatMap(({ first }) => first ?? []),
     );
     const times = new Map(messages.map(({ id, timestamp }) => [id, dueAt(timestamp, limit)]));
-    for (const { channelId, id } of some) {
-      // One that went meanwhile is no longer the oldest: it is looked up anew.
-      const due = times.get(id) ?? 0;
+    for (const { channelId, first } of some) {
+      // Where it is forgotten, or went meanwhile, it is looked up anew.
+      const due = (first && times.get(first)) ?? 0;
       const after = due > now() ? due : await expireInChannel(visit, channelId);
       if (after === undefined) return undefined;
       next = Math.min(next, after);

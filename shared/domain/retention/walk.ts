@@ -3,7 +3,7 @@ import { backoff, type Log } from '../../log/log.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import { key, LARGEST_NUMBER, padded, partition } from '../../table/keys.ts';
 import type { Channel } from '../channel/channel.ts';
-import { inChannel, readMessages } from '../fetch/message-reach.ts';
+import { inIndex, readMessages } from '../fetch/message-reach.ts';
 import type { Outside } from '../outside.ts';
 import type { Realm } from '../realm/realm.ts';
 import { expire, stepsOf } from './expire.ts';
@@ -112,7 +112,8 @@ async function loadChannelPage(
   channelId: number,
   from: number,
 ): Promise<Page | undefined> {
-  const reach = inChannel(table, realm, channelId);
+  // Nothing young is due, and what moved here a moment ago is met by the next visit.
+  const reach = inIndex(table, realm, { channelId });
   const { heads, until } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: PAGE });
   const ids = heads.map(({ id }) => id);
   const [messages, channel, organization] = await Promise.all([

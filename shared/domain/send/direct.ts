@@ -1,9 +1,10 @@
 import { Stale } from '../../log/commit.ts';
+import type { Changes } from '../../table/condition.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { Caller } from '../caller.ts';
 import { directGroups } from '../caller.ts';
-import type { Ends } from '../fetch/message-neighbours.ts';
+import type { Neighbour } from '../fetch/message-neighbours.ts';
 import { groupsOf } from '../group/group-setting.ts';
 import { isSystemGroup, systemGroups } from '../group/system-group.ts';
 import type { Outside } from '../outside.ts';
@@ -15,6 +16,8 @@ import type { User } from '../user/user.ts';
 export interface Conversation {
   readonly people: readonly number[];
   readonly maxId: number;
+  /** The message that came last below the newest one (see `Topic`). */
+  readonly late?: number;
   /** How many messages ever arrived in it, and how many left it. */
   readonly arrived: number;
   readonly left: number;
@@ -38,15 +41,19 @@ export function doArriveDirect(
 ): Write[] {
   const conversationKey = key('conversation', { realm, conversation });
   if (exists) {
-    return [
-      {
-        update: conversationKey,
-        change: { set: { maxId: messageId }, add: { arrived: 1 } },
-        when: { absent: false, below: { maxId: messageId } },
-        // A newer message was committed first: the conversation already tells of that one.
-        otherwise: { update: conversationKey, change: { add: { arrived: 1 } }, when: { absent: false } },
-      },
-    ];
+    const newer: Write = {
+      update: conversationKey,
+      change: { set: { maxId: messageId }, add: { arrived: 1 } },
+      when: { absent: false, below: { maxId: messageId } },
+    };
+    // A newer message was committed first; that may leave between two tries.
+    const older: Write = {
+      update: conversationKey,
+      change: { set: { late: messageId }, add: { arrived: 1 } },
+      when: { absent: false, above: { maxId: messageId } },
+      otherwise: newer,
+    };
+    return [{ ...newer, otherwise: older }];
   }
   const item: Conversation = { people, maxId: messageId, arrived: 1, left: 0, recipientId: messageId };
   const dialogue: Dialogue = { conversation, people };
@@ -72,7 +79,7 @@ export function doLeaveDirect(
   realm: string,
   { conversation, ids }: LeavingDirect,
   seen: Conversation | undefined,
-  ends: Ends,
+  newest: readonly Neighbour[],
 ): Write[] {
   // The messages were deleted since they were read, and the conversation with them.
   if (seen === undefined) throw new Stale([]);
@@ -84,17 +91,21 @@ export function doLeaveDirect(
       ...seen.people.map((userId): Write => ({ delete: key('dialogue', { realm, userId, conversation }) })),
     ];
   }
-  const left = { left: ids.length };
-  if (!ids.includes(seen.maxId)) {
-    const above = { maxId: Math.max(...ids) };
-    return [{ update: at, change: { add: left }, when: { absent: false, above } }];
+  const highest = Math.max(...ids);
+  const change: Changes = {
+    ...(seen.late !== undefined && ids.includes(seen.late) && { remove: ['late'] }),
+    add: { left: ids.length },
+  };
+  if (highest < seen.maxId) {
+    return [{ update: at, change, when: { absent: false, above: { maxId: highest } } }];
   }
-  const newest = ends.newest.find(({ id }) => !ids.includes(id));
-  if (newest === undefined) return [{ update: at, change: { add: left }, when: { equals: held } }];
+  const next = newest.find(({ id }) => !ids.includes(id));
+  // There is one, since more arrived than left: it came after the log was read.
+  if (next === undefined) throw new Stale([]);
   return [
-    { update: at, change: { set: { maxId: newest.id }, add: left }, when: { equals: held } },
+    { update: at, change: { ...change, set: { maxId: next.id } }, when: { equals: held } },
     {
-      check: key('slot', { realm, seq: newest.id }),
+      check: key('slot', { realm, seq: next.id }),
       when: { equals: { kind: 'message', conversation } },
     },
   ];

@@ -1,11 +1,15 @@
 import { Stale } from '../../log/commit.ts';
+import type { Changes } from '../../table/condition.ts';
 import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
-import { type Ends, loadEnds, type Neighbour } from '../fetch/message-neighbours.ts';
+import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
+import { loadNewest, type Neighbour } from '../fetch/message-neighbours.ts';
+import type { Recent } from '../fetch/recent.ts';
 import { folded } from '../folding.ts';
 import { topicConversation } from '../message/conversation.ts';
+import type { Outside } from '../outside.ts';
 import { type Topic, topicKey } from './topic.ts';
 
 /** Messages of one topic that leave it together: they are deleted, or they go elsewhere. */
@@ -19,7 +23,8 @@ export interface Leaving {
 export interface LeavingState {
   readonly topic: Topic | undefined;
   readonly count: ChannelCount | undefined;
-  readonly ends: Ends;
+  /** Some of the newest messages of the topic, the newest first. */
+  readonly newest: readonly Neighbour[];
   /** Some of those who take part in the topic. */
   readonly participants: readonly number[];
 }
@@ -30,21 +35,24 @@ export interface LeavingState {
  */
 export const MOST_PARTICIPANTS = 30;
 
-/** Reads what decides about messages that leave, so many at most. One round trip. */
+/** Reads what decides about messages that leave, so many at most. One round trip, seldom two. */
 export async function loadLeaving(
-  table: Table,
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
   realm: string,
   { channelId, topic }: Omit<Leaving, 'ids'>,
   leaving: number,
+  recent?: Promise<Recent>,
 ): Promise<LeavingState> {
-  const conversation = topicConversation(channelId, topic);
-  const [stored, count, ends, participants] = await Promise.all([
-    table.get<Topic>(topicKey(realm, { channelId, topic })),
+  const { table } = outside;
+  const place = { channelId, conversation: topicConversation(channelId, topic) };
+  const reading = table.get<Topic>(topicKey(realm, { channelId, topic }));
+  const [stored, count, newest, participants] = await Promise.all([
+    reading,
     table.get<ChannelCount>(key('channelCount', { realm, channelId })),
-    loadEnds(table, realm, { conversation, channelId }, leaving),
+    loadNewest(outside, realm, place, leaving, reading, recent),
     someParticipants(table, realm, channelId, topic),
   ]);
-  return { topic: stored, count, ends, participants };
+  return { topic: stored, count, newest, participants };
 }
 
 async function someParticipants(
@@ -66,19 +74,17 @@ export interface Departure {
   readonly writes: readonly Write[];
   /** What is added to the number of named topics of the channel: -1 where one vanishes. */
   readonly namedTopics: number;
-  /** Messages that the writes hold to be in the topic still. */
-  readonly held: readonly number[];
 }
 
 /**
- * Keeps the topic right when messages leave it: with its last message it vanishes, and with it who took part.
- * Arrivals are counted, so what was seen of the ends can be held to: where a message arrived or left meanwhile, the
- * change is refused and decided again. `moving` is the job of the outbox in which others follow.
+ * Keeps the topic right when messages leave it: with its last message it vanishes, and with it who took part. Where its
+ * newest one leaves, arrivals and departures are held to what was seen: if there was one meanwhile, the change is
+ * refused and decided again. `moving` is the job of the outbox in which others follow.
  */
 export function doLeaveTopic(
   realm: string,
   { channelId, topic, ids }: Leaving,
-  { topic: seen, ends, participants }: LeavingState,
+  { topic: seen, newest, participants }: LeavingState,
   moving?: string,
 ): Departure {
   // The messages went elsewhere since they were read, and the topic with them.
@@ -98,89 +104,51 @@ export function doLeaveTopic(
         ),
       ],
       namedTopics: topic === '' ? 0 : -1,
-      held: [],
     };
   }
-  const gone = new Set(ids);
-  const [oldestGone, newestGone] = [gone.has(seen.minId), gone.has(seen.maxId)];
-  const left = { left: ids.length };
-  const mark = moving === undefined ? {} : { moving };
-  if (!oldestGone && !newestGone) {
-    const inside = { below: { minId: Math.min(...ids) }, above: { maxId: Math.max(...ids) } };
-    return {
-      writes: [{ update: at, change: { set: mark, add: left }, when: { absent: false, ...inside } }],
-      namedTopics: 0,
-      held: [],
-    };
-  }
-  const stays = ({ id }: Neighbour): boolean => !gone.has(id);
-  const oldest = oldestGone ? ends.oldest.find(stays) : undefined;
-  const newest = newestGone ? ends.newest.find(stays) : undefined;
-  const set = {
-    ...(oldest && { minId: oldest.id }),
-    ...(newest && { maxId: newest.id, topic: newest.topic ?? topic }),
-    ...mark,
+  const highest = Math.max(...ids);
+  const change: Changes = {
+    ...(moving !== undefined && { set: { moving } }),
+    ...(seen.late !== undefined && ids.includes(seen.late) && { remove: ['late'] }),
+    add: { left: ids.length },
   };
-  const kept = [...new Set([oldest, newest].flatMap((neighbour) => neighbour?.id ?? []))];
+  if (highest < seen.maxId) {
+    const when = { absent: false, above: { maxId: highest } };
+    return { writes: [{ update: at, change, when }], namedTopics: 0 };
+  }
+  const next = newest.find(({ id }) => !ids.includes(id));
+  // There is one, since more arrived than left: it came after the log was read.
+  if (next === undefined) throw new Stale([]);
+  const set = { ...change.set, maxId: next.id, topic: next.topic ?? topic };
   const conversation = topicConversation(channelId, topic);
   return {
     writes: [
-      { update: at, change: { set, add: left }, when: { equals: held } },
-      ...kept.map(
-        (seq): Write => ({
-          check: key('slot', { realm, seq }),
-          when: { equals: { kind: 'message', conversation } },
-        }),
-      ),
+      { update: at, change: { ...change, set }, when: { equals: held } },
+      {
+        check: key('slot', { realm, seq: next.id }),
+        when: { equals: { kind: 'message', conversation } },
+      },
     ],
     namedTopics: 0,
-    held: kept,
   };
 }
 
 /**
- * The message that is the oldest of the channel when these are gone, or null where there is none then; undefined where it
- * is the same as before.
- */
-export function firstAfter({ ids }: Leaving, { count, ends }: LeavingState): number | null | undefined {
-  if (count?.firstMessageId === undefined || !ids.includes(count.firstMessageId)) return undefined;
-  return ends.first.find(({ id }) => !ids.includes(id))?.id ?? null;
-}
-
-/**
- * Keeps the oldest message and the number of named topics of a channel right when messages leave it. Which one is the
- * oldest is held to what was seen, even where it stays: at this moment one of those that leave may become it.
+ * Keeps the counts of a channel right when messages leave it, and forgets its oldest message if that may be one of
+ * them.
+ *
+ * @param number of the log, of the transaction with which they leave
  */
 export function doLeaveChannel(
   realm: string,
-  leaving: Leaving,
-  state: LeavingState,
-  { namedTopics, held }: Departure,
-): Write[] {
-  const { channelId } = leaving;
-  const update = key('channelCount', { realm, channelId });
-  const add = namedTopics === 0 ? {} : { add: { namedTopics } };
-  const when = { equals: { firstMessageId: state.count?.firstMessageId } };
-  const first = firstAfter(leaving, state);
-  if (first === undefined)
-    return [namedTopics === 0 ? { check: update, when } : { update, change: add, when }];
-  const kept = first === null || held.includes(first) ? [] : [first];
-  // A message that nobody could see yet may be older than the one that was found.
-  const unopened = { equals: { ...when.equals, opened: state.count?.opened } };
-  return [
-    ...kept.map(
-      (seq): Write => ({
-        check: key('slot', { realm, seq }),
-        when: { equals: { kind: 'message', channelId } },
-      }),
-    ),
-    {
-      update,
-      change:
-        first === null ? { remove: ['firstMessageId'], ...add } : { set: { firstMessageId: first }, ...add },
-      when: unopened,
-    },
-  ];
+  { channelId, ids }: Leaving,
+  { count }: LeavingState,
+  { namedTopics }: Departure,
+  number: number,
+): Write {
+  const change = namedTopics === 0 ? {} : { add: { namedTopics } };
+  const counts = { realm, channelId, change };
+  return areNewer(count, ids) ? holdFirst(counts, count) : forgetFirst(counts, number);
 }
 
 /**

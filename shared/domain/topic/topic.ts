@@ -2,14 +2,19 @@ import type { Changes, Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
+import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
 import { folded } from '../folding.ts';
 
 /** A topic of a channel, as stored: it exists while it has messages. */
 export interface Topic {
   /** As the newest message spells it. */
   readonly topic: string;
-  readonly minId: number;
   readonly maxId: number;
+  /**
+   * The message that came last below the newest one: it was sent a moment before that, or moved here. Whoever takes the
+   * newest away looks at it as well, since they may have read the log before it came.
+   */
+  readonly late?: number;
   /** How many messages ever arrived in it, and how many left it: together they tell whether one is left. */
   readonly arrived: number;
   readonly left: number;
@@ -64,8 +69,7 @@ export interface CountChange {
  * Keeps the topic, its participants and the channel's counts right when a message arrives. The decision that the
  * topic is new, or that the sender takes part already, is held by conditions.
  *
- * Messages do not always commit in the order of their ids, so the newest and the oldest id are compared in the
- * store, never just set.
+ * Messages do not always commit in the order of their ids, so the newest id is compared in the store, never just set.
  */
 export function doArrive(realm: string, arrival: Arrival, state: TopicState, beside?: CountChange): Write[] {
   const { channelId, topic, senderId, isNotice } = arrival;
@@ -82,12 +86,11 @@ export function doArrive(realm: string, arrival: Arrival, state: TopicState, bes
 }
 
 function topicWrite(realm: string, arrival: Arrival, { topic: seen, takesPart }: TopicState): Write {
-  const { topic, messageId: id, firstId = id, count: arrived = 1, day, isNotice } = arrival;
+  const { topic, messageId: id, count: arrived = 1, day, isNotice } = arrival;
   const update = topicKey(realm, arrival);
   if (seen === undefined) {
     const item: Topic = {
       topic,
-      minId: firstId,
       maxId: id,
       arrived,
       left: 0,
@@ -98,14 +101,19 @@ function topicWrite(realm: string, arrival: Arrival, { topic: seen, takesPart }:
   }
   const joins = !takesPart && isNotice === undefined;
   const joined: Changes = { add: { arrived, ...(joins && { participants: 1 }) } };
-  // Neither the newest nor the oldest: the topic already tells of both.
-  const between: Write = { update, change: joined, when: { absent: false } };
-  if (firstId < seen.minId) {
-    const change = { set: { minId: firstId }, ...joined };
-    return { update, change, when: { absent: false, above: { minId: firstId } }, otherwise: between };
-  }
-  const change = { set: { topic, maxId: id, day }, ...joined };
-  return { update, change, when: { absent: false, below: { maxId: id } }, otherwise: between };
+  const newer: Write = {
+    update,
+    change: { set: { topic, maxId: id, day }, ...joined },
+    when: { absent: false, below: { maxId: id } },
+  };
+  // The newest one may leave between two tries, and this one is the newest then.
+  const older: Write = {
+    update,
+    change: { set: { late: id }, ...joined },
+    when: { absent: false, above: { maxId: id } },
+    otherwise: newer,
+  };
+  return { ...newer, otherwise: older };
 }
 
 /** The channel's counts, which most messages leave as they are. */
@@ -116,33 +124,29 @@ function channelWrites(
   beside?: CountChange,
 ): Write[] {
   const { channelId, topic, messageId, firstId = messageId, day } = arrival;
-  const isFirst = count?.firstMessageId === undefined || firstId < count.firstMessageId;
-  // Else an older message of the topic is there, and stays the older one.
-  const opens = seen === undefined || firstId < seen.minId;
-  if (seen?.day === day && !isFirst && !opens && beside === undefined) return [];
-  const update = key('channelCount', { realm, channelId });
-  const namesTopic = seen === undefined && topic !== '';
+  if (seen?.day === day && beside === undefined) return [];
+  const begins = seen === undefined;
+  const namesTopic = begins && topic !== '';
   const isFreed = beside?.remove?.includes('onlyEmptyTopic') === true;
-  const when: Condition = {
-    ...beside?.when,
-    // The channel may be restricted to its empty topic at this very moment (specification 3).
-    ...(namesTopic && !isFreed && { equals: { ...beside?.when?.equals, onlyEmptyTopic: undefined } }),
+  const counts = {
+    realm,
+    channelId,
+    change: {
+      set: { ...beside?.set, lastActiveDay: day },
+      ...(beside?.remove && { remove: beside.remove }),
+      ...(namesTopic && { add: { namedTopics: 1 } }),
+    },
+    when: {
+      ...beside?.when,
+      // The channel may be restricted to its empty topic at this very moment (specification 3).
+      ...(namesTopic && !isFreed && { equals: { ...beside?.when?.equals, onlyEmptyTopic: undefined } }),
+    },
   };
-  const change: Changes = {
-    set: { ...beside?.set, lastActiveDay: day, ...(opens && { opened: messageId }) },
-    ...(beside?.remove && { remove: beside.remove }),
-    ...(namesTopic && { add: { namedTopics: 1 } }),
-  };
-  const plain: Write = { update, change, when };
-  if (!isFirst && !opens) return [plain];
-  const asFirst: Write = {
-    update,
-    change: { ...change, set: { ...change.set, firstMessageId: firstId } },
-    when: { ...when, above: { ...when.above, firstMessageId: firstId } },
-    otherwise: plain,
-  };
-  if (isFirst) return [asFirst];
-  // The older message that was seen may leave at this very moment.
-  const held = { ...when.equals, firstMessageId: count?.firstMessageId };
-  return [{ ...plain, when: { ...when, equals: held }, otherwise: asFirst }];
+  if (!begins) {
+    const { change, when } = counts;
+    return [{ update: key('channelCount', { realm, channelId }), change, when }];
+  }
+  const forgetting = forgetFirst(counts, messageId);
+  if (!areNewer(count, [firstId])) return [forgetting];
+  return [{ ...holdFirst(counts, count), otherwise: forgetting }];
 }

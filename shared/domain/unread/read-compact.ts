@@ -2,7 +2,7 @@ import type { MessageHead } from '../../log/message.ts';
 import type { Changes } from '../../table/condition.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Subscription } from '../channel/channel.ts';
-import { inConversation, readMessages } from '../fetch/message-reach.ts';
+import { inIndex, readMessages } from '../fetch/message-reach.ts';
 import { readPlaceOf } from '../message/message-head.ts';
 import type { Outside } from '../outside.ts';
 import { floorOf, isUnread, type ReadState } from './read-state.ts';
@@ -52,7 +52,8 @@ export async function compactReadState(
       : await table.get<Subscription>(key('subscription', { realm, userId, channelId }));
   const floor = floorOf(subscription, state);
   const place = { conversation, ...(channelId !== undefined && { channelId }) };
-  const { heads } = await inConversation(
+  // Only what is settled counts, and what moved here lately is noted elsewhere: the index shows all that matters.
+  const { heads } = await inIndex(
     table,
     realm,
     place,

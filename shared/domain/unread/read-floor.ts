@@ -2,7 +2,8 @@ import type { MessageHead } from '../../log/message.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { Subscription } from '../channel/channel.ts';
-import { inChannel } from '../fetch/message-reach.ts';
+import { inPlace } from '../fetch/message-place.ts';
+import type { Recent } from '../fetch/recent.ts';
 import { formerChannelOf, readPlaceOf } from '../message/message-head.ts';
 import type { Outside } from '../outside.ts';
 import { SETTLED, settledAmong } from './read-compact.ts';
@@ -39,11 +40,15 @@ export async function raiseFloor(
   subscription: Subscription,
   known: KnownRead,
 ): Promise<void> {
-  const { states } = known;
-  const reach = inChannel(outside.table, realm, subscription.channelId);
+  const { states, recent } = known;
+  const reach = inPlace(outside.table, realm, { channelId: subscription.channelId }, recent);
   const from = floorOf(subscription, undefined) + 1;
   const { heads } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: LOOK });
-  const settled = await settledAmong(outside, realm, heads);
+  const settled = await settledAmong(
+    outside,
+    realm,
+    heads.toSorted((a, b) => a.id - b.id),
+  );
   const read = { subscription, ...known };
   const raise = planRaise(userId, read, heads, settled);
   const { floor, unread } = raise;
@@ -71,6 +76,8 @@ export interface KnownRead {
   readonly subscriptions: ReadonlyMap<number, Subscription>;
   /** What they have not read, of all channels. */
   readonly unread: readonly MessageHead[];
+  /** What the log tells of messages that changed lately: one that moved here must not come under the floor unseen. */
+  readonly recent: () => Promise<Recent>;
 }
 
 /** How somebody has read a channel. */

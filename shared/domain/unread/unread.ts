@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MessageHead } from '../../log/message.ts';
-import { entriesOf, type Slot } from '../../log/slot.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { gather, type Lane } from '../fetch/message-gather.ts';
@@ -10,11 +9,10 @@ import {
   dialogueLane,
   listedLane,
   type PlaceLane,
-  type Recent,
   unreadOf,
 } from '../fetch/message-lanes.ts';
-import { logTail, messagesIn, readHeads } from '../fetch/message-reach.ts';
 import type { Reader } from '../fetch/reader.ts';
+import type { Recent } from '../fetch/recent.ts';
 import { topicConversation } from '../message/conversation.ts';
 import type { Outside } from '../outside.ts';
 import type { Dialogue } from '../send/direct.ts';
@@ -59,14 +57,14 @@ export async function loadUnread(
   reader: Reader,
   earlier?: Reader,
 ): Promise<Unread> {
-  const tail = logTail(reader.table, reader.realm);
+  const recent = (): Promise<Recent> => reader.recent();
   // Whoever needs it meets the fault.
-  tail.catch(ignored);
-  const expected = earlier && findUnread(outside, earlier, tail);
+  recent().catch(ignored);
+  const expected = earlier && findUnread(outside, earlier, recent);
   expected?.catch(ignored);
   const ground = await loadGround(reader);
   const isAsExpected = earlier !== undefined && isDeepStrictEqual(ground, await loadGround(earlier));
-  return expected !== undefined && isAsExpected ? expected : findUnread(outside, reader, tail);
+  return expected !== undefined && isAsExpected ? expected : findUnread(outside, reader, recent);
 }
 
 /** What was begun in vain may fail. */
@@ -79,11 +77,9 @@ const loadGround = (reader: Reader) =>
 async function findUnread(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
   reader: Reader,
-  tail: Promise<readonly Slot[]>,
+  recent: () => Promise<Recent>,
 ): Promise<Unread> {
   const [subscriptions, dialogues, states] = await loadGround(reader);
-  const recent: Recent = tail.then(messagesIn);
-  recent.catch(ignored);
   const channels = await lanesAboveFloors(
     reader,
     [...subscriptions.values()].map((each) => ({ ...channelLane(reader, each, recent), subscription: each })),
@@ -100,46 +96,12 @@ async function findUnread(
     keep: unreadOf(reader),
     mayRead: true,
   });
-  const moved = movedSince(await tail, outside.now() - LAG);
-  const heads = await asMoved(reader, found.heads.slice(0, MOST_UNREAD), moved);
+  const heads = found.heads.slice(0, MOST_UNREAD);
   return {
     messages: await described(reader, heads),
     missing: !found.complete || found.heads.length > MOST_UNREAD,
-    upkeep: () => raiseFloors(outside, reader, { channels, directs, unread: heads }),
+    upkeep: () => raiseFloors(outside, reader, recent, { channels, directs, unread: heads }),
   };
-}
-
-/** How long (ms) an index may show a message where it was before a move. */
-const LAG = 10_000;
-
-/** The messages that were moved since then (ms), as far as the end of the log tells. */
-const movedSince = (tail: readonly Slot[], since: number): ReadonlySet<number> =>
-  new Set(
-    tail
-      .filter(({ at }) => at >= since)
-      .flatMap(entriesOf)
-      .flatMap((entry) =>
-        entry.kind === 'event' && entry.payload.orig_subject !== undefined
-          ? (entry.payload.message_ids as readonly number[])
-          : [],
-      ),
-  );
-
-/**
- * The unread messages, with those that moved a moment ago as they are: the indexes may still have them where they were,
- * or nowhere. One round trip more, where there are any.
- */
-async function asMoved(
-  reader: Reader,
-  heads: readonly MessageHead[],
-  moved: ReadonlySet<number>,
-): Promise<readonly MessageHead[]> {
-  if (moved.size === 0) return heads;
-  const now = await readHeads(reader.table, reader.realm, [...moved]);
-  const unread = await unreadOf(reader)(now);
-  return [...heads.filter(({ id }) => !moved.has(id)), ...now.filter(({ id }) => unread.has(id))].sort(
-    (a, b) => b.id - a.id,
-  );
 }
 
 /** Reading begins at the newest message. */
@@ -212,6 +174,7 @@ interface Looked {
 async function raiseFloors(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
   reader: Reader,
+  recent: () => Promise<Recent>,
   { channels, directs, unread }: Looked,
 ): Promise<void> {
   const { realm, userId } = reader;
@@ -223,7 +186,7 @@ async function raiseFloors(
   ]);
   await Promise.all([
     ...raising.map(({ subscription }) =>
-      raiseFloor(outside, realm, userId, subscription, { states, subscriptions, unread }),
+      raiseFloor(outside, realm, userId, subscription, { states, subscriptions, unread, recent }),
     ),
     ...compacting.map(({ dialogue: { conversation } }) =>
       compactReadState(outside, realm, userId, states.get(conversation) ?? { conversation }),
