@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { topicConversation } from '../../shared/domain/message/conversation.ts';
+import { MOST_PARTICIPANTS } from '../../shared/domain/topic/topic-leave.ts';
+import { MOST_WRITES } from '../../shared/log/commit.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { audit } from '../audit/audit.ts';
 import { givenClient, said } from '../events/queue.ts';
-import { givenChannel, givenUser } from '../given.ts';
+import { givenChannel, givenSubscription, givenUser } from '../given.ts';
 import { meanwhile, requestOf } from '../log/faults.ts';
 import { deliver, kindsOf, leftIn, messagesOf, workedOff } from '../outbox.ts';
 import { react } from '../reactions/react.ts';
@@ -86,6 +88,47 @@ describe('DESIGN 7: moving several messages', () => {
       expect(await audit(realm)).toEqual([]);
     },
   );
+
+  it('the most that one step moves to another channel is one transaction of at most a hundred writes', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { people, source, target } = await givenTwoChannels(realm, 18);
+    const ids = await sayMany(realm, people, source.channelId, 'tea', 20);
+    for (let i = people.length; i < MOST_PARTICIPANTS; i++) {
+      const person = await givenUser(realm);
+      await givenSubscription(realm, person, source.channelId);
+      await react(realm, person, ids[0] as number);
+    }
+    expect(await storedTopic(realm, source.channelId, 'tea')).toMatchObject({
+      participants: MOST_PARTICIPANTS,
+    });
+    const sizes: number[] = [];
+    const counting = realm.container(
+      (store: Send): Send =>
+        async (command) => {
+          const { TransactItems } = (command as { input: { TransactItems?: object[] } }).input;
+          if (TransactItems) sizes.push(TransactItems.length);
+          return store(command);
+        },
+    );
+    const change = {
+      topic: 'cake',
+      stream_id: target.channelId,
+      ...all,
+      send_notification_to_old_thread: true,
+    };
+    expect(await update(counting, member, ids[1] as number, change)).toMatchObject(success);
+    expect(sizes).toHaveLength(1);
+    expect(sizes[0]).toBeGreaterThan(85);
+    expect(sizes[0]).toBeLessThanOrEqual(MOST_WRITES);
+    expect(await storedTopic(realm, source.channelId, 'tea')).toBeUndefined();
+    await workedOff(realm);
+    expect(await storedTopic(realm, target.channelId, 'cake')).toMatchObject({
+      arrived: 21,
+      participants: 30,
+    });
+    expect(await audit(realm)).toEqual([]);
+  });
 
   it('change_later takes three too, and what was there before stays', async () => {
     const realm = await newRealm();
