@@ -172,6 +172,11 @@ export class Memory {
     dropOldest(this.#paces, REMEMBERED);
   }
 
+  /** Whether the container remembers something about this item. */
+  has(key: Key): boolean {
+    return this.#items.has(idOf(key));
+  }
+
   /** Remembers where a name led, or that it led nowhere: most emoji in a text are no custom ones. */
   keep(key: Key, item: Item | undefined): void {
     const id = idOf(key);
@@ -219,14 +224,18 @@ export const fitsOneBatch = (memory: Memory, host: string, wanted: readonly Poin
  *
  * A cold container does not know the realm yet, so it looks in the two that it can be: the one that an
  * organization created for this host has, and the home realm. Returns undefined when no realm answers here.
+ *
+ * Host and names are remembered only for a caller who, by what was found, `isTrusted`; others would push out what is useful. What
+ * is remembered already is brought up to date for everybody.
  */
 export async function lookUp(
   table: Table,
   memory: Memory,
   host: string,
   wanted: readonly Pointer[],
+  isTrusted: (known: Known) => boolean,
+  candidates = candidatesFor(memory, host),
 ): Promise<Known | undefined> {
-  const candidates = candidatesFor(memory, host);
   const fallback = hostKey('*');
   const [own, home, ...found] = await Promise.all([
     table.get(hostKey(host)),
@@ -238,16 +247,27 @@ export async function lookUp(
     }),
   ]);
   const host_ = own ?? home;
-  memory.keep(hostKey(host), host_);
-  if (typeof host_?.realm !== 'string') return undefined;
+  const remember = (key: Key, item: Item | undefined, mayAdd: boolean): void => {
+    if (mayAdd || memory.has(key)) memory.keep(key, item);
+  };
+  if (typeof host_?.realm !== 'string') {
+    remember(hostKey(host), host_, false);
+    return undefined;
+  }
   const right = found.find(({ realm }) => realm === host_.realm);
-  // The host was given to another realm since: now that is remembered, so the second look is right.
-  if (right === undefined) return lookUp(table, memory, host, wanted);
-  const [known, hints] = [new Map<string, Item>(), new Map<string, Item>()];
+  // The host was given to another realm since.
+  if (right === undefined) return lookUp(table, memory, host, wanted, isTrusted, [host_.realm]);
+  const [items, hints] = [new Map<string, Item>(), new Map<string, Item>()];
   wanted.forEach((pointer, i) => {
     const [key, item] = [right.keys[i] as Key, right.items[i]];
-    if (!isFleeting(pointer)) memory.keep(key, item);
-    if (item !== undefined) (isHint(pointer) ? hints : known).set(idOf(key), item);
+    if (item !== undefined) (isHint(pointer) ? hints : items).set(idOf(key), item);
   });
-  return new Known(right.realm, known, hints);
+  const known = new Known(right.realm, items, hints);
+  const mayAdd = isTrusted(known);
+  remember(hostKey(host), host_, mayAdd);
+  wanted.forEach((pointer, i) => {
+    const [key, item] = [right.keys[i] as Key, right.items[i]];
+    if (!isFleeting(pointer)) remember(key, item, mayAdd);
+  });
+  return known;
 }

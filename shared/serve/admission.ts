@@ -54,6 +54,7 @@ export async function admit(
   const { memory } = outside;
   const { host } = incoming.address;
   const account: AccountPointer = { kind: 'account', email: credentials.email };
+  const isTrusted = (known: Known): boolean => isAccepted(known, account, credentials);
   const requireKey = (): Promise<void> => requireKeyOf(outside, host, account, credentials);
   if (incoming.size > SMALL_REQUEST) await requireKey();
   const { pointers, handling, request } = await prepare(given, incoming, account);
@@ -63,7 +64,7 @@ export async function admit(
   const remembered = rememberedAs(outside, host, account, credentials);
   if (remembered) counter.checkRemembered(remembered.realm, userOf(remembered, account));
   return decideAnew(outside, async () => {
-    const truth = lookUp(outside.table, memory, host, wanted);
+    const truth = lookUp(outside.table, memory, host, wanted, isTrusted);
     truth.catch(ignored);
     const guess = memory.guess(host, wanted);
     const ahead =
@@ -93,7 +94,8 @@ async function requireKeyOf(
   credentials: Credentials,
 ): Promise<void> {
   if (rememberedAs(outside, host, account, credentials)) return;
-  accepted(await lookUp(outside.table, outside.memory, host, [account]), account, credentials);
+  const isTrusted = (known: Known): boolean => isAccepted(known, account, credentials);
+  accepted(await lookUp(outside.table, outside.memory, host, [account], isTrusted), account, credentials);
 }
 
 /** What the container remembers of the account, if that has this key. */

@@ -166,6 +166,22 @@ describe('what a container remembers', () => {
     expect(container.meter.calls.map(({ action }) => action)).toEqual(['BatchGet']);
   });
 
+  it('holds nothing that callers without a valid key named', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const container = realm.container();
+    await container.call(getOwn, member);
+    const stranger = { email: 'nobody@example.com', apiKey: 'x'.repeat(32), userId: 0 };
+    expect((await container.call(probe, stranger, { name: 'general' })).status).toBe(401);
+    container.meter.reset();
+    await container.call(probe, member, { name: 'general' });
+    // The name is looked up before anything else, as in a container that never met it.
+    expect(container.meter.roundTrips).toBe(3);
+    container.meter.reset();
+    await container.call(probe, member, { name: 'general' });
+    expect(container.meter.roundTrips).toBe(2);
+  });
+
   it('does not let a key in that was replaced elsewhere', async () => {
     const realm = await newRealm();
     const { member } = realm.people;

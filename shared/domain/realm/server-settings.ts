@@ -15,7 +15,7 @@ export async function accessOrganization(outside: Outside, host: string): Promis
   const load = (realm: string): Promise<Realm | undefined> => table.get<Realm>(key('realm', { realm }));
   const guess = memory.guess(host, []);
   const guessed = guess && load(guess.realm);
-  const [known, early] = await Promise.all([lookUp(table, memory, host, []), guessed]);
+  const [known, early] = await Promise.all([lookUp(table, memory, host, [], () => true), guessed]);
   if (known === undefined) throw refusal('unknownOrganization');
   const realm = known.realm === guess?.realm ? early : await load(known.realm);
   if (realm === undefined) throw refusal('unknownOrganization');
