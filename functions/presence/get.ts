@@ -34,6 +34,9 @@ export const handler = serve(getPresence, {
     }
     const now = seconds(outside.now());
     const told = sinceJoining(last, user);
-    return { presence: input.slim_presence ? presenceObject(told) : singlePresenceObject(told, now) };
+    return {
+      presence: { ...(!input.slim_presence && singlePresenceObject(told, now)), ...presenceObject(told) },
+      server_timestamp: outside.now() / 1000,
+    };
   },
 });

@@ -65,9 +65,12 @@ export const getPresence = endpoint({
   who: 'user',
   parameters: {
     user: text('The ID or the email address of the user.'),
-    slim_presence: optional(boolean('Whether it comes in its modern form.')),
+    slim_presence: optional(boolean('Whether it comes in its modern form only.')),
   },
-  reply: z.object({ presence: z.union([modern, z.object({ aggregated: status, website: status })]) }),
+  reply: z.object({
+    presence: z.extend(modern, { aggregated: z.optional(status), website: z.optional(status) }),
+    server_timestamp: z.number(),
+  }),
   errors: ['BAD_REQUEST'],
   needs: { table: reads },
 });

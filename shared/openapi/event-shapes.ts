@@ -32,7 +32,6 @@ const { flags, ...messageWithoutFlags } = messageFields;
 
 const reaction: Fields = {
   user_id: z.int(),
-  user: z.object({ user_id: z.int(), email: z.string(), full_name: z.string() }),
   message_id: z.int(),
   emoji_name: z.string(),
   emoji_code: z.string(),

@@ -199,9 +199,9 @@ describe('events with an audience', () => {
     const early = await sendTo(realm, admin, channelId, 'early');
     await realm.call(subscribe, admin, { subscriptions: [{ name }], principals: [member.userId] });
     const late = await sendTo(realm, admin, channelId, 'late');
-    const { email, userId: user_id } = admin;
+    const { userId: user_id } = admin;
     const reaction = {
-      ...{ type: 'reaction', op: 'add', user_id, user: { user_id, email, full_name: 'Adam Admin' } },
+      ...{ type: 'reaction', op: 'add', user_id },
       ...{ emoji_name: 'smile', emoji_code: '1f604', reaction_type: 'unicode_emoji' },
     };
     for (const message of [early, late]) {

@@ -89,12 +89,12 @@ describe('GET /users/{id}/presence', () => {
     await here(realm, member);
     const timestamp = expect.closeTo(now(realm), -1);
     const active = { status: 'active', timestamp };
-    expect((await of(realm, member.userId)).body.presence).toEqual({ aggregated: active, website: active });
+    const modern = { active_timestamp: timestamp, idle_timestamp: timestamp };
+    const { body } = await of(realm, member.userId);
+    expect(body.presence).toEqual({ aggregated: active, website: active, ...modern });
+    expect(body.server_timestamp).toBeCloseTo(realm.outside.now() / 1000, -1);
     expect((await of(realm, 'MEMBER@example.com')).body.presence.website).toEqual(active);
-    expect((await of(realm, member.userId, { slim_presence: true })).body.presence).toEqual({
-      active_timestamp: timestamp,
-      idle_timestamp: timestamp,
-    });
+    expect((await of(realm, member.userId, { slim_presence: true })).body.presence).toEqual(modern);
     realm.pass(4 * minute);
     expect((await of(realm, member.userId)).body.presence.aggregated).toEqual({
       status: 'offline',

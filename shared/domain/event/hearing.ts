@@ -18,7 +18,7 @@ import { lookUpIn } from '../pointer.ts';
 import { refusal } from '../problems.ts';
 import { messageFlags } from '../unread/message-flags.ts';
 import type { Account, User } from '../user/user.ts';
-import { concealed, concealedUser, hiddenUsers } from '../user/user-access.ts';
+import { concealedUser, hiddenUsers } from '../user/user-access.ts';
 import { userObject } from '../user/user-object.ts';
 import { filledPayload } from './event-fill.ts';
 import { type FlagGround, flagsIn, loadFlagGround } from './event-flags.ts';
@@ -180,8 +180,9 @@ function withoutPerson(
   { clientGravatar, capabilities }: EventQueue,
 ): Payload | undefined {
   if (payload.type === 'reaction') {
-    const { email, fullName } = concealed(userId);
-    return { ...payload, user: { user_id: userId, email, full_name: fullName } };
+    // Events of earlier versions also said who that is.
+    const { user: _, ...nameless } = payload;
+    return nameless;
   }
   const isNew = payload.type === 'realm_user' && payload.op === 'add';
   if (!isNew || capabilities.includes('user_list_incomplete')) return undefined;

@@ -213,7 +213,7 @@ function joinWrites(realm: string, { channelId, topic = '' }: MessageSlot, userI
   ];
 }
 
-/** The `reaction` event (wire facts 14.4), with the object `user` that older clients read. */
+/** The `reaction` event (wire facts 14.4; without `user` since feature level 484, companion facts 4.9). */
 const reactionEvent = (op: 'add' | 'remove', message: MessageSlot, user: User, emoji: Emoji) => ({
   kind: 'event' as const,
   hearers: hearersOf(message),
@@ -221,7 +221,6 @@ const reactionEvent = (op: 'add' | 'remove', message: MessageSlot, user: User, e
     type: 'reaction',
     op,
     user_id: user.userId,
-    user: { user_id: user.userId, email: user.email, full_name: user.fullName },
     message_id: message.id,
     emoji_name: emoji.name,
     emoji_code: emoji.code,
