@@ -6,6 +6,7 @@ import { badRequest } from '../../shared/domain/problems.ts';
 import type { User } from '../../shared/domain/user/user.ts';
 import { completeCalls } from '../../shared/endpoints/calls.ts';
 import { awsSecrets } from '../../shared/secrets/secrets.ts';
+import { readCookie, setCookie } from '../../shared/serve/cookie.ts';
 import { Page } from '../../shared/serve/reply.ts';
 import { serveAnyone } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
@@ -22,10 +23,11 @@ const DONE =
  */
 export const handler = serveAnyone(
   completeCalls,
-  async ({ input, baseUrl, cookie, outside, tools }) => {
+  async ({ input, baseUrl, cookies, outside, tools }) => {
     const provider = await accessProvider(outside.environment, tools.secrets, input.provider);
     const name = consentCookie(provider);
-    const state = await openCallState(outside, tools.vault, input.state, provider.name, cookie(name));
+    const secret = readCookie(baseUrl, cookies, name);
+    const state = await openCallState(outside, tools.vault, input.state, provider.name, secret);
     const { realm, userId } = state;
     const [user] = await Promise.all([
       outside.table.get<User>(key('user', { realm, userId })),
@@ -35,7 +37,7 @@ export const handler = serveAnyone(
     if (!user?.isActive) throw badRequest('The account of this consent is not active.');
     const token = await exchangeCode(provider, completionUrl(baseUrl, provider), input.code, outside.now());
     await storeToken(outside, tools.vault, { realm, userId, provider }, token);
-    return new Page(DONE, { name, value: '', seconds: 0 });
+    return new Page(DONE, setCookie(baseUrl, { name, value: '', seconds: 0 }));
   },
   { secrets: awsSecrets, vault: kmsVault },
 );

@@ -4,6 +4,7 @@ import { consentUrl } from '../../shared/domain/calls/call-talk.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import { registerCalls } from '../../shared/endpoints/calls.ts';
 import { awsSecrets } from '../../shared/secrets/secrets.ts';
+import { setCookie } from '../../shared/serve/cookie.ts';
 import { Redirection } from '../../shared/serve/reply.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { kmsVault } from '../../shared/vault/vault.ts';
@@ -21,7 +22,7 @@ export const handler = serve(
       const provider = await accessProvider(outside.environment, tools.secrets, input.provider);
       const who = { realm, userId, provider: provider.name };
       const { state, secret, seconds } = await beginConsent(outside, tools.vault, who);
-      const cookie = { name: consentCookie(provider), value: secret, seconds };
+      const cookie = setCookie(baseUrl, { name: consentCookie(provider), value: secret, seconds });
       return new Redirection(consentUrl(provider, completionUrl(baseUrl, provider), state), cookie);
     },
   },

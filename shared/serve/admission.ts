@@ -124,7 +124,7 @@ const weightOf = (endpoint: Admitted, input: unknown): number =>
   input === undefined ? 1 : (endpoint.weight?.(input as never) ?? 1);
 
 /** What a request asks for, once it is parsed. */
-type Asked = Pick<Look<unknown>, 'input' | 'client' | 'baseUrl' | 'cookie' | 'fromOtherSite' | 'file'>;
+type Asked = Pick<Look<unknown>, 'input' | 'client' | 'baseUrl' | 'cookies' | 'fromOtherSite' | 'file'>;
 
 /** The names to look up; where the input is refused, a handling that only says so, after the caller is let in. */
 async function prepare(

@@ -17,18 +17,19 @@ const nameAt = (baseUrl: string, name: string): string =>
 const isSecure = (baseUrl: string): boolean => baseUrl.startsWith('https:');
 
 /**
- * The `Set-Cookie` of a cookie that scripts cannot read and that comes back with links and redirections of other sites,
+ * The header that sets a cookie which scripts cannot read and that comes back with links and redirections of other sites,
  * but with none of their requests in the background (RFC 6265bis).
  */
-export const setCookie = (baseUrl: string, { name, value, seconds }: Cookie): string =>
-  [
+export const setCookie = (baseUrl: string, { name, value, seconds }: Cookie) => ({
+  'Set-Cookie': [
     `${nameAt(baseUrl, name)}=${value}`,
     'Path=/',
     `Max-Age=${seconds}`,
     ...(isSecure(baseUrl) ? ['Secure'] : []),
     'HttpOnly',
     'SameSite=Lax',
-  ].join('; ');
+  ].join('; '),
+});
 
 /** The value of a cookie in a `Cookie` header; undefined where it is not there. */
 export function readCookie(baseUrl: string, header: string | undefined, name: string): string | undefined {

@@ -2,7 +2,6 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { firstCodePoints } from '../domain/folding.ts';
 import { badRequest, refusal } from '../domain/problems.ts';
 import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
-import { readCookie } from './cookie.ts';
 import { pathFields, queryFields, readForm } from './form.ts';
 import { checkAddress, type Read, readParameters } from './parameters.ts';
 import { type PublicAddress, publicAddress } from './public-address.ts';
@@ -31,11 +30,10 @@ export class Incoming {
   }
 
   /** What handlers are told of the request besides its parameters. */
-  get surroundings(): Pick<Look<unknown>, 'baseUrl' | 'cookie' | 'fromOtherSite'> {
-    const { baseUrl } = this.address;
+  get surroundings(): Pick<Look<unknown>, 'baseUrl' | 'cookies' | 'fromOtherSite'> {
     return {
-      baseUrl,
-      cookie: (name) => readCookie(baseUrl, this.header('cookie'), name),
+      baseUrl: this.address.baseUrl,
+      cookies: this.header('cookie'),
       fromOtherSite: this.header('sec-fetch-site') === 'cross-site',
     };
   }

@@ -2,7 +2,6 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { Refusal, refusal } from '../domain/problems.ts';
 import { CommitTimeoutError, Stale } from '../log/commit.ts';
 import { isThrottled } from '../table/outcome.ts';
-import { type Cookie, setCookie } from './cookie.ts';
 
 /** The challenge that clients of the reference expect with every 401 (wire facts 1.3). */
 const CHALLENGE = 'Basic realm="zulip"';
@@ -33,44 +32,39 @@ export interface ServedFile {
   readonly contentType: string;
 }
 
+/** Headers that go with a reply for a browser, a cookie perhaps. */
+type Headers = Readonly<Record<string, string>>;
+
 /** Sends a browser on, in place of the envelope. */
 export class Redirection {
   readonly location: URL;
-  readonly cookie: Cookie | undefined;
+  readonly headers: Headers;
 
-  constructor(location: URL, cookie?: Cookie) {
+  constructor(location: URL, headers: Headers = {}) {
     this.location = location;
-    this.cookie = cookie;
+    this.headers = headers;
   }
 }
 
 /** A page for a browser, in place of the envelope. */
 export class Page {
   readonly html: string;
-  readonly cookie: Cookie | undefined;
+  readonly headers: Headers;
 
-  constructor(html: string, cookie?: Cookie) {
+  constructor(html: string, headers: Headers = {}) {
     this.html = html;
-    this.cookie = cookie;
+    this.headers = headers;
   }
 }
 
-/**
- * A successful reply in the envelope (specification 2.1), or what a browser gets instead.
- *
- * @param baseUrl where the client found the service, for cookies
- */
-export function success(fields: object, ignored: readonly string[], baseUrl: string): APIGatewayProxyResult {
+/** A successful reply in the envelope (specification 2.1), or what a browser gets instead. */
+export function success(fields: object, ignored: readonly string[]): APIGatewayProxyResult {
   if (fields instanceof Redirection) {
-    const headers = { ...HEADERS, ...cookieHeader(baseUrl, fields), Location: fields.location.href };
+    const headers = { ...HEADERS, ...fields.headers, Location: fields.location.href };
     return { statusCode: 302, headers, body: '' };
   }
   if (fields instanceof Page) {
-    return {
-      statusCode: 200,
-      headers: { ...PAGE_HEADERS, ...cookieHeader(baseUrl, fields) },
-      body: fields.html,
-    };
+    return { statusCode: 200, headers: { ...PAGE_HEADERS, ...fields.headers }, body: fields.html };
   }
   return {
     statusCode: 200,
@@ -83,9 +77,6 @@ export function success(fields: object, ignored: readonly string[], baseUrl: str
     }),
   };
 }
-
-const cookieHeader = (baseUrl: string, { cookie }: Page | Redirection): Record<string, string> =>
-  cookie === undefined ? {} : { 'Set-Cookie': setCookie(baseUrl, cookie) };
 
 /** What is said of a file that never changes: whoever fetched it may keep it. */
 export const FOR_EVER = 'public, max-age=31536000, immutable';

@@ -19,8 +19,8 @@ export interface Look<I> {
   readonly client: string;
   /** The base URL that the client used. */
   readonly baseUrl: string;
-  /** The value of a cookie of ours that the browser sent. */
-  readonly cookie: (name: string) => string | undefined;
+  /** The cookies that a browser sent, as one header (`shared/serve/cookie.ts`). */
+  readonly cookies: string | undefined;
   /** Whether a page of another site led the browser here: `Sec-Fetch-Site`, which only browsers send. */
   readonly fromOtherSite: boolean;
   /** The file that was uploaded, where the endpoint takes one. */

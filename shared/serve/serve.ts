@@ -52,7 +52,7 @@ export function serveAnyone<
     readonly input: Input<P>;
     readonly host: string;
     readonly baseUrl: string;
-    readonly cookie: (name: string) => string | undefined;
+    readonly cookies: string | undefined;
     readonly outside: Outside;
     readonly tools: Made<M>;
   }) => Promise<R>,
@@ -117,7 +117,7 @@ function served(endpoint: Endpoint<Record<string, Parameter>, object>, run: Run)
     endpoint,
     async (outside, incoming) => {
       const reply = await run(outside, incoming);
-      return success(reply, (await incoming.read()).ignored, incoming.address.baseUrl);
+      return success(reply, (await incoming.read()).ignored);
     },
     () => outsideOf(process.env),
   );

@@ -14,9 +14,9 @@ describe('every reply is what it says it is, runs in no page, and may be read by
   };
 
   it.each([
-    ['a success', success({}, [], 'https://a.test')],
-    ['a redirection', success(new Redirection(new URL('https://b.test/')), [], 'https://a.test')],
-    ['a page', success(new Page('<p>x</p>'), [], 'https://a.test')],
+    ['a success', success({}, [])],
+    ['a redirection', success(new Redirection(new URL('https://b.test/')), [])],
+    ['a page', success(new Page('<p>x</p>'), [])],
     ['a refusal', failure(badRequest('x'))],
     ['a fault', failure(new Error('x'))],
     ['a file', fileReply({ bytes: Buffer.from('x'), contentType: 'image/png' })],
