@@ -4,6 +4,7 @@ import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { IMAGES } from '../shared/domain/emoji/emoji-file.ts';
+import { DAYS_KEPT, EXPORTS } from '../shared/domain/export/realm-export.ts';
 import type { Endpoint, Needs } from '../shared/endpoints/endpoint.ts';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { MAIL } from '../shared/endpoints/incoming-mail.ts';
@@ -182,7 +183,11 @@ export class ParlanceStack extends Stack {
   private buckets(names: readonly string[], logRetentionDays: number): ReadonlyMap<string, PrivateBucket> {
     if (names.length === 0) return new Map();
     const accessLogs = new AccessLogs(this, 'AccessLogs', logRetentionDays);
-    return oneForEach(names, (name) => new PrivateBucket(this, `${constructId(name)}Bucket`, accessLogs));
+    return oneForEach(names, (name) => {
+      // A day longer than anybody is told that an archive is there.
+      const daysKept = name === EXPORTS ? DAYS_KEPT + 1 : undefined;
+      return new PrivateBucket(this, `${constructId(name)}Bucket`, accessLogs, daysKept);
+    });
   }
 
   /** A secret without a value: the operator sets it, and until then what needs it is not configured. */

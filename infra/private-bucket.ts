@@ -14,7 +14,8 @@ import type { AccessLogs } from './access-logs.ts';
  * removed only when the deployment that created it fails.
  */
 export class PrivateBucket extends Bucket {
-  constructor(scope: Construct, id: string, accessLogs: AccessLogs) {
+  /** @param daysKept for how long each object is kept; for ever if absent */
+  constructor(scope: Construct, id: string, accessLogs: AccessLogs, daysKept?: number) {
     super(scope, id, {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,
@@ -25,7 +26,10 @@ export class PrivateBucket extends Bucket {
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       // Parts of an upload that nobody ended are paid for and seen by nobody.
-      lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(7) }],
+      lifecycleRules: [
+        { abortIncompleteMultipartUploadAfter: Duration.days(7) },
+        ...(daysKept === undefined ? [] : [{ expiration: Duration.days(daysKept) }]),
+      ],
     });
   }
 }

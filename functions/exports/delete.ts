@@ -14,7 +14,7 @@ export const handler = serve(
     load: ({ realm, outside }) => loadExports(outside.table, realm),
     ahead: 1,
     run: async ({ input, realm, outside, tools, commit }, exports) => {
-      const one = accessFinished(exports, input.export_id);
+      const one = accessFinished(exports, input.export_id, outside.now());
       await tools.objects.remove(EXPORTS, archiveKey(realm, one.token));
       return commit(1, () => doDeleteExport(realm, one, outside.now()));
     },

@@ -46,7 +46,7 @@ export const listExports = endpoint({
   method: 'GET',
   path: '/api/v1/export/realm',
   source,
-  says: 'Lists the exports, with addresses at which finished ones can be downloaded for an hour.',
+  says: 'Lists the exports, with addresses at which finished ones can be downloaded for an hour. Archives are kept for 30 days.',
   who: 'administrator',
   parameters: {},
   reply: z.object({ exports: z.array(exportFields) }),

@@ -3,6 +3,7 @@ import { handler as deleteExport } from '../../functions/exports/delete.ts';
 import { handler as listConsents } from '../../functions/exports/listConsents.ts';
 import { handler as updateSettings } from '../../functions/settings/update.ts';
 import { endExport } from '../../shared/domain/export/export-state.ts';
+import { exportAt } from '../../shared/domain/export/realm-export.ts';
 import { out } from '../accounts.ts';
 import { givenClient } from '../events/queue.ts';
 import { givenBot, givenSettings, givenUser } from '../given.ts';
@@ -73,6 +74,42 @@ describe('GET /export/realm (wire facts 10)', () => {
       await listed(container, realm.people.admin);
       expect(container.meter.roundTrips).toBeLessThanOrEqual(2);
     }
+  });
+});
+
+describe('an archive', () => {
+  const DAY = 86_400_000;
+
+  test('is kept for 30 days, and then told to be deleted, in events too', async () => {
+    const realm = await newRealm();
+    const { admin } = realm.people;
+    const job = await givenExport(realm, 'public');
+    await delivered(workerOf(realm), job);
+    const [before] = await listed(realm);
+    realm.pass(30 * DAY - 60_000);
+    expect(await listed(realm)).toMatchObject([{ export_url: expect.any(String), deleted_timestamp: null }]);
+    realm.pass(120_000);
+    const [after] = await listed(realm);
+    expect(after).toMatchObject({ id: job.id, export_url: null, pending: false, progress: 100 });
+    expect(after?.deleted_timestamp).toBeCloseTo(Number(before?.export_time) + 30 * 86_400, -2);
+    expect(await remove(realm, admin, job.id)).toMatchObject({
+      status: 400,
+      body: { msg: 'The export is deleted already.' },
+    });
+    const client = await givenClient(realm, admin, { event_types: ['realm_export'] });
+    await givenExport(realm, 'public');
+    const [event] = await client.poll();
+    expect(event.exports[0]).toMatchObject({ id: job.id, export_url: null });
+  });
+
+  test('whose export is too old for a link has none either where it is read at that moment', () => {
+    const one = { exportId: 1, token: 't', type: 'public', actingUserId: 1, requested: 0, ended: 5 } as const;
+    const held = { claim: 0, leased: 0, tries: 0, part: 1 };
+    const at = (state: 'succeeded' | 'failed' | 'pending', now: number) =>
+      exportAt({ ...one, ...held, state }, now).state;
+    expect(at('succeeded', 30 * DAY + 4)).toBe('succeeded');
+    expect(at('succeeded', 30 * DAY + 5)).toBe('deleted');
+    for (const state of ['failed', 'pending'] as const) expect(at(state, 90 * DAY)).toBe(state);
   });
 });
 

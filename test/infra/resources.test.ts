@@ -34,6 +34,12 @@ describe('the resources that declarations do not name', () => {
   test('buckets are private and outlive the stack', () => {
     const buckets = template.all('AWS::S3::Bucket');
     expect([...buckets.keys()]).toEqual(['AccessLogs', 'ExportsBucket', 'ImagesBucket']);
+    const rulesOf = (name: string) =>
+      template.the<{ LifecycleConfiguration: { Rules: object[] } }>('AWS::S3::Bucket', name).Properties
+        .LifecycleConfiguration.Rules;
+    // A day longer than the archive is told to be there.
+    expect(rulesOf('ExportsBucket')).toContainEqual({ ExpirationInDays: 31, Status: 'Enabled' });
+    expect(JSON.stringify(rulesOf('ImagesBucket'))).not.toContain('Expiration');
     for (const bucket of buckets.values()) {
       expect(bucket.Properties).toMatchObject({
         PublicAccessBlockConfiguration: {

@@ -129,7 +129,7 @@ async function filled(
     case 'exports':
       return {
         ...payload,
-        exports: await exportObjects(onlooker.objects, realm, await loadExports(table, realm)),
+        exports: await exportObjects(onlooker.objects, realm, await loadExports(table, realm), outside.now()),
       };
     default: {
       if ('to' in fill) return filledWithMoved(outside, onlooker, payload, fill);

@@ -1,6 +1,6 @@
 import type { Change } from '../../log/commit.ts';
 import { badRequest } from '../problems.ts';
-import { exportEvent, exportKey, type RealmExport } from './realm-export.ts';
+import { exportAt, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
 
 /** Why the archive of an export cannot be deleted (wire facts 10). */
 const refusals = {
@@ -9,10 +9,11 @@ const refusals = {
   deleted: 'The export is deleted already.',
 } as const;
 
-/** The export with this id that has an archive. */
-export function accessFinished(exports: readonly RealmExport[], exportId: number): RealmExport {
-  const one = exports.find((each) => each.exportId === exportId);
-  if (one === undefined) throw badRequest('There is no export with this ID.');
+/** The export with this id that has an archive now (ms). */
+export function accessFinished(exports: readonly RealmExport[], exportId: number, now: number): RealmExport {
+  const stored = exports.find((each) => each.exportId === exportId);
+  if (stored === undefined) throw badRequest('There is no export with this ID.');
+  const one = exportAt(stored, now);
   if (one.state !== 'succeeded') throw badRequest(refusals[one.state]);
   return one;
 }

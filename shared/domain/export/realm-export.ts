@@ -56,17 +56,31 @@ export async function loadExports(table: Table, realm: string): Promise<readonly
   return items.sort((a, b) => a.exportId - b.exportId);
 }
 
+/** Days for which an archive is kept after it was finished. Then it is gone, without anybody asking for that. */
+export const DAYS_KEPT = 30;
+
+/**
+ * The export as it is at a time (ms): one whose archive has been kept for long enough is deleted, whether the bucket has
+ * removed the archive by then or not.
+ */
+export function exportAt(one: RealmExport, now: number): RealmExport {
+  const deleted = (one.ended ?? one.requested) + DAYS_KEPT * 86_400_000;
+  return one.state === 'succeeded' && deleted <= now ? { ...one, state: 'deleted', deleted } : one;
+}
+
 /** Seconds for which the address of an archive is good: it opens the archive to whoever has it. */
 const GOOD_FOR = 3_600;
 
-/** The exports as administrators see them (wire facts 10), with links that are made now. */
+/** The exports as administrators see them now (ms) (wire facts 10), with links that are made for them. */
 export const exportObjects = (
   objects: Pick<Objects, 'link'>,
   realm: string,
   exports: readonly RealmExport[],
+  now: number,
 ) =>
   Promise.all(
-    exports.map(async (one) => {
+    exports.map(async (stored) => {
+      const one = exportAt(stored, now);
       const { exportId, token, type, actingUserId, requested, state, ended, deleted } = one;
       const link = (): Promise<string> =>
         objects.link(EXPORTS, archiveKey(realm, token), GOOD_FOR, `organization-export-${exportId}.tar.gz`);
