@@ -18,6 +18,7 @@ const options = {
   remove: { value: 'HOST', says: 'a host that is to lead there no more' },
   org: { value: 'ID|HOST', says: 'which organization; not needed where there is only one' },
   email: { value: 'EMAIL', says: 'the address of the account' },
+  address: { value: 'EMAIL', says: 'the address of a channel for mail' },
   role: { value: 'ROLE', says: `one of ${Object.keys(roles).join(', ')}; otherwise member` },
   out: {
     value: 'FILE',
@@ -54,6 +55,11 @@ const verbs = {
     says: 'gives an account a new key; the old one is out at once',
     needs: ['email'],
     takes: ['org', 'out'],
+  },
+  'end-address': {
+    says: "ends a channel's address for mail that leaked; its user is given another one on request",
+    needs: ['address'],
+    takes: [],
   },
   'set-host': {
     says: 'attaches a host to an organization, or removes one',

@@ -1,4 +1,5 @@
 import { type Role, roles } from '../../shared/domain/group/system-group.ts';
+import { endMailAddress } from '../../shared/domain/mail/mail-address-end.ts';
 import { changeHosts } from '../../shared/domain/realm/host-change.ts';
 import {
   ANY_HOST,
@@ -75,6 +76,12 @@ export const verbs: Readonly<
     const account = await renewKeyAsOperator(service.outside, organization.realm, text(given, 'email'));
     const done = `${account.email} in '${organization.name}' has a new key; the old one is out.`;
     return keyTold(service, organization, account, done);
+  },
+
+  async 'end-address'({ outside }, given) {
+    const { realm, channelId, userId } = await endMailAddress(outside, text(given, 'address'));
+    const whose = `the channel ${channelId} of the organization ${realm}, made for the user ${userId}`;
+    return { notes: [`Mail to this address of ${whose}, is dropped from now on.`] };
   },
 
   async 'set-host'({ outside }, given) {

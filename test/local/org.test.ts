@@ -154,7 +154,7 @@ describe('npm run org', () => {
     const at = ['--table', service.table, '--region', 'us-east-1'];
     const boss = ['add-user', '--email', 'a@b.test', '--name', 'A', '--role', 'boss', ...deployed()];
     const wrong: [readonly string[], number, string][] = [
-      [[], 2, 'Say what to do: create, list, add-user, rotate-key, set-host'],
+      [[], 2, 'Say what to do: create, list, add-user, rotate-key, end-address, set-host'],
       [['make'], 2, "There is no verb 'make': use one of create, "],
       [['create', '--name', 'A'], 2, 'create needs --owner-email EMAIL.'],
       [[...create, '--name', 'B'], 2, '--name may be given only once.'],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { endMailAddress } from '../../shared/domain/mail/mail-address-end.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
 import { edited } from '../channels/channel-state.ts';
@@ -325,8 +326,46 @@ describe('mail that is dropped with a line for the operator, and neither content
   });
 });
 
+describe('an address that leaked (`npm run org -- end-address`)', () => {
+  it('is ended: its mail is dropped, and its person is given another one', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const [leaked, other] = [await addressOf(realm, member, general), await addressOf(realm, admin, general)];
+    await postedOf(realm, mail({ To: leaked }));
+    const ended = await endMailAddress(realm.outside, leaked.toUpperCase());
+    expect(ended).toMatchObject({ realm: realm.realm, channelId: general, userId: member.userId });
+    expect(await received(realm, mail({ To: leaked }))).toMatchObject({
+      posted: [],
+      dropped: ['unknown address'],
+    });
+    const fresh = await addressOf(realm, member, general);
+    expect(fresh).not.toBe(leaked);
+    await postedOf(realm, mail({ To: fresh }));
+    // Others keep theirs.
+    expect(await addressOf(realm, admin, general)).toBe(other);
+    await postedOf(realm, mail({ To: other }));
+  });
+
+  it('is ended once, and nothing else is', async () => {
+    const realm = await newRealm();
+    const leaked = await addressOf(realm, realm.people.member, realm.channels.general);
+    const both = await Promise.allSettled([1, 2].map(() => endMailAddress(realm.outside, leaked)));
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    for (const given of [
+      leaked,
+      'general@mail.example.com',
+      `x.${'0'.repeat(32)}@mail.example.com`,
+      '',
+      'x',
+    ]) {
+      await expect(endMailAddress(realm.outside, given)).rejects.toThrow('is not an address at which');
+    }
+  });
+});
+
 describe('mentions in mail', () => {
-  it('notify whom its person may notify, and are silent otherwise (specification 4.1 rule 3)', async () => {
+  it('notify people and groups whom its person may notify, and are silent otherwise (specification 4.1 rule 3)', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const group = await givenGroup(realm, {
@@ -346,10 +385,34 @@ describe('mentions in mail', () => {
       realm,
       mail({ To: await addressOf(realm, admin, channelId, { options: [] }) }, body),
     );
-    expect(allowed.content).toBe(body);
-    expect(await storedMessage(realm, allowed.id)).toMatchObject({
-      mentions: { channel: true, groups: [group.groupId], users: [admin.userId] },
+    expect(allowed.content).toBe(body.replace('@**all**', '@_**all**'));
+    expect((await storedMessage(realm, allowed.id)).mentions).toEqual({
+      groups: [group.groupId],
+      users: [admin.userId],
     });
+  });
+
+  it.each(['all', 'everyone', 'channel', 'stream', 'topic'])(
+    'never notify everybody by @**%s**, whoever the address was made for and however few they are',
+    async (word) => {
+      const realm = await newRealm();
+      const { owner, member } = realm.people;
+      const { channelId } = await givenChannel(realm, {}, [owner, member]);
+      for (const person of [owner, member]) {
+        const to = await addressOf(realm, person, channelId, { options: [] });
+        const body = `@**${word}** and @**Max Member**, not \`@**${word}**\`.`;
+        const { id, content } = await postedOf(realm, mail({ To: to }, body));
+        expect(content).toContain(`@_**${word}** and @**Max Member**`);
+        expect((await storedMessage(realm, id)).mentions).toEqual({ users: [member.userId] });
+      }
+    },
+  );
+
+  it('of everybody in a text that shows them as they are written are left alone', async () => {
+    const realm = await newRealm();
+    const to = await addressOf(realm, realm.people.member, realm.channels.general, { options: [] });
+    const body = 'Write `@**all**` to reach all.';
+    expect((await postedOf(realm, mail({ To: to }, body))).content).toBe(body);
   });
 
   it('are nothing in the name of the sender, the subject and the names of files', async () => {

@@ -3,6 +3,7 @@ import { commit } from '../../log/commit.ts';
 import { decideAnew } from '../../log/decide-anew.ts';
 import { type Log, takeNumbers } from '../../log/log.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
+import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS } from '../../markdown/mention.ts';
 import { type Wants, wants } from '../../markdown/wants.ts';
 import { key } from '../../table/keys.ts';
 import { accessCaller, type Caller } from '../caller.ts';
@@ -87,8 +88,7 @@ async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddre
     now: outside.now(),
   };
   const place: Place = { caller: { ...caller, user: sender }, person, channelId, topic };
-  // Whom its person may not notify, mail may still name.
-  const decided = (await decide(outside, place, draft)) ?? (await decide(outside, place, silenced(draft)));
+  const decided = await decideQuietly(outside, place, draft);
   if (decided === undefined) return 'not permitted';
   const log: Log = { table, realm, now: outside.now, wait: outside.wait };
   const { delivery } = decided;
@@ -128,6 +128,18 @@ function tokenOf({ id, recipient }: Letter): SendToken {
   return { echo: { queueId: 'mail', localId }, fingerprint: localId, remembered: REMEMBERED };
 }
 
+/** Mentions of everybody in a channel or a topic. */
+const WILDCARDS = new RegExp(
+  `@(?=\\*\\*(${[...CHANNEL_WILDCARDS, ...TOPIC_WILDCARDS].join('|')})\\*\\*)`,
+  'g',
+);
+
+/** The same text, in which those are silent. */
+const withoutWildcards = (draft: Draft): Draft => ({
+  ...draft,
+  content: normalizedContent(draft.content.replace(WILDCARDS, '@_')),
+});
+
 /** The same text, in which every mention is silent. */
 const silenced = (draft: Draft): Draft => ({
   ...draft,
@@ -142,6 +154,25 @@ interface Place {
   readonly person: User;
   readonly channelId: number;
   readonly topic: string;
+}
+
+/**
+ * A message as it may be posted, with as many mentions as may be. Nobody knows who wrote mail, and whoever has the address
+ * can: so it never notifies everybody in a channel or a topic, whatever its person may do. It notifies the people and
+ * groups whom its person may notify, or, where they may not notify one of them, names all of them in silence.
+ */
+async function decideQuietly(
+  outside: Outside,
+  place: Place,
+  draft: Draft,
+): Promise<{ readonly draft: Draft; readonly delivery: Delivery } | undefined> {
+  const texts = [draft, withoutWildcards(draft), silenced(draft)];
+  for (const quieter of new Map(texts.map((text) => [text.content, text])).values()) {
+    const decided = await decide(outside, place, quieter);
+    const { channelWildcard, topicWildcard } = decided?.delivery.rendered ?? {};
+    if (decided && !channelWildcard && !topicWildcard) return decided;
+  }
+  return undefined;
 }
 
 /** A message as it may be posted; undefined if its person may not post it. */

@@ -1,0 +1,34 @@
+import { Stale } from '../../log/commit.ts';
+import { decideAnew } from '../../log/decide-anew.ts';
+import { key } from '../../table/keys.ts';
+import type { MailAddress } from '../channel/channel-mail.ts';
+import type { Outside } from '../outside.ts';
+import { badRequest } from '../problems.ts';
+import { carryOut } from '../realm/carry-out.ts';
+import { recipientAt } from './mail-recipient.ts';
+
+/**
+ * Ends an address at which a channel takes mail, for an operator: mail to it is dropped from now on. Whoever it was made
+ * for is given another one when they ask for it the next time. The reference has no endpoint for this.
+ *
+ * @param given the address as it leaked, with or without what else it says (`show-sender`)
+ * @returns what the address stood for
+ * @throws Refusal `BAD_REQUEST` where it leads nowhere
+ */
+export async function endMailAddress(outside: Outside, given: string): Promise<MailAddress> {
+  const address = given.trim().toLowerCase();
+  const token = recipientAt(address, address.slice(address.lastIndexOf('@') + 1))?.token;
+  const missing = badRequest(`'${given}' is not an address at which a channel takes mail.`);
+  if (token === undefined) throw missing;
+  return decideAnew(outside, async () => {
+    const found = await outside.table.get<MailAddress>(key('mailToken', { token }));
+    if (found === undefined) throw missing;
+    const outcome = await carryOut(outside, [
+      { delete: key('mailToken', { token }), when: { absent: false } },
+      { delete: key('mailAddress', { ...found }), when: { equals: { token } } },
+    ]);
+    if (outcome.state === 'done') return found;
+    // Somebody else ended it in this moment.
+    throw new Stale(outcome.refused.map(({ item }) => item));
+  });
+}
