@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roomForPolls } from '../../infra/local/configuration.ts';
+import { MAX_QUEUES } from '../../shared/domain/event/event-queue.ts';
 import type { DemoName } from '../../shared/domain/realm/demo.ts';
 import { type LocalService, startLocalService } from '../clients/local-service.ts';
 import { describedFetch } from '../described-fetch.ts';
@@ -43,10 +44,10 @@ async function account(name: DemoName): Promise<{ email: string; apiKey: string 
 }
 
 /** A proper request, and what it comes to. */
-async function call(method: string, path: string, fields?: Record<string, string>) {
+async function call(method: string, path: string, fields?: Record<string, string>, as = authorization) {
   const answer = await describedFetch(new URL(`/api/v1${path}`, address), {
     method,
-    headers: { authorization },
+    headers: { authorization: as },
     ...(fields && { body: new URLSearchParams(fields) }),
   });
   const body = (await answer.json()) as Record<string, unknown>;
@@ -173,24 +174,42 @@ test('clients that send a byte now and then keep nobody else waiting', async () 
 });
 
 interface Queue {
+  /** Whose it is, as a header says it. */
+  readonly as: string;
   readonly id: string;
   readonly last: number;
 }
 
+/** Enough callers for a queue each, of two polls of which the older one would end: an account has so many at most. */
+async function callersFor(polls: number): Promise<string[]> {
+  const made = await inTurns(Math.ceil(polls / MAX_QUEUES), (n) =>
+    call('POST', '/bots', { full_name: `Waiting ${n}`, short_name: `waiting${n}` }),
+  );
+  const { body } = await call('GET', '/bots');
+  const bots = body.bots as { user_id: number; username: string }[];
+  return made.map(({ status, body: { user_id, api_key } }) => {
+    expect(status).toBe(200);
+    const email = bots.find((bot) => bot.user_id === user_id)?.username as string;
+    return basic({ email, apiKey: api_key as string });
+  });
+}
+
 /** Waits for news, as clients do: a heartbeat is none. */
-async function news({ id, last }: Queue): Promise<Awaited<ReturnType<typeof call>>> {
-  const answer = await call('GET', `/events?queue_id=${id}&last_event_id=${last}`);
+async function news({ as, id, last }: Queue): Promise<Awaited<ReturnType<typeof call>>> {
+  const answer = await call('GET', `/events?queue_id=${id}&last_event_id=${last}`, undefined, as);
   const [first] = (answer.body.events ?? []) as { type: string; id: number }[];
-  return first?.type === 'heartbeat' ? news({ id, last: first.id }) : answer;
+  return first?.type === 'heartbeat' ? news({ as, id, last: first.id }) : answer;
 }
 
 test(`of ${POLLS} clients that wait for events at once, those for whom there is room wake at one message, and the others come again`, {
   timeout: PATIENCE.polls,
 }, async () => {
-  // A queue each: of two polls of one queue the older one would end.
-  const queues = await inTurns(POLLS, async (): Promise<Queue> => {
-    const { body } = await call('POST', '/register', { event_types: '["message"]' });
-    return { id: body.queue_id as string, last: body.last_event_id as number };
+  const callers = await callersFor(POLLS);
+  const wanted = { event_types: '["message"]', all_public_streams: 'true' };
+  const queues = await inTurns(POLLS, async (n): Promise<Queue> => {
+    const as = callers[n % callers.length] as string;
+    const { body } = await call('POST', '/register', wanted, as);
+    return { as, id: body.queue_id as string, last: body.last_event_id as number };
   });
   const queueOf = (client: number) => queues[client] as Queue;
   const polls = Array.from({ length: POLLS }, (_, client) => news(queueOf(client)));
