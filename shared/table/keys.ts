@@ -43,8 +43,8 @@ export const itemKinds = {
   // The organization.
   realm: item('{realm}/realm', 'realm'),
   domains: item('{realm}/realm', 'domains'),
-  quota: item('{realm}/quota', '{kind}'),
-  schema: item('{realm}/schema', '{kind}'),
+  quota: item('{realm}/quota', 'quota/{kind}'),
+  schema: item('{realm}/schema', 'kind/{kind}'),
   counter: item('{realm}/counter', 'log'),
   solid: item('{realm}/counter', 'solid'),
   slot: item('{realm}/log', '{seq:n}'),
