@@ -58,7 +58,6 @@ export type Fill =
   | 'own'
   | 'others'
   | 'name'
-  | 'firstMessage'
   | 'defaultChannels'
   | 'emoji'
   | 'exports'

@@ -72,13 +72,17 @@ export function forgetFirst({ realm, channelId, change, when }: CountsChange, nu
   };
 }
 
+/** The property of a channel that tells its oldest message. */
+export const FIRST_MESSAGE = 'first_message_id';
+
 /**
  * Tells that another message may be the oldest of a channel now, or that there is none. It is looked for when the event
- * is told. Clients find out by themselves where the first message is sent.
+ * is told; the stored value is for functions of an older release. Clients find out by themselves where the first message
+ * is sent.
  */
 export const firstMessageEvent = (channelId: number): EventEntry => ({
   kind: 'event',
   hearers: { channel: channelId },
-  payload: { type: 'stream', op: 'update', stream_id: channelId, property: 'first_message_id' },
-  fill: 'firstMessage',
+  payload: { type: 'stream', op: 'update', stream_id: channelId, property: FIRST_MESSAGE, value: null },
+  fill: 'name',
 });

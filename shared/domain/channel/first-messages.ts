@@ -41,7 +41,7 @@ export class FirstMessages {
   }
 
   /** Whether there was anything to look for. */
-  get haveFound(): boolean {
+  get haveLooked(): boolean {
     return this.#found.size > 0;
   }
 
@@ -86,10 +86,12 @@ export class FirstMessages {
 
   /**
    * Remembers what was found, for a request whose cursor is `upTo` and that read `counts` and looked after that was
-   * fixed. Where something has changed since, or the note is behind the cursor, nothing happens. Two round trips at most.
+   * fixed. Nothing happens where something has changed since, where the note is behind the cursor, or where an index may
+   * be later than the log was read. One round trip.
    */
   async remember(counts: readonly ChannelCount[]): Promise<void> {
     const { table, uuid } = this.#outside;
+    if ((await this.#recent)?.isWhole !== true) return;
     const ripe = counts.filter(
       ({ channelId, firstForgotten }) =>
         firstForgotten !== undefined && firstForgotten <= this.#upTo && this.#found.has(channelId),

@@ -10,6 +10,7 @@ import {
   withSettings,
   withSubscribers,
 } from '../channel/channels-shown.ts';
+import { FIRST_MESSAGE } from '../channel/first-message.ts';
 import { FirstMessages } from '../channel/first-messages.ts';
 import { filledWithSight } from '../channel/group-sight.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
@@ -93,17 +94,13 @@ async function filled(
     }
     case 'name': {
       const channelId = payload.stream_id as number;
-      const channel = await table.get<Channel>(key('channel', { realm, channelId }));
-      return channel && { ...payload, name: channel.name };
-    }
-    case 'firstMessage': {
-      const channelId = payload.stream_id as number;
-      const [channel, first] = await Promise.all([
+      const tellsFirst = payload.property === FIRST_MESSAGE;
+      const [channel, value] = await Promise.all([
         table.get<Channel>(key('channel', { realm, channelId })),
         // What came since is told behind it.
-        new FirstMessages(outside, realm, seq).of(channelId),
+        tellsFirst ? new FirstMessages(outside, realm, seq).of(channelId) : payload.value,
       ]);
-      return channel && { ...payload, value: first, name: channel.name };
+      return channel && { ...payload, ...(tellsFirst && { value }), name: channel.name };
     }
     case 'defaultChannels': {
       const channels = await loadChannels(table, realm);

@@ -59,7 +59,7 @@ export async function loadInitialState(asked: Asked): Promise<object> {
     types === undefined || types.has(type) ? [section] : [],
   );
   const parts = await Promise.all([...new Set(wanted)].map((section) => section(asking)));
-  if (asking.firsts.haveFound) await rememberFirsts(asking);
+  if (asking.firsts.haveLooked) await rememberFirsts(asking);
   return Object.assign({}, ...parts);
 }
 
