@@ -12,8 +12,8 @@ export const designBudgets = {
   fewSubscribers: 10,
   manySubscribers: 10_000,
   /** Bytes of an HTTP function, and of one that renders Markdown. */
-  bundleBytes: 240 * 1024,
-  markdownBundleBytes: 350 * 1024,
+  bundleBytes: 300 * 1024,
+  markdownBundleBytes: 410 * 1024,
   /** An import to that of the bare document client. */
   importRatio: 1.2,
   /** Resources of the stack; CloudFormation allows 500, and this leaves room for what comes. */
