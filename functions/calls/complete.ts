@@ -7,7 +7,7 @@ import type { User } from '../../shared/domain/user/user.ts';
 import { completeCalls } from '../../shared/endpoints/calls.ts';
 import { awsSecrets } from '../../shared/secrets/secrets.ts';
 import { readCookie, setCookie } from '../../shared/serve/cookie.ts';
-import { Page } from '../../shared/serve/reply.ts';
+import { page } from '../../shared/serve/reply.ts';
 import { serveAnyone } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 import { kmsVault } from '../../shared/vault/vault.ts';
@@ -37,7 +37,7 @@ export const handler = serveAnyone(
     if (!user?.isActive) throw badRequest('The account of this consent is not active.');
     const token = await exchangeCode(provider, completionUrl(baseUrl, provider), input.code, outside.now());
     await storeToken(outside, tools.vault, { realm, userId, provider }, token);
-    return new Page(DONE, setCookie(baseUrl, { name, value: '', seconds: 0 }));
+    return page(DONE, setCookie(baseUrl, { name, value: '', seconds: 0 }));
   },
   { secrets: awsSecrets, vault: kmsVault },
 );

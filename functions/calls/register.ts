@@ -5,7 +5,7 @@ import { badRequest } from '../../shared/domain/problems.ts';
 import { registerCalls } from '../../shared/endpoints/calls.ts';
 import { awsSecrets } from '../../shared/secrets/secrets.ts';
 import { setCookie } from '../../shared/serve/cookie.ts';
-import { Redirection } from '../../shared/serve/reply.ts';
+import { redirection } from '../../shared/serve/reply.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { kmsVault } from '../../shared/vault/vault.ts';
 
@@ -23,7 +23,7 @@ export const handler = serve(
       const who = { realm, userId, provider: provider.name };
       const { state, secret, seconds } = await beginConsent(outside, tools.vault, who);
       const cookie = setCookie(baseUrl, { name: consentCookie(provider), value: secret, seconds });
-      return new Redirection(consentUrl(provider, completionUrl(baseUrl, provider), state), cookie);
+      return redirection(consentUrl(provider, completionUrl(baseUrl, provider), state), cookie);
     },
   },
   { secrets: awsSecrets, vault: kmsVault },

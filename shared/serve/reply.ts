@@ -18,14 +18,6 @@ const SAFETY = {
 
 const HEADERS = { ...SAFETY, 'Content-Type': 'application/json', 'Cache-Control': 'private, no-store' };
 
-/** A page runs its own script and loads nothing. */
-const PAGE_HEADERS = {
-  ...HEADERS,
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
-};
-
 /** A file as it is served. */
 export interface ServedFile {
   readonly bytes: Uint8Array;
@@ -35,37 +27,40 @@ export interface ServedFile {
 /** Headers that go with a reply for a browser, a cookie perhaps. */
 type Headers = Readonly<Record<string, string>>;
 
-/** Sends a browser on, in place of the envelope. */
-export class Redirection {
-  readonly location: URL;
-  readonly headers: Headers;
+/** What a browser gets in place of the envelope. */
+class BrowserReply {
+  readonly result: APIGatewayProxyResult;
 
-  constructor(location: URL, headers: Headers = {}) {
-    this.location = location;
-    this.headers = headers;
+  constructor(result: APIGatewayProxyResult) {
+    this.result = result;
   }
 }
 
-/** A page for a browser, in place of the envelope. */
-export class Page {
-  readonly html: string;
-  readonly headers: Headers;
+/** Sends a browser on. */
+export const redirection = (location: URL, headers: Headers = {}): BrowserReply =>
+  new BrowserReply({
+    statusCode: 302,
+    headers: { ...HEADERS, ...headers, Location: location.href },
+    body: '',
+  });
 
-  constructor(html: string, headers: Headers = {}) {
-    this.html = html;
-    this.headers = headers;
-  }
-}
+/** A page, which runs its own script and loads nothing. */
+export const page = (html: string, headers: Headers = {}): BrowserReply =>
+  new BrowserReply({
+    statusCode: 200,
+    headers: {
+      ...HEADERS,
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'",
+      'Referrer-Policy': 'no-referrer',
+      ...headers,
+    },
+    body: html,
+  });
 
 /** A successful reply in the envelope (specification 2.1), or what a browser gets instead. */
 export function success(fields: object, ignored: readonly string[]): APIGatewayProxyResult {
-  if (fields instanceof Redirection) {
-    const headers = { ...HEADERS, ...fields.headers, Location: fields.location.href };
-    return { statusCode: 302, headers, body: '' };
-  }
-  if (fields instanceof Page) {
-    return { statusCode: 200, headers: { ...PAGE_HEADERS, ...fields.headers }, body: fields.html };
-  }
+  if (fields instanceof BrowserReply) return fields.result;
   return {
     statusCode: 200,
     headers: HEADERS,

@@ -3,7 +3,7 @@ import { handler as getOpenApi } from '../../functions/server/getOpenApi.ts';
 import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
-import { failure, fileReply, Page, Redirection, success } from '../../shared/serve/reply.ts';
+import { failure, fileReply, page, redirection, success } from '../../shared/serve/reply.ts';
 import { newRealm } from '../realm.ts';
 
 describe('every reply is what it says it is, runs in no page, and may be read by pages of all origins', () => {
@@ -15,8 +15,8 @@ describe('every reply is what it says it is, runs in no page, and may be read by
 
   it.each([
     ['a success', success({}, [])],
-    ['a redirection', success(new Redirection(new URL('https://b.test/')), [])],
-    ['a page', success(new Page('<p>x</p>'), [])],
+    ['a redirection', success(redirection(new URL('https://b.test/')), [])],
+    ['a page', success(page('<p>x</p>'), [])],
     ['a refusal', failure(badRequest('x'))],
     ['a fault', failure(new Error('x'))],
     ['a file', fileReply({ bytes: Buffer.from('x'), contentType: 'image/png' })],
