@@ -19,7 +19,7 @@ import { move } from './update.ts';
  * next one fills them again. `ENDS_SEED`, `ENDS_STORIES` and `ENDS_ROUNDS` search on.
  */
 
-const { ENDS_SEED = '1', ENDS_STORIES = '2', ENDS_ROUNDS = '12' } = process.env;
+const { ENDS_SEED = '1', ENDS_STORIES = '2', ENDS_ROUNDS = '8' } = process.env;
 const SEEDS = Array.from({ length: Number(ENDS_STORIES) }, (_, i) => Number(ENDS_SEED) + i);
 
 const TOPICS = ['tea', 'cake'] as const;

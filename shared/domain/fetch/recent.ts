@@ -15,7 +15,7 @@ import { bare, type Place, readHeads } from './message-reach.ts';
  */
 
 /** How late (ms) an index may show a change. Usually it takes less than a second. */
-export const LATE = 10_000;
+const LATE = 10_000;
 
 /**
  * What the log tells of the last so many ms is believed rather than an index. Slots stand in the order of their
