@@ -208,8 +208,13 @@ export function onlyDeclared(
 /** Text goes as it is, everything else as JSON, as clients of the reference send it. */
 const encoded = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
+/** What is undefined is not sent. */
 const encodedAll = (parameters: Parameters): Record<string, string> =>
-  Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, encoded(value)]));
+  Object.fromEntries(
+    Object.entries(parameters)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, encoded(value)]),
+  );
 
 export async function call(
   outside: Outside,

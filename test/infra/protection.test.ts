@@ -132,7 +132,11 @@ describe('the web ACL', () => {
     for (const { Action } of acl.Rules) {
       const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
       expect(ResponseCode).toBe(429);
-      expect(ResponseHeaders).toEqual([{ Name: 'Retry-After', Value: '60' }]);
+      expect(ResponseHeaders).toEqual([
+        { Name: 'Retry-After', Value: '60' },
+        { Name: 'X-Content-Type-Options', Value: 'nosniff' },
+        { Name: 'Access-Control-Allow-Origin', Value: '*' },
+      ]);
       const body = acl.CustomResponseBodies[String(CustomResponseBodyKey)];
       expect(body?.ContentType).toBe('APPLICATION_JSON');
       expect(JSON.parse(body?.Content ?? '')).toEqual({

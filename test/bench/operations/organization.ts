@@ -168,4 +168,5 @@ export const organizationOperations: readonly Operation[] = [
   }),
   plain('server.getSettings', undefined),
   plain('server.getOpenApi', undefined),
+  plain('server.getEmojiNames', undefined),
 ];
