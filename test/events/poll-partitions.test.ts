@@ -1,6 +1,8 @@
+import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { type Request, requestOf } from '../log/faults.ts';
 import { newRealm, type TestRealm } from '../realm.ts';
+import { TABLE } from '../store.ts';
 import { givenClient, said, sendTo, virtualTime } from './queue.ts';
 
 /** A container that waits no time, and the read units that each kind of request took of the log's partition. */
@@ -41,4 +43,31 @@ test('a client that waits reads so much of the log, which is what docs/LIMITS.md
   expect(said(await client.poll({ dont_block: false }, woken.container))).toEqual(['news']);
   // One when it comes, a look in vain and one with success, and one for what is new.
   expect(woken.units).toEqual({ query: 2, look: 1 });
+});
+
+test('what a poll delivers costs one item of the users for its reader and one for each sender, and one graph', async () => {
+  const realm = await newRealm();
+  const { admin, member, moderator } = realm.people;
+  const client = await givenClient(realm, member, { event_types: ['message'] });
+  const read: string[] = [];
+  const container = realm.container((store) => async (command) => {
+    if (command instanceof BatchGetCommand) {
+      for (const { pk } of command.input.RequestItems?.[TABLE]?.Keys ?? []) read.push(String(pk));
+    }
+    return store(command);
+  });
+  const times = (partition: string): number =>
+    read.filter((pk) => pk === `${realm.realm}/${partition}`).length;
+  const poll = async (): Promise<string[]> => {
+    read.length = 0;
+    return said(await client.poll({}, container));
+  };
+  await poll();
+  for (const person of [admin, moderator, admin, moderator]) {
+    await sendTo(realm, person, realm.channels.general, 'news');
+  }
+  expect(await poll()).toHaveLength(4);
+  // The reader is read once more when the poll is let in.
+  expect(times('users')).toBeLessThanOrEqual(1 + 1 + 2);
+  expect(times('groupGraph')).toBeLessThanOrEqual(2);
 });
