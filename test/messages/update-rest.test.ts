@@ -6,7 +6,7 @@ import { key } from '../../shared/table/keys.ts';
 import { audit } from '../audit/audit.ts';
 import { givenClient, said } from '../events/queue.ts';
 import { givenChannel, givenSubscription, givenUser } from '../given.ts';
-import { meanwhile } from '../log/faults.ts';
+import { conflict, fault, meanwhile, requestOf } from '../log/faults.ts';
 import { deliver, endingAt, kindsOf, leftIn, messagesOf, workedOff } from '../outbox.ts';
 import { react } from '../reactions/react.ts';
 import { newRealm } from '../realm.ts';
@@ -81,6 +81,33 @@ describe('DESIGN 7: moving more messages than one transaction takes', () => {
       costs.push([container.meter.roundTrips, container.meter.calls.length]);
     }
     expect(costs[1]).toEqual(costs[0]);
+  });
+
+  it.each([
+    ['turned away', false],
+    ['done, but not heard of', true],
+  ])('leaves no mark on its topics where the end of it is %s at first', async (_, isDone) => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sayMany(realm, [member], general, 'tea', 25);
+    expect(await update(realm, member, ids[0] as number, { topic: 'cake', ...all })).toMatchObject(success);
+    await sayMany(realm, [member], general, 'tea', 1);
+    let met = 0;
+    const worker = realm.container((send) => async (command) => {
+      const ends = requestOf(command) === 'transact' && /REMOVE #moving/.test(JSON.stringify(command));
+      if (!ends || met++ > 0) return send(command);
+      if (isDone) await send(command);
+      throw isDone ? fault('TimeoutError') : conflict();
+    });
+    await workedOff(worker);
+    expect(met).toBeGreaterThan(0);
+    for (const topic of ['tea', 'cake']) {
+      const stored = await storedTopic(realm, general, topic);
+      expect(stored).toBeDefined();
+      expect(stored).not.toHaveProperty('moving');
+    }
+    expect(await audit(realm)).toEqual([]);
   });
 
   it('with a limit of time too, which the oldest message is held to', async () => {

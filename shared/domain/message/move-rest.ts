@@ -19,10 +19,11 @@ import { doLeave, finish, type Job, type Left, loadJob, outboxKey } from '../out
 import { loadWorld, type OutboxWorld } from '../outbox/outbox-world.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest } from '../problems.ts';
+import { carryOut } from '../realm/carry-out.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
 import { thinOut } from '../topic/topic-leave.ts';
 import type { TopicPlace } from '../topic/user-topic.ts';
-import { topicConversation } from './conversation.ts';
+import { isSameTopic, topicConversation } from './conversation.ts';
 import type { Reached } from './message-strip.ts';
 import { leavesPeople } from './move-people.ts';
 import { loadStep, type Move, oneStep, planStep, STEP } from './move-step.ts';
@@ -106,10 +107,33 @@ export async function moveRest(world: OutboxWorld, rest: Rest, ends: number): Pr
   if (done !== undefined) {
     if (done.inNew) await tellMoved(world, done, 'new');
     if (done.inOld) await tellMoved(world, done, 'old');
-    await finish(outside, [done]);
+    await decideAnew(outside, () => endMove(outside, realmId, done));
   }
-  await unmark(outside, realmId, [rest.from, rest.to], rest.job);
   return true;
+}
+
+/**
+ * Takes the job out of the outbox and its mark off both topics, in one transaction: a mark that outlives its job would
+ * make the next mover look for it, and a job that outlives its mark could move what somebody has moved since. Throws
+ * `Stale` where a topic got another mark, or came or went, meanwhile.
+ */
+async function endMove(outside: Outside, realm: string, done: Rest): Promise<void> {
+  // Where only the spelling changes, both are one topic.
+  const places = isSameTopic(done.from, done.to) ? [done.from] : [done.from, done.to];
+  const keys = places.map((place) => topicKey(realm, place));
+  const topics = await Promise.all(keys.map((at) => outside.table.get<Topic>(at)));
+  const marked = keys.filter((_, i) => topics[i]?.moving === done.job);
+  const { state } = await carryOut(outside, [
+    { delete: outboxKey(done) },
+    ...marked.map(
+      (update): Write => ({
+        update,
+        change: { remove: ['moving'] },
+        when: { absent: false, equals: { moving: done.job } },
+      }),
+    ),
+  ]);
+  if (state === 'refused') throw new Stale([]);
 }
 
 /** False where there is no more time. */
