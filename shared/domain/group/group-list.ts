@@ -17,12 +17,9 @@ export interface NamedGroups {
   readonly members: ReadonlyMap<number, readonly number[]>;
 }
 
-/** Groups whose members are read at once, one query each: when more wait for a connection, the client warns. */
-export const TOGETHER = 150;
-
 /**
- * Reads all named groups and who is in them: two round trips (one more for each further 150 groups), whose cost is that
- * of the list. `membersOf` may know of a shorter way.
+ * Reads all named groups and who is in them: two round trips, whose cost is that of the list. `membersOf` may know
+ * of a shorter way. The quota of groups keeps them to 1,000.
  */
 export async function loadNamedGroups(
   table: Table,
@@ -30,13 +27,10 @@ export async function loadNamedGroups(
   membersOf = (groupId: number): Promise<number[]> => loadMemberIds(table, realm, groupId),
 ): Promise<NamedGroups> {
   const groups = await table.all<Group>({ pk: partition('group', { realm }) });
-  const members = new Map<number, readonly number[]>();
-  for (let start = 0; start < groups.length; start += TOGETHER) {
-    const some = groups.slice(start, start + TOGETHER);
-    const lists = await Promise.all(some.map(({ groupId }) => membersOf(groupId)));
-    some.forEach(({ groupId }, i) => void members.set(groupId, lists[i] ?? []));
-  }
-  return { groups, members };
+  const members = await Promise.all(
+    groups.map(async ({ groupId }) => [groupId, await membersOf(groupId)] as const),
+  );
+  return { groups, members: new Map(members) };
 }
 
 /** A named group as clients see it, with its active direct members; undefined if there is none. Two round trips. */

@@ -1,5 +1,5 @@
 import { key } from '../../table/keys.ts';
-import { groupObjects, loadMemberIds, loadNamedGroups, TOGETHER } from '../group/group-list.ts';
+import { groupObjects, loadMemberIds, loadNamedGroups } from '../group/group-list.ts';
 import { roles } from '../group/system-group.ts';
 import { holds, isAdministrator, isGuest, isOwner } from '../permission.ts';
 import { loadProfiles } from '../profile/profile-data.ts';
@@ -120,7 +120,7 @@ const realmBot: Section = async ({ outside: { table }, caller, channels, reader 
 /** All user groups with their members. */
 const realmUserGroups: Section = async ({ outside: { table, now }, caller, users, capabilities, hints }) => {
   const membersOf = once((groupId: number) => loadMemberIds(table, caller.realmId, groupId));
-  for (const { groupId } of hints.groups.slice(0, TOGETHER)) void membersOf(groupId);
+  for (const { groupId } of hints.groups) void membersOf(groupId);
   const [named, everybody] = await Promise.all([loadNamedGroups(table, caller.realmId, membersOf), users()]);
   const includeDeactivated = capabilities.includes('include_deactivated_groups');
   return {
