@@ -8,7 +8,7 @@ import type { TestRealm } from './realm.ts';
 import { queued, runQueue } from './worker.ts';
 
 /** What is left in the outbox of the realm. */
-export const leftIn = ({ outside, realm }: TestRealm): Promise<Left[]> =>
+export const leftIn = ({ outside, realm }: Pick<TestRealm, 'outside' | 'realm'>): Promise<Left[]> =>
   outside.table.all<Left>({ pk: partition('outbox', {}), prefix: sortPrefix('outbox', { realm }) });
 
 /** What kinds of jobs there are, in the order of the alphabet. */

@@ -17,6 +17,7 @@ import { act } from './deeds.ts';
 import { type Dozed, doze } from './dozer.ts';
 import type { Fault } from './faulty-door.ts';
 import { faultsIn, isWeather } from './function-faults.ts';
+import { doLastWork } from './last-work.ts';
 import { pick, type Random, randomOf } from './random-choice.ts';
 import { Reader, registerTwin } from './reader.ts';
 import { type Cast, setScene, type Writer } from './scene.ts';
@@ -81,6 +82,7 @@ const [dozed] = await Promise.all([
 ]);
 turn('good');
 await wait(calm);
+await doLastWork(await storedAt(service.store));
 const quiet = new Map(tally.replies);
 await scene.admin.client.must({ method: 'PATCH', path: 'realm', parameters: { description: end } });
 await Promise.all([...reading].map(([{ name }, read]) => inTime(name, read)));

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
+import { itemVersions } from '../../shared/domain/item-versions.ts';
 import type { Outside } from '../../shared/domain/outside.ts';
 import { HOME, Memory } from '../../shared/domain/pointer.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
@@ -23,7 +24,7 @@ export async function storedAt(endpoint: URL): Promise<Audited> {
   const { TableNames: [name] = [] } = await client.send(new ListTablesCommand({}));
   client.destroy();
   if (name === undefined) throw new Error('there is no table');
-  const table = new Table(name, documentClient(environment));
+  const table = new Table(name, documentClient(environment), itemVersions);
   let offset = 0;
   const clock = { now: () => Date.now() + offset, wait: (ms: number) => wait(ms) };
   const outside: Outside = {
