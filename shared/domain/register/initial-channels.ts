@@ -31,7 +31,7 @@ const subscription: Section = async (asking) => {
   const now = outside.now();
   const listed = ({ channel }: CountedChannel) => {
     const ids = subscribers?.get(channel.channelId);
-    return ids === undefined ? {} : { subscribers: ids };
+    return ids === undefined ? {} : { subscribers: ids, ...countOf(ids) };
   };
   const asOwn = (each: (typeof subscribed | typeof unsubscribed)[number]) => ({
     ...withoutNull(subscriptionObject(each, each.subscription, now), settings),
@@ -46,6 +46,13 @@ const subscription: Section = async (asking) => {
   ]);
   return { subscriptions: current, unsubscribed: former, never_subscribed: others };
 };
+
+/**
+ * Where the subscribers are told, they are what is counted: the stored count is another read, between which and the list
+ * somebody may have come, and clients change the count as they change the list.
+ */
+const countOf = (subscribers: readonly number[] | undefined) =>
+  subscribers === undefined ? {} : { subscriber_count: subscribers.length };
 
 /** Channels that the client can handle: archived ones only where it says so. */
 const isFor =
@@ -105,10 +112,16 @@ export async function shownChannels(asking: Asking): Promise<readonly CountedCha
 
 const stream: Section = async (asking) => {
   const shown = await shownChannels(asking);
+  const tellsSubscribers =
+    asking.includeSubscribers && (asking.types === undefined || asking.types.has('subscription'));
+  const subscribers = tellsSubscribers ? await loadSubscribers(asking, shown) : undefined;
   const now = asking.outside.now();
   return {
     streams: await asking.firsts.tellIn(
-      byName(shown).map(({ channel, count }) => channelObject(channel, count, now)),
+      byName(shown).map(({ channel, count }) => ({
+        ...channelObject(channel, count, now),
+        ...countOf(subscribers?.get(channel.channelId)),
+      })),
     ),
   };
 };
