@@ -11,6 +11,7 @@
 import { commit, Stale } from '../../log/commit.ts';
 import { decideAnew } from '../../log/decide-anew.ts';
 import type { MessageSlot } from '../../log/slot.ts';
+import type { Key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { inPlace } from '../fetch/message-place.ts';
 import { readMessages } from '../fetch/message-reach.ts';
@@ -87,12 +88,15 @@ async function unmark(
   places: readonly TopicPlace[],
   moving: string,
 ): Promise<void> {
-  for (const place of places) {
-    const update = topicKey(realm, place);
-    const when = { absent: false, equals: { moving } };
-    await table.transact([{ update, change: { remove: ['moving'] }, when }], uuid());
-  }
+  for (const place of places) await table.transact([doUnmark(topicKey(realm, place), moving)], uuid());
 }
+
+/** Takes the mark of one job off a topic, which must still have it. */
+const doUnmark = (topic: Key, moving: string): Write => ({
+  update: topic,
+  change: { remove: ['moving'] },
+  when: { absent: false, equals: { moving } },
+});
 
 /**
  * Moves what is left and tells the topics of it. False where that takes longer than until `ends` (ms): another run goes
@@ -125,13 +129,7 @@ async function endMove(outside: Outside, realm: string, done: Rest): Promise<voi
   const marked = keys.filter((_, i) => topics[i]?.moving === done.job);
   const { state } = await carryOut(outside, [
     { delete: outboxKey(done) },
-    ...marked.map(
-      (update): Write => ({
-        update,
-        change: { remove: ['moving'] },
-        when: { absent: false, equals: { moving: done.job } },
-      }),
-    ),
+    ...marked.map((topic) => doUnmark(topic, done.job)),
   ]);
   if (state === 'refused') throw new Stale([]);
 }
