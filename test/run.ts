@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endpoints } from '../shared/endpoints/all.ts';
 import { workers } from '../shared/endpoints/worker.ts';
-import { GRANTS_FOLDER } from './grants.ts';
 import { failingRules, readLedger, summary, type TestReport } from './spec/ledger.ts';
 import { rules } from './spec/rules.ts';
+import { GRANTS_FOLDER } from './support/grants.ts';
 
 interface Count {
   readonly passed: number;

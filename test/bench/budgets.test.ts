@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { designBudgets } from '../design-budgets.ts';
+import { designBudgets } from '../support/design-budgets.ts';
 import { type BudgetRow, budgetRows, budgetTable } from './budgets.ts';
 import type { CountRow } from './counts.ts';
 import type { GrowthRow } from './growth.ts';

@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/worker.ts';
-import { startProvider } from '../calls/provider.ts';
-import { worked as exportsWorked } from '../exports/exporting.ts';
-import { elsewhere, worked as pushesWorked, pushRealm, relayAt } from '../push/phone.ts';
-import { startRelay } from '../push/relay.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { workOf } from '../work.ts';
+import { startProvider } from '../support/call-provider.ts';
+import { worked as exportsWorked } from '../support/export-request.ts';
+import { elsewhere, worked as pushesWorked, pushRealm, relayAt } from '../support/phone.ts';
+import { startRelay } from '../support/push-relay.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { workOf } from '../support/work-queue.ts';
 import { benchClock } from './bench-clock.ts';
 import type { Operation, Request } from './operation.ts';
 import { countingOthers, type OtherRequests } from './other-services.ts';

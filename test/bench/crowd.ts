@@ -9,10 +9,10 @@ import { kept, presenceKey, pulseKey, seconds, slotOf } from '../../shared/domai
 import { documentClient } from '../../shared/table/client.ts';
 import { type Key, key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenHistory } from '../exports/history.ts';
-import { givenCount, givenGraph } from '../given.ts';
-import type { TestRealm } from '../realm.ts';
-import { TABLE } from '../store.ts';
+import { givenCount, givenGraph } from '../support/given.ts';
+import { givenHistory } from '../support/long-history.ts';
+import type { TestRealm } from '../support/realm.ts';
+import { TABLE } from '../support/store.ts';
 
 /*
  * Much of one kind, put straight into the table as the endpoints would have left it.

@@ -22,8 +22,8 @@ import { exportWorker } from '../../shared/endpoints/export.ts';
 import { s3Objects } from '../../shared/objects/objects.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { tableDefinition } from '../../shared/table/schema.ts';
-import { designBudgets } from '../design-budgets.ts';
-import { TABLE } from '../store.ts';
+import { designBudgets } from '../support/design-budgets.ts';
+import { TABLE } from '../support/store.ts';
 import { givenLargeExport } from './large-export.ts';
 
 /** An export whose archive was read back and is whole. */

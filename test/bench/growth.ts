@@ -1,5 +1,5 @@
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { newRealm } from '../realm.ts';
+import { newRealm } from '../support/realm.ts';
 import { benchClock } from './bench-clock.ts';
 import { type CountRow, countOperation } from './counts.ts';
 import { type CrowdName, crowds } from './crowd.ts';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FunctionProperties, Template, Value } from '../infra/template.ts';
-import { wholeStack } from '../infra/whole-stack.ts';
+import type { FunctionProperties, Template, Value } from '../support/template.ts';
+import { wholeStack } from '../support/whole-stack.ts';
 import { running } from './activity.ts';
 import { costOf } from './prices.ts';
 

@@ -7,7 +7,7 @@ import { commit } from '../../shared/log/commit.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { documentClient } from '../../shared/table/client.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenHistory } from '../exports/history.ts';
+import { givenHistory } from '../support/long-history.ts';
 
 const WORDS =
   'tea milk sugar meeting tomorrow really deploy broken thanks why who is there no one yes, but'.split(' ');

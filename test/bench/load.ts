@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import { startProvider } from '../calls/provider.ts';
+import { startProvider } from '../support/call-provider.ts';
 import { type HttpRequest, httpRequest, send } from './http-request.ts';
 import { LatencyRecorder } from './latencies.ts';
 import { type BenchCloud, endpointOf, startBenchCloud } from './local-cloud.ts';

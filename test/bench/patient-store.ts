@@ -4,7 +4,7 @@ import { clientOptions } from '../../shared/aws/client-options.ts';
 import type { Outside } from '../../shared/domain/outside.ts';
 import { jsonProtocol } from '../../shared/table/protocol.ts';
 import type { Send } from '../../shared/table/table.ts';
-import type { TestRealm } from '../realm.ts';
+import type { TestRealm } from '../support/realm.ts';
 
 /** How long (ms) a count waits for the store: on a busy machine a page of a long list takes seconds. */
 const PATIENCE = 120_000;

@@ -1,6 +1,6 @@
 import type { DemoName } from '../../shared/domain/realm/demo.ts';
-import { handlers } from '../handlers.ts';
-import type { Person, Reply, TestRealm } from '../realm.ts';
+import { handlers } from '../support/handlers.ts';
+import type { Person, Reply, TestRealm } from '../support/realm.ts';
 import type { Call, Operation, Request } from './operation.ts';
 
 /** An organization in which operations run, with people whose keys may be replaced. */

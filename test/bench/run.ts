@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
-import { designBudgets } from '../design-budgets.ts';
+import { designBudgets } from '../support/design-budgets.ts';
 import { budgetRows, budgetTable } from './budgets.ts';
 import { type Counted, callCost } from './cost.ts';
 import type { DeliveryRow } from './delivery.ts';

@@ -1,4 +1,4 @@
-import { designBudgets } from '../design-budgets.ts';
+import { designBudgets } from '../support/design-budgets.ts';
 import type { DeliveryRow } from './delivery.ts';
 import type { ExportRow } from './export.ts';
 import type { FunctionRow } from './functions.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { everySetting, wholeStack } from '../infra/whole-stack.ts';
+import { everySetting, wholeStack } from '../support/whole-stack.ts';
 
 export interface StackRow {
   /** What the operator has set. */

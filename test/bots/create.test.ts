@@ -9,12 +9,12 @@ import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { changeHosts } from '../../shared/domain/realm/host-change.ts';
 import { accessOrganizationOf, ownHost } from '../../shared/domain/realm/hosts.ts';
 import { checkBotEmail, loadOwnedBots } from '../../shared/domain/user/bot.ts';
-import { answer, out, personIn } from '../accounts.ts';
-import { givenChannel } from '../given.ts';
-import { type Mishap, mishaps } from '../log/faults.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { told } from '../subscriptions/subscription-state.ts';
+import { answer, out, personIn } from '../support/accounts.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { told } from '../support/subscription-state.ts';
 
 const robot = { full_name: 'Rosie Robot', short_name: 'rosie' };
 

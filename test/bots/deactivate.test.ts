@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivateBot } from '../../functions/bots/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import { answer } from '../accounts.ts';
-import { givenBot } from '../given.ts';
-import { newRealm, type Person } from '../realm.ts';
+import { answer } from '../support/accounts.ts';
+import { givenBot } from '../support/given.ts';
+import { newRealm, type Person } from '../support/realm.ts';
 
 describe('DELETE /bots/{id}', () => {
   it('deactivates a bot, for its owner and for administrators', async () => {

@@ -3,9 +3,9 @@ import { handler as createBot } from '../../functions/bots/create.ts';
 import { handler as listBots } from '../../functions/bots/list.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { key } from '../../shared/table/keys.ts';
-import { answer } from '../accounts.ts';
-import { givenChannel, givenUser } from '../given.ts';
-import { newRealm } from '../realm.ts';
+import { answer } from '../support/accounts.ts';
+import { givenChannel, givenUser } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
 
 const robot = { full_name: 'Rosie Robot', short_name: 'rosie' };
 

@@ -4,11 +4,11 @@ import { handler as regenerateKey } from '../../functions/bots/regenerateKey.ts'
 import { handler as getEmailAddress } from '../../functions/channels/getEmailAddress.ts';
 import { handler as listMessages } from '../../functions/messages/list.ts';
 import { type Role, roles } from '../../shared/domain/group/system-group.ts';
-import { answer, back, change, mayCall, out, withKey } from '../accounts.ts';
-import { givenBot, givenChangedUser, givenChannel, givenUser } from '../given.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { told } from '../subscriptions/subscription-state.ts';
+import { answer, back, change, mayCall, out, withKey } from '../support/accounts.ts';
+import { givenBot, givenChangedUser, givenChannel, givenUser } from '../support/given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { told } from '../support/subscription-state.ts';
 
 const notAllowed = [400, 'UNAUTHORIZED_PRINCIPAL'];
 

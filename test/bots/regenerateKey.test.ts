@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as regenerateBotKey } from '../../functions/bots/regenerateKey.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import { answer, withKey } from '../accounts.ts';
-import { newRealm } from '../realm.ts';
+import { answer, withKey } from '../support/accounts.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('POST /bots/{id}/api_key/regenerate', () => {
   it('gives a bot a new key, for its owner and for administrators', async () => {

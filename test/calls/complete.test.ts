@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { handler as register } from '../../functions/calls/register.ts';
 import { handler as deactivateUser } from '../../functions/users/deactivate.ts';
-import { givenClient } from '../events/queue.ts';
-import { newRealm, type Reply, type TestRealm } from '../realm.ts';
-import { begin, call, comeBack, realmWith } from './consent.ts';
-import { type Provider, startProvider } from './provider.ts';
+import { begin, call, comeBack, realmWith } from '../support/call-consent.ts';
+import { type Provider, startProvider } from '../support/call-provider.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { newRealm, type Reply, type TestRealm } from '../support/realm.ts';
 
 let provider: Provider;
 let realm: TestRealm;

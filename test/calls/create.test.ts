@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { key } from '../../shared/table/keys.ts';
-import { givenClient } from '../events/queue.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { call, consented, realmWith } from './consent.ts';
-import { type Provider, startProvider } from './provider.ts';
+import { call, consented, realmWith } from '../support/call-consent.ts';
+import { type Provider, startProvider } from '../support/call-provider.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 let provider: Provider;
 let realm: TestRealm;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as create } from '../../functions/channelFolders/create.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { createFolder, edit, folders, toldOfFolders, tryToCreate } from './folder-state.ts';
+import { createFolder, edit, folders, toldOfFolders, tryToCreate } from '../support/folder-state.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 

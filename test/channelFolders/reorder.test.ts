@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { handler as list } from '../../functions/channelFolders/list.ts';
-import { type Mishap, mishaps } from '../log/faults.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { createFolder, edit, folders, sort, toldOfFolders } from './folder-state.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
+import { createFolder, edit, folders, sort, toldOfFolders } from '../support/folder-state.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 

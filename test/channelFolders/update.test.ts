@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
-import { type Mishap, mishaps } from '../log/faults.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { channelIdOf } from '../subscriptions/subscription-state.ts';
-import { createFolder, edit, folders, toldOfFolders, tryToCreate } from './folder-state.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
+import { createFolder, edit, folders, toldOfFolders, tryToCreate } from '../support/folder-state.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { channelIdOf } from '../support/subscription-state.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 

@@ -2,11 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { expectConsistent } from '../subscriptions/subscription-state.ts';
 import {
   edited,
   invalidChannelId,
@@ -14,7 +9,12 @@ import {
   refused,
   storedChannel,
   toldOfChannels,
-} from './channel-state.ts';
+} from '../support/channel-state.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { expectConsistent } from '../support/subscription-state.ts';
 
 const archived = (realm: TestRealm, as: Person, channelId: number) =>
   realm.call(archive, as, {}, { path: { stream_id: channelId } });

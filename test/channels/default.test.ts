@@ -3,12 +3,7 @@ import { handler as addDefault } from '../../functions/channels/addDefault.ts';
 import { handler as removeDefault } from '../../functions/channels/removeDefault.ts';
 import { handler as listSubscriptions } from '../../functions/subscriptions/list.ts';
 import { handler as createUser } from '../../functions/users/create.ts';
-import { personIn } from '../accounts.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { notPermitted } from '../realm/realm-state.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import { personIn } from '../support/accounts.ts';
 import {
   edit,
   invalidChannelId,
@@ -16,7 +11,12 @@ import {
   refused,
   storedChannel,
   toldOfChannels,
-} from './channel-state.ts';
+} from '../support/channel-state.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { notPermitted } from '../support/realm-state.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const add = (realm: TestRealm, as = realm.people.admin, stream_id: unknown = 0) =>
   realm.call(addDefault, as, { stream_id });

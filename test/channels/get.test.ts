@@ -4,8 +4,8 @@ import { handler as getId } from '../../functions/channels/getId.ts';
 import { handler as members } from '../../functions/channels/listMembers.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
 
 const byId = (realm: TestRealm, handler: Served, as: Person, stream_id: number | string): Promise<Reply> =>
   realm.call(handler, as, {}, { path: { stream_id } });

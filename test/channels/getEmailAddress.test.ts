@@ -3,9 +3,9 @@ import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as getEmailAddress } from '../../functions/channels/getEmailAddress.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
-import { givenBot, givenChangedUser, givenChannel } from '../given.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { edited, invalidChannelId, refused } from './channel-state.ts';
+import { edited, invalidChannelId, refused } from '../support/channel-state.ts';
+import { givenBot, givenChangedUser, givenChannel } from '../support/given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
 
 const mailDomain = 'mail.example.com';
 

@@ -3,8 +3,8 @@ import { handler as list } from '../../functions/channels/list.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { loadChannels } from '../../shared/domain/subscription/subscription-object.ts';
 import { partition } from '../../shared/table/keys.ts';
-import { givenChannel, givenGroup } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { givenChannel, givenGroup } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 /** A realm with a channel of each kind. */
 async function scene() {

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChannel, givenGroup, givenUser } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
 import {
   edit,
   edited,
@@ -12,7 +9,10 @@ import {
   noticesAfter,
   storedChannel,
   toldOfChannels,
-} from './channel-state.ts';
+} from '../support/channel-state.ts';
+import { givenChannel, givenGroup, givenUser } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const cannotAdminister = { status: 400, body: { code: 'CANNOT_ADMINISTER_CHANNEL' } };
 

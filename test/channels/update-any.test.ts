@@ -6,12 +6,12 @@ import { channelGroupNames } from '../../shared/domain/channel/channel-groups.ts
 import { type GroupSetting, normalized, onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { WHOLE } from '../../shared/log/run.ts';
-import { type Client, givenClient } from '../events/queue.ts';
-import { givenChannel, givenGroup, givenUser } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber, storedCount } from '../stored.ts';
-import { channelIdOf } from '../subscriptions/subscription-state.ts';
-import { edit, noticesAfter, storedChannel, toldOfChannels } from './channel-state.ts';
+import { edit, noticesAfter, storedChannel, toldOfChannels } from '../support/channel-state.ts';
+import { type Client, givenClient } from '../support/event-queue.ts';
+import { givenChannel, givenGroup, givenUser } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber, storedCount } from '../support/stored.ts';
+import { channelIdOf } from '../support/subscription-state.ts';
 
 const { everyone } = systemGroups;
 const names = ['one', 'two', 'taken', 'hidden', 'ONE', '', ' two '];

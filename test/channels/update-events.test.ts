@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { roles } from '../../shared/domain/group/system-group.ts';
-import { type Client, type Event, givenClient, sendTo } from '../events/queue.ts';
-import { givenChangedUser, givenChannel, givenGroup } from '../given.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { edited } from './channel-state.ts';
+import { edited } from '../support/channel-state.ts';
+import { type Client, type Event, givenClient, sendTo } from '../support/event-queue.ts';
+import { givenChangedUser, givenChannel, givenGroup } from '../support/given.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 type Name = keyof TestRealm['people'];
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Channel } from '../../shared/domain/channel/channel.ts';
 import { channelGroupNames } from '../../shared/domain/channel/channel-groups.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { createFolder } from '../channelFolders/folder-state.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { edited, storedChannel } from './channel-state.ts';
+import { edited, storedChannel } from '../support/channel-state.ts';
+import { createFolder } from '../support/folder-state.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
 
 const { administrators, moderators } = systemGroups;
 

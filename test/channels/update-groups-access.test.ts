@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChannel, givenUser } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { edited, expectRefused, storedChannel } from './channel-state.ts';
+import { edited, expectRefused, storedChannel } from '../support/channel-state.ts';
+import { givenChannel, givenUser } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
 
 const { moderators } = systemGroups;
 const cannotAdminister = { status: 400, body: { code: 'CANNOT_ADMINISTER_CHANNEL' } };

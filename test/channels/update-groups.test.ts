@@ -3,10 +3,17 @@ import { handler as deactivate } from '../../functions/userGroups/deactivate.ts'
 import { type ChannelGroupName, channelGroupNames } from '../../shared/domain/channel/channel-groups.ts';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChangedUser, givenChannel, givenGroup, givenUser } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { edit, edited, expectRefused, noticesAfter, storedChannel, toldOfChannels } from './channel-state.ts';
+import {
+  edit,
+  edited,
+  expectRefused,
+  noticesAfter,
+  storedChannel,
+  toldOfChannels,
+} from '../support/channel-state.ts';
+import { givenChangedUser, givenChannel, givenGroup, givenUser } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const { nobody, owners, administrators, moderators, fullMembers, members, everyone, internet } = systemGroups;
 const mismatch = { status: 400, body: { code: 'EXPECTATION_MISMATCH', field_name: 'old' } };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChannel, givenRealmSettings } from '../given.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { edited, expectRefused, refused, storedChannel } from './channel-state.ts';
+import { edited, expectRefused, refused, storedChannel } from '../support/channel-state.ts';
+import { givenChannel, givenRealmSettings } from '../support/given.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 const { nobody, everyone, members, owners } = systemGroups;
 

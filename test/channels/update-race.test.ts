@@ -6,12 +6,12 @@ import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { createFolder } from '../channelFolders/folder-state.ts';
-import { givenChannel, givenGroup } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber, storedCount } from '../stored.ts';
-import { channelIdOf } from '../subscriptions/subscription-state.ts';
-import { edit, edited, storedChannel, toldOfChannels } from './channel-state.ts';
+import { edit, edited, storedChannel, toldOfChannels } from '../support/channel-state.ts';
+import { createFolder } from '../support/folder-state.ts';
+import { givenChannel, givenGroup } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber, storedCount } from '../support/stored.ts';
+import { channelIdOf } from '../support/subscription-state.ts';
 
 const { members, moderators, administrators, owners, nobody } = systemGroups;
 const ROUNDS = 6;

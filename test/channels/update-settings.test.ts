@@ -3,10 +3,6 @@ import { handler as createFolder } from '../../functions/channelFolders/create.t
 import { handler as updateFolder } from '../../functions/channelFolders/update.ts';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { sendTo } from '../events/queue.ts';
-import { givenChannel, givenRealmSettings } from '../given.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { lastNumber, storedCount } from '../stored.ts';
 import {
   edit,
   edited,
@@ -15,7 +11,11 @@ import {
   refused,
   storedChannel,
   toldOfChannels,
-} from './channel-state.ts';
+} from '../support/channel-state.ts';
+import { sendTo } from '../support/event-queue.ts';
+import { givenChannel, givenRealmSettings } from '../support/given.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { lastNumber, storedCount } from '../support/stored.ts';
 
 const { moderators } = systemGroups;
 const notOwner = { status: 400, body: { code: 'UNAUTHORIZED_PRINCIPAL' } };

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getId } from '../../functions/channels/getId.ts';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { channelIdOf } from '../subscriptions/subscription-state.ts';
-import { edit, edited, expectRefused, noticesAfter, storedChannel, toldOfChannels } from './channel-state.ts';
+import {
+  edit,
+  edited,
+  expectRefused,
+  noticesAfter,
+  storedChannel,
+  toldOfChannels,
+} from '../support/channel-state.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { channelIdOf } from '../support/subscription-state.ts';
 
 describe('the name of a channel (specification 4.2, wire facts 4.4)', () => {
   it('is trimmed, and found under the new name only (4.2/new_name)', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { basic } from '../serve/raw.ts';
-import { type LocalService, startLocalService } from './local-service.ts';
+import { type LocalService, startLocalService } from '../support/local-service.ts';
+import { basic } from '../support/raw-request.ts';
 
 let service: LocalService;
 

@@ -5,8 +5,8 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import zulip from 'zulip-js';
 import type { DemoName } from '../../shared/domain/realm/demo.ts';
-import { checkDescribed } from '../described-fetch.ts';
-import { type LocalService, startLocalService } from './local-service.ts';
+import { checkDescribed } from '../support/described-fetch.ts';
+import { type LocalService, startLocalService } from '../support/local-service.ts';
 
 // The client puts another FormData in the place of Node's; the tests that this process runs after these have their own.
 const NodesFormData = vi.hoisted(() => globalThis.FormData);

@@ -3,8 +3,8 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { accessCaller } from '../../shared/domain/caller.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenChangedUser, givenChannel, givenGroup } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { givenChangedUser, givenChannel, givenGroup } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const callerOf = ({ outside, realm }: TestRealm, person: Person, owner?: Person) =>
   accessCaller(outside, realm, person.userId, owner?.userId);

@@ -3,8 +3,8 @@ import { accessCaller } from '../../shared/domain/caller.ts';
 import type { Channel } from '../../shared/domain/channel/channel.ts';
 import { checkPlan } from '../../shared/domain/channel/channel-edit-do.ts';
 import { channelGroupNames } from '../../shared/domain/channel/channel-groups.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
 
 it('an edit whose events are more than one item of the table holds is refused, not cut', async () => {
   const realm = await newRealm();

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { htmlDiff } from '../../shared/domain/message/html-diff.ts';
 import { render } from '../../shared/markdown/render.ts';
-import { hostileText } from '../markdown/hostile-text.ts';
-import { KNOWN } from '../markdown/known-names.ts';
+import { hostileText } from '../support/hostile-text.ts';
+import { KNOWN } from '../support/known-names.ts';
 
 const ins = (text: string): string => `<span class="highlight_text_inserted">${text}</span>`;
 const del = (text: string): string => `<span class="highlight_text_deleted">${text}</span>`;

@@ -12,8 +12,8 @@ import { ItemVersions, type Versions } from '../../shared/table/item-versions.ts
 import { type Key, key, partition } from '../../shared/table/keys.ts';
 import { type Send, Table } from '../../shared/table/table.ts';
 import type { Item, Write } from '../../shared/table/write.ts';
-import { newRealm } from '../realm.ts';
-import { TABLE } from '../store.ts';
+import { newRealm } from '../support/realm.ts';
+import { TABLE } from '../support/store.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';
 process.env.AWS_SECRET_ACCESS_KEY ??= 'test';

@@ -10,8 +10,8 @@ import { handler as createGroup } from '../../functions/userGroups/create.ts';
 import { handler as createUser } from '../../functions/users/create.ts';
 import { handler as setStatus } from '../../functions/users/setStatus.ts';
 import { handler as updateUser } from '../../functions/users/update.ts';
-import { answer } from '../accounts.ts';
-import { newRealm, type Reply, type TestRealm } from '../realm.ts';
+import { answer } from '../support/accounts.ts';
+import { newRealm, type Reply, type TestRealm } from '../support/realm.ts';
 
 type Naming = (realm: TestRealm, name: string) => Promise<Reply>;
 

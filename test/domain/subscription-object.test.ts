@@ -7,8 +7,8 @@ import {
   loadFormer,
   splitChannels,
 } from '../../shared/domain/subscription/subscription-object.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 async function split(realm: TestRealm, { userId }: Person) {
   const { table } = realm.outside;

@@ -10,10 +10,10 @@ import { loadReadStates } from '../../shared/domain/unread/read-state.ts';
 import { loadUnread, type Unread } from '../../shared/domain/unread/unread.ts';
 import { unreadObject } from '../../shared/domain/unread/unread-object.ts';
 import { key, partition } from '../../shared/table/keys.ts';
-import { givenChannel, givenMutedChannel, givenUser, givenUserTopic } from '../given.ts';
-import { flagged, flagsFor, givenMessages, idsIn, sent } from '../message.ts';
-import { move, say } from '../messages/update.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { givenChannel, givenMutedChannel, givenUser, givenUserTopic } from '../support/given.ts';
+import { move, say } from '../support/message-update.ts';
+import { flagged, flagsFor, givenMessages, idsIn, sent } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const load = ({ outside, realm }: TestRealm, { userId }: Person): Promise<Unread> =>
   loadUnread(outside, new Reader(outside, realm, userId));

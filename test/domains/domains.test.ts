@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { key } from '../../shared/table/keys.ts';
-import { badRequest, changed, notPermitted, payloadsAfter, storedRealm } from '../realm/realm-state.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { addDomain, domainsOf, givenDomain, removeDomain, updateDomain } from './domain-state.ts';
+import { addDomain, domainsOf, givenDomain, removeDomain, updateDomain } from '../support/domain-state.ts';
+import { newRealm } from '../support/realm.ts';
+import { badRequest, changed, notPermitted, payloadsAfter, storedRealm } from '../support/realm-state.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const ok = { status: 200, body: { result: 'success', msg: '' } };
 

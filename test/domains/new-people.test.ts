@@ -2,9 +2,9 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { handler as createBot } from '../../functions/bots/create.ts';
 import { handler as createUser } from '../../functions/users/create.ts';
-import { badRequest, changed } from '../realm/realm-state.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { addDomain, givenDomain, removeDomain, updateDomain } from './domain-state.ts';
+import { addDomain, givenDomain, removeDomain, updateDomain } from '../support/domain-state.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { badRequest, changed } from '../support/realm-state.ts';
 
 /** Adds a person with this address. */
 const join = (realm: TestRealm, email: string) =>

@@ -4,10 +4,10 @@ import { handler as add } from '../../functions/emoji/add.ts';
 import { handler as deactivate } from '../../functions/emoji/deactivate.ts';
 import { handler as react } from '../../functions/reactions/add.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { sent } from '../message.ts';
-import { newRealm } from '../realm.ts';
-import { fetched, listed, upload } from './emoji.ts';
-import { movingPicture, picture, seen, tinyFrames } from './pictures.ts';
+import { fetched, listed, upload } from '../support/emoji.ts';
+import { sent } from '../support/messages.ts';
+import { movingPicture, picture, seen, tinyFrames } from '../support/pictures.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
   test.each(['png', 'jpeg', 'gif', 'webp'] as const)(

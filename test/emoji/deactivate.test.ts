@@ -5,12 +5,12 @@ import { handler as react } from '../../functions/reactions/add.ts';
 import { handler as getStatus } from '../../functions/users/getStatus.ts';
 import { handler as setStatus } from '../../functions/users/setStatus.ts';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
-import { edited, storedChannel } from '../channels/channel-state.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { sent } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { fetched, listed, upload } from './emoji.ts';
+import { edited, storedChannel } from '../support/channel-state.ts';
+import { fetched, listed, upload } from '../support/emoji.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { sent } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const remove = (realm: TestRealm, as: Person, name: string) =>
   realm.call(deactivate, as, {}, { path: { emoji_name: name } });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { handler as deactivate } from '../../functions/emoji/deactivate.ts';
 import { handler as list } from '../../functions/emoji/list.ts';
-import { newRealm } from '../realm.ts';
-import { fetched, listed, upload } from './emoji.ts';
+import { fetched, listed, upload } from '../support/emoji.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('GET /realm/emoji (4.10)', () => {
   test('lists nothing where nobody added any (4.10/parameters)', async () => {

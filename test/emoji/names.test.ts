@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { handler as react } from '../../functions/reactions/add.ts';
 import { handler as getEmojiNames } from '../../functions/server/getEmojiNames.ts';
 import table from '../../shared/markdown/emoji-names.json' with { type: 'json' };
-import { givenClient } from '../events/queue.ts';
-import { sent } from '../message.ts';
-import { newRealm } from '../realm.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { sent } from '../support/messages.ts';
+import { newRealm } from '../support/realm.ts';
 
 it('a registration tells where the names of all emoji are, which anyone may read and keep', async () => {
   const realm = await newRealm();

@@ -3,13 +3,13 @@ import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as getMessage } from '../../functions/messages/get.ts';
 import { KEPT, type Slot } from '../../shared/log/slot.ts';
 import { key } from '../../shared/table/keys.ts';
-import { exported } from '../exports/exporting.ts';
-import { givenChannel } from '../given.ts';
-import { givenMessages, idsIn } from '../message.ts';
-import { update } from '../messages/update.ts';
-import { react, unreact } from '../reactions/react.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { type Client, type Event, givenClient, sendTo } from './queue.ts';
+import { type Client, type Event, givenClient, sendTo } from '../support/event-queue.ts';
+import { exported } from '../support/export-request.ts';
+import { givenChannel } from '../support/given.ts';
+import { update } from '../support/message-update.ts';
+import { givenMessages, idsIn } from '../support/messages.ts';
+import { react, unreact } from '../support/reactions.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 const TYPES = { event_types: ['message', 'reaction', 'update_message', 'delete_message'] };
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { handler as getEvents } from '../../functions/events/get.ts';
 import { eventIdOf, numberOf } from '../../shared/domain/event/event-id.ts';
 import { takeNumbers } from '../../shared/log/log.ts';
-import { mishaps } from '../log/faults.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { type Client, givenClient, said, sendTo, virtualTime } from './queue.ts';
+import { type Client, givenClient, said, sendTo, virtualTime } from '../support/event-queue.ts';
+import { mishaps } from '../support/faults.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 /** One poll that is held to its end. */
 const held = (realm: TestRealm, client: Client, given = {}) =>

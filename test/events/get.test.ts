@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { fill, takeNumbers } from '../../shared/log/log.ts';
-import { givenBot } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { givenClient, said, sendTo } from './queue.ts';
+import { givenClient, said, sendTo } from '../support/event-queue.ts';
+import { givenBot } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 describe('GET /events', () => {
   it('tells a subscriber of a message', async () => {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
-import { Curtain } from '../curtain.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { givenClient, said, sendTo, virtualTime } from './queue.ts';
+import { givenClient, said, sendTo, virtualTime } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { Curtain } from '../support/torn-reads.ts';
 
 /** A channel in which the member is not, with a client of theirs; `half` is how they see what comes next. */
 async function scene() {

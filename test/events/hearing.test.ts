@@ -3,10 +3,10 @@ import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { commit } from '../../shared/log/commit.ts';
-import { givenChangedUser, givenChannel, givenUser } from '../given.ts';
-import { eventFor } from '../log/written.ts';
-import { newRealm } from '../realm.ts';
-import { givenClient, said, sendTo } from './queue.ts';
+import { givenClient, said, sendTo } from '../support/event-queue.ts';
+import { givenChangedUser, givenChannel, givenUser } from '../support/given.ts';
+import { eventFor } from '../support/log-entries.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('who hears a message', () => {
   it('only the people of a direct one', async () => {

@@ -1,9 +1,9 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
-import { type Request, requestOf } from '../log/faults.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { TABLE } from '../store.ts';
-import { givenClient, said, sendTo, virtualTime } from './queue.ts';
+import { givenClient, said, sendTo, virtualTime } from '../support/event-queue.ts';
+import { type Request, requestOf } from '../support/faults.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { TABLE } from '../support/store.ts';
 
 /** A container that waits no time, and the read units that each kind of request took of the log's partition. */
 function counting(realm: TestRealm, at?: (passed: number) => Promise<unknown>) {

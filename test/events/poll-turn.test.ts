@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { handler as deleteQueue } from '../../functions/events/delete.ts';
 import { TURN } from '../../shared/domain/event/poll-turn.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { fault, type Request, requestOf } from '../log/faults.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { givenClient, refusedQueue, said, sendTo, virtualTime } from './queue.ts';
+import { givenClient, refusedQueue, said, sendTo, virtualTime } from '../support/event-queue.ts';
+import { fault, type Request, requestOf } from '../support/faults.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 /** A waiting poll takes 24 s. Its looks are 150 ms apart, so it sees to its turn that much late. */
 const HELD = 24_000;

@@ -6,9 +6,9 @@ import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { takeNumbers } from '../../shared/log/log.ts';
 import { GRACE } from '../../shared/log/run.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { givenBot, givenChangedUser, givenChannel } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { givenClient, refusedQueue, said, sendTo, virtualTime } from './queue.ts';
+import { givenClient, refusedQueue, said, sendTo, virtualTime } from '../support/event-queue.ts';
+import { givenBot, givenChangedUser, givenChannel } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 describe('a poll that blocks', () => {
   it('ends with a heartbeat within 25 s, which acknowledges what was examined', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deleteQueue } from '../../functions/events/delete.ts';
 import { handler as getEvents } from '../../functions/events/get.ts';
-import { fault, mishaps, refusedWith } from '../log/faults.ts';
-import { newRealm } from '../realm.ts';
-import { givenClient, refusedQueue, said, sendTo, virtualTime } from './queue.ts';
+import { givenClient, refusedQueue, said, sendTo, virtualTime } from '../support/event-queue.ts';
+import { fault, mishaps, refusedWith } from '../support/faults.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('a queue', () => {
   it('is its owner’s alone', async () => {

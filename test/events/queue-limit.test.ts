@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
 import { MAX_QUEUES } from '../../shared/domain/event/event-queue.ts';
 import { partition } from '../../shared/table/keys.ts';
-import { mishaps } from '../log/faults.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { givenClient, refusedQueue } from './queue.ts';
+import { givenClient, refusedQueue } from '../support/event-queue.ts';
+import { mishaps } from '../support/faults.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const asked = { event_types: ['message'], fetch_event_types: ['message'] };
 

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { givenClient } from './queue.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
 
 it('a registration counts the subscribers that it lists, whoever subscribes between the two reads', async () => {
   const realm = await newRealm();

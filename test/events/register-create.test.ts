@@ -4,10 +4,10 @@ import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
 import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { applying, kinds } from '../state/applied.ts';
-import { knownFrom } from '../state/known.ts';
-import { givenClient } from './queue.ts';
+import { applying, kinds } from '../support/client-state/applied.ts';
+import { knownFrom } from '../support/client-state/known.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 /** Something happens once, after a registration has fixed its cursor and before it reads any channel. */
 function afterCursor({ realm }: TestRealm, act: () => Promise<unknown>): (send: Send) => Send {

@@ -7,9 +7,9 @@ import type { User } from '../../shared/domain/user/user.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
-import { put } from '../given.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { basic } from '../serve/raw.ts';
+import { put } from '../support/given.ts';
+import { basic } from '../support/raw-request.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 /** With names and addresses of some length. */
 const PEOPLE = 10_000;

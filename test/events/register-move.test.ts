@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
 import { indexes } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenChannel } from '../given.ts';
-import { move as moveMessage, say, sayMany } from '../messages/update.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { applying, kinds } from '../state/applied.ts';
-import { unreadOf } from '../state/apply-messages.ts';
-import { knownFrom } from '../state/known.ts';
-import { type Client, givenClient } from './queue.ts';
+import { applying, kinds } from '../support/client-state/applied.ts';
+import { unreadOf } from '../support/client-state/apply-messages.ts';
+import { knownFrom } from '../support/client-state/known.ts';
+import { type Client, givenClient } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { move as moveMessage, say, sayMany } from '../support/message-update.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 const parameters = {
   ...kinds.modern.parameters,

@@ -8,9 +8,9 @@ import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { EMPTY_TOPIC_NAME, FEATURE_LEVEL } from '../../shared/domain/realm/realm.ts';
 import { SETTLE } from '../../shared/log/run.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenBot, givenChannel, givenGroup, givenSubscription, givenUser } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { givenClient, said, sendTo } from './queue.ts';
+import { givenClient, said, sendTo } from '../support/event-queue.ts';
+import { givenBot, givenChannel, givenGroup, givenSubscription, givenUser } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const hour = 3600;
 

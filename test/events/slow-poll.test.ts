@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
-import { requestOf } from '../log/faults.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { givenClient, virtualTime } from './queue.ts';
+import { givenClient, virtualTime } from '../support/event-queue.ts';
+import { requestOf } from '../support/faults.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 /** Polls until the heartbeat where each look for news takes so long (ms), and tells the pauses before them. */
 async function pausesWhere(takes: (look: number) => number): Promise<number[]> {

@@ -8,10 +8,10 @@ import { limits } from '../../shared/domain/realm/realm.ts';
 import { stateTypes } from '../../shared/domain/register/initial-state.ts';
 import { loadReadStates } from '../../shared/domain/unread/read-state.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenBot, givenChangedUser, givenChannel, givenSettings, givenUser } from '../given.ts';
-import { flagged, givenMessages } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { givenClient, sendTo } from './queue.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
+import { givenBot, givenChangedUser, givenChannel, givenSettings, givenUser } from '../support/given.ts';
+import { flagged, givenMessages } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the state is what the tests look into
 type State = any;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { handler as getEvents } from '../../functions/events/get.ts';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
-import { fault, requestOf } from '../log/faults.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { givenClient, said, sendTo, virtualTime } from './queue.ts';
+import { givenClient, said, sendTo, virtualTime } from '../support/event-queue.ts';
+import { fault, requestOf } from '../support/faults.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 /** A container whose looks for news are refused, as `refuses` says of each; time passes only while somebody waits. */
 function crowded(

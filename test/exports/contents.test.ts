@@ -3,12 +3,13 @@ import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import type { Account } from '../../shared/domain/user/user.ts';
 import { type ItemName, key, partition } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/write.ts';
-import { out } from '../accounts.ts';
-import { createFolder } from '../channelFolders/folder-state.ts';
-import { givenDomain } from '../domains/domain-state.ts';
-import { upload } from '../emoji/emoji.ts';
-import { movingPicture } from '../emoji/pictures.ts';
-import { givenClient } from '../events/queue.ts';
+import { out } from '../support/accounts.ts';
+import { givenDomain } from '../support/domain-state.ts';
+import { upload } from '../support/emoji.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { type Contents, exported } from '../support/export-request.ts';
+import { createField, filled, types } from '../support/field-state.ts';
+import { createFolder } from '../support/folder-state.ts';
 import {
   givenBot,
   givenChangedChannel,
@@ -17,14 +18,13 @@ import {
   givenSettings,
   givenSubscription,
   givenUser,
-} from '../given.ts';
-import { sent } from '../message.ts';
-import { move, update } from '../messages/update.ts';
-import { createField, filled, types } from '../profileFields/field-state.ts';
-import { react, THUMB } from '../reactions/react.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { createGroup } from '../userGroups/group-state.ts';
-import { type Contents, exported } from './exporting.ts';
+} from '../support/given.ts';
+import { createGroup } from '../support/group-state.ts';
+import { move, update } from '../support/message-update.ts';
+import { sent } from '../support/messages.ts';
+import { movingPicture } from '../support/pictures.ts';
+import { react, THUMB } from '../support/reactions.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const consents = (realm: TestRealm, person: Person): Promise<void> =>
   givenSettings(realm, person, { allow_private_data_export: true });

@@ -4,12 +4,12 @@ import { handler as listConsents } from '../../functions/exports/listConsents.ts
 import { handler as updateSettings } from '../../functions/settings/update.ts';
 import { endExport } from '../../shared/domain/export/export-state.ts';
 import { exportAt } from '../../shared/domain/export/realm-export.ts';
-import { out } from '../accounts.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenBot, givenSettings, givenUser } from '../given.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { justBefore } from '../workers/retention.ts';
-import { archiveOf, delivered, givenExport, listed, workerOf } from './exporting.ts';
+import { out } from '../support/accounts.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { archiveOf, delivered, givenExport, listed, workerOf } from '../support/export-request.ts';
+import { givenBot, givenSettings, givenUser } from '../support/given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { justBefore } from '../support/retention-run.ts';
 
 const refused = { status: 400, body: { result: 'error', code: 'BAD_REQUEST' } };
 const unauthorized = { status: 400, body: { code: 'UNAUTHORIZED_PRINCIPAL' } };

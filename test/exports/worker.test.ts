@@ -6,15 +6,7 @@ import { runExport } from '../../shared/domain/export/export-run.ts';
 import type { ExportTools } from '../../shared/domain/export/export-write.ts';
 import { EXPORTS, type ExportJob } from '../../shared/domain/export/realm-export.ts';
 import { documentClient } from '../../shared/table/client.ts';
-import { upload } from '../emoji/emoji.ts';
-import { fault } from '../log/faults.ts';
-import { sent } from '../message.ts';
-import { update } from '../messages/update.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { bucketOf } from '../store.ts';
-import { lastNumber, loggedAfter } from '../stored.ts';
-import { type Work, workOf } from '../work.ts';
-import { queued, runQueue } from '../worker.ts';
+import { upload } from '../support/emoji.ts';
 import {
   archiveOf,
   type Contents,
@@ -26,9 +18,17 @@ import {
   listed,
   storedExport,
   workerOf,
-} from './exporting.ts';
+} from '../support/export-request.ts';
+import { fault } from '../support/faults.ts';
+import { givenHistory } from '../support/long-history.ts';
+import { update } from '../support/message-update.ts';
+import { sent } from '../support/messages.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { bucketOf } from '../support/store.ts';
+import { lastNumber, loggedAfter } from '../support/stored.ts';
+import { type Work, workOf } from '../support/work-queue.ts';
+import { queued, runQueue } from '../support/worker-run.ts';
 import { startFaultyStore } from './faulty-store.ts';
-import { givenHistory } from './history.ts';
 import { type Mortal, mortal, type Trouble, toolsOfWorker } from './mortal.ts';
 
 /** Longer than any run can have an export (ms). */

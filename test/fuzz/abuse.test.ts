@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { audit } from '../audit/audit.ts';
+import { audit } from '../support/audit/audit.ts';
 import { abuse } from './abuse.ts';
 
 /** How many calls a run of all tests makes; `npm run fuzz -- --calls 20000` makes more. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { audit } from '../audit/audit.ts';
-import { type Event, givenClient, said } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
+import { audit } from '../support/audit/audit.ts';
+import { type Event, givenClient, said } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
 
 const FLOOD = 300;
 const AT_ONCE = 10;

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roomForPolls } from '../../infra/local/configuration.ts';
 import { MAX_QUEUES } from '../../shared/domain/event/event-queue.ts';
 import type { DemoName } from '../../shared/domain/realm/demo.ts';
-import { type LocalService, startLocalService } from '../clients/local-service.ts';
-import { describedFetch } from '../described-fetch.ts';
-import { basic } from '../serve/raw.ts';
-import { type Answer, connection, exchange } from './wire.ts';
+import { describedFetch } from '../support/described-fetch.ts';
+import { type LocalService, startLocalService } from '../support/local-service.ts';
+import { basic } from '../support/raw-request.ts';
+import { type Answer, connection, exchange } from '../support/wire.ts';
 
 /** How much of everything; `npm run fuzz` takes more. */
 const POLLS = Number(process.env.FUZZ_POLLS ?? 30);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { picture } from '../emoji/pictures.ts';
+import { picture } from '../support/pictures.ts';
 import { type Answered, properRequests, speaksOf, told, twinsIn } from './twins.ts';
 import { newSide } from './world.ts';
 

@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { problems } from '../../shared/domain/problems.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
-import { checkReply } from '../declared.ts';
+import { checkReply } from '../support/declared.ts';
 import type { Secret } from './secrets.ts';
 
 const unpacked = promisify(gunzip);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import type { Parameter } from '../../shared/endpoints/parameter.ts';
-import { hostileText as hostileMarkdown } from '../markdown/hostile-text.ts';
+import { hostileText as hostileMarkdown } from '../support/hostile-text.ts';
 import { type Draft, pick } from './draft.ts';
 
 type Arbitrary = fc.Arbitrary<Draft>;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { hostileText as hostileMarkdown } from '../markdown/hostile-text.ts';
+import { hostileText as hostileMarkdown } from '../support/hostile-text.ts';
 import { type Draft, pick } from './draft.ts';
 import { channelName, listOf, name, narrow, oneMessage, topic, userId } from './plausible.ts';
 

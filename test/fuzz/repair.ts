@@ -7,7 +7,7 @@ import type { Channel } from '../../shared/domain/channel/channel.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import type { User } from '../../shared/domain/user/user.ts';
 import { key, partition } from '../../shared/table/keys.ts';
-import type { Person, TestRealm } from '../realm.ts';
+import type { Person, TestRealm } from '../support/realm.ts';
 import type { Actor, Side } from './world.ts';
 
 const { everyone, members } = systemGroups;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { handler as remove } from '../../functions/messages/delete.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
-import { givenChannel, givenSubscription, givenUser } from '../given.ts';
-import type { Person, TestRealm } from '../realm.ts';
+import { givenChannel, givenSubscription, givenUser } from '../support/given.ts';
+import type { Person, TestRealm } from '../support/realm.ts';
 
 /** A text that stands in one place only, and whom a reply may tell it. */
 export interface Secret {

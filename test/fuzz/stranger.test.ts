@@ -5,8 +5,8 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { SMALL_REQUEST } from '../../shared/endpoints/endpoint.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { handlers } from '../handlers.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
+import { handlers } from '../support/handlers.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 import { type Cost, type HostileKind, hostileKinds, type Proof, proofs, sendAsStranger } from './stranger.ts';
 
 /** Hostile requests of each size to each endpoint; `npm run fuzz` sends every kind that there is. */

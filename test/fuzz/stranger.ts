@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
 import { exampleOf } from '../../shared/openapi/examples.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { onlyDeclared, type TestRealm } from '../realm.ts';
-import { basic } from '../serve/raw.ts';
+import { basic } from '../support/raw-request.ts';
+import { onlyDeclared, type TestRealm } from '../support/realm.ts';
 
 /** A body that is made to cost much, as the gateway hands it over. */
 export interface Hostile {

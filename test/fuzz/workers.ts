@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { workers } from '../../shared/endpoints/worker.ts';
 import type { ServedQueue } from '../../shared/serve/worker.ts';
-import type { TestRealm } from '../realm.ts';
-import type { Work } from '../work.ts';
-import { queued, runQueue } from '../worker.ts';
+import type { TestRealm } from '../support/realm.ts';
+import type { Work } from '../support/work-queue.ts';
+import { queued, runQueue } from '../support/worker-run.ts';
 import type { Side } from './world.ts';
 
 /** The real handlers of workers, by the queue that feeds each. */

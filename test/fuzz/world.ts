@@ -20,12 +20,12 @@ import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts
 import { workers } from '../../shared/endpoints/worker.ts';
 import type { Slot } from '../../shared/log/slot.ts';
 import { indexes, partition } from '../../shared/table/keys.ts';
-import { type Provider, startProvider } from '../calls/provider.ts';
-import { picture } from '../emoji/pictures.ts';
-import { givenUser } from '../given.ts';
-import { type FakeRelay, startRelay } from '../push/relay.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { type Work, workOf } from '../work.ts';
+import { type Provider, startProvider } from '../support/call-provider.ts';
+import { givenUser } from '../support/given.ts';
+import { picture } from '../support/pictures.ts';
+import { type FakeRelay, startRelay } from '../support/push-relay.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { type Work, workOf } from '../support/work-queue.ts';
 import type { Pools } from './draft.ts';
 import { type Hidden, hide, newMark, type Secret } from './secrets.ts';
 

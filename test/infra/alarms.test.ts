@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { metrics } from '../../shared/domain/metric.ts';
 import { workers } from '../../shared/endpoints/worker.ts';
-import { designBudgets } from '../design-budgets.ts';
+import { designBudgets } from '../support/design-budgets.ts';
+import { type Template, textOf, type Value } from '../support/template.ts';
+import { everySetting, wholeStack } from '../support/whole-stack.ts';
 import { temporaryFolder } from './fixtures/synthesized.ts';
-import { type Template, textOf, type Value } from './template.ts';
-import { everySetting, wholeStack } from './whole-stack.ts';
 
 const folder = await temporaryFolder();
 const root = resolve(import.meta.dirname, '../..');

@@ -3,7 +3,7 @@ import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Build, buildFunctions } from '../../infra/build.ts';
-import { designBudgets } from '../design-budgets.ts';
+import { designBudgets } from '../support/design-budgets.ts';
 import { sources as fixtures, temporaryFolder } from './fixtures/synthesized.ts';
 
 const folder = await temporaryFolder();

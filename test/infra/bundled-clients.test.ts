@@ -12,8 +12,8 @@ import { type SqsS3Store, startSqsS3Store } from '../../infra/local/sqs-s3-store
 import { variable } from '../../shared/domain/environment.ts';
 import { s3Objects } from '../../shared/objects/objects.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import { TABLE } from '../store.ts';
-import { failed, newWay as openWay } from '../table/way.ts';
+import { TABLE } from '../support/store.ts';
+import { failed, newWay as openWay } from '../support/store-proxy.ts';
 import type * as Ways from './fixtures/bundled/workers/key-and-secret.ts';
 import type * as Clients from './fixtures/bundled/workers/queue-and-bucket.ts';
 import type * as Source from './fixtures/bundled/workers/table.ts';

@@ -3,7 +3,7 @@ import { App } from 'aws-cdk-lib/core';
 import { describe, expect, test } from 'vitest';
 import { checkContextNames } from '../../infra/context-names.ts';
 import { makeApp } from '../../infra/synthesize.ts';
-import { everySetting } from './whole-stack.ts';
+import { everySetting } from '../support/whole-stack.ts';
 
 const check = (context: Readonly<Record<string, unknown>>): void =>
   checkContextNames(new App({ context }).node);

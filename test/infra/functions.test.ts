@@ -6,9 +6,9 @@ import { buildFunctions } from '../../infra/build.ts';
 import { withPureConstants } from '../../infra/bundle-plugins.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { designBudgets } from '../design-budgets.ts';
-import { newRealm } from '../realm.ts';
-import { TABLE } from '../store.ts';
+import { designBudgets } from '../support/design-budgets.ts';
+import { newRealm } from '../support/realm.ts';
+import { TABLE } from '../support/store.ts';
 import { temporaryFolder } from './fixtures/synthesized.ts';
 
 const outdir = await temporaryFolder();

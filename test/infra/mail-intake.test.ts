@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Bundles, buildFunctions } from '../../infra/build.ts';
 import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
 import { incomingMail } from '../../shared/endpoints/incoming-mail.ts';
+import { type Template, textOf, type Value } from '../support/template.ts';
 import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
-import { type Template, textOf, type Value } from './template.ts';
 
 const declarations = { endpoints: [getChannelEmailAddress], workers: [incomingMail] };
 const folder = await temporaryFolder();

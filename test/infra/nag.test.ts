@@ -5,8 +5,8 @@ import type { IConstruct } from 'constructs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeApp } from '../../infra/synthesize.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
+import { everySetting, standIns } from '../support/whole-stack.ts';
 import { temporaryFolder } from './fixtures/synthesized.ts';
-import { everySetting, standIns } from './whole-stack.ts';
 
 const folder = await temporaryFolder();
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { FunctionProperties, Template, Value } from '../support/template.ts';
+import { everySetting, wholeStack } from '../support/whole-stack.ts';
 import { temporaryFolder } from './fixtures/synthesized.ts';
-import type { FunctionProperties, Template, Value } from './template.ts';
-import { everySetting, wholeStack } from './whole-stack.ts';
 
 const folder = await temporaryFolder();
 

@@ -5,9 +5,9 @@ import { throttles } from '../../infra/throttles.ts';
 import { tracedShare } from '../../infra/tracing.ts';
 import { endpoints as everyEndpoint } from '../../shared/endpoints/all.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
+import { type Template, textOf, type Value } from '../support/template.ts';
 import * as fixtures from './fixtures/declarations.ts';
 import { buildFixtures, synthesized, temporaryFolder } from './fixtures/synthesized.ts';
-import { type Template, textOf, type Value } from './template.ts';
 
 const folder = await temporaryFolder();
 const built = await buildFixtures(join(folder, 'dist'));

@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Bundles } from '../../infra/build.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/worker.ts';
+import type { Template, Value } from '../support/template.ts';
 import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
-import type { Template, Value } from './template.ts';
 
 /*
  * `sam local start-api -t` serves the template. What is said here of sam is from its sources, version 1.170.0, whose

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/worker.ts';
+import { type Template, textOf, type Value } from '../support/template.ts';
 import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
-import { type Template, textOf, type Value } from './template.ts';
 
 const folder = await temporaryFolder();
 

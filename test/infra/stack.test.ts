@@ -9,11 +9,11 @@ import { endpoints as everyEndpoint } from '../../shared/endpoints/all.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
 import { type OperatorSetting, operatorSettings } from '../../shared/endpoints/operator-setting.ts';
 import { workers as everyWorker, type Worker } from '../../shared/endpoints/worker.ts';
-import { designBudgets } from '../design-budgets.ts';
+import { designBudgets } from '../support/design-budgets.ts';
+import { type Template, textOf, type Value } from '../support/template.ts';
+import { everySetting } from '../support/whole-stack.ts';
 import * as fixtures from './fixtures/declarations.ts';
 import { sources as fixtureSources, synthesized, temporaryFolder } from './fixtures/synthesized.ts';
-import { type Template, textOf, type Value } from './template.ts';
-import { everySetting } from './whole-stack.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 

@@ -8,7 +8,7 @@ import type { HttpRequest } from '../../infra/local/http-request.ts';
 import type { RestApi } from '../../infra/local/template-api.ts';
 import { delivered } from '../../shared/serve/delivery.ts';
 import { temporaryFolder } from '../infra/fixtures/synthesized.ts';
-import { wholeStack } from '../infra/whole-stack.ts';
+import { wholeStack } from '../support/whole-stack.ts';
 
 const template = wholeStack(join(await temporaryFolder(), 'stack'), {});
 const { FunctionCode } = template.the<{ FunctionCode: string }>('AWS::CloudFront::Function').Properties;

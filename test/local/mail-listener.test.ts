@@ -15,7 +15,7 @@ import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
 import { getChannelId } from '../../shared/endpoints/channels.ts';
 import { incomingMail } from '../../shared/endpoints/incoming-mail.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
-import { describedFetch } from '../described-fetch.ts';
+import { describedFetch } from '../support/described-fetch.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 /** The template of the service, as far as mail goes through it. */

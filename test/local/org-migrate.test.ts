@@ -3,7 +3,7 @@ import { runCommand } from '../../infra/org/command.ts';
 import { createOrganization } from '../../shared/domain/realm/organization-create.ts';
 import { defaultRealmSettings } from '../../shared/domain/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
-import { newService } from '../realm/service.ts';
+import { newService } from '../support/service.ts';
 
 test('npm run org -- migrate brings every organization to the newest versions, and does nothing again', async () => {
   const { table: name, outside } = await newService();

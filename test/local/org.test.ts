@@ -10,7 +10,7 @@ import { rememberService } from '../../infra/local/service-file.ts';
 import { runCommand } from '../../infra/org/command.ts';
 import { roles } from '../../shared/domain/group/system-group.ts';
 import { tableDefinition } from '../../shared/table/schema.ts';
-import { newService, type TestService, whoIs } from '../realm/service.ts';
+import { newService, type TestService, whoIs } from '../support/service.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 const root = resolve(import.meta.dirname, '../..');

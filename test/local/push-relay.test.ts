@@ -12,7 +12,7 @@ import { registerDevice, registerPush, testPush } from '../../shared/endpoints/p
 import { push, pushSweep } from '../../shared/endpoints/push-worker.ts';
 import { sendMessage } from '../../shared/endpoints/send-message.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
-import { checkDescribed } from '../described-fetch.ts';
+import { checkDescribed } from '../support/described-fetch.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 /** The template of the service, as far as push notifications go through it. */

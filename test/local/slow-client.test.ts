@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Gateway } from '../../infra/local/gateway.ts';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { readTemplate } from '../../infra/local/template.ts';
-import { connection } from '../fuzz/wire.ts';
+import { connection } from '../support/wire.ts';
 import { sampleTemplate } from './sample-template.ts';
 
 /** Milliseconds that the gateway of this test has for a client; a real one has half a minute. */

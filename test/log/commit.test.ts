@@ -3,9 +3,9 @@ import { type Change, commit, Stale } from '../../shared/log/commit.ts';
 import { fill, giveBack, type Log, takeNumbers } from '../../shared/log/log.ts';
 import type { Entry } from '../../shared/log/slot.ts';
 import { key } from '../../shared/table/keys.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { conflict, fault, lost, type Mishap, mishaps, refusedWith, unheard } from './faults.ts';
-import { contentsIn, entriesIn, eventFor, messageTo, slotsOf } from './written.ts';
+import { conflict, fault, lost, type Mishap, mishaps, refusedWith, unheard } from '../support/faults.ts';
+import { contentsIn, entriesIn, eventFor, messageTo, slotsOf } from '../support/log-entries.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 /** A realm, its log through a connection with mishaps, and an item that counts how often a change was applied. */
 async function scene(plan: Parameters<typeof mishaps>[0] = {}) {

@@ -10,13 +10,13 @@ import { GIVEN_UP } from '../../shared/log/run.ts';
 import type { ReadEntry } from '../../shared/log/slot.ts';
 import { documentClient } from '../../shared/table/client.ts';
 import { key } from '../../shared/table/keys.ts';
-import { type Client, givenClient } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { TABLE } from '../store.ts';
+import { type Client, givenClient } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { entriesIn, eventFor } from '../support/log-entries.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { TABLE } from '../support/store.ts';
 import { type Weather, World } from './world.ts';
 import { insist, type Scene, type Schedule, schedule, write } from './writers.ts';
-import { entriesIn, eventFor } from './written.ts';
 
 /*
  * The oracle of DESIGN 5: for every queue, what is delivered is what was committed and is visible to its owner, in

@@ -13,9 +13,9 @@ import {
   WHOLE,
 } from '../../shared/log/run.ts';
 import { type Entry, KEPT } from '../../shared/log/slot.ts';
-import { newRealm } from '../realm.ts';
-import { conflict, fault, type Mishap, mishaps, refusedWith } from './faults.ts';
-import { contentsIn, eventFor, messageTo, slotsOf } from './written.ts';
+import { conflict, fault, type Mishap, mishaps, refusedWith } from '../support/faults.ts';
+import { contentsIn, eventFor, messageTo, slotsOf } from '../support/log-entries.ts';
+import { newRealm } from '../support/realm.ts';
 
 async function scene(plan: Parameters<typeof mishaps>[0] = {}) {
   const realm = await newRealm();

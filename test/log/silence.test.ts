@@ -7,11 +7,11 @@ import { commit } from '../../shared/log/commit.ts';
 import { joinNumbers, type Numbers, splitNumbers, takeNumbers } from '../../shared/log/log.ts';
 import { readRun, WHOLE } from '../../shared/log/run.ts';
 import { documentClient } from '../../shared/table/client.ts';
-import { said, sendTo } from '../events/queue.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { TABLE } from '../store.ts';
-import { lastNumber } from '../stored.ts';
-import { contentsIn, eventFor, messageTo, slotsOf } from './written.ts';
+import { said, sendTo } from '../support/event-queue.ts';
+import { contentsIn, eventFor, messageTo, slotsOf } from '../support/log-entries.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { TABLE } from '../support/store.ts';
+import { lastNumber } from '../support/stored.ts';
 
 /*
  * What DynamoDB leaves of a log by deleting old events: a hole as wide as there were events, with messages around it.

@@ -5,9 +5,9 @@ import { GIVEN_UP, SETTLE, WHOLE } from '../../shared/log/run.ts';
 import { KEPT } from '../../shared/log/slot.ts';
 import { isMilestone, keepSolid, solidEnd } from '../../shared/log/solid.ts';
 import { key } from '../../shared/table/keys.ts';
-import { newRealm } from '../realm.ts';
-import { type Mishap, mishaps } from './faults.ts';
-import { messageTo, slotsOf } from './written.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
+import { messageTo, slotsOf } from '../support/log-entries.ts';
+import { newRealm } from '../support/realm.ts';
 
 async function scene() {
   const realm = await newRealm();

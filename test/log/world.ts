@@ -9,9 +9,9 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Outside } from '../../shared/domain/outside.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { randomFrom } from '../random.ts';
-import { TABLE } from '../store.ts';
-import { conflict, fault } from './faults.ts';
+import { conflict, fault } from '../support/faults.ts';
+import { randomFrom } from '../support/random.ts';
+import { TABLE } from '../support/store.ts';
 
 type Item = Record<string, unknown> & { readonly pk: string; readonly sk: string };
 type Key = Pick<Item, 'pk' | 'sk'>;

@@ -10,9 +10,9 @@ import { type Log, takeNumbers } from '../../shared/log/log.ts';
 import { GRACE } from '../../shared/log/run.ts';
 import type { Entry } from '../../shared/log/slot.ts';
 import { key } from '../../shared/table/keys.ts';
-import type { Person, Reply, TestRealm } from '../realm.ts';
+import { eventFor, messageTo } from '../support/log-entries.ts';
+import type { Person, Reply, TestRealm } from '../support/realm.ts';
 import type { World } from './world.ts';
-import { eventFor, messageTo } from './written.ts';
 
 /** What a writer does: it tells something, changes who hears it, dies in the middle, or waits. */
 type Deed =

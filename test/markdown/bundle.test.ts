@@ -10,8 +10,8 @@ import { emojiWords } from '../../shared/markdown/emoji-source.ts';
 import type * as emojiTable from '../../shared/markdown/emoji-table.ts';
 import { render } from '../../shared/markdown/render.ts';
 import { wants } from '../../shared/markdown/wants.ts';
-import { hostileText } from './hostile-text.ts';
-import { KNOWN } from './known-names.ts';
+import { hostileText } from '../support/hostile-text.ts';
+import { KNOWN } from '../support/known-names.ts';
 
 type Bundled = typeof emojiTable & { render: typeof render; wants: typeof wants };
 

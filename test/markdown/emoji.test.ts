@@ -3,7 +3,7 @@ import table from '../../shared/markdown/emoji-names.json' with { type: 'json' }
 import { emojiWords } from '../../shared/markdown/emoji-source.ts';
 import { emojiCode, emojiName, isBuiltInEmoji } from '../../shared/markdown/emoji-table.ts';
 import { render } from '../../shared/markdown/render.ts';
-import { KNOWN } from './known-names.ts';
+import { KNOWN } from '../support/known-names.ts';
 
 const drawn = (name: string, code: string): string => {
   const title = name.replaceAll('_', ' ');

@@ -4,7 +4,7 @@ import { type Found, NOTHING_FOUND } from '../../shared/markdown/found.ts';
 import { DEEPEST_NESTING } from '../../shared/markdown/nesting.ts';
 import { LONGEST_HTML, render } from '../../shared/markdown/render.ts';
 import { wants } from '../../shared/markdown/wants.ts';
-import { hostileText } from './hostile-text.ts';
+import { hostileText } from '../support/hostile-text.ts';
 import { inspect } from './safe-html.ts';
 
 const every = <V>(value: V): { get(): V } => ({ get: () => value });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { render, renderDescription } from '../../shared/markdown/render.ts';
-import { KNOWN } from './known-names.ts';
+import { KNOWN } from '../support/known-names.ts';
 
 type Example = readonly [says: string, text: string, html: string];
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Found, Lookup } from '../../shared/markdown/found.ts';
 import { render } from '../../shared/markdown/render.ts';
 import { MOST_WANTED, wants } from '../../shared/markdown/wants.ts';
-import { hostileText } from './hostile-text.ts';
+import { hostileText } from '../support/hostile-text.ts';
 
 const NOTHING = {
   users: [],

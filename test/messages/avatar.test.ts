@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as get } from '../../functions/messages/get.ts';
-import { givenClient } from '../events/queue.ts';
-import { fetched, sent } from '../message.ts';
-import { newRealm } from '../realm.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { fetched, sent } from '../support/messages.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('the avatar of a sender (client_gravatar)', () => {
   it.each([

@@ -8,7 +8,7 @@ import { handler as listTopics } from '../../functions/topics/list.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenClient, said, sendTo } from '../events/queue.ts';
+import { givenClient, said, sendTo } from '../support/event-queue.ts';
 import {
   givenBot,
   givenChangedChannel,
@@ -17,10 +17,10 @@ import {
   givenSettings,
   givenSubscription,
   givenUser,
-} from '../given.ts';
-import { react } from '../reactions/react.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { firstOf, loggedAfter, storedConversation, storedCount, storedTopic } from '../stored.ts';
+} from '../support/given.ts';
+import { react } from '../support/reactions.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { firstOf, loggedAfter, storedConversation, storedCount, storedTopic } from '../support/stored.ts';
 
 const remove = (realm: TestRealm, as: Person, message_id: number): Promise<Reply> =>
   realm.call(deleteMessage, as, {}, { path: { message_id } });

@@ -4,13 +4,13 @@ import { expect, it } from 'vitest';
 import { handler as getChannel } from '../../functions/channels/get.ts';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { audit } from '../audit/audit.ts';
-import { givenClient, sendTo } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { workedOff } from '../outbox.ts';
-import { randomFrom } from '../random.ts';
-import { newRealm } from '../realm.ts';
-import { move } from './update.ts';
+import { audit } from '../support/audit/audit.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { move } from '../support/message-update.ts';
+import { workedOff } from '../support/outbox.ts';
+import { randomFrom } from '../support/random.ts';
+import { newRealm } from '../support/realm.ts';
 
 /*
  * People write while the oldest and the newest messages are removed and moved. Writers are slow at random between taking

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
-import { audit } from '../audit/audit.ts';
-import { givenClient, sendTo } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { meanwhile } from '../log/faults.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { firstOf, storedCount } from '../stored.ts';
-import { move, success } from './update.ts';
+import { audit } from '../support/audit/audit.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
+import { meanwhile } from '../support/faults.ts';
+import { givenChannel } from '../support/given.ts';
+import { move, success } from '../support/message-update.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { firstOf, storedCount } from '../support/stored.ts';
 
 const removed = (realm: TestRealm, message_id: number) =>
   realm.call(deleteMessage, realm.people.owner, undefined, { path: { message_id } });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as get } from '../../functions/messages/get.ts';
-import { fetched, flagged, sent } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { fetched, flagged, sent } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const read = (realm: TestRealm, as: Person, id: number | string, query = {}) =>
   realm.call(get, as, {}, { path: { message_id: id }, query });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getChannel } from '../../functions/channels/get.ts';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
-import { audit } from '../audit/audit.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { withLateIndexes } from '../late-indexes.ts';
-import { idsIn } from '../message.ts';
-import { workedOff } from '../outbox.ts';
-import { randomFrom } from '../random.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { move, say, sayMany, success, update } from './update.ts';
+import { audit } from '../support/audit/audit.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { move, say, sayMany, success, update } from '../support/message-update.ts';
+import { idsIn } from '../support/messages.ts';
+import { workedOff } from '../support/outbox.ts';
+import { randomFrom } from '../support/random.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { withLateIndexes } from './late-indexes.ts';
 
 const { LATE_SEED = '1', LATE_STORIES = '3', LATE_STEPS = '30' } = process.env;
 const SEEDS = Array.from({ length: Number(LATE_STORIES) }, (_, i) => Number(LATE_SEED) + i);

@@ -3,9 +3,9 @@ import { handler as get } from '../../functions/messages/get.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChannel, givenRealmSettings, givenSubscription, givenUser } from '../given.ts';
-import { fetched, flagged, flagsFor, idsIn, sent } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { givenChannel, givenRealmSettings, givenSubscription, givenUser } from '../support/given.ts';
+import { fetched, flagged, flagsFor, idsIn, sent } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 /** What somebody finds of one channel by every way there is: all must tell the same. */
 async function seenBy(

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/messages/delete.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenChannel, givenUser } from '../given.ts';
-import { flagged, givenMessages, idsIn, sent, sentMany } from '../message.ts';
-import { newRealm } from '../realm.ts';
-import { BUDGET, cost, tripsOf } from './fetch-cost.ts';
-import { move } from './update.ts';
+import { BUDGET, cost, tripsOf } from '../support/fetch-cost.ts';
+import { givenChannel, givenUser } from '../support/given.ts';
+import { move } from '../support/message-update.ts';
+import { flagged, givenMessages, idsIn, sent, sentMany } from '../support/messages.ts';
+import { newRealm } from '../support/realm.ts';
 
 /** An organization in which a little of everything was said. */
 async function lively() {

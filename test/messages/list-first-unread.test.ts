@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { givenChannel } from '../given.ts';
-import { fetched, flagged, givenMessages, sent, sentMany } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { givenChannel } from '../support/given.ts';
+import { fetched, flagged, givenMessages, sent, sentMany } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const BEHIND_ALL = 10_000_000_000_000_000;
 

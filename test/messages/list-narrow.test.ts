@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { visibility } from '../../shared/domain/topic/visibility.ts';
-import { givenChannel, givenGroup, givenUserTopic } from '../given.ts';
-import { fetched, flagged, givenMessages, idsIn, sent } from '../message.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
+import { givenChannel, givenGroup, givenUserTopic } from '../support/given.ts';
+import { fetched, flagged, givenMessages, idsIn, sent } from '../support/messages.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 /** A little of everything, under short names. */
 async function conversation() {

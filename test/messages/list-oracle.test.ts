@@ -5,10 +5,10 @@ import { Reader } from '../../shared/domain/fetch/reader.ts';
 import { directConversation } from '../../shared/domain/message/conversation.ts';
 import { visibility } from '../../shared/domain/topic/visibility.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenChannel, givenUserTopic } from '../given.ts';
-import { fetched, flagged, sent } from '../message.ts';
-import { newRealm } from '../realm.ts';
-import { move } from './update.ts';
+import { givenChannel, givenUserTopic } from '../support/given.ts';
+import { move } from '../support/message-update.ts';
+import { fetched, flagged, sent } from '../support/messages.ts';
+import { newRealm } from '../support/realm.ts';
 
 /** A message as the reader is told it, which the oracle decides on. */
 interface Told {

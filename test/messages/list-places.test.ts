@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import type { Places } from '../../shared/domain/fetch/places.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenChannel, givenSubscription } from '../given.ts';
-import { fetched, flagged, givenMessages, sent, sentMany } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { givenChannel, givenSubscription } from '../support/given.ts';
+import { fetched, flagged, givenMessages, sent, sentMany } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const at = ({ realm }: TestRealm, { email }: Person) => key('places', { realm, email });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { key } from '../../shared/table/keys.ts';
-import { fetched, flagged, givenMessages, idsIn, sent } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { BUDGET, cost, tripsOf } from './fetch-cost.ts';
+import { BUDGET, cost, tripsOf } from '../support/fetch-cost.ts';
+import { fetched, flagged, givenMessages, idsIn, sent } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 describe('GET /messages: where a round trip more is needed, and from what size on', () => {
   it('500 messages are read at once', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { handler as get } from '../../functions/messages/get.ts';
 import { key } from '../../shared/table/keys.ts';
-import { fetched, flagged, flagsFor, idsIn, sent, sentMany } from '../message.ts';
-import { newRealm } from '../realm.ts';
-import { move } from './update.ts';
+import { move } from '../support/message-update.ts';
+import { fetched, flagged, flagsFor, idsIn, sent, sentMany } from '../support/messages.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('GET /messages: what is supposed until it is read', () => {
   it('that somebody takes part in topics that are mentioned as a whole', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as update } from '../../functions/messages/update.ts';
-import { givenClient } from '../events/queue.ts';
-import { fetched, flagged, flagsFor, sent } from '../message.ts';
-import { newRealm } from '../realm.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { fetched, flagged, flagsFor, sent } from '../support/messages.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('GET /messages: how a message is told', () => {
   it('a channel message', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as list } from '../../functions/messages/list.ts';
-import { fetched, givenMessages, idsIn, sent, sentMany } from '../message.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
+import { fetched, givenMessages, idsIn, sent, sentMany } from '../support/messages.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 const BEHIND_ALL = 10_000_000_000_000_000;
 

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { messageKey } from '../../shared/domain/fetch/message-target.ts';
-import { givenClient, sendTo } from '../events/queue.ts';
-import { givenChannel, givenUser } from '../given.ts';
-import { workedOff } from '../outbox.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { storedMessage } from '../stored.ts';
-import { fetched, givenTwoChannels, historyOf, move, sayMany, success, update } from './update.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
+import { givenChannel, givenUser } from '../support/given.ts';
+import {
+  fetched,
+  givenTwoChannels,
+  historyOf,
+  move,
+  sayMany,
+  success,
+  update,
+} from '../support/message-update.ts';
+import { workedOff } from '../support/outbox.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { storedMessage } from '../support/stored.ts';
 
 /** A message with an earlier text and an earlier topic. */
 async function changedMessage(realm: TestRealm, as: Person, channelId: number): Promise<number> {

@@ -4,9 +4,9 @@ import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { GRACE, readRun } from '../../shared/log/run.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenChannel, givenUser } from '../given.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { firstOf, lastNumber, loggedAfter, storedCount, storedTopic } from '../stored.ts';
+import { givenChannel, givenUser } from '../support/given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { firstOf, lastNumber, loggedAfter, storedCount, storedTopic } from '../support/stored.ts';
 
 const sendTo = (realm: TestRealm, as: Person, to: number, topic = 'hi', content = 'x'): Promise<Reply> =>
   realm.call(send, as, { type: 'channel', to, topic, content });

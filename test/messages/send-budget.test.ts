@@ -9,9 +9,9 @@ import {
   givenGroup,
   givenRealmSettings,
   givenUser,
-} from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { storedMessage } from '../stored.ts';
+} from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { storedMessage } from '../support/stored.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
 

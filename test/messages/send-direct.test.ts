@@ -9,9 +9,9 @@ import {
   givenGroup,
   givenRealmSettings,
   givenUser,
-} from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { storedConversation, storedMessage } from '../stored.ts';
+} from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { storedConversation, storedMessage } from '../support/stored.ts';
 
 const sendTo = (realm: TestRealm, as: Person, people: readonly Person[]) =>
   realm.call(send, as, { type: 'direct', to: people.map(({ userId }) => userId), content: 'x' });

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { firstOf, lastNumber, loggedAfter, storedConversation, storedCount, storedTopic } from '../stored.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import {
+  firstOf,
+  lastNumber,
+  loggedAfter,
+  storedConversation,
+  storedCount,
+  storedTopic,
+} from '../support/stored.ts';
 
 const named = (name: string, more = {}) => Object.assign(new Error(name), { name, ...more });
 

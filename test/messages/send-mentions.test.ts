@@ -11,9 +11,9 @@ import {
   givenParticipants,
   givenSubscription,
   givenUser,
-} from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { storedCount, storedMessage, storedTopic } from '../stored.ts';
+} from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { storedCount, storedMessage, storedTopic } from '../support/stored.ts';
 
 const sendTo = async (realm: TestRealm, as: Person, to: number, content: string, topic = 'hi') => {
   const { status, body } = await realm.call(send, as, { type: 'channel', to, topic, content });

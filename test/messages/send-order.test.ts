@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChangedUser, givenChannel, givenGroup, givenUser } from '../given.ts';
-import { newRealm } from '../realm.ts';
+import { givenChangedUser, givenChannel, givenGroup, givenUser } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
 
 /*
  * A message with many faults at once: each step mends the one that was told, and meets the next (wire facts 3.3).

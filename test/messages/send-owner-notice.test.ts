@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChangedUser, givenChannel } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber, loggedAfter } from '../stored.ts';
+import { givenChangedUser, givenChannel } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber, loggedAfter } from '../support/stored.ts';
 
 const sendTo = async (realm: TestRealm, as: Person, to: unknown) =>
   (await realm.call(send, as, { type: 'channel', to, topic: 'hi', content: 'x' })).body;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { sendTo } from '../events/queue.ts';
-import { requestOf } from '../log/faults.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
+import { sendTo } from '../support/event-queue.ts';
+import { requestOf } from '../support/faults.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 /** Bytes for each write unit; a transaction takes two of them. */
 const UNIT = 1_024;

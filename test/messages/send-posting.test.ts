@@ -9,8 +9,8 @@ import {
   givenGroup,
   givenSubscription,
   givenUser,
-} from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+} from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const post = async (realm: TestRealm, as: Person, to: number): Promise<unknown> => {
   const { status, body } = await realm.call(send, as, { type: 'channel', to, topic: 'hi', content: 'x' });

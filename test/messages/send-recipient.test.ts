@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { givenChannel, givenUser } from '../given.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { storedMessage } from '../stored.ts';
+import { givenChannel, givenUser } from '../support/given.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { storedMessage } from '../support/stored.ts';
 
 /** Where a message went that was sent to `to`: the ids of the channel or of the people; or the refusal. */
 async function whereTo(realm: TestRealm, type: string, to: unknown): Promise<unknown> {

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import { type Sent, sentKey } from '../../shared/domain/send/sent.ts';
-import { givenChannel, givenRealmSettings, givenSettings, givenSubscription, givenUser } from '../given.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { lastNumber, loggedAfter, storedMessage } from '../stored.ts';
+import {
+  givenChannel,
+  givenRealmSettings,
+  givenSettings,
+  givenSubscription,
+  givenUser,
+} from '../support/given.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { lastNumber, loggedAfter, storedMessage } from '../support/stored.ts';
 
 const message = { type: 'channel', to: 'general', topic: 'hi', content: 'hello' };
 const named = { ...message, queue_id: 'fb67bf8a:1', local_id: '103.01' };

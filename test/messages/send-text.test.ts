@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { storedMessage, storedTopic } from '../stored.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { storedMessage, storedTopic } from '../support/stored.ts';
 
 const sendText = (realm: TestRealm, given: Record<string, unknown>) =>
   realm.call(send, realm.people.member, {

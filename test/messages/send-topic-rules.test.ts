@@ -9,8 +9,8 @@ import {
   givenGroup,
   givenRealmSettings,
   givenSubscription,
-} from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+} from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const toTopic = async (realm: TestRealm, as: Person, to: number, topic: string): Promise<unknown> => {
   const { status, body } = await realm.call(send, as, { type: 'channel', to, topic, content: 'x' });

@@ -9,9 +9,9 @@ import {
   givenSubscription,
   givenUser,
   givenUserTopic,
-} from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber, loggedAfter, storedUserTopic } from '../stored.ts';
+} from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber, loggedAfter, storedUserTopic } from '../support/stored.ts';
 
 const sendTo = async (realm: TestRealm, as: Person, to: number, content = 'x', topic = 'hi') =>
   (await realm.call(send, as, { type: 'channel', to, topic, content })).body;

@@ -6,12 +6,18 @@ import { handler as updateFlags } from '../../functions/messages/updateFlags.ts'
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { visibility } from '../../shared/domain/topic/visibility.ts';
 import { key, partition } from '../../shared/table/keys.ts';
-import { givenClient, sendTo } from '../events/queue.ts';
-import { givenChangedChannel, givenChannel, givenCrowd, givenGroup, givenRealmSettings } from '../given.ts';
-import { react, reactionsTo } from '../reactions/react.ts';
-import { newRealm } from '../realm.ts';
-import { storedMessage, storedUserTopic } from '../stored.ts';
-import { fetched, historyOf, invalid, refused, success, update } from './update.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
+import {
+  givenChangedChannel,
+  givenChannel,
+  givenCrowd,
+  givenGroup,
+  givenRealmSettings,
+} from '../support/given.ts';
+import { fetched, historyOf, invalid, refused, success, update } from '../support/message-update.ts';
+import { react, reactionsTo } from '../support/reactions.ts';
+import { newRealm } from '../support/realm.ts';
+import { storedMessage, storedUserTopic } from '../support/stored.ts';
 
 const inserted = (text: string): string => `<span class="highlight_text_inserted">${text}</span>`;
 const deleted = (text: string): string => `<span class="highlight_text_deleted">${text}</span>`;

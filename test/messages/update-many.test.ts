@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { givenClient, said } from '../events/queue.ts';
-import { givenChangedChannel, givenChannel, givenSubscription } from '../given.ts';
-import { deliver, leftIn, messagesOf, workedOff } from '../outbox.ts';
-import { newRealm } from '../realm.ts';
-import { firstOf, storedCount, storedMessage, storedTopic } from '../stored.ts';
-import { move, refused, say, sayMany, success, topicsOf, update } from './update.ts';
+import { givenClient, said } from '../support/event-queue.ts';
+import { givenChangedChannel, givenChannel, givenSubscription } from '../support/given.ts';
+import { move, refused, say, sayMany, success, topicsOf, update } from '../support/message-update.ts';
+import { deliver, leftIn, messagesOf, workedOff } from '../support/outbox.ts';
+import { newRealm } from '../support/realm.ts';
+import { firstOf, storedCount, storedMessage, storedTopic } from '../support/stored.ts';
 
 describe('propagate_mode', () => {
   it('change_later takes the message and what came after it', async () => {

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenClient, sendTo } from '../events/queue.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
 import {
   givenChangedChannel,
   givenChannel,
   givenRealmSettings,
   givenSubscription,
   givenUser,
-} from '../given.ts';
-import { workedOff } from '../outbox.ts';
-import { react } from '../reactions/react.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { firstOf, storedCount, storedMessage, storedTopic } from '../stored.ts';
-import { fetched, historyOf, invalid, move, refused, success, update } from './update.ts';
+} from '../support/given.ts';
+import { fetched, historyOf, invalid, move, refused, success, update } from '../support/message-update.ts';
+import { workedOff } from '../support/outbox.ts';
+import { react } from '../support/reactions.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { firstOf, storedCount, storedMessage, storedTopic } from '../support/stored.ts';
 
 const say = (realm: TestRealm, as: Person, to: number, topic: string, content = 'x'): Promise<number> =>
   sendTo(realm, as, to, content, { topic });

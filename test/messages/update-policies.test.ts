@@ -5,7 +5,8 @@ import { loadHolders } from '../../shared/domain/topic/user-topic.ts';
 import type { Visibility } from '../../shared/domain/topic/visibility.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenClient, sendTo } from '../events/queue.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
+import { fault, requestOf } from '../support/faults.ts';
 import {
   givenChangedChannel,
   givenChannel,
@@ -14,13 +15,12 @@ import {
   givenSubscription,
   givenUser,
   givenUserTopic,
-} from '../given.ts';
-import { fault, requestOf } from '../log/faults.ts';
-import { deliver, endingAt, leftIn, messagesOf, workedOff } from '../outbox.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber, loggedAfter, storedTopic, storedUserTopic } from '../stored.ts';
-import { workOf } from '../work.ts';
-import { move, success } from './update.ts';
+} from '../support/given.ts';
+import { move, success } from '../support/message-update.ts';
+import { deliver, endingAt, leftIn, messagesOf, workedOff } from '../support/outbox.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber, loggedAfter, storedTopic, storedUserTopic } from '../support/stored.ts';
+import { workOf } from '../support/work-queue.ts';
 
 const [INHERIT, MUTED, UNMUTED, FOLLOWED] = [0, 1, 2, 3] as const;
 

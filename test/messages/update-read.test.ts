@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as update } from '../../functions/messages/update.ts';
-import { flagged, flagsFor, idsIn, sent, sentMany } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { flagged, flagsFor, idsIn, sent, sentMany } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 /** Which of these messages are unread; what the service itself posts about a move is left out. */
 async function unread(

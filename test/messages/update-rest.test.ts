@@ -3,15 +3,10 @@ import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as outbox } from '../../functions/workers/outbox.ts';
 import { type Left, outboxKey } from '../../shared/domain/outbox/outbox.ts';
 import { key } from '../../shared/table/keys.ts';
-import { audit } from '../audit/audit.ts';
-import { givenClient, said } from '../events/queue.ts';
-import { givenChannel, givenSubscription, givenUser } from '../given.ts';
-import { conflict, fault, meanwhile, requestOf } from '../log/faults.ts';
-import { deliver, endingAt, kindsOf, leftIn, messagesOf, workedOff } from '../outbox.ts';
-import { react } from '../reactions/react.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber, storedCount, storedTopic } from '../stored.ts';
-import { queued, runQueue } from '../worker.ts';
+import { audit } from '../support/audit/audit.ts';
+import { givenClient, said } from '../support/event-queue.ts';
+import { conflict, fault, meanwhile, requestOf } from '../support/faults.ts';
+import { givenChannel, givenSubscription, givenUser } from '../support/given.ts';
 import {
   givenTwoChannels,
   isCommit,
@@ -23,7 +18,12 @@ import {
   toldOf,
   topicsOf,
   update,
-} from './update.ts';
+} from '../support/message-update.ts';
+import { deliver, endingAt, kindsOf, leftIn, messagesOf, workedOff } from '../support/outbox.ts';
+import { react } from '../support/reactions.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber, storedCount, storedTopic } from '../support/stored.ts';
+import { queued, runQueue } from '../support/worker-run.ts';
 
 /*
  * Moves of more messages than one transaction takes: one goes with the request, the others by the outbox.

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
-import { audit } from '../audit/audit.ts';
-import { givenChannel } from '../given.ts';
-import { deliver, endingAt, leftIn, messagesOf, workedOff } from '../outbox.ts';
-import { randomFrom } from '../random.ts';
-import { newRealm } from '../realm.ts';
-import { move, refused, say, sayMany, success, topicsOf } from './update.ts';
+import { audit } from '../support/audit/audit.ts';
+import { givenChannel } from '../support/given.ts';
+import { move, refused, say, sayMany, success, topicsOf } from '../support/message-update.ts';
+import { deliver, endingAt, leftIn, messagesOf, workedOff } from '../support/outbox.ts';
+import { randomFrom } from '../support/random.ts';
+import { newRealm } from '../support/realm.ts';
 
 /*
  * Requests one after the other, while workers come late, twice, or end in the middle: in the end every message is where

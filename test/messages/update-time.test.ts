@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { sendTo } from '../events/queue.ts';
-import { givenChannel, givenSubscription, givenUser } from '../given.ts';
-import { givenMessages } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber, storedMessage } from '../stored.ts';
-import { move, refused, success } from './update.ts';
+import { sendTo } from '../support/event-queue.ts';
+import { givenChannel, givenSubscription, givenUser } from '../support/given.ts';
+import { move, refused, success } from '../support/message-update.ts';
+import { givenMessages } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber, storedMessage } from '../support/stored.ts';
 
 const say = (realm: TestRealm, as: Person, to: number, topic: string): Promise<number> =>
   sendTo(realm, as, to, 'x', { topic });

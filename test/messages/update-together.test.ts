@@ -6,15 +6,10 @@ import { topicConversation } from '../../shared/domain/message/conversation.ts';
 import { MOST_PARTICIPANTS } from '../../shared/domain/topic/topic-leave.ts';
 import { MOST_WRITES } from '../../shared/log/commit.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { audit } from '../audit/audit.ts';
-import { givenClient, said } from '../events/queue.ts';
-import { givenChannel, givenSubscription, givenUser } from '../given.ts';
-import { meanwhile, requestOf } from '../log/faults.ts';
-import { deliver, kindsOf, leftIn, messagesOf, workedOff } from '../outbox.ts';
-import { react } from '../reactions/react.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { firstOf, lastNumber, storedCount, storedMessage, storedTopic } from '../stored.ts';
-import { workOf } from '../work.ts';
+import { audit } from '../support/audit/audit.ts';
+import { givenClient, said } from '../support/event-queue.ts';
+import { meanwhile, requestOf } from '../support/faults.ts';
+import { givenChannel, givenSubscription, givenUser } from '../support/given.ts';
 import {
   givenTwoChannels,
   historyOf,
@@ -27,7 +22,12 @@ import {
   toldOf,
   topicsOf,
   update,
-} from './update.ts';
+} from '../support/message-update.ts';
+import { deliver, kindsOf, leftIn, messagesOf, workedOff } from '../support/outbox.ts';
+import { react } from '../support/reactions.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { firstOf, lastNumber, storedCount, storedMessage, storedTopic } from '../support/stored.ts';
+import { workOf } from '../support/work-queue.ts';
 
 const all = { propagate_mode: 'change_all' };
 

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { loadReadStates, type ReadState } from '../../shared/domain/unread/read-state.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenChannel, givenSubscription } from '../given.ts';
-import { flagged, flagsFor, givenMessages, idsIn, sent, sentMany } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber, loggedAfter } from '../stored.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { givenChannel, givenSubscription } from '../support/given.ts';
+import { flagged, flagsFor, givenMessages, idsIn, sent, sentMany } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber, loggedAfter } from '../support/stored.ts';
 
 /** The events of somebody's flags that are told after a number of the log. */
 async function flagEvents(realm: TestRealm, { userId }: Person, after: number) {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, inject, test } from 'vitest';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { type Environment, variable } from '../../shared/domain/environment.ts';
 import { s3Objects } from '../../shared/objects/objects.ts';
-import { bucketOf } from '../store.ts';
+import { bucketOf } from '../support/store.ts';
 
 const bucket = 'sample';
 const environment = (endpoint = inject('sqsS3')): Environment => ({

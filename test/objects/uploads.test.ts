@@ -3,7 +3,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { variable } from '../../shared/domain/environment.ts';
 import { s3Objects } from '../../shared/objects/objects.ts';
 import { s3Uploads } from '../../shared/objects/uploads.ts';
-import { bucketOf } from '../store.ts';
+import { bucketOf } from '../support/store.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';
 process.env.AWS_SECRET_ACCESS_KEY ??= 'test';

@@ -6,7 +6,7 @@ import { endpoints } from '../../shared/endpoints/all.ts';
 import { openApiDocument } from '../../shared/openapi/document.ts';
 import { errorExamples } from '../../shared/openapi/error-examples.ts';
 import { exampleOf } from '../../shared/openapi/examples.ts';
-import { newRealm } from '../realm.ts';
+import { newRealm } from '../support/realm.ts';
 import { openApiRules } from './rules.ts';
 
 interface Media {

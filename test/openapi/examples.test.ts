@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/worker.ts';
-import { newRealm } from '../realm.ts';
-import { workOf } from '../work.ts';
+import { newRealm } from '../support/realm.ts';
+import { workOf } from '../support/work-queue.ts';
 import { Recorder } from './recorder.ts';
 import { playThrough } from './scenario.ts';
 

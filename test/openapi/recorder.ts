@@ -1,6 +1,6 @@
 import type { Example } from '../../shared/openapi/examples.ts';
-import { handlers } from '../handlers.ts';
-import type { Person, TestRealm } from '../realm.ts';
+import { handlers } from '../support/handlers.ts';
+import type { Person, TestRealm } from '../support/realm.ts';
 
 type Request = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: later requests look into earlier replies

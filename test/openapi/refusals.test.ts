@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { gatewayResponses } from '../../infra/gateway-replies.ts';
 import { errorExamples } from '../../shared/openapi/error-examples.ts';
 import { failure } from '../../shared/serve/reply.ts';
-import { handlers } from '../handlers.ts';
-import { newRealm, type Person } from '../realm.ts';
+import { handlers } from '../support/handlers.ts';
+import { newRealm, type Person } from '../support/realm.ts';
 
 /** Refusals that need crowds, other people's services or a worker: the tests of their areas meet them. */
 const BEYOND = [

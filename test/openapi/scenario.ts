@@ -1,6 +1,6 @@
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { picture } from '../emoji/pictures.ts';
-import type { TestRealm } from '../realm.ts';
+import { picture } from '../support/pictures.ts';
+import type { TestRealm } from '../support/realm.ts';
 import type { Recorder } from './recorder.ts';
 
 /** An afternoon in an organization, in which every endpoint is asked for something at least once. */

@@ -3,10 +3,10 @@ import { handler as get } from '../../functions/presence/get.ts';
 import { handler as list } from '../../functions/presence/list.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
-import { answer, out } from '../accounts.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { all, here, minute, now } from './ping.ts';
+import { answer, out } from '../support/accounts.ts';
+import { all, here, minute, now } from '../support/presence-ping.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 describe('what presence costs', () => {
   it('a ping: 1 write unit, 2 in each five minutes, none if it is no news, and no number of the log', async () => {

@@ -3,12 +3,12 @@ import { handler as get } from '../../functions/presence/get.ts';
 import { handler as list } from '../../functions/presence/list.ts';
 import { handler as ping } from '../../functions/presence/update.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { answer, out } from '../accounts.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenSettings, givenUser } from '../given.ts';
-import { fault, lost, mishaps, refusedWith } from '../log/faults.ts';
-import { newRealm, type Person, type Reply } from '../realm.ts';
-import { all, here, minute, now } from './ping.ts';
+import { answer, out } from '../support/accounts.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { fault, lost, mishaps, refusedWith } from '../support/faults.ts';
+import { givenSettings, givenUser } from '../support/given.ts';
+import { all, here, minute, now } from '../support/presence-ping.ts';
+import { newRealm, type Person, type Reply } from '../support/realm.ts';
 
 const day = 86_400_000;
 

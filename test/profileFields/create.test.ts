@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
 import { handler as create } from '../../functions/profileFields/create.ts';
-import { mishaps, unheard } from '../log/faults.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import { mishaps, unheard } from '../support/faults.ts';
 import {
   createField,
   dataFor,
@@ -13,7 +11,9 @@ import {
   toldOfFields,
   tryToCreate,
   types,
-} from './field-state.ts';
+} from '../support/field-state.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 

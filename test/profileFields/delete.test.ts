@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { key } from '../../shared/table/keys.ts';
-import { type Mishap, mishaps } from '../log/faults.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
 import {
   createField,
   deleteField,
@@ -12,7 +10,9 @@ import {
   profileOf,
   toldOfFields,
   types,
-} from './field-state.ts';
+} from '../support/field-state.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 

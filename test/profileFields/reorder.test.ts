@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as list } from '../../functions/profileFields/list.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { createField, fields, sort, toldOfFields, types } from './field-state.ts';
+import { createField, fields, sort, toldOfFields, types } from '../support/field-state.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 

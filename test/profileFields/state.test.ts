@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { type Event, givenClient } from '../events/queue.ts';
-import { givenUser } from '../given.ts';
-import { newRealm, type Reply } from '../realm.ts';
+import { type Event, givenClient } from '../support/event-queue.ts';
 import {
   createField,
   deleteField,
@@ -13,7 +11,9 @@ import {
   sort,
   tryToCreate,
   types,
-} from './field-state.ts';
+} from '../support/field-state.ts';
+import { givenUser } from '../support/given.ts';
+import { newRealm, type Reply } from '../support/realm.ts';
 
 type Field = Reply['body'];
 type Profiles = Record<number, Record<string, { value: string; rendered_value?: string }>>;

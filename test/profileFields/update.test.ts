@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Mishap, mishaps } from '../log/faults.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
 import {
   createField,
   dataFor,
@@ -14,7 +12,9 @@ import {
   toldOfFields,
   tryToCreate,
   types,
-} from './field-state.ts';
+} from '../support/field-state.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 

@@ -3,10 +3,8 @@ import { handler as updateFlags } from '../../functions/messages/updateFlags.ts'
 import { handler as worker } from '../../functions/workers/push.ts';
 import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { sendTo } from '../events/queue.ts';
-import { fault, lost, type Mishap, mishaps, refusedWith, requestOf, unheard } from '../log/faults.ts';
-import type { Person } from '../realm.ts';
-import { queued, runQueue } from '../worker.ts';
+import { sendTo } from '../support/event-queue.ts';
+import { fault, lost, type Mishap, mishaps, refusedWith, requestOf, unheard } from '../support/faults.ts';
 import {
   activePhone,
   elsewhere,
@@ -18,8 +16,10 @@ import {
   pushRealm,
   registered,
   relayAt,
-} from './phone.ts';
-import { type Answer, type FakeRelay, json, startRelay, taken } from './relay.ts';
+} from '../support/phone.ts';
+import { type Answer, type FakeRelay, json, startRelay, taken } from '../support/push-relay.ts';
+import type { Person } from '../support/realm.ts';
+import { queued, runQueue } from '../support/worker-run.ts';
 
 let relay: FakeRelay;
 let realm: PushRealm;

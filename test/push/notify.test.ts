@@ -5,7 +5,7 @@ import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as sweep } from '../../functions/workers/push-sweep.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { sendTo } from '../events/queue.ts';
+import { sendTo } from '../support/event-queue.ts';
 import {
   givenBot,
   givenChannel,
@@ -15,12 +15,20 @@ import {
   givenSettings,
   givenUser,
   givenUserTopic,
-} from '../given.ts';
-import { here } from '../presence/ping.ts';
-import { newRealm, type Person } from '../realm.ts';
-import { runSchedule } from '../worker.ts';
-import { activePhone, elsewhere, nudged, type Phone, type PushRealm, pushRealm, worked } from './phone.ts';
-import { type FakeRelay, startRelay } from './relay.ts';
+} from '../support/given.ts';
+import {
+  activePhone,
+  elsewhere,
+  nudged,
+  type Phone,
+  type PushRealm,
+  pushRealm,
+  worked,
+} from '../support/phone.ts';
+import { here } from '../support/presence-ping.ts';
+import { type FakeRelay, startRelay } from '../support/push-relay.ts';
+import { newRealm, type Person } from '../support/realm.ts';
+import { runSchedule } from '../support/worker-run.ts';
 
 let relay: FakeRelay;
 let realm: PushRealm;

@@ -6,9 +6,8 @@ import { MOST_DEVICES } from '../../shared/domain/push/device-registration.ts';
 import type { Follower } from '../../shared/domain/push/follower.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
 import { key, partition } from '../../shared/table/keys.ts';
-import { givenClient } from '../events/queue.ts';
-import { requestOf } from '../log/faults.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { requestOf } from '../support/faults.ts';
 import {
   activePhone,
   elsewhere,
@@ -22,8 +21,9 @@ import {
   registered,
   tokenForm,
   worked,
-} from './phone.ts';
-import { type Answer, type FakeRelay, json, refused, startRelay } from './relay.ts';
+} from '../support/phone.ts';
+import { type Answer, type FakeRelay, json, refused, startRelay } from '../support/push-relay.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 let relay: FakeRelay;
 let realm: PushRealm;

@@ -6,9 +6,7 @@ import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as worker } from '../../functions/workers/push.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
 import { key, partition } from '../../shared/table/keys.ts';
-import { givenClient, virtualTime } from '../events/queue.ts';
-import { newRealm, type Person } from '../realm.ts';
-import { queued, runQueue } from '../worker.ts';
+import { givenClient, virtualTime } from '../support/event-queue.ts';
 import {
   activePhone,
   elsewhere,
@@ -22,8 +20,10 @@ import {
   tested,
   tokenForm,
   worked,
-} from './phone.ts';
-import { type Answer, type FakeRelay, json, refused, startRelay, taken } from './relay.ts';
+} from '../support/phone.ts';
+import { type Answer, type FakeRelay, json, refused, startRelay, taken } from '../support/push-relay.ts';
+import { newRealm, type Person } from '../support/realm.ts';
+import { queued, runQueue } from '../support/worker-run.ts';
 
 let relay: FakeRelay;
 let realm: PushRealm;

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { variable } from '../../shared/domain/environment.ts';
 import { sqsQueues } from '../../shared/queue/queues.ts';
-import { workOf } from '../work.ts';
+import { workOf } from '../support/work-queue.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';
 process.env.AWS_SECRET_ACCESS_KEY ??= 'test';

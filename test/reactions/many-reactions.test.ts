@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { key } from '../../shared/table/keys.ts';
-import { sendTo } from '../events/queue.ts';
-import { exported } from '../exports/exporting.ts';
-import { givenEmoji, givenUser } from '../given.ts';
-import { fetched } from '../message.ts';
-import { leftIn, workedOff } from '../outbox.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
+import { sendTo } from '../support/event-queue.ts';
+import { exported } from '../support/export-request.ts';
+import { givenEmoji, givenUser } from '../support/given.ts';
+import { fetched } from '../support/messages.ts';
+import { leftIn, workedOff } from '../support/outbox.ts';
 import {
   givenReactions,
   react,
@@ -15,7 +14,8 @@ import {
   storedSummary,
   THUMB,
   unreact,
-} from './react.ts';
+} from '../support/reactions.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 const success = { status: 200 };
 const refusedWith = (code: string) => ({ status: 400, body: { code } });

@@ -3,7 +3,7 @@ import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { visibility } from '../../shared/domain/topic/visibility.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenClient, sendTo } from '../events/queue.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
 import {
   givenChangedChannel,
   givenChannel,
@@ -12,10 +12,10 @@ import {
   givenSettings,
   givenSubscription,
   givenUser,
-} from '../given.ts';
-import { newRealm, type Person } from '../realm.ts';
-import { loggedAfter, storedTopic, storedUserTopic } from '../stored.ts';
-import { react, reactionsTo, THUMB, unreact } from './react.ts';
+} from '../support/given.ts';
+import { react, reactionsTo, THUMB, unreact } from '../support/reactions.ts';
+import { newRealm, type Person } from '../support/realm.ts';
+import { loggedAfter, storedTopic, storedUserTopic } from '../support/stored.ts';
 
 const success = { status: 200 };
 const invalid = { status: 400, body: { code: 'BAD_REQUEST', msg: 'Invalid message(s).' } };

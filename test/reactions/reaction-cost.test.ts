@@ -4,13 +4,13 @@ import { handler as getMessage } from '../../functions/messages/get.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { designBudgets } from '../design-budgets.ts';
-import { sendTo } from '../events/queue.ts';
-import { givenMessages } from '../message.ts';
-import { cost } from '../messages/fetch-cost.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { storedMessage } from '../stored.ts';
-import { givenReactions, react, reactionsTo, storedReactions, unreact } from './react.ts';
+import { designBudgets } from '../support/design-budgets.ts';
+import { sendTo } from '../support/event-queue.ts';
+import { cost } from '../support/fetch-cost.ts';
+import { givenMessages } from '../support/messages.ts';
+import { givenReactions, react, reactionsTo, storedReactions, unreact } from '../support/reactions.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { storedMessage } from '../support/stored.ts';
 
 /** Write units of a reaction by somebody who takes part in the topic already: event, summary, item, and the counter. */
 const UNITS = 7;

@@ -1,14 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
-import { givenClient, sendTo } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { meanwhile } from '../log/faults.ts';
-import { move } from '../messages/update.ts';
-import { workedOff } from '../outbox.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { loggedAfter, storedTopic } from '../stored.ts';
-import { givenReactions, react, reactionsTo, storedReactions, storedSummary, unreact } from './react.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
+import { meanwhile } from '../support/faults.ts';
+import { givenChannel } from '../support/given.ts';
+import { move } from '../support/message-update.ts';
+import { workedOff } from '../support/outbox.ts';
+import {
+  givenReactions,
+  react,
+  reactionsTo,
+  storedReactions,
+  storedSummary,
+  unreact,
+} from '../support/reactions.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { loggedAfter, storedTopic } from '../support/stored.ts';
 
 const success = { status: 200 };
 const invalid = { status: 400, body: { code: 'BAD_REQUEST', msg: 'Invalid message(s).' } };

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { attributeInMessage } from '../../shared/domain/reaction/reaction.ts';
 import { key } from '../../shared/table/keys.ts';
-import { sendTo } from '../events/queue.ts';
-import { exported } from '../exports/exporting.ts';
-import { fetched } from '../message.ts';
-import { move } from '../messages/update.ts';
-import { workedOff } from '../outbox.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { loggedAfter, storedMessage, storedTopic } from '../stored.ts';
-import { react, reactionsTo, storedSummary, THUMB, unreact } from './react.ts';
+import { sendTo } from '../support/event-queue.ts';
+import { exported } from '../support/export-request.ts';
+import { move } from '../support/message-update.ts';
+import { fetched } from '../support/messages.ts';
+import { workedOff } from '../support/outbox.ts';
+import { react, reactionsTo, storedSummary, THUMB, unreact } from '../support/reactions.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { loggedAfter, storedMessage, storedTopic } from '../support/stored.ts';
 
 const TADA = { emoji_name: 'tada', emoji_code: '1f389', reaction_type: 'unicode_emoji' } as const;
 const thumb = { type: 'unicode_emoji', code: THUMB.emoji_code } as const;

@@ -7,12 +7,12 @@ import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as list } from '../../functions/users/list.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import { addPersonAsOperator, renewKeyAsOperator } from '../../shared/domain/user/operator-accounts.ts';
-import { mayCall } from '../accounts.ts';
-import { mishaps, requestOf, unheard } from '../log/faults.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { expectConsistent, told } from '../subscriptions/subscription-state.ts';
-import { refusalOf } from './service.ts';
+import { mayCall } from '../support/accounts.ts';
+import { mishaps, requestOf, unheard } from '../support/faults.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { refusalOf } from '../support/service.ts';
+import { lastNumber } from '../support/stored.ts';
+import { expectConsistent, told } from '../support/subscription-state.ts';
 
 const grace = { email: 'Grace@Example.com', fullName: ' Grace Hopper ', role: roles.moderator };
 

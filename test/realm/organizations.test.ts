@@ -17,8 +17,8 @@ import {
 } from '../../shared/domain/realm/organization-create.ts';
 import { digestOf } from '../../shared/domain/user/api-key.ts';
 import { key } from '../../shared/table/keys.ts';
-import { lost, mishaps, requestOf, unheard } from '../log/faults.ts';
-import { given, newService, refusalOf, type TestService, whoIs } from './service.ts';
+import { lost, mishaps, requestOf, unheard } from '../support/faults.ts';
+import { given, newService, refusalOf, type TestService, whoIs } from '../support/service.ts';
 
 const nameAt = async (service: TestService, host: string): Promise<string | number> => {
   const { status, body } = await service.call(host, getSettings, undefined);

@@ -24,12 +24,12 @@ import type { User } from '../../shared/domain/user/user.ts';
 import { MOST_BOTS } from '../../shared/domain/user/user-active.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
-import { upload } from '../emoji/emoji.ts';
-import { picture } from '../emoji/pictures.ts';
-import { givenBot, put } from '../given.ts';
-import { createField, fill, types } from '../profileFields/field-state.ts';
-import { newRealm, type Reply, type TestRealm } from '../realm.ts';
-import { basic } from '../serve/raw.ts';
+import { upload } from '../support/emoji.ts';
+import { createField, fill, types } from '../support/field-state.ts';
+import { givenBot, put } from '../support/given.ts';
+import { picture } from '../support/pictures.ts';
+import { basic } from '../support/raw-request.ts';
+import { newRealm, type Reply, type TestRealm } from '../support/realm.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST', msg: expect.stringContaining('space') } };
 

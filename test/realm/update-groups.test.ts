@@ -6,10 +6,10 @@ import {
   realmGroupNames,
   realmGroupRules,
 } from '../../shared/domain/realm/realm-groups.ts';
-import { givenChangedUser, givenGroup, givenUser } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { change, changed, expectRefused, payloadsAfter, storedRealm } from './realm-state.ts';
+import { givenChangedUser, givenGroup, givenUser } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { change, changed, expectRefused, payloadsAfter, storedRealm } from '../support/realm-state.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const { nobody, owners, administrators, moderators, fullMembers, members, everyone, internet } = systemGroups;
 const systemOnly = ['can_create_web_public_channel_group', 'can_access_all_users_group'];

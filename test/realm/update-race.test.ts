@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { edit, storedChannel } from '../channels/channel-state.ts';
-import { givenChannel, givenGroup } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { badRequest, change, changed, payloadsAfter, storedRealm } from './realm-state.ts';
+import { edit, storedChannel } from '../support/channel-state.ts';
+import { givenChannel, givenGroup } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { badRequest, change, changed, payloadsAfter, storedRealm } from '../support/realm-state.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const { members, moderators, administrators, owners } = systemGroups;
 const ROUNDS = 6;

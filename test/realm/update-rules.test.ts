@@ -12,12 +12,12 @@ import { handler as createGroup } from '../../functions/userGroups/create.ts';
 import { handler as listUsers } from '../../functions/users/list.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { edit, edited, noticesAfter, storedChannel } from '../channels/channel-state.ts';
-import { sendTo } from '../events/queue.ts';
-import { givenChannel, givenCrowd, givenUser } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber, storedCount } from '../stored.ts';
-import { badRequest, changed, payloadsAfter, storedRealm } from './realm-state.ts';
+import { edit, edited, noticesAfter, storedChannel } from '../support/channel-state.ts';
+import { sendTo } from '../support/event-queue.ts';
+import { givenChannel, givenCrowd, givenUser } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { badRequest, changed, payloadsAfter, storedRealm } from '../support/realm-state.ts';
+import { lastNumber, storedCount } from '../support/stored.ts';
 
 /*
  * The rules that read the settings follow a change of them on the very next request, in containers that are warm.

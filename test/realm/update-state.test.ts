@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { handler as listGroups } from '../../functions/userGroups/list.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenDomain, removeDomain, updateDomain } from '../domains/domain-state.ts';
-import { type Client, type Event, givenClient } from '../events/queue.ts';
-import { givenBot, givenChangedUser, givenChannel, givenUser } from '../given.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { deprecated } from '../state/shown.ts';
-import { changed } from './realm-state.ts';
+import { deprecated } from '../support/client-state/shown.ts';
+import { givenDomain, removeDomain, updateDomain } from '../support/domain-state.ts';
+import { type Client, type Event, givenClient } from '../support/event-queue.ts';
+import { givenBot, givenChangedUser, givenChannel, givenUser } from '../support/given.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { changed } from '../support/realm-state.ts';
 
 const { owners, administrators, members, nobody, fullMembers } = systemGroups;
 const DAY = 86_400_000;

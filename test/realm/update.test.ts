@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { key } from '../../shared/table/keys.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
 import {
   badRequest,
   change,
@@ -11,7 +10,8 @@ import {
   notPermitted,
   payloadsAfter,
   storedRealm,
-} from './realm-state.ts';
+} from '../support/realm-state.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const property = (name: string, value: unknown) => ({ type: 'realm', op: 'update', property: name, value });
 const dictionary = (data: object) => ({ type: 'realm', op: 'update_dict', property: 'default', data });

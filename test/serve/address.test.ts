@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { unknownRoute } from '../../infra/gateway-replies.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { handlers } from '../handlers.ts';
-import { newRealm } from '../realm.ts';
-import { basic, sendRaw } from './raw.ts';
+import { handlers } from '../support/handlers.ts';
+import { basic, sendRaw } from '../support/raw-request.ts';
+import { newRealm } from '../support/realm.ts';
 
 /** What the gateway answers to a path that no endpoint has. */
 const nowhere = JSON.parse(

@@ -7,10 +7,10 @@ import type { Account } from '../../shared/domain/user/user.ts';
 import { type Audience, endpoint, reads } from '../../shared/endpoints/endpoint.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenBot, givenChangedUser } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { basic, type RawReply, sendRaw } from './raw.ts';
+import { givenBot, givenChangedUser } from '../support/given.ts';
+import { basic, type RawReply, sendRaw } from '../support/raw-request.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const as = (realm: TestRealm, authorization: string | undefined): Promise<RawReply> =>
   sendRaw(realm, getOwn, { headers: authorization === undefined ? {} : { authorization } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Raw } from '../support/raw-request.ts';
 import { ask, expectRefused, FORM } from './probe.ts';
-import type { Raw } from './raw.ts';
 
 describe('bodies', () => {
   it.each([

@@ -5,10 +5,10 @@ import { takeNumbers } from '../../shared/log/log.ts';
 import { GIVEN_UP } from '../../shared/log/run.ts';
 import { operatorLog } from '../../shared/serve/operator-log.ts';
 import { servesQueue, servesSchedule } from '../../shared/serve/worker.ts';
-import { fault } from '../log/faults.ts';
-import { sent } from '../message.ts';
-import { newRealm } from '../realm.ts';
-import { queued, runQueue, runSchedule } from '../worker.ts';
+import { fault } from '../support/faults.ts';
+import { sent } from '../support/messages.ts';
+import { newRealm } from '../support/realm.ts';
+import { queued, runQueue, runSchedule } from '../support/worker-run.ts';
 import { ask, expectRefused, form } from './probe.ts';
 
 afterEach(() => vi.restoreAllMocks());

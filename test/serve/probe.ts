@@ -3,8 +3,8 @@ import * as z from 'zod/mini';
 import { endpoint, reads } from '../../shared/endpoints/endpoint.ts';
 import { aliased, boolean, integer, json, optional, text, word } from '../../shared/endpoints/parameter.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { basic, type Raw, type RawReply, sendRaw } from './raw.ts';
+import { basic, type Raw, type RawReply, sendRaw } from '../support/raw-request.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 const probeEndpoint = endpoint({
   id: 'tests.probe',

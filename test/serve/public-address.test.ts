@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { publicAddress } from '../../shared/serve/public-address.ts';
-import { newRealm } from '../realm.ts';
+import { newRealm } from '../support/realm.ts';
 import { ask, form } from './probe.ts';
 
 const GATEWAY = 'abc123.execute-api.eu-central-1.amazonaws.com';

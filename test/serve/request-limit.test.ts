@@ -3,10 +3,10 @@ import { handler as createExport } from '../../functions/exports/create.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as regenerate } from '../../functions/users/regenerateKey.ts';
-import { withKey } from '../accounts.ts';
-import { mishaps } from '../log/faults.ts';
-import { newRealm, type Reply, type TestRealm } from '../realm.ts';
-import { basic, sendRaw } from './raw.ts';
+import { withKey } from '../support/accounts.ts';
+import { mishaps } from '../support/faults.ts';
+import { basic, sendRaw } from '../support/raw-request.ts';
+import { newRealm, type Reply, type TestRealm } from '../support/realm.ts';
 
 /** The realm in containers that limit requests. It begins at the start of a minute. */
 async function limited(limit: number, realm?: TestRealm): Promise<TestRealm> {

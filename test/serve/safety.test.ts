@@ -4,7 +4,7 @@ import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import { failure, fileReply, page, redirection, success } from '../../shared/serve/reply.ts';
-import { newRealm } from '../realm.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('every reply is what it says it is, runs in no page, and may be read by pages of all origins', () => {
   const safe = {

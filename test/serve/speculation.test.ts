@@ -9,14 +9,14 @@ import { optional, text } from '../../shared/endpoints/parameter.ts';
 import { Stale } from '../../shared/log/commit.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
-import { answer, back, out, withKey } from '../accounts.ts';
-import { givenChannel } from '../given.ts';
-import { mishaps, refusedWith } from '../log/faults.ts';
-import { slotsOf } from '../log/written.ts';
-import { newRealm, type Reply, type TestRealm } from '../realm.ts';
-import { lastNumber, loggedAfter, storedMessage } from '../stored.ts';
+import { answer, back, out, withKey } from '../support/accounts.ts';
+import { mishaps, refusedWith } from '../support/faults.ts';
+import { givenChannel } from '../support/given.ts';
+import { slotsOf } from '../support/log-entries.ts';
+import { basic, sendRaw } from '../support/raw-request.ts';
+import { newRealm, type Reply, type TestRealm } from '../support/realm.ts';
+import { lastNumber, loggedAfter, storedMessage } from '../support/stored.ts';
 import { FORM } from './probe.ts';
-import { basic, sendRaw } from './raw.ts';
 
 /** What the probe was asked to do: which channel it read, and on what it then ran. */
 let read: (number | undefined)[] = [];

@@ -11,13 +11,13 @@ import { endpoints } from '../../shared/endpoints/all.ts';
 import type { ReadEntry } from '../../shared/log/slot.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { documentClient } from '../../shared/table/client.ts';
-import { sendTo } from '../events/queue.ts';
-import { handlers } from '../handlers.ts';
-import { conflict, fault, type Request, requestOf } from '../log/faults.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { lastNumber, loggedAfter } from '../stored.ts';
-import { failed, newWay } from '../table/way.ts';
-import { runSchedule } from '../worker.ts';
+import { sendTo } from '../support/event-queue.ts';
+import { conflict, fault, type Request, requestOf } from '../support/faults.ts';
+import { handlers } from '../support/handlers.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { failed, newWay } from '../support/store-proxy.ts';
+import { lastNumber, loggedAfter } from '../support/stored.ts';
+import { runSchedule } from '../support/worker-run.ts';
 
 /*
  * What happens at the limits of the store (docs/LIMITS.md): its client tries again, then a commit does, and then the

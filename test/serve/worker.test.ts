@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { QueueWorker, ScheduledWorker } from '../../shared/endpoints/worker.ts';
 import { servesQueue, servesSchedule, type WorkRecord } from '../../shared/serve/worker.ts';
 import { key } from '../../shared/table/keys.ts';
-import { newRealm } from '../realm.ts';
-import { queued, runQueue, runSchedule } from '../worker.ts';
+import { newRealm } from '../support/realm.ts';
+import { queued, runQueue, runSchedule } from '../support/worker-run.ts';
 
 const base = { says: 'For tests.', needs: { table: [] }, timeout: 60, memory: 128 };
 const queueWorker: QueueWorker = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/server/getSettings.ts';
 import { key } from '../../shared/table/keys.ts';
-import { newRealm } from '../realm.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('GET /server_settings', () => {
   it('tells a client without credentials where it is (9/feature-level)', async () => {

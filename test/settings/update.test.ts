@@ -6,13 +6,13 @@ import { folded } from '../../shared/domain/folding.ts';
 import { defaultUserSettings } from '../../shared/domain/user/user-settings.ts';
 import { updateSettings } from '../../shared/endpoints/settings.ts';
 import { key } from '../../shared/table/keys.ts';
-import { answer } from '../accounts.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenRealmSettings } from '../given.ts';
-import { lost, mishaps, unheard } from '../log/faults.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { told } from '../subscriptions/subscription-state.ts';
+import { answer } from '../support/accounts.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { lost, mishaps, unheard } from '../support/faults.ts';
+import { givenRealmSettings } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { told } from '../support/subscription-state.ts';
 
 const set = (realm: TestRealm, as: Person, parameters: object) =>
   realm.call(update, as, parameters as Record<string, unknown>);

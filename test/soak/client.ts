@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Person } from '../realm.ts';
+import type { Person } from '../support/realm.ts';
 import type { Random } from './random-choice.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are what the soak looks into

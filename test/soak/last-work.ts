@@ -1,6 +1,6 @@
 import { runJob } from '../../shared/domain/outbox/outbox-run.ts';
-import type { Audited } from '../audit/audit.ts';
-import { leftIn, messagesOf } from '../outbox.ts';
+import type { Audited } from '../support/audit/audit.ts';
+import { leftIn, messagesOf } from '../support/outbox.ts';
 
 /** How often to look for jobs: one may leave others. */
 const LOOKS = 10;

@@ -1,4 +1,4 @@
-import { randomFrom } from '../random.ts';
+import { randomFrom } from '../support/random.ts';
 
 /** Numbers between 0 and 1. */
 export type Random = () => number;

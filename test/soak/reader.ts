@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { numberOf } from '../../shared/domain/event/event-id.ts';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
-import { applying, fetchStale, kinds } from '../state/applied.ts';
-import { type Known, knownFrom } from '../state/known.ts';
-import { comparable, followed } from '../state/shown.ts';
+import { applying, fetchStale, kinds } from '../support/client-state/applied.ts';
+import { type Known, knownFrom } from '../support/client-state/known.ts';
+import { comparable, followed } from '../support/client-state/shown.ts';
 import type { Asked, Client, Json } from './client.ts';
 import { type Heard, heardOf, wrongOrder } from './heard.ts';
 import { MessageCache } from './message-cache.ts';

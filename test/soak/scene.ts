@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import type { Person } from '../realm.ts';
+import type { Person } from '../support/realm.ts';
 import type { Claims } from './claims.ts';
 import { Client, type Tally } from './client.ts';
 import { type Random, randomOf } from './random-choice.ts';

@@ -8,8 +8,8 @@ import { HOME, Memory } from '../../shared/domain/pointer.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
 import { documentClient } from '../../shared/table/client.ts';
 import { Table } from '../../shared/table/table.ts';
-import type { Audited } from '../audit/audit.ts';
-import { entriesIn } from '../log/written.ts';
+import type { Audited } from '../support/audit/audit.ts';
+import { entriesIn } from '../support/log-entries.ts';
 
 /** The organization as it is stored, past the service and its doors, with a clock that can be moved on. */
 export async function storedAt(endpoint: URL): Promise<Audited> {

@@ -1,7 +1,7 @@
 import { numberOf } from '../../shared/domain/event/event-id.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
-import { type Audited, audit } from '../audit/audit.ts';
+import { type Audited, audit } from '../support/audit/audit.ts';
 import {
   contentOf,
   descriptionOf,

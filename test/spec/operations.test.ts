@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { newRealm } from '../realm.ts';
-import { basic, sendRaw } from '../serve/raw.ts';
+import { basic, sendRaw } from '../support/raw-request.ts';
+import { newRealm } from '../support/realm.ts';
 
 /** The operations of section 4: where they are told, and how they are called. */
 const operations = [

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { RealmSettings } from '../../shared/domain/realm/realm.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { Curtain } from '../curtain.ts';
-import { type CallOptions, newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
+import { type CallOptions, newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { Curtain } from '../support/torn-reads.ts';
 
 /** Something that clients follow: calls of these endpoints, each of which must work. */
 export interface Case {

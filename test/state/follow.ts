@@ -2,11 +2,11 @@ import { setImmediate as tick } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { DemoName } from '../../shared/domain/realm/demo.ts';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
-import { type Client, type Event, givenClient } from '../events/queue.ts';
-import type { Person, TestRealm } from '../realm.ts';
-import { applying, fetchStale, kinds } from './applied.ts';
-import { type Json, type Kind, type Known, knownFrom } from './known.ts';
-import { comparable, followed } from './shown.ts';
+import { applying, fetchStale, kinds } from '../support/client-state/applied.ts';
+import { type Json, type Kind, type Known, knownFrom } from '../support/client-state/known.ts';
+import { comparable, followed } from '../support/client-state/shown.ts';
+import { type Client, type Event, givenClient } from '../support/event-queue.ts';
+import type { Person, TestRealm } from '../support/realm.ts';
 
 /** The kinds of events of which clients make something, which must be all that there are. */
 export const followedEvents: readonly string[] = Object.keys(applying);

@@ -8,12 +8,12 @@ import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts'
 import { loadEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { doAddEmoji, doDeactivateEmoji, EMOJI_EVENTS } from '../../shared/domain/emoji/emoji-change.ts';
 import { commit } from '../../shared/log/commit.ts';
-import { Curtain } from '../curtain.ts';
-import { givenChannel } from '../given.ts';
-import { sent } from '../message.ts';
-import { workedOff } from '../outbox.ts';
-import { randomFrom } from '../random.ts';
-import { newRealm, type Reply, type TestRealm } from '../realm.ts';
+import { givenChannel } from '../support/given.ts';
+import { sent } from '../support/messages.ts';
+import { workedOff } from '../support/outbox.ts';
+import { randomFrom } from '../support/random.ts';
+import { newRealm, type Reply, type TestRealm } from '../support/realm.ts';
+import { Curtain } from '../support/torn-reads.ts';
 import { done } from './case.ts';
 import { follow } from './follow.ts';
 

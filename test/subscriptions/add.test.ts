@@ -3,10 +3,16 @@ import { handler as add } from '../../functions/subscriptions/add.ts';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenChangedUser, givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { channelIdOf, expectConsistent, formerOf, subscriptionOf, told } from './subscription-state.ts';
+import { givenChangedUser, givenChannel } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import {
+  channelIdOf,
+  expectConsistent,
+  formerOf,
+  subscriptionOf,
+  told,
+} from '../support/subscription-state.ts';
 
 describe('POST /users/me/subscriptions', () => {
   it('subscribes to channels that exist, each named once however it is spelled', async () => {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
-import { givenChannel, givenRealmSettings, givenUser } from '../given.ts';
-import { leftIn, messagesOf, workedOff } from '../outbox.ts';
-import { newRealm } from '../realm.ts';
-import { workOf } from '../work.ts';
+import { givenChannel, givenRealmSettings, givenUser } from '../support/given.ts';
+import { leftIn, messagesOf, workedOff } from '../support/outbox.ts';
+import { newRealm } from '../support/realm.ts';
+import { workOf } from '../support/work-queue.ts';
 
 const CHANNELS = ['tea', 'cake', 'pie'];
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
-import { givenChannel, givenUser } from '../given.ts';
-import { type Mishap, mishaps, refusedWith } from '../log/faults.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { channelIdOf, expectConsistent, told } from './subscription-state.ts';
+import { type Mishap, mishaps, refusedWith } from '../support/faults.ts';
+import { givenChannel, givenUser } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { channelIdOf, expectConsistent, told } from '../support/subscription-state.ts';
 
 const crowd = (realm: TestRealm, size: number): Promise<Person[]> =>
   Promise.all(Array.from({ length: size }, () => givenUser(realm)));

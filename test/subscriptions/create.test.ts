@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenChannel, givenGroup } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { channelIdOf, expectConsistent, listed, subscriptionOf, told } from './subscription-state.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { givenChannel, givenGroup } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import {
+  channelIdOf,
+  expectConsistent,
+  listed,
+  subscriptionOf,
+  told,
+} from '../support/subscription-state.ts';
 
 const everyone = systemGroups.everyone.id;
 

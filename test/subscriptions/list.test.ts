@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as list } from '../../functions/subscriptions/list.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('GET /users/me/subscriptions', () => {
   it('lists what the caller is subscribed to, in the order of names', async () => {

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenBot, givenChangedChannel, givenChannel, givenRealmSettings, givenUser } from '../given.ts';
-import { entriesIn } from '../log/written.ts';
-import { workedOff } from '../outbox.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { subscribersOf } from './subscription-state.ts';
+import { givenClient } from '../support/event-queue.ts';
+import {
+  givenBot,
+  givenChangedChannel,
+  givenChannel,
+  givenRealmSettings,
+  givenUser,
+} from '../support/given.ts';
+import { entriesIn } from '../support/log-entries.ts';
+import { workedOff } from '../support/outbox.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { subscribersOf } from '../support/subscription-state.ts';
 
 const subscribe = (
   realm: TestRealm,

@@ -5,11 +5,11 @@ import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import type { GroupUse } from '../../shared/domain/group/group-use.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenChangedUser, givenChannel, givenGroup, givenSubscription } from '../given.ts';
-import { conflict, fault, lost, type Mishap, mishaps, refusedWith, unheard } from '../log/faults.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { channelIdOf, expectConsistent, subscriptionOf, told } from './subscription-state.ts';
+import { conflict, fault, lost, type Mishap, mishaps, refusedWith, unheard } from '../support/faults.ts';
+import { givenChangedUser, givenChannel, givenGroup, givenSubscription } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { channelIdOf, expectConsistent, subscriptionOf, told } from '../support/subscription-state.ts';
 
 const join = (realm: TestRealm, as: Person, ...names: string[]) =>
   realm.call(add, as, { subscriptions: names.map((name) => ({ name })) });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenBot, givenChangedUser, givenChannel, givenGroup } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { expectConsistent, subscriptionOf, told } from './subscription-state.ts';
+import { givenBot, givenChangedUser, givenChannel, givenGroup } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { expectConsistent, subscriptionOf, told } from '../support/subscription-state.ts';
 
 describe('DELETE /users/me/subscriptions', () => {
   it('ends subscriptions of the caller', async () => {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChangedUser, givenChannel, givenGroup, givenRealmSettings } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { channelIdOf, subscribersOf } from './subscription-state.ts';
+import { givenChangedUser, givenChannel, givenGroup, givenRealmSettings } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { channelIdOf, subscribersOf } from '../support/subscription-state.ts';
 
 const everyone = systemGroups.everyone.id;
 

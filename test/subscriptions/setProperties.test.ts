@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { handler as setProperties } from '../../functions/subscriptions/setProperties.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { listed, subscriptionOf, told } from './subscription-state.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { listed, subscriptionOf, told } from '../support/subscription-state.ts';
 
 const choose = (
   realm: TestRealm,

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { numberOf } from '../../shared/domain/event/event-id.ts';
-import type { Event } from '../events/queue.ts';
-import type { Person, TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import type { Event } from '../support/event-queue.ts';
+import type { Person, TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 import type { Known } from './known.ts';
 import { isSubscribed, mayKnow } from './sight.ts';
 

@@ -5,7 +5,7 @@ import type { GroupGraph } from '../../shared/domain/permission.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
 import type { User } from '../../shared/domain/user/user.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
-import type { Person, TestRealm } from '../realm.ts';
+import type { Person, TestRealm } from '../support/realm.ts';
 
 /** What an organization is like at one moment, as it is stored. */
 export interface Known {

@@ -4,8 +4,8 @@ import { folded } from '../../shared/domain/folding.ts';
 import { type GroupSetting, groupsOf } from '../../shared/domain/group/group-setting.ts';
 import { isSystemGroup, systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { audit } from '../audit/audit.ts';
-import type { TestRealm } from '../realm.ts';
+import { audit } from '../support/audit/audit.ts';
+import type { TestRealm } from '../support/realm.ts';
 import { words } from './deed.ts';
 import type { Known } from './known.ts';
 

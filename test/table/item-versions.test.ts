@@ -9,9 +9,9 @@ import { ItemVersions, NewerItem, newestOf, type Versions } from '../../shared/t
 import { key } from '../../shared/table/keys.ts';
 import { Table } from '../../shared/table/table.ts';
 import type { Item } from '../../shared/table/write.ts';
-import { handlers } from '../handlers.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { TABLE } from '../store.ts';
+import { handlers } from '../support/handlers.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { TABLE } from '../support/store.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';
 process.env.AWS_SECRET_ACCESS_KEY ??= 'test';

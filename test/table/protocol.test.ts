@@ -12,7 +12,7 @@ import {
 import { describe, expect, inject, test } from 'vitest';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { jsonProtocol } from '../../shared/table/protocol.ts';
-import { TABLE } from '../store.ts';
+import { TABLE } from '../support/store.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';
 process.env.AWS_SECRET_ACCESS_KEY ??= 'test';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as list } from '../../functions/topics/list.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChannel, givenSubscription } from '../given.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
+import { givenChannel, givenSubscription } from '../support/given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
 
 async function say(realm: TestRealm, as: Person, to: number, topic: string): Promise<number> {
   const { body } = await realm.call(send, as, { type: 'channel', to, topic, content: 'hello' });

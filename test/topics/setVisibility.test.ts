@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { handler as set } from '../../functions/topics/setVisibility.ts';
 import { loadHolders } from '../../shared/domain/topic/user-topic.ts';
-import { givenChannel, givenUserTopic } from '../given.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { lastNumber, storedUserTopic } from '../stored.ts';
-import { told } from '../subscriptions/subscription-state.ts';
+import { givenChannel, givenUserTopic } from '../support/given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { lastNumber, storedUserTopic } from '../support/stored.ts';
+import { told } from '../support/subscription-state.ts';
 
 const ask = (
   realm: TestRealm,

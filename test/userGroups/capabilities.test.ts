@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { handler as update } from '../../functions/userGroups/update.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
-import { type Client, givenClient } from '../events/queue.ts';
-import { givenChangedUser, givenUser } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { createGroup } from './group-state.ts';
+import { type Client, givenClient } from '../support/event-queue.ts';
+import { givenChangedUser, givenUser } from '../support/given.ts';
+import { createGroup } from '../support/group-state.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 async function scene() {
   const realm = await newRealm();

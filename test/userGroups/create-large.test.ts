@@ -6,7 +6,6 @@ import { handler as updateSubgroups } from '../../functions/userGroups/updateSub
 import { handler as deactivateUser } from '../../functions/users/deactivate.ts';
 import { OUTBOX } from '../../shared/domain/outbox/outbox.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenChannel, givenGraph } from '../given.ts';
 import {
   conflict,
   fault,
@@ -16,12 +15,8 @@ import {
   mishaps,
   refusedWith,
   unheard,
-} from '../log/faults.ts';
-import { deliver, endingAt, leftIn, messagesOf, workedOff } from '../outbox.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { told as toldOf } from '../subscriptions/subscription-state.ts';
-import { workOf } from '../work.ts';
+} from '../support/faults.ts';
+import { givenChannel, givenGraph } from '../support/given.ts';
 import {
   createGroup,
   expectSameMembers,
@@ -31,7 +26,12 @@ import {
   membersOf,
   toldOfGroups,
   tryToCreate,
-} from './group-state.ts';
+} from '../support/group-state.ts';
+import { deliver, endingAt, leftIn, messagesOf, workedOff } from '../support/outbox.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { told as toldOf } from '../support/subscription-state.ts';
+import { workOf } from '../support/work-queue.ts';
 
 const ids = (...people: readonly Person[]): number[] =>
   people.map(({ userId }) => userId).sort((a, b) => a - b);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChangedUser } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { createGroup, groupOf, tryToCreate } from './group-state.ts';
+import { givenChangedUser } from '../support/given.ts';
+import { createGroup, groupOf, tryToCreate } from '../support/group-state.ts';
+import { newRealm } from '../support/realm.ts';
 
 const { nobody, owners, everyone, internet } = systemGroups;
 

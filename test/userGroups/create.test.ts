@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { handler as create } from '../../functions/userGroups/create.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChangedUser } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { createGroup, groupOf, membersOf, toldOfGroups, tryToCreate } from './group-state.ts';
+import { givenChangedUser } from '../support/given.ts';
+import { createGroup, groupOf, membersOf, toldOfGroups, tryToCreate } from '../support/group-state.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const { nobody, administrators, moderators, everyone } = systemGroups;
 

@@ -5,12 +5,12 @@ import { handler as update } from '../../functions/userGroups/update.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenRealmSettings } from '../given.ts';
-import { type Mishap, mishaps } from '../log/faults.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { channelIdOf } from '../subscriptions/subscription-state.ts';
-import { createGroup, groupOf, membersOf, toldOfGroups, tryToCreate } from './group-state.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
+import { givenRealmSettings } from '../support/given.ts';
+import { createGroup, groupOf, membersOf, toldOfGroups, tryToCreate } from '../support/group-state.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { channelIdOf } from '../support/subscription-state.ts';
 
 const { nobody, members, moderators } = systemGroups;
 

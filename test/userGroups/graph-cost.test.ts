@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { handler as updateChannel } from '../../functions/channels/update.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import { givenChannel, givenGraph, givenGroup } from '../given.ts';
-import { newRealm } from '../realm.ts';
+import { givenChannel, givenGraph, givenGroup } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
 
 /** As many edges as a graph can have: some 100 KB. */
 const largest = Object.fromEntries(

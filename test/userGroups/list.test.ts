@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { handler as list } from '../../functions/userGroups/list.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenGroup, givenUser } from '../given.ts';
-import { newRealm, type Reply } from '../realm.ts';
+import { givenGroup, givenUser } from '../support/given.ts';
+import { newRealm, type Reply } from '../support/realm.ts';
 
 const byName = ({ body }: Reply, name: string) =>
   body.user_groups.find((group: { name: string }) => group.name === name);

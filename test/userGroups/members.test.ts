@@ -4,9 +4,9 @@ import { handler as isMember } from '../../functions/userGroups/isMember.ts';
 import { handler as listMembers } from '../../functions/userGroups/listMembers.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChangedUser, givenUser } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { createGroup, membersOf } from './group-state.ts';
+import { givenChangedUser, givenUser } from '../support/given.ts';
+import { createGroup, membersOf } from '../support/group-state.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const { nobody, owners, administrators, moderators, fullMembers, members, everyone, internet } = systemGroups;
 

@@ -5,12 +5,12 @@ import { handler as add } from '../../functions/subscriptions/add.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import { WHOLE } from '../../shared/log/run.ts';
-import { edited } from '../channels/channel-state.ts';
-import { type Client, type Event, givenClient } from '../events/queue.ts';
-import { givenUser } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { channelIdOf } from '../subscriptions/subscription-state.ts';
-import { createGroup } from './group-state.ts';
+import { edited } from '../support/channel-state.ts';
+import { type Client, type Event, givenClient } from '../support/event-queue.ts';
+import { givenUser } from '../support/given.ts';
+import { createGroup } from '../support/group-state.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { channelIdOf } from '../support/subscription-state.ts';
 
 /** A private channel with shared history that settings open to groups; its creator is the owner. */
 async function privateChannel(realm: TestRealm, name: string, settings: object): Promise<number> {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { handler as update } from '../../functions/userGroups/update.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { createGroup, groupOf, toldOfGroups, tryToCreate } from './group-state.ts';
+import { createGroup, groupOf, toldOfGroups, tryToCreate } from '../support/group-state.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const { nobody, owners, members, moderators, administrators, everyone, internet } = systemGroups;
 

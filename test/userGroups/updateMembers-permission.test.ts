@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { createGroup } from './group-state.ts';
+import { createGroup } from '../support/group-state.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const { nobody, members, administrators, moderators } = systemGroups;
 

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { handler as update } from '../../functions/userGroups/update.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { type Mishap, mishaps } from '../log/faults.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { createGroup, expectSameMembers, toldOfGroups } from './group-state.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
+import { createGroup, expectSameMembers, toldOfGroups } from '../support/group-state.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const { nobody, members } = systemGroups;
 

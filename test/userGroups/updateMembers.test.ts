@@ -3,9 +3,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenChangedUser, givenChannel } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import { givenChangedUser, givenChannel } from '../support/given.ts';
 import {
   createGroup,
   expectSameMembers,
@@ -13,7 +11,9 @@ import {
   manyPeople,
   membersOf,
   toldOfGroups,
-} from './group-state.ts';
+} from '../support/group-state.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const { nobody, members, moderators } = systemGroups;
 

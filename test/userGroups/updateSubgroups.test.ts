@@ -5,11 +5,11 @@ import { handler as listSubgroups } from '../../functions/userGroups/listSubgrou
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenGraph } from '../given.ts';
-import { type Mishap, mishaps } from '../log/faults.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { createGroup, groupOf, toldOfGroups } from './group-state.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
+import { givenGraph } from '../support/given.ts';
+import { createGroup, groupOf, toldOfGroups } from '../support/group-state.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const { nobody, owners, administrators, moderators, members, everyone } = systemGroups;
 

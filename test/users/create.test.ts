@@ -6,11 +6,11 @@ import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as list } from '../../functions/users/list.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { personIn } from '../accounts.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber, loggedAfter } from '../stored.ts';
-import { expectConsistent, told } from '../subscriptions/subscription-state.ts';
+import { personIn } from '../support/accounts.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber, loggedAfter } from '../support/stored.ts';
+import { expectConsistent, told } from '../support/subscription-state.ts';
 
 const ada = { email: 'ada@example.com', full_name: 'Ada Lovelace' };
 

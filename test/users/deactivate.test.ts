@@ -9,12 +9,12 @@ import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
 import { loadOwnedBots } from '../../shared/domain/user/bot.ts';
 import { key } from '../../shared/table/keys.ts';
-import { answer, back, mayCall, out, ownersOf } from '../accounts.ts';
-import { givenBot, givenChannel, givenUser } from '../given.ts';
-import { lost, type Mishap, mishaps, unheard } from '../log/faults.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { lastNumber, storedCount } from '../stored.ts';
-import { subscribersOf, told } from '../subscriptions/subscription-state.ts';
+import { answer, back, mayCall, out, ownersOf } from '../support/accounts.ts';
+import { lost, type Mishap, mishaps, unheard } from '../support/faults.ts';
+import { givenBot, givenChannel, givenUser } from '../support/given.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { lastNumber, storedCount } from '../support/stored.ts';
+import { subscribersOf, told } from '../support/subscription-state.ts';
 
 const join = (realm: TestRealm, as: Person, { name }: Channel, person = as): Promise<Reply> =>
   realm.call(subscribe, as, { subscriptions: [{ name }], principals: [person.userId] });

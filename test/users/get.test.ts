@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as get } from '../../functions/users/get.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
-import { newRealm } from '../realm.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('GET /users/{id or email}', () => {
   it('finds users by id and by address, whatever its case', async () => {

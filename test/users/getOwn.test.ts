@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/users/getOwn.ts';
-import { newRealm } from '../realm.ts';
+import { newRealm } from '../support/realm.ts';
 
 describe('GET /users/me', () => {
   it('tells who the caller is', async () => {

@@ -4,8 +4,8 @@ import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as get } from '../../functions/users/get.ts';
 import { handler as list } from '../../functions/users/list.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { givenBot, givenChannel, givenUser } from '../given.ts';
-import { newRealm, type Reply } from '../realm.ts';
+import { givenBot, givenChannel, givenUser } from '../support/given.ts';
+import { newRealm, type Reply } from '../support/realm.ts';
 
 const idsIn = ({ body }: Reply): number[] => body.members.map(({ user_id }: { user_id: number }) => user_id);
 

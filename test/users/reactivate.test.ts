@@ -6,12 +6,12 @@ import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as reactivate } from '../../functions/users/reactivate.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { answer, back, mayCall, out, ownersOf, personIn } from '../accounts.ts';
-import { givenChannel, givenSubscription, givenUser } from '../given.ts';
-import { type Mishap, mishaps } from '../log/faults.ts';
-import { newRealm, type Person } from '../realm.ts';
-import { lastNumber, storedCount } from '../stored.ts';
-import { subscribersOf, subscriptionOf, told } from '../subscriptions/subscription-state.ts';
+import { answer, back, mayCall, out, ownersOf, personIn } from '../support/accounts.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
+import { givenChannel, givenSubscription, givenUser } from '../support/given.ts';
+import { newRealm, type Person } from '../support/realm.ts';
+import { lastNumber, storedCount } from '../support/stored.ts';
+import { subscribersOf, subscriptionOf, told } from '../support/subscription-state.ts';
 
 const { members, fullMembers } = systemGroups;
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as regenerate } from '../../functions/users/regenerateKey.ts';
-import { answer, withKey } from '../accounts.ts';
-import { lost, mishaps, unheard } from '../log/faults.ts';
-import { newRealm, type Reply } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import { answer, withKey } from '../support/accounts.ts';
+import { lost, mishaps, unheard } from '../support/faults.ts';
+import { newRealm, type Reply } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 describe('POST /users/me/api_key/regenerate', () => {
   it('gives a new key; the old one is out at once, in a warm container too', async () => {

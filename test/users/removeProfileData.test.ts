@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/users/removeProfileData.ts';
-import { createField, filled, profileOf, toldOfProfiles, types } from '../profileFields/field-state.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import { createField, filled, profileOf, toldOfProfiles, types } from '../support/field-state.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 

@@ -3,13 +3,13 @@ import { handler as getStatus } from '../../functions/users/getStatus.ts';
 import { handler as setStatus } from '../../functions/users/setStatus.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { answer, out } from '../accounts.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenEmoji, givenUser } from '../given.ts';
-import { lost, mishaps, unheard } from '../log/faults.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { told } from '../subscriptions/subscription-state.ts';
+import { answer, out } from '../support/accounts.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { lost, mishaps, unheard } from '../support/faults.ts';
+import { givenEmoji, givenUser } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { told } from '../support/subscription-state.ts';
 
 const set = (realm: TestRealm, as: Person, parameters: Record<string, unknown>) =>
   realm.call(setStatus, as, parameters);

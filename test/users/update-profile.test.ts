@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as update } from '../../functions/users/update.ts';
-import { type Mishap, mishaps } from '../log/faults.ts';
-import { createField, filled, profileOf, toldOfProfiles, types } from '../profileFields/field-state.ts';
-import { newRealm, type Person, type Reply, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import { type Mishap, mishaps } from '../support/faults.ts';
+import { createField, filled, profileOf, toldOfProfiles, types } from '../support/field-state.ts';
+import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 

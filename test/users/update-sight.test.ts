@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
-import { change } from '../accounts.ts';
-import { type Event, givenClient } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
+import { change } from '../support/accounts.ts';
+import { type Event, givenClient } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const names = (events: readonly Event[]): string[] =>
   events.map(({ type, op }) => (op === undefined ? type : `${type}/${op}`));

@@ -5,13 +5,13 @@ import { handler as update } from '../../functions/users/update.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
-import { answer, back, change, mayCall, out, ownersOf, personIn } from '../accounts.ts';
-import { givenClient, sendTo } from '../events/queue.ts';
-import { givenBot, givenUser } from '../given.ts';
-import { lost, mishaps, unheard } from '../log/faults.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
-import { told } from '../subscriptions/subscription-state.ts';
+import { answer, back, change, mayCall, out, ownersOf, personIn } from '../support/accounts.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
+import { lost, mishaps, unheard } from '../support/faults.ts';
+import { givenBot, givenUser } from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
+import { told } from '../support/subscription-state.ts';
 
 const userOf = async (realm: TestRealm, { userId }: Person) =>
   (await realm.call(getUser, realm.people.owner, {}, { path: { user: userId } })).body.user;

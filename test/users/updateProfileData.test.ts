@@ -4,19 +4,11 @@ import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as list } from '../../functions/users/list.ts';
 import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
-import { givenUser } from '../given.ts';
-import { type Mishap, mishaps, unheard } from '../log/faults.ts';
-import {
-  createField,
-  edit,
-  fill,
-  filled,
-  profileOf,
-  toldOfProfiles,
-  types,
-} from '../profileFields/field-state.ts';
-import { newRealm } from '../realm.ts';
-import { lastNumber } from '../stored.ts';
+import { type Mishap, mishaps, unheard } from '../support/faults.ts';
+import { createField, edit, fill, filled, profileOf, toldOfProfiles, types } from '../support/field-state.ts';
+import { givenUser } from '../support/given.ts';
+import { newRealm } from '../support/realm.ts';
+import { lastNumber } from '../support/stored.ts';
 
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 

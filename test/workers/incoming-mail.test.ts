@@ -5,7 +5,7 @@ import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { endMailAddress } from '../../shared/domain/mail/mail-address-end.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
-import { edited } from '../channels/channel-state.ts';
+import { edited } from '../support/channel-state.ts';
 import {
   givenBot,
   givenChangedChannel,
@@ -16,9 +16,9 @@ import {
   givenRealmSettings,
   givenSubscription,
   givenUser,
-} from '../given.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { storedMessage, storedTopic } from '../stored.ts';
+} from '../support/given.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { storedMessage, storedTopic } from '../support/stored.ts';
 import {
   addressOf,
   arrived,

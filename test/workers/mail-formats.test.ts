@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newRealm, type TestRealm } from '../realm.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 import { addressOf, mail, mailDomain, postedOf, received } from './mail.ts';
 
 let realm: TestRealm;

@@ -4,9 +4,9 @@ import { handler as getEmailAddress } from '../../functions/channels/getEmailAdd
 import { handler } from '../../functions/workers/incoming-mail.ts';
 import { MAIL } from '../../shared/endpoints/incoming-mail.ts';
 import { s3Objects } from '../../shared/objects/objects.ts';
-import { entriesIn } from '../log/written.ts';
-import type { Person, TestRealm } from '../realm.ts';
-import { queued, runQueue } from '../worker.ts';
+import { entriesIn } from '../support/log-entries.ts';
+import type { Person, TestRealm } from '../support/realm.ts';
+import { queued, runQueue } from '../support/worker-run.ts';
 
 export const mailDomain = 'mail.example.com';
 

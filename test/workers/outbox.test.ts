@@ -5,7 +5,8 @@ import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { handler as sweep } from '../../functions/workers/outbox-sweep.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
 import { key, partition } from '../../shared/table/keys.ts';
-import { givenClient, sendTo } from '../events/queue.ts';
+import { givenClient, sendTo } from '../support/event-queue.ts';
+import { mishaps, refusedWith, unheard } from '../support/faults.ts';
 import {
   givenBot,
   givenChangedChannel,
@@ -13,13 +14,12 @@ import {
   givenChannel,
   givenRealmSettings,
   givenUser,
-} from '../given.ts';
-import { mishaps, refusedWith, unheard } from '../log/faults.ts';
-import { entriesIn } from '../log/written.ts';
-import { deliver, leftIn, messagesOf, workedOff } from '../outbox.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { type Work, workOf } from '../work.ts';
-import { runSchedule } from '../worker.ts';
+} from '../support/given.ts';
+import { entriesIn } from '../support/log-entries.ts';
+import { deliver, leftIn, messagesOf, workedOff } from '../support/outbox.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { type Work, workOf } from '../support/work-queue.ts';
+import { runSchedule } from '../support/worker-run.ts';
 
 const crowd = (realm: TestRealm, size: number): Promise<Person[]> =>
   Promise.all(Array.from({ length: size }, () => givenUser(realm)));

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Event, givenClient } from '../events/queue.ts';
-import { givenChannel, givenSubscription } from '../given.ts';
-import { sent, sentMany } from '../message.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { loggedAfter } from '../stored.ts';
-import { DAY, givenTopic, left, run } from './retention.ts';
+import { type Event, givenClient } from '../support/event-queue.ts';
+import { givenChannel, givenSubscription } from '../support/given.ts';
+import { sent, sentMany } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { DAY, givenTopic, left, run } from '../support/retention-run.ts';
+import { loggedAfter } from '../support/stored.ts';
 
 const types = { event_types: ['delete_message'] };
 const bulk = { empty_topic_name: true, bulk_message_deletion: true };

@@ -3,15 +3,15 @@ import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as listTopics } from '../../functions/topics/list.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
-import { edit } from '../channels/channel-state.ts';
-import { givenClient } from '../events/queue.ts';
-import { givenChannel } from '../given.ts';
-import { flagged, idsIn, sent, sentMany } from '../message.ts';
-import { update } from '../messages/update.ts';
-import { react, storedReactions } from '../reactions/react.ts';
-import { newRealm, type TestRealm } from '../realm.ts';
-import { firstOf, storedCount, storedTopic } from '../stored.ts';
-import { DAY, givenDays, givenTopic, left, run } from './retention.ts';
+import { edit } from '../support/channel-state.ts';
+import { givenClient } from '../support/event-queue.ts';
+import { givenChannel } from '../support/given.ts';
+import { update } from '../support/message-update.ts';
+import { flagged, idsIn, sent, sentMany } from '../support/messages.ts';
+import { react, storedReactions } from '../support/reactions.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
+import { DAY, givenDays, givenTopic, left, run } from '../support/retention-run.ts';
+import { firstOf, storedCount, storedTopic } from '../support/stored.ts';
 
 const restrict = (realm: TestRealm, channelId: number) =>
   edit(realm, realm.people.owner, channelId, { topics_policy: 'empty_topic_only' });

@@ -3,14 +3,23 @@ import { handler } from '../../functions/workers/retention.ts';
 import { MOST_WRITES } from '../../shared/log/commit.ts';
 import { key, partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { edited } from '../channels/channel-state.ts';
-import { givenChannel, givenUser } from '../given.ts';
-import { sent, sentMany } from '../message.ts';
-import { update } from '../messages/update.ts';
-import { newRealm, type Person, type TestRealm } from '../realm.ts';
-import { firstOf, loggedAfter, storedConversation, storedCount, storedTopic } from '../stored.ts';
-import { runSchedule } from '../worker.ts';
-import { DAY, endingAt, givenDays, givenTopic, justBefore, left, run, runner } from './retention.ts';
+import { edited } from '../support/channel-state.ts';
+import { givenChannel, givenUser } from '../support/given.ts';
+import { update } from '../support/message-update.ts';
+import { sent, sentMany } from '../support/messages.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import {
+  DAY,
+  endingAt,
+  givenDays,
+  givenTopic,
+  justBefore,
+  left,
+  run,
+  runner,
+} from '../support/retention-run.ts';
+import { firstOf, loggedAfter, storedConversation, storedCount, storedTopic } from '../support/stored.ts';
+import { runSchedule } from '../support/worker-run.ts';
 
 /** The ids of which the log told after this number that they were removed, in order. */
 const told = async (realm: TestRealm, after: number): Promise<number[]> =>

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { handler as create } from '../../functions/subscriptions/add.ts';
 import { handler } from '../../functions/workers/retention.ts';
-import { edited } from '../channels/channel-state.ts';
-import { givenChangedChannel, givenChannel } from '../given.ts';
-import { sent } from '../message.ts';
-import { move } from '../messages/update.ts';
-import { newRealm } from '../realm.ts';
-import { storedConversation, storedMessage } from '../stored.ts';
-import { runSchedule } from '../worker.ts';
-import { DAY, givenDays, left, run, runner } from './retention.ts';
+import { edited } from '../support/channel-state.ts';
+import { givenChangedChannel, givenChannel } from '../support/given.ts';
+import { move } from '../support/message-update.ts';
+import { sent } from '../support/messages.ts';
+import { newRealm } from '../support/realm.ts';
+import { DAY, givenDays, left, run, runner } from '../support/retention-run.ts';
+import { storedConversation, storedMessage } from '../support/stored.ts';
+import { runSchedule } from '../support/worker-run.ts';
 
 describe('which messages are removed (4.2, message_retention_days)', () => {
   it('those that were kept for the days of their channel, to the second, and no other (4.2/message_retention_days)', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { picture } from '../../emoji/pictures.ts';
+import { picture } from '../../support/pictures.ts';
 import { type Call, idOf, type Operation, operation, plain, type Request } from '../operation.ts';
 
 const newGroup = async (call: Call, name: string, members: readonly number[] = []): Promise<number> =>

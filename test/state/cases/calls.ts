@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { handler as createCall } from '../../../functions/calls/create.ts';
-import { call, consented, realmWith } from '../../calls/consent.ts';
-import { startProvider } from '../../calls/provider.ts';
+import { call, consented, realmWith } from '../../support/call-consent.ts';
+import { startProvider } from '../../support/call-provider.ts';
 import type { Case } from '../case.ts';
 import { follow } from '../follow.ts';
 

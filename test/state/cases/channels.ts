@@ -4,10 +4,10 @@ import { handler as archive } from '../../../functions/channels/archive.ts';
 import { handler as removeDefault } from '../../../functions/channels/removeDefault.ts';
 import { handler as update } from '../../../functions/channels/update.ts';
 import { systemGroups } from '../../../shared/domain/group/system-group.ts';
-import { givenChannel, givenGroup } from '../../given.ts';
-import { sent } from '../../message.ts';
-import { changed } from '../../realm/realm-state.ts';
-import type { Person, TestRealm } from '../../realm.ts';
+import { givenChannel, givenGroup } from '../../support/given.ts';
+import { sent } from '../../support/messages.ts';
+import type { Person, TestRealm } from '../../support/realm.ts';
+import { changed } from '../../support/realm-state.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { handler as create } from '../../../functions/exports/create.ts';
 import { handler as remove } from '../../../functions/exports/delete.ts';
-import { worked } from '../../exports/exporting.ts';
-import { workOf } from '../../work.ts';
+import { worked } from '../../support/export-request.ts';
+import { workOf } from '../../support/work-queue.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 

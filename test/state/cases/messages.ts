@@ -6,10 +6,10 @@ import { handler as updateFlags } from '../../../functions/messages/updateFlags.
 import { handler as react } from '../../../functions/reactions/add.ts';
 import { handler as unreact } from '../../../functions/reactions/remove.ts';
 import { handler as setVisibility } from '../../../functions/topics/setVisibility.ts';
-import { givenChannel } from '../../given.ts';
-import { sent } from '../../message.ts';
-import { THUMB } from '../../reactions/react.ts';
-import type { Person, TestRealm } from '../../realm.ts';
+import { givenChannel } from '../../support/given.ts';
+import { sent } from '../../support/messages.ts';
+import { THUMB } from '../../support/reactions.ts';
+import type { Person, TestRealm } from '../../support/realm.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 import { settings } from './settings.ts';

@@ -19,9 +19,9 @@ import { handler as removeProfileData } from '../../../functions/users/removePro
 import { handler as updateUser } from '../../../functions/users/update.ts';
 import { handler as updateProfileData } from '../../../functions/users/updateProfileData.ts';
 import { systemGroups } from '../../../shared/domain/group/system-group.ts';
-import { picture } from '../../emoji/pictures.ts';
-import { givenChannel, givenUser } from '../../given.ts';
-import { types } from '../../profileFields/field-state.ts';
+import { types } from '../../support/field-state.ts';
+import { givenChannel, givenUser } from '../../support/given.ts';
+import { picture } from '../../support/pictures.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 

@@ -11,9 +11,9 @@ import { handler as regenerateKey } from '../../../functions/users/regenerateKey
 import { handler as setStatus } from '../../../functions/users/setStatus.ts';
 import { handler as update } from '../../../functions/users/update.ts';
 import { roles, systemGroups } from '../../../shared/domain/group/system-group.ts';
-import { givenBot, givenChannel, givenGroup, givenSubscription, givenUser } from '../../given.ts';
-import { sent } from '../../message.ts';
-import type { TestRealm } from '../../realm.ts';
+import { givenBot, givenChannel, givenGroup, givenSubscription, givenUser } from '../../support/given.ts';
+import { sent } from '../../support/messages.ts';
+import type { TestRealm } from '../../support/realm.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 import { settings } from './settings.ts';

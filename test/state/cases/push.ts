@@ -4,8 +4,8 @@ import { handler as registerDevice } from '../../../functions/push/registerDevic
 import { handler as removeDevice } from '../../../functions/push/removeDevice.ts';
 import { handler as sendLegacyTest } from '../../../functions/push/sendLegacyTest.ts';
 import { handler as sendTest } from '../../../functions/push/sendTest.ts';
-import { activePhone, pushRealm, tested } from '../../push/phone.ts';
-import { refused, startRelay } from '../../push/relay.ts';
+import { activePhone, pushRealm, tested } from '../../support/phone.ts';
+import { refused, startRelay } from '../../support/push-relay.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 

@@ -1,5 +1,5 @@
 import { handler as update } from '../../../functions/settings/update.ts';
-import type { Person, TestRealm } from '../../realm.ts';
+import type { Person, TestRealm } from '../../support/realm.ts';
 import { done } from '../case.ts';
 
 /** Changes somebody's own settings. */

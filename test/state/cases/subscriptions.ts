@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 import { handler as subscribe } from '../../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../../functions/subscriptions/remove.ts';
 import { handler as setProperties } from '../../../functions/subscriptions/setProperties.ts';
-import { createFolder } from '../../channelFolders/folder-state.ts';
-import { givenChannel, givenGroup } from '../../given.ts';
-import { sent } from '../../message.ts';
-import { changed } from '../../realm/realm-state.ts';
+import { createFolder } from '../../support/folder-state.ts';
+import { givenChannel, givenGroup } from '../../support/given.ts';
+import { sent } from '../../support/messages.ts';
+import { changed } from '../../support/realm-state.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 

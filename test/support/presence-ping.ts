@@ -1,0 +1,16 @@
+import { handler as ping } from '../../functions/presence/update.ts';
+import type { Person, Reply, TestRealm } from './realm.ts';
+
+/** Milliseconds. */
+export const minute = 60_000;
+
+/** Somebody pings. */
+export const here = (realm: TestRealm, as: Person, parameters: object = {}): Promise<Reply> =>
+  realm.call(ping, as, { status: 'active', ...parameters });
+
+/** What this person is told when they ask for everybody: presences by user id. */
+export const all = async (realm: TestRealm, as: Person, parameters: object = {}): Promise<Reply['body']> =>
+  (await here(realm, as, { status: 'idle', last_update_id: -1, ...parameters })).body;
+
+/** Seconds. */
+export const now = ({ outside }: TestRealm): number => Math.floor(outside.now() / 1000);

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { inject } from 'vitest';
+import { handler as getOwn } from '../../functions/users/getOwn.ts';
+import { itemVersions } from '../../shared/domain/item-versions.ts';
+import type { Outside } from '../../shared/domain/outside.ts';
+import {
+  createOrganization,
+  type WantedOrganization,
+} from '../../shared/domain/realm/organization-create.ts';
+import { makeOutside } from '../../shared/serve/container.ts';
+import type { Served } from '../../shared/serve/serve.ts';
+import { documentClient } from '../../shared/table/client.ts';
+import { tableDefinition } from '../../shared/table/schema.ts';
+import { type Send, Table } from '../../shared/table/table.ts';
+import { call, type Person, type Reply } from './realm.ts';
+
+/** A service with a table of its own and nobody in it, as it is after `cdk deploy`. */
+export interface TestService {
+  readonly table: string;
+  readonly outside: Outside;
+  /** The same service seen from another process, with faults if wanted. */
+  readonly container: (faults?: (send: Send) => Send) => Outside;
+  /** Calls an endpoint at a host, in the container of `outside`. */
+  readonly call: (
+    host: string,
+    handler: Served,
+    as: Omit<Person, 'userId'> | undefined,
+    parameters?: Readonly<Record<string, unknown>>,
+  ) => Promise<Reply>;
+}
+
+export async function newService(): Promise<TestService> {
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' });
+  const table = `service-${randomUUID()}`;
+  const client = new DynamoDBClient({ endpoint: inject('dynamodb'), region: 'us-east-1' });
+  await client.send(new CreateTableCommand({ TableName: table, ...tableDefinition() }));
+  client.destroy();
+  const environment = {
+    TABLE_NAME: table,
+    AWS_REGION: 'us-east-1',
+    AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb'),
+  };
+  const send = documentClient(environment);
+  const container: TestService['container'] = (faults = (each) => each) => ({
+    ...makeOutside(environment),
+    table: new Table(table, faults(send), itemVersions),
+    report: () => {},
+    count: () => {},
+  });
+  const outside = container();
+  return {
+    table,
+    outside,
+    container,
+    call: (host, handler, as, parameters) =>
+      call(outside, host, handler, as && { ...as, userId: 0 }, parameters),
+  };
+}
+
+/** Who somebody is to the service at a host, or the status with which it turns them away. */
+export async function whoIs(service: TestService, host: string, as: Omit<Person, 'userId'>) {
+  const { status, body } = await service.call(host, getOwn, as);
+  return status === 200 ? { userId: body.user_id, role: body.role, name: body.full_name } : status;
+}
+
+/** Makes an organization as the operator does. */
+export const given = ({ outside }: TestService, wanted: Partial<WantedOrganization> = {}) =>
+  createOrganization(outside, { name: 'Acme', ownerEmail: 'ada@example.com', ...wanted });
+
+/** What the operator was told when something was refused; fails if nothing was. */
+export const refusalOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => {
+      throw new Error('it was not refused');
+    },
+    (error: Error) => {
+      if (error.name !== 'Refusal') throw error;
+      return error.message;
+    },
+  );

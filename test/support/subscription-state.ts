@@ -1,0 +1,79 @@
+import { expect } from 'vitest';
+import { handler as list } from '../../functions/subscriptions/list.ts';
+import type { ChannelCount, FormerSubscription, Subscription } from '../../shared/domain/channel/channel.ts';
+import { folded } from '../../shared/domain/folding.ts';
+import type { EventEntry, ReadEntry } from '../../shared/log/slot.ts';
+import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
+import { entriesIn } from './log-entries.ts';
+import type { Person, Reply, TestRealm } from './realm.ts';
+
+/** The ids of a channel's subscribers as its partition lists them. */
+export async function subscribersOf({ realm, outside }: TestRealm, channelId: number): Promise<number[]> {
+  const items = await outside.table.all<{ userId: number }>({
+    pk: partition('subscriber', { realm, channelId }),
+    prefix: sortPrefix('subscriber'),
+  });
+  return items.map(({ userId }) => userId);
+}
+
+export const subscriptionOf = (
+  { realm, outside }: TestRealm,
+  { userId }: Person,
+  channelId: number,
+): Promise<Subscription | undefined> =>
+  outside.table.get<Subscription>(key('subscription', { realm, userId, channelId }));
+
+export const formerOf = (
+  { realm, outside }: TestRealm,
+  { userId }: Person,
+  channelId: number,
+): Promise<FormerSubscription | undefined> =>
+  outside.table.get<FormerSubscription>(key('former', { realm, userId, channelId }));
+
+/** The id of the channel of this name, whoever may see it; undefined when there is none. */
+export async function channelIdOf({ realm, outside }: TestRealm, name: string): Promise<number | undefined> {
+  const item = await outside.table.get<{ channelId: number }>(
+    key('channelName', { realm, name: folded(name) }),
+  );
+  return item?.channelId;
+}
+
+/** Checks that a channel's count, its list of subscribers and the subscriptions themselves tell the same. */
+export async function expectConsistent(
+  realm: TestRealm,
+  channelId: number,
+  people: readonly Person[],
+): Promise<readonly number[]> {
+  const at = { realm: realm.realm, channelId };
+  const [count, listed, subscriptions] = await Promise.all([
+    realm.outside.table.get<ChannelCount>(key('channelCount', at)),
+    subscribersOf(realm, channelId),
+    Promise.all(people.map((person) => subscriptionOf(realm, person, channelId))),
+  ]);
+  const subscribed = subscriptions
+    .flatMap((subscription) => subscription?.userId ?? [])
+    .sort((a, b) => a - b);
+  expect(listed).toEqual(subscribed);
+  expect(count?.subscribers).toBe(listed.length);
+  return listed;
+}
+
+const isEvent = (entry: ReadEntry): entry is ReadEntry & EventEntry => entry.kind === 'event';
+
+/** What the log has told after this number: who hears it, and what. */
+export async function told(
+  realm: TestRealm,
+  after: number,
+): Promise<(Pick<EventEntry, 'hearers' | 'payload' | 'access'> & { readonly seq: number })[]> {
+  const entries = await entriesIn(realm.log);
+  return entries
+    .filter(isEvent)
+    .filter(({ seq }) => seq > after)
+    .map(({ seq, hearers, payload, access }) => ({ seq, hearers, payload, ...(access && { access }) }));
+}
+
+/** The channel of this name among somebody's subscriptions, as the listing shows it. */
+export async function listed(realm: TestRealm, person: Person, name: string): Promise<Reply['body']> {
+  const { body } = await realm.call(list, person);
+  return body.subscriptions.find((each: { readonly name: string }) => each.name === name);
+}
