@@ -3,7 +3,7 @@ import { hasContentAccess, loadChannel, type Seen } from '../../shared/domain/ch
 import { folded } from '../../shared/domain/folding.ts';
 import { roles } from '../../shared/domain/group/system-group.ts';
 import type { Standing } from '../../shared/domain/permission.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
+import type { LookupKey } from '../../shared/domain/pointer.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import { type Hosts, ownHost } from '../../shared/domain/realm/hosts.ts';
 import { digestOf, newApiKey } from '../../shared/domain/user/api-key.ts';
@@ -22,7 +22,7 @@ import type { Account } from '../../shared/domain/user/user.ts';
 import { checkFullName } from '../../shared/domain/user/user-text.ts';
 import { createBot } from '../../shared/endpoints/bots.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
-import type { Context, Look } from '../../shared/serve/request.ts';
+import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 
@@ -37,13 +37,13 @@ interface Loaded {
   readonly events: Seen | undefined;
 }
 
-const named = (input: Create): Pointer => ({ kind: 'fullName', name: checkFullName(input.full_name) });
+const named = (input: Create): LookupKey => ({ kind: 'fullName', name: checkFullName(input.full_name) });
 
-const channelNamed = (name: string): Pointer => ({ kind: 'channelName', name: checkChannelName(name) });
+const channelNamed = (name: string): LookupKey => ({ kind: 'channelName', name: checkChannelName(name) });
 
-const organization: Pointer = { kind: 'organization' };
+const organization: LookupKey = { kind: 'organization' };
 
-function pointers(input: Create): Pointer[] {
+function pointers(input: Create): LookupKey[] {
   const { default_sending_stream: sending, default_events_register_stream: events } = input;
   return [
     organization,
@@ -53,24 +53,28 @@ function pointers(input: Create): Pointer[] {
 }
 
 /** The address that the bot will have. */
-const emailOf = ({ input, known, realm }: Pick<Look<Create>, 'input' | 'known' | 'realm'>): string =>
-  checkBotEmail(input.short_name, ownHost(realm, known.follow<Hosts>(organization)));
+const emailOf = ({
+  input,
+  resolved,
+  realm,
+}: Pick<UnverifiedRequest<Create>, 'input' | 'resolved' | 'realm'>): string =>
+  checkBotEmail(input.short_name, ownHost(realm, resolved.follow<Hosts>(organization)));
 
-async function load(look: Look<Create>): Promise<Loaded> {
+async function load(look: UnverifiedRequest<Create>): Promise<Loaded> {
   const {
     input,
-    known,
+    resolved,
     outside: { table },
     realm,
     userId,
   } = look;
   const channel = async (name: string | undefined): Promise<Seen | undefined> => {
-    const found = name === undefined ? undefined : known.follow<{ channelId: number }>(channelNamed(name));
+    const found = name === undefined ? undefined : resolved.follow<{ channelId: number }>(channelNamed(name));
     return found && loadChannel(table, realm, found.channelId, userId);
   };
   const [account, namesakes, sending, events] = await Promise.all([
     table.get<Account>(key('account', { realm, email: folded(emailOf(look)) })),
-    loadNamesakes(table, realm, known.follow<{ users?: ReadonlySet<number> }>(named(input))?.users),
+    loadNamesakes(table, realm, resolved.follow<{ users?: ReadonlySet<number> }>(named(input))?.users),
     channel(input.default_sending_stream),
     channel(input.default_events_register_stream),
   ]);
@@ -86,7 +90,7 @@ function accessNamed(who: Standing, name: string | undefined, seen: Seen | undef
   return seen;
 }
 
-async function run(context: Context<Create>, loaded: Loaded): Promise<ReplyOf<typeof createBot>> {
+async function run(context: Request<Create>, loaded: Loaded): Promise<ReplyOf<typeof createBot>> {
   const { input, caller, outside } = context;
   const { standing } = caller;
   checkMayCreateBots(caller);
@@ -138,4 +142,4 @@ async function run(context: Context<Create>, loaded: Loaded): Promise<ReplyOf<ty
 /** The account, its two groups, and the bot for administrators and for its owner. */
 const EVENTS = 5;
 
-export const handler = serve(createBot, { pointers, load, ahead: EVENTS, run });
+export const handler = serve(createBot, { keys: pointers, load, reserve: EVENTS, run });

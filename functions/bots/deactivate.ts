@@ -2,7 +2,7 @@ import { commitInOrder } from '../../shared/domain/in-order.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import { accessBot } from '../../shared/domain/user/bot.ts';
 import { doDeactivate, loadDeparture } from '../../shared/domain/user/deactivate.ts';
-import { loadTarget, targetPointers } from '../../shared/domain/user/user-list.ts';
+import { loadTarget, targetLookupKeys } from '../../shared/domain/user/user-list.ts';
 import { deactivateBot } from '../../shared/endpoints/bots.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -10,10 +10,10 @@ import { serve } from '../../shared/serve/serve.ts';
 const EVENTS = 6;
 
 export const handler = serve(deactivateBot, {
-  pointers: ({ bot_id: id }) => targetPointers(String(id)),
-  load: async ({ input: { bot_id: id }, known, outside, realm }) =>
-    loadDeparture(outside, realm, await loadTarget(outside.table, String(id), known)),
-  ahead: EVENTS,
+  keys: ({ bot_id: id }) => targetLookupKeys(String(id)),
+  load: async ({ input: { bot_id: id }, resolved, outside, realm }) =>
+    loadDeparture(outside, realm, await loadTarget(outside.table, String(id), resolved)),
+  reserve: EVENTS,
   run: async ({ caller, commit, outside }, departure) => {
     const bot = accessBot(caller, departure.target, departure.owner);
     const steps = doDeactivate(caller, bot, departure, outside.now());

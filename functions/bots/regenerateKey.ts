@@ -1,14 +1,14 @@
 import { loadBotOwner } from '../../shared/domain/user/account-management.ts';
 import { changeKey } from '../../shared/domain/user/api-key-change.ts';
 import { accessBot } from '../../shared/domain/user/bot.ts';
-import { loadTarget, targetPointers } from '../../shared/domain/user/user-list.ts';
+import { loadTarget, targetLookupKeys } from '../../shared/domain/user/user-list.ts';
 import { regenerateBotKey } from '../../shared/endpoints/bots.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(regenerateBotKey, {
-  pointers: ({ bot_id: id }) => targetPointers(String(id)),
-  load: async ({ input: { bot_id: id }, known, outside: { table }, realm }) => {
-    const bot = await loadTarget(table, String(id), known);
+  keys: ({ bot_id: id }) => targetLookupKeys(String(id)),
+  load: async ({ input: { bot_id: id }, resolved, outside: { table }, realm }) => {
+    const bot = await loadTarget(table, String(id), resolved);
     return { bot, owner: await loadBotOwner(table, realm, bot) };
   },
   run: async ({ caller, outside, realm }, { bot, owner }) => {

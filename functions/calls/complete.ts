@@ -23,11 +23,11 @@ const DONE =
  */
 export const handler = serveAnyone(
   completeCalls,
-  async ({ input, baseUrl, cookies, outside, tools }) => {
-    const provider = await accessProvider(outside.environment, tools.secrets, input.provider);
+  async ({ input, baseUrl, cookies, outside, clients }) => {
+    const provider = await accessProvider(outside.environment, clients.secrets, input.provider);
     const name = consentCookie(provider);
     const secret = readCookie(baseUrl, cookies, name);
-    const state = await openCallState(outside, tools.vault, input.state, provider.name, secret);
+    const state = await openCallState(outside, clients.vault, input.state, provider.name, secret);
     const { realm, userId } = state;
     const [user] = await Promise.all([
       outside.table.get<User>(key('user', { realm, userId })),
@@ -36,7 +36,7 @@ export const handler = serveAnyone(
     if (input.code === undefined) throw badRequest('The consent was not given.');
     if (!user?.isActive) throw badRequest('The account of this consent is not active.');
     const token = await exchangeCode(provider, completionUrl(baseUrl, provider), input.code, outside.now());
-    await storeToken(outside, tools.vault, { realm, userId, provider }, token);
+    await storeToken(outside, clients.vault, { realm, userId, provider }, token);
     return page(DONE, setCookie(baseUrl, { name, value: '', seconds: 0 }));
   },
   { secrets: awsSecrets, vault: kmsVault },

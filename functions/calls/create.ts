@@ -10,11 +10,11 @@ const LETTERS = 'abcdefghijkmnpqrstuvwxyz';
 export const handler = serve(
   declaration,
   {
-    run: async ({ input, realm, userId, caller, outside, tools }) => {
-      const provider = await accessProvider(outside.environment, tools.secrets, input.provider);
+    run: async ({ input, realm, userId, caller, outside, clients }) => {
+      const provider = await accessProvider(outside.environment, clients.secrets, input.provider);
       const holder = { realm, userId, provider };
       const url = await createCall(
-        { outside, vault: tools.vault, holder },
+        { outside, vault: clients.vault, holder },
         {
           title: caller.realm.name,
           isVideoCall: input.is_video_call ?? true,

@@ -12,16 +12,16 @@ import { kmsVault } from '../../shared/vault/vault.ts';
 export const handler = serve(
   registerCalls,
   {
-    run: async ({ input, realm, userId, baseUrl, fromOtherSite, outside, tools }) => {
+    run: async ({ input, realm, userId, baseUrl, fromOtherSite, outside, clients }) => {
       // An address may carry somebody else's credentials (`https://them:key@...`), and browsers follow such links.
       if (fromOtherSite) {
         throw badRequest(
           'A page of another site cannot begin this: open the address in a window of its own.',
         );
       }
-      const provider = await accessProvider(outside.environment, tools.secrets, input.provider);
+      const provider = await accessProvider(outside.environment, clients.secrets, input.provider);
       const who = { realm, userId, provider: provider.name };
-      const { state, secret, seconds } = await beginConsent(outside, tools.vault, who);
+      const { state, secret, seconds } = await beginConsent(outside, clients.vault, who);
       const cookie = setCookie(baseUrl, { name: consentCookie(provider), value: secret, seconds });
       return redirection(consentUrl(provider, completionUrl(baseUrl, provider), state), cookie);
     },

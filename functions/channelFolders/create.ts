@@ -5,21 +5,21 @@ import {
   doCreateFolder,
 } from '../../shared/domain/channel/folder-edit.ts';
 import { checkQuota, loadQuotaUse } from '../../shared/domain/realm/quota.ts';
-import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/send/naming.ts';
+import { foundFor, loadNamed, type Named, nameLookupKeys } from '../../shared/domain/send/naming.ts';
 import { createChannelFolder } from '../../shared/endpoints/channel-folders.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
 import { wants } from '../../shared/markdown/wants.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(createChannelFolder, {
-  pointers: ({ description }) => namePointers(wants(description)),
-  load: async ({ input, realm, userId, known, outside }): Promise<[Folders, Named, number]> =>
+  keys: ({ description }) => nameLookupKeys(wants(description)),
+  load: async ({ input, realm, userId, resolved, outside }): Promise<[Folders, Named, number]> =>
     Promise.all([
       loadFolders(outside.table, realm),
-      loadNamed(outside, known, wants(input.description), userId),
+      loadNamed(outside, resolved, wants(input.description), userId),
       loadQuotaUse(outside.table, realm, 'channels'),
     ]),
-  ahead: 1,
+  reserve: 1,
   run: ({ input, caller, realm, userId, outside, commit }, [folders, named, channelBytes]) => {
     const name = checkFolderName(input.name, folders);
     const description = checkFolderDescription(input.description);

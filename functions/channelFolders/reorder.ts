@@ -5,7 +5,7 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(reorderChannelFolders, {
   load: ({ realm, outside }) => loadFolders(outside.table, realm),
-  ahead: 1,
+  reserve: 1,
   run: ({ input: { order }, realm, commit }, folders) => {
     checkFolderOrder(order, folders);
     return commit(1, () => doSortFolders(realm, order, folders));

@@ -5,21 +5,21 @@ import {
   eventsOfFolderEdit,
 } from '../../shared/domain/channel/folder-edit.ts';
 import { loadQuotaUse } from '../../shared/domain/realm/quota.ts';
-import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/send/naming.ts';
+import { foundFor, loadNamed, type Named, nameLookupKeys } from '../../shared/domain/send/naming.ts';
 import { updateChannelFolder } from '../../shared/endpoints/channel-folders.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
 import { wants } from '../../shared/markdown/wants.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateChannelFolder, {
-  pointers: ({ description = '' }) => namePointers(wants(description)),
-  load: async ({ input, realm, userId, known, outside }): Promise<[Folders, Named, number]> =>
+  keys: ({ description = '' }) => nameLookupKeys(wants(description)),
+  load: async ({ input, realm, userId, resolved, outside }): Promise<[Folders, Named, number]> =>
     Promise.all([
       loadFolders(outside.table, realm),
-      loadNamed(outside, known, wants(input.description ?? ''), userId),
+      loadNamed(outside, resolved, wants(input.description ?? ''), userId),
       loadQuotaUse(outside.table, realm, 'channels'),
     ]),
-  ahead: 1,
+  reserve: 1,
   run: async ({ input, caller, realm, commit }, [folders, named, channelBytes]) => {
     const { channel_folder_id: folderId, name, description, is_archived: isArchived } = input;
     const edit = { name, description, isArchived };

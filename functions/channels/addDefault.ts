@@ -3,8 +3,9 @@ import { addDefaultChannel } from '../../shared/endpoints/channel-update.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(addDefaultChannel, {
-  load: ({ input, outside, known, userId }) => loadDefaultGround(outside, known, userId, input.stream_id),
-  ahead: 1,
+  load: ({ input, outside, resolved, userId }) =>
+    loadDefaultGround(outside, resolved, userId, input.stream_id),
+  reserve: 1,
   run: ({ caller, outside, commit }, ground) => {
     const { count, change } = checkDefaultChange(caller, true, ground, outside.now());
     return count === 0 ? {} : commit(count, change);

@@ -1,16 +1,16 @@
 import { checkChannelName } from '../../shared/domain/channel/channel.ts';
 import { hasMetadataAccess, loadChannel } from '../../shared/domain/channel/channel-access.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
+import type { LookupKey } from '../../shared/domain/pointer.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import { getChannelId } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
-const pointer = (stream: string): Pointer => ({ kind: 'channelName', name: checkChannelName(stream) });
+const pointer = (stream: string): LookupKey => ({ kind: 'channelName', name: checkChannelName(stream) });
 
 export const handler = serve(getChannelId, {
-  pointers: ({ stream }) => [pointer(stream)],
-  load: async ({ input, known, outside, realm, userId }) => {
-    const channelId = known.follow<{ channelId: number }>(pointer(input.stream))?.channelId;
+  keys: ({ stream }) => [pointer(stream)],
+  load: async ({ input, resolved, outside, realm, userId }) => {
+    const channelId = resolved.follow<{ channelId: number }>(pointer(input.stream))?.channelId;
     return channelId === undefined ? undefined : loadChannel(outside.table, realm, channelId, userId);
   },
   run: ({ caller, input }, seen) => {

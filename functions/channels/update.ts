@@ -1,14 +1,14 @@
 import {
   type ChannelEdit,
   type EditGround,
-  editPointers,
+  editLookupKeys,
   loadEditGround,
 } from '../../shared/domain/channel/channel-edit.ts';
 import { checkChannelEdit } from '../../shared/domain/channel/channel-edit-check.ts';
 import { checkPlan } from '../../shared/domain/channel/channel-edit-do.ts';
 import { updateChannel } from '../../shared/endpoints/channel-update.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
-import type { Context } from '../../shared/serve/request.ts';
+import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 type Update = InputOf<typeof updateChannel>;
@@ -19,7 +19,7 @@ function editOf({ stream_id, ...edit }: Update): ChannelEdit {
 }
 
 async function run(
-  { input, caller, outside, commit }: Context<Update>,
+  { input, caller, outside, commit }: Request<Update>,
   ground: EditGround,
 ): Promise<ReplyOf<typeof updateChannel>> {
   const decided = checkChannelEdit(caller, editOf(input), ground);
@@ -31,9 +31,9 @@ async function run(
 const ahead = (input: Update): number => 2 * Object.keys(editOf(input)).length + 3;
 
 export const handler = serve(updateChannel, {
-  pointers: (input) => editPointers(editOf(input)),
-  load: ({ input, known, outside, userId }) =>
-    loadEditGround(outside, known, userId, input.stream_id, editOf(input)),
-  ahead,
+  keys: (input) => editLookupKeys(editOf(input)),
+  load: ({ input, resolved, outside, userId }) =>
+    loadEditGround(outside, resolved, userId, input.stream_id, editOf(input)),
+  reserve: ahead,
   run,
 });

@@ -5,7 +5,7 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(addDomain, {
   load: ({ realm, outside }) => loadDomains(outside.table, realm),
-  ahead: 1,
+  reserve: 1,
   run: async ({ input, realm, commit }, domains) => {
     const domain = checkNewDomain(input.domain, domains);
     const { id } = await commit(1, ([number = 0]) =>

@@ -6,7 +6,7 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(removeDomain, {
   load: ({ realm, outside }) => loadDomains(outside.table, realm),
   // Its removal, and that addresses are not restricted any more.
-  ahead: 2,
+  reserve: 2,
   run: ({ input, caller, realm, commit }, domains) => {
     const change = doRemoveDomain(realm, caller.realm, domains, accessDomain(domains, input.domain));
     return commit(change.entries.length, () => change);

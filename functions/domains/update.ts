@@ -5,7 +5,7 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateDomain, {
   load: ({ realm, outside }) => loadDomains(outside.table, realm),
-  ahead: 1,
+  reserve: 1,
   run: ({ input, realm, commit }, domains) => {
     const domain = accessDomain(domains, input.domain);
     if (domain.allowSubdomains === input.allow_subdomains) return {};

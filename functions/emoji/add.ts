@@ -4,8 +4,8 @@ import {
   doAddEmoji,
   EMOJI_EVENTS,
   emojiBytes,
+  emojiLookupKey,
   emojiNameOf,
-  emojiPointer,
 } from '../../shared/domain/emoji/emoji-change.ts';
 import { emojiKey, emojiPath, IMAGES, newEmojiFiles } from '../../shared/domain/emoji/emoji-file.ts';
 import { checkQuota, loadQuotaUse } from '../../shared/domain/realm/quota.ts';
@@ -23,12 +23,15 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(
   addEmoji,
   {
-    pointers: ({ emoji_name }) => [emojiPointer(emojiNameOf(emoji_name))],
+    keys: ({ emoji_name }) => [emojiLookupKey(emojiNameOf(emoji_name))],
     load: ({ outside, realm }) => Promise.all([loadDecoder(), loadQuotaUse(outside.table, realm, 'emoji')]),
-    ahead: EMOJI_EVENTS,
-    run: async ({ input, realm, userId, known, caller, outside, tools, file, commit }, [decoder, used]) => {
+    reserve: EMOJI_EVENTS,
+    run: async (
+      { input, realm, userId, resolved, caller, outside, clients, file, commit },
+      [decoder, used],
+    ) => {
       const name = emojiNameOf(input.emoji_name);
-      checkNewEmoji(caller, name, known.follow<NamedEmoji>(emojiPointer(name)));
+      checkNewEmoji(caller, name, resolved.follow<NamedEmoji>(emojiLookupKey(name)));
       const { bytes, extension, still } = await emojiImage(decoder, file);
       const files = newEmojiFiles(outside.randomBytes, extension);
       const stored = {
@@ -43,13 +46,13 @@ export const handler = serve(
         [emojiKey(realm, files.image), bytes, `image/${extension}`],
         ...(still ? ([[emojiKey(realm, files.still), still, 'image/png']] as const) : []),
       ];
-      await Promise.all(images.map((image) => tools.objects.put(IMAGES, ...image, FOR_EVER)));
+      await Promise.all(images.map((image) => clients.objects.put(IMAGES, ...image, FOR_EVER)));
       try {
         return await commit(EMOJI_EVENTS, ([emojiId = 0]) => doAddEmoji(realm, { ...stored, emojiId }));
       } catch (error) {
         // Only a commit that was refused for sure left nothing behind that needs the images.
         if (error instanceof Stale) {
-          await Promise.allSettled(images.map(([key]) => tools.objects.remove(IMAGES, key)));
+          await Promise.allSettled(images.map(([key]) => clients.objects.remove(IMAGES, key)));
         }
         throw error;
       }

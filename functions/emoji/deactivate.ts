@@ -3,16 +3,16 @@ import {
   checkDeactivation,
   doDeactivateEmoji,
   EMOJI_EVENTS,
-  emojiPointer,
+  emojiLookupKey,
 } from '../../shared/domain/emoji/emoji-change.ts';
 import { deactivateEmoji } from '../../shared/endpoints/emoji.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(deactivateEmoji, {
-  pointers: ({ emoji_name }) => [emojiPointer(emoji_name)],
-  ahead: EMOJI_EVENTS,
-  load: async ({ input, known, outside, realm }) => {
-    const named = known.follow<NamedEmoji>(emojiPointer(input.emoji_name));
+  keys: ({ emoji_name }) => [emojiLookupKey(emoji_name)],
+  reserve: EMOJI_EVENTS,
+  load: async ({ input, resolved, outside, realm }) => {
+    const named = resolved.follow<NamedEmoji>(emojiLookupKey(input.emoji_name));
     return named && (await loadOneEmoji(outside.table, realm, named.emojiId));
   },
   run: ({ input, realm, caller, commit }, emoji) => {

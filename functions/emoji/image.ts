@@ -6,9 +6,9 @@ import { serveFile } from '../../shared/serve/serve.ts';
 
 export const handler = serveFile(
   getEmojiImage,
-  async ({ input, tools }) => {
+  async ({ input, clients }) => {
     const key = keyOfAddress(input.realm, input.file);
-    const image = key === undefined ? undefined : await tools.objects.get(IMAGES, key);
+    const image = key === undefined ? undefined : await clients.objects.get(IMAGES, key);
     if (!image) throw refusal('noSuchFile');
     return image;
   },

@@ -16,7 +16,7 @@ import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import { type Run, readRun, type Sights } from '../../shared/log/run.ts';
 import { s3Objects } from '../../shared/objects/objects.ts';
-import type { Context, Look } from '../../shared/serve/request.ts';
+import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key, LARGEST_NUMBER } from '../../shared/table/keys.ts';
 
@@ -36,7 +36,7 @@ interface Loaded {
   readonly sights: Sights;
 }
 
-async function load({ input, realm, userId, outside, log }: Look<Poll>): Promise<Loaded> {
+async function load({ input, realm, userId, outside, log }: UnverifiedRequest<Poll>): Promise<Loaded> {
   const started = outside.now();
   const sights: Sights = new Map();
   const number = numberOf(input.last_event_id);
@@ -52,18 +52,18 @@ async function load({ input, realm, userId, outside, log }: Look<Poll>): Promise
 const isNumber = (number: number): boolean => number >= 0 && number < LARGEST_NUMBER;
 
 async function run(
-  context: Context<Poll> & { readonly tools: { readonly objects: Objects } },
+  context: Request<Poll> & { readonly clients: { readonly objects: Objects } },
   loaded: Loaded,
 ) {
-  const { input, realm, userId, ownerId, email, known, outside, log, tools } = context;
+  const { input, realm, userId, ownerId, email, resolved, outside, log, clients } = context;
   const { started, newest, sights } = loaded;
   const { queue_id, last_event_id: last, dont_block = false } = input;
   const queue = accessQueue(loaded.queue, queue_id, userId, started);
   const cursor = checkCursor(queue, last, newest, started);
   const first = loaded.run && cursor === numberOf(last) ? loaded.run : await readRun(log, cursor, sights);
-  const { keyDigest } = known.follow<Account>({ kind: 'account', email }) as Account;
+  const { keyDigest } = resolved.follow<Account>({ kind: 'account', email }) as Account;
   const account = { email, keyDigest };
-  const { objects } = tools;
+  const { objects } = clients;
   const owner = ownerId !== undefined && { ownerId };
   const listener: Listener = { outside, realm, userId, ...owner, account, queue, objects };
   const end = first.ended === 'page' ? undefined : first.head;

@@ -19,7 +19,7 @@ import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { registerQueue } from '../../shared/endpoints/events.ts';
 import { Stale } from '../../shared/log/commit.ts';
 import { type SolidEnd, solidEnd } from '../../shared/log/solid.ts';
-import type { Context, Look } from '../../shared/serve/request.ts';
+import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 
@@ -42,7 +42,14 @@ const typesIn = (input: Register): ReadonlySet<string> | undefined => {
 
 const includesSubscribers = (input: Register): boolean => (input.include_subscribers ?? 'false') !== 'false';
 
-async function load({ input, realm, userId, ownerId, outside, log }: Look<Register>): Promise<Loaded> {
+async function load({
+  input,
+  realm,
+  userId,
+  ownerId,
+  outside,
+  log,
+}: UnverifiedRequest<Register>): Promise<Loaded> {
   const { table } = outside;
   const [end, bot, hints] = await Promise.all([
     solidEnd(log),
@@ -52,7 +59,7 @@ async function load({ input, realm, userId, ownerId, outside, log }: Look<Regist
   return { end, bot, hints };
 }
 
-async function run(context: Context<Register>, { end, bot, hints }: Loaded) {
+async function run(context: Request<Register>, { end, bot, hints }: Loaded) {
   const { input, caller, outside, realm, baseUrl } = context;
   const queue = checkQueue(context, end, bot);
   const maxMessageId = end.messageId ?? end.seq;
@@ -93,13 +100,13 @@ async function run(context: Context<Register>, { end, bot, hints }: Loaded) {
  * Whether the caller is what they were when they were let in. That was read beside the end of the log, and the state
  * rests on it: a change in between would be in neither the state nor the events.
  */
-async function isSame({ caller, outside, realm, userId, ownerId }: Context<Register>): Promise<boolean> {
+async function isSame({ caller, outside, realm, userId, ownerId }: Request<Register>): Promise<boolean> {
   return isDeepStrictEqual(await accessCaller(outside, realm, userId, ownerId), caller);
 }
 
 /** Decides on the queue that is asked for. What a bot does not say, its owner may have set for it. */
 function checkQueue(
-  { input, caller, outside }: Context<Register>,
+  { input, caller, outside }: Request<Register>,
   end: SolidEnd,
   bot: Loaded['bot'],
 ): EventQueue {

@@ -5,13 +5,13 @@ import {
   loadExportGround,
 } from '../../shared/domain/export/export-request.ts';
 import { EXPORT_QUEUE, type ExportJob } from '../../shared/domain/export/realm-export.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
+import type { LookupKey } from '../../shared/domain/pointer.ts';
 import type { OwnerCount } from '../../shared/domain/user/owner-count.ts';
 import { createExport } from '../../shared/endpoints/export.ts';
 import { sqsQueues } from '../../shared/queue/queues.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
-const owners: Pointer = { kind: 'owners' };
+const owners: LookupKey = { kind: 'owners' };
 
 /** Seconds after which a request is committed, or will never be: a function cannot take so long. */
 const DECIDED = 60;
@@ -24,22 +24,23 @@ const DECIDED = 60;
 export const handler = serve(
   createExport,
   {
-    pointers: ({ export_type: type }) => (type === 'full_with_consent' ? [owners] : []),
-    load: ({ input, realm, known, outside }): Promise<ExportGround> => {
-      const asked = input.export_type === 'full_with_consent' ? known.follow<OwnerCount>(owners) : undefined;
+    keys: ({ export_type: type }) => (type === 'full_with_consent' ? [owners] : []),
+    load: ({ input, realm, resolved, outside }): Promise<ExportGround> => {
+      const asked =
+        input.export_type === 'full_with_consent' ? resolved.follow<OwnerCount>(owners) : undefined;
       return loadExportGround(outside.table, realm, asked);
     },
-    ahead: 1,
-    run: async ({ input, realm, caller, outside, tools, commit }, ground) => {
+    reserve: 1,
+    run: async ({ input, realm, caller, outside, clients, commit }, ground) => {
       const type = input.export_type ?? 'public';
       const now = outside.now();
       checkExport(caller, type, ground, now);
       const job: ExportJob = { realm, token: outside.uuid() };
-      await tools.queues.send(EXPORT_QUEUE, job, DECIDED);
+      await clients.queues.send(EXPORT_QUEUE, job, DECIDED);
       const reply = await commit(1, ([exportId = 0]) =>
         doRequestExport(caller, { exportId, token: job.token, type }, ground, now),
       );
-      await tools.queues.send(EXPORT_QUEUE, job).catch((error: Error) => {
+      await clients.queues.send(EXPORT_QUEUE, job).catch((error: Error) => {
         outside.report({ level: 'WARN', export: reply.id, delayed: error.message });
       });
       return reply;

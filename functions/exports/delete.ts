@@ -12,10 +12,10 @@ export const handler = serve(
   deleteExport,
   {
     load: ({ realm, outside }) => loadExports(outside.table, realm),
-    ahead: 1,
-    run: async ({ input, realm, outside, tools, commit }, exports) => {
+    reserve: 1,
+    run: async ({ input, realm, outside, clients, commit }, exports) => {
       const one = accessFinished(exports, input.export_id, outside.now());
-      await tools.objects.remove(EXPORTS, archiveKey(realm, one.token));
+      await clients.objects.remove(EXPORTS, archiveKey(realm, one.token));
       return commit(1, () => doDeleteExport(realm, one, outside.now()));
     },
   },

@@ -7,8 +7,8 @@ export const handler = serve(
   listExports,
   {
     load: ({ realm, outside }) => loadExports(outside.table, realm),
-    run: async ({ realm, outside, tools }, exports) => ({
-      exports: await exportObjects(tools.objects, realm, exports, outside.now()),
+    run: async ({ realm, outside, clients }, exports) => ({
+      exports: await exportObjects(clients.objects, realm, exports, outside.now()),
     }),
   },
   { objects: s3Objects },

@@ -2,7 +2,7 @@ import {
   accessTarget,
   checkChangeable,
   loadTarget,
-  messagePointers,
+  messageLookupKeys,
 } from '../../shared/domain/fetch/message-target.ts';
 import { checkDeletion, loadDeletion } from '../../shared/domain/message/message-delete.ts';
 import { makeRoom, planRemoval } from '../../shared/domain/message/message-removal.ts';
@@ -10,13 +10,13 @@ import { deleteMessage } from '../../shared/endpoints/message-edit.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(deleteMessage, {
-  pointers: (input) => messagePointers(input.message_id),
-  load: ({ input, known, outside, userId }) =>
-    loadTarget(outside, known, userId, input.message_id, (message, reader) =>
+  keys: (input) => messageLookupKeys(input.message_id),
+  load: ({ input, resolved, outside, userId }) =>
+    loadTarget(outside, resolved, userId, input.message_id, (message, reader) =>
       loadDeletion(outside, message, reader),
     ),
   // The message, and the channel if it was its first one.
-  ahead: 2,
+  reserve: 2,
   run: async ({ realm, caller, outside, commit }, loaded) => {
     const target = await accessTarget(caller.standing, loaded);
     checkChangeable(target);

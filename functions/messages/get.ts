@@ -1,24 +1,19 @@
-import { isId } from '../../shared/domain/channel/channel-access.ts';
+import { followMessage, messageLookupKeys } from '../../shared/domain/fetch/message-target.ts';
 import { loadForTelling, tellMessages } from '../../shared/domain/fetch/message-tell.ts';
 import { Reader } from '../../shared/domain/fetch/reader.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
 import { refusal } from '../../shared/domain/problems.ts';
 import { getMessage } from '../../shared/endpoints/messages.ts';
-import type { Slot } from '../../shared/log/slot.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
-const pointers = ({ message_id: id }: { readonly message_id: number }): Pointer[] =>
-  isId(id) ? [{ kind: 'message', id }] : [];
-
 export const handler = serve(getMessage, {
-  pointers,
-  load: async ({ input, known, outside, realm, userId }) => {
-    const [slot] = pointers(input).map((pointer) => known.follow<Slot>(pointer));
-    if (slot?.kind !== 'message') return undefined;
+  keys: (input) => messageLookupKeys(input.message_id),
+  load: async ({ input, resolved, outside, realm, userId }) => {
+    const stored = followMessage(resolved, input.message_id);
+    if (stored === undefined) return undefined;
     const reader = new Reader(outside, realm, userId);
-    reader.keep([slot]);
-    await loadForTelling(reader, [slot]);
-    return { reader, stored: slot };
+    reader.keep([stored]);
+    await loadForTelling(reader, [stored]);
+    return { reader, stored };
   },
   run: async ({ input, outside, caller }, loaded) => {
     if (loaded === undefined) throw refusal('invalidMessages');

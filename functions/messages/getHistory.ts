@@ -1,4 +1,4 @@
-import { accessTarget, loadTarget, messagePointers } from '../../shared/domain/fetch/message-target.ts';
+import { accessTarget, loadTarget, messageLookupKeys } from '../../shared/domain/fetch/message-target.ts';
 import { loadHistory, tellHistory } from '../../shared/domain/message/message-history.ts';
 import { readableHistory, visibleHistory } from '../../shared/domain/message/visible-history.ts';
 import { isGuest } from '../../shared/domain/permission.ts';
@@ -7,9 +7,9 @@ import { getMessageHistory } from '../../shared/endpoints/message-edit.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getMessageHistory, {
-  pointers: (input) => messagePointers(input.message_id),
-  load: ({ input, known, outside, userId }) =>
-    loadTarget(outside, known, userId, input.message_id, loadHistory),
+  keys: (input) => messageLookupKeys(input.message_id),
+  load: ({ input, resolved, outside, userId }) =>
+    loadTarget(outside, resolved, userId, input.message_id, loadHistory),
   run: async ({ input, caller }, loaded) => {
     const { message, more: edits } = await accessTarget(caller.standing, loaded);
     const visibility = caller.realm.settings.message_edit_history_visibility_policy;

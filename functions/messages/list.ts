@@ -1,12 +1,12 @@
 import { beginFetch, checkTerms, type Fetch } from '../../shared/domain/fetch/message-fetch.ts';
 import { tellByIds, tellWindow } from '../../shared/domain/fetch/message-reply.ts';
 import { type ByIds, checkWindow, type Window } from '../../shared/domain/fetch/message-window.ts';
-import { checkNarrow, narrowPointers } from '../../shared/domain/fetch/narrow.ts';
-import { placesPointers } from '../../shared/domain/fetch/places.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
+import { checkNarrow, narrowLookupKeys } from '../../shared/domain/fetch/narrow.ts';
+import { placesLookupKeys } from '../../shared/domain/fetch/places.ts';
+import type { LookupKey } from '../../shared/domain/pointer.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
-import type { Context, Look } from '../../shared/serve/request.ts';
+import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 type List = InputOf<typeof listMessages>;
@@ -17,18 +17,18 @@ interface Loaded {
   readonly fetch: Fetch;
 }
 
-function pointers({ narrow, message_ids: ids }: List, email: string): Pointer[] {
+function pointers({ narrow, message_ids: ids }: List, email: string): LookupKey[] {
   const terms = checkNarrow(narrow ?? []);
-  return [...narrowPointers(terms), ...(ids === undefined ? placesPointers(terms, email) : [])];
+  return [...narrowLookupKeys(terms), ...(ids === undefined ? placesLookupKeys(terms, email) : [])];
 }
 
-async function load(look: Look<List>): Promise<Loaded> {
+async function load(look: UnverifiedRequest<List>): Promise<Loaded> {
   const { input } = look;
   const asked = checkWindow(input);
   return { asked, fetch: await beginFetch(look, checkNarrow(input.narrow ?? []), asked) };
 }
 
-async function run({ input, outside, caller }: Context<List>, { asked, fetch }: Loaded) {
+async function run({ input, outside, caller }: Request<List>, { asked, fetch }: Loaded) {
   const telling = {
     applyMarkdown: input.apply_markdown ?? true,
     emptyTopicName: input.allow_empty_topic_name ?? false,
@@ -46,4 +46,4 @@ async function run({ input, outside, caller }: Context<List>, { asked, fetch }: 
   return found.value;
 }
 
-export const handler = serve(listMessages, { pointers, load, run });
+export const handler = serve(listMessages, { keys: pointers, load, run });

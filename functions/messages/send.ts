@@ -1,16 +1,16 @@
 import { noAccess } from '../../shared/domain/channel/posting.ts';
 import { checkContent, checkTopic, normalizedContent } from '../../shared/domain/message/message-text.ts';
 import { noticeForOwner } from '../../shared/domain/message/owner-notice.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
+import type { LookupKey } from '../../shared/domain/pointer.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import { wakePush } from '../../shared/domain/push/nudge.ts';
-import { loadNamed, type Named, namePointers, withoutUsers } from '../../shared/domain/send/naming.ts';
+import { loadNamed, type Named, nameLookupKeys, withoutUsers } from '../../shared/domain/send/naming.ts';
 import {
   type ChannelRecipient,
   channelRecipient,
   type DirectRecipient,
   directRecipient,
-  recipientPointers,
+  recipientLookupKeys,
 } from '../../shared/domain/send/recipient.ts';
 import {
   type Delivery,
@@ -47,7 +47,7 @@ import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { sendMessage } from '../../shared/endpoints/send-message.ts';
 import { type Wants, wants } from '../../shared/markdown/wants.ts';
 import { sqsQueues } from '../../shared/queue/queues.ts';
-import type { Context, Look } from '../../shared/serve/request.ts';
+import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 type Send = InputOf<typeof sendMessage>;
@@ -75,11 +75,11 @@ const namesIn = ({ content }: Send): Wants => wants(normalizedContent(content));
 
 const echoOf = ({ queue_id, local_id }: Send) => checkEcho(queue_id, local_id);
 
-function pointers(input: Send): Pointer[] {
+function pointers(input: Send): LookupKey[] {
   echoOf(input);
   const recipient = recipientOf(input);
   checkOwnName(input);
-  return [...recipientPointers(recipient), ...namePointers(namesIn(input))];
+  return [...recipientLookupKeys(recipient), ...nameLookupKeys(namesIn(input))];
 }
 
 /** Refuses to send in somebody else's name: ignoring the wish would put words into the caller's mouth (wire facts 3.1). */
@@ -93,34 +93,38 @@ function checkOwnName({ sender, forged }: Send): void {
 const numbersFor = (input: Send): number =>
   recipientOf(input).kind === 'direct' ? 1 : 2 + namesIn(input).users.length;
 
-async function load(look: Look<Send>): Promise<Loaded> {
-  const { input, realm, userId, known, outside } = look;
+async function load(look: UnverifiedRequest<Send>): Promise<Loaded> {
+  const { input, realm, userId, resolved, outside } = look;
   const recipient = recipientOf(input);
   const names = namesIn(input);
   const echo = echoOf(input);
   const [target, named, sent] = await Promise.all([
     recipient.kind === 'channel' ? toChannel(look, recipient, names) : toPeople(look, recipient),
-    loadNamed(outside, known, names, userId),
+    loadNamed(outside, resolved, names, userId),
     echo && outside.table.get<Sent>(sentKey(realm, userId, echo)),
   ]);
   return { ...target, named, sent };
 }
 
 /** That there is a topic is a rule of channel messages, not of the parameter: wire facts 3.4. */
-async function toChannel(look: Look<Send>, recipient: ChannelRecipient, names: Wants): Promise<ToChannel> {
+async function toChannel(
+  look: UnverifiedRequest<Send>,
+  recipient: ChannelRecipient,
+  names: Wants,
+): Promise<ToChannel> {
   if (look.input.topic === undefined) throw badRequest('A channel message needs a topic.');
   const topic = checkTopic(look.input.topic);
-  const destination = await loadDestination(look.outside, look, recipient, topic, names, look.known);
+  const destination = await loadDestination(look.outside, look, recipient, topic, names, look.resolved);
   return { kind: 'channel', recipient, topic, destination };
 }
 
-async function toPeople(look: Look<Send>, recipient: DirectRecipient): Promise<ToPeople> {
-  const correspondence = await loadCorrespondence(look.outside, look.userId, recipient, look.known);
+async function toPeople(look: UnverifiedRequest<Send>, recipient: DirectRecipient): Promise<ToPeople> {
+  const correspondence = await loadCorrespondence(look.outside, look.userId, recipient, look.resolved);
   return { kind: 'direct', recipient, correspondence };
 }
 
 /** Decides and sends. The checks stand in the order of wire facts 3.3, since only the first refusal is told. */
-async function run(context: Context<Send>, loaded: Loaded): Promise<SendReply> {
+async function run(context: Request<Send>, loaded: Loaded): Promise<SendReply> {
   const { input, caller, outside, log } = context;
   const echo = echoOf(input);
   const token = echo && { echo, fingerprint: fingerprintOf(loaded.recipient, input.topic, input.content) };
@@ -159,7 +163,7 @@ const usersIn = (loaded: Loaded): User[] => [
   ...loaded.named.users.values(),
 ];
 
-const draftOf = ({ input, caller, client, outside }: Context<Send>, token: SendToken | undefined): Draft => ({
+const draftOf = ({ input, caller, client, outside }: Request<Send>, token: SendToken | undefined): Draft => ({
   senderId: caller.user.userId,
   client,
   content: checkContent(input.content),
@@ -168,15 +172,15 @@ const draftOf = ({ input, caller, client, outside }: Context<Send>, token: SendT
   now: outside.now(),
 });
 
-const deliver = ({ realm, commit }: Context<Send>, draft: Draft, delivery: Delivery): Promise<SendReply> =>
+const deliver = ({ realm, commit }: Request<Send>, draft: Draft, delivery: Delivery): Promise<SendReply> =>
   commit(delivery.before.length + 1, (numbers) => doSend(realm, draft, delivery, numbers));
 
 export const handler = serve(
   sendMessage,
   {
-    pointers,
+    keys: pointers,
     load,
-    ahead: numbersFor,
+    reserve: numbersFor,
     messages: 1,
     run: async (context, loaded) => {
       const reply = await run(context, loaded);

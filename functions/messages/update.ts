@@ -2,7 +2,7 @@ import {
   accessTarget,
   checkChangeable,
   loadTarget,
-  messagePointers,
+  messageLookupKeys,
 } from '../../shared/domain/fetch/message-target.ts';
 import { rewriteMessage } from '../../shared/domain/message/message-change.ts';
 import { moveMessages } from '../../shared/domain/message/message-move.ts';
@@ -23,14 +23,14 @@ import { endEarlierMoves } from '../../shared/domain/message/move-rest.ts';
 import { STEP } from '../../shared/domain/message/move-step.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import type { Queues } from '../../shared/domain/outside.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
-import { namePointers } from '../../shared/domain/send/naming.ts';
+import type { LookupKey } from '../../shared/domain/pointer.ts';
+import { nameLookupKeys } from '../../shared/domain/send/naming.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updateMessage } from '../../shared/endpoints/message-edit.ts';
 import type { MessageSlot } from '../../shared/log/slot.ts';
 import { wants } from '../../shared/markdown/wants.ts';
 import { sqsQueues } from '../../shared/queue/queues.ts';
-import type { Context, Look } from '../../shared/serve/request.ts';
+import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 type Update = InputOf<typeof updateMessage>;
@@ -49,26 +49,28 @@ const askedIn = (input: Update): AskedUpdate => ({
 
 const namesIn = ({ content = '' }: AskedUpdate) => wants(content);
 
-function pointers(input: Update): Pointer[] {
+function pointers(input: Update): LookupKey[] {
   const asked = askedIn(input);
   checkUpdate(asked);
-  return [...messagePointers(input.message_id), ...namePointers(namesIn(asked))];
+  return [...messageLookupKeys(input.message_id), ...nameLookupKeys(namesIn(asked))];
 }
 
-function load({ input, known, outside, userId, ownerId }: Look<Update>) {
+function load({ input, resolved, outside, userId, ownerId }: UnverifiedRequest<Update>) {
   const asked = askedIn(input);
   const loadMore = async (message: MessageSlot) => {
     const [rewriting, standing, relocating] = await Promise.all([
-      asked.content === undefined ? undefined : loadRewrite(outside, known, userId, message, namesIn(asked)),
-      loadStanding(outside.table, known.realm, message, asked),
-      loadRelocating(outside, known.realm, message, asked, {
+      asked.content === undefined
+        ? undefined
+        : loadRewrite(outside, resolved, userId, message, namesIn(asked)),
+      loadStanding(outside.table, resolved.realm, message, asked),
+      loadRelocating(outside, resolved.realm, message, asked, {
         userId,
         ...(ownerId !== undefined && { ownerId }),
       }),
     ]);
     return { rewriting, standing, relocating };
   };
-  return loadTarget(outside, known, userId, input.message_id, loadMore);
+  return loadTarget(outside, resolved, userId, input.message_id, loadMore);
 }
 
 /**
@@ -86,10 +88,10 @@ function numbersFor(input: Update): number {
 
 /** Decides on the whole of the request before anything changes. */
 async function run(
-  context: Context<Update> & { readonly tools: Tools },
+  context: Request<Update> & { readonly clients: Tools },
   loaded: Awaited<ReturnType<typeof load>>,
 ) {
-  const { input, caller, outside, commit, tools } = context;
+  const { input, caller, outside, commit, clients } = context;
   const asked = askedIn(input);
   const target = await accessTarget(caller.standing, loaded);
   checkChangeable(target);
@@ -114,13 +116,13 @@ async function run(
       inOld: input.send_notification_to_old_thread ?? false,
       inNew: input.send_notification_to_new_thread ?? true,
     });
-    await Promise.all(left.map((job) => wakeOutbox(outside, tools.queues, job)));
+    await Promise.all(left.map((job) => wakeOutbox(outside, clients.queues, job)));
   }
   return { detached_uploads: [] };
 }
 
 export const handler = serve(
   updateMessage,
-  { pointers, load, ahead: numbersFor, run },
+  { keys: pointers, load, reserve: numbersFor, run },
   { queues: sqsQueues },
 );

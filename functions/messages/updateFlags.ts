@@ -18,14 +18,14 @@ export const handler = serve(
       const marking = { op, flag, ids: [...new Set(messages)] };
       return { reader, marking, ground: await loadMarking(reader, marking) };
     },
-    ahead: 1,
-    run: async ({ input, outside, caller, commit, tools }, { reader, marking, ground }) => {
+    reserve: 1,
+    run: async ({ input, outside, caller, commit, clients }, { reader, marking, ground }) => {
       const { standing } = caller;
       const marked = await checkMarking(reader, standing, marking, ground);
       const changes = await doMarking(reader, standing, marking, marked, ground, outside.now());
       for (const change of changes) await commitMarking(outside, reader, commit, change);
       // What was read need not be shown on telephones any more.
-      if (marking.flag === 'read' && marking.op === 'add') await wakePush({ outside, caller, tools });
+      if (marking.flag === 'read' && marking.op === 'add') await wakePush({ outside, caller, clients });
       // All that were asked for, whether they changed, and whether there are such messages for the caller (facts 1.11).
       const { messages } = input;
       return { messages, ignored_because_not_subscribed_channels: [...marked.ignoredChannels] };

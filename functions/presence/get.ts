@@ -7,15 +7,15 @@ import {
 import { badRequest } from '../../shared/domain/problems.ts';
 import type { User } from '../../shared/domain/user/user.ts';
 import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
-import { noSuchUser, userIdOf, userPointers } from '../../shared/domain/user/user-list.ts';
+import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/domain/user/user-list.ts';
 import { getPresence } from '../../shared/endpoints/presence.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(getPresence, {
-  pointers: (input) => userPointers(input.user),
-  load: async ({ input, known, outside: { table, now }, realm }) => {
-    const userId = userIdOf(input.user, known);
+  keys: (input) => userLookupKeys(input.user),
+  load: async ({ input, resolved, outside: { table, now }, realm }) => {
+    const userId = userIdOf(input.user, resolved);
     if (userId === undefined) return undefined;
     const [user, { last }] = await Promise.all([
       table.get<User>(key('user', { realm, userId })),

@@ -6,7 +6,7 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(createProfileField, {
   load: ({ outside, realm }) => loadProfileFields(outside.table, realm),
-  ahead: 1,
+  reserve: 1,
   run: ({ input, realm, commit }, fields) => {
     const field = checkNewField(input.field_type, input, fields);
     return commit(1, ([fieldId]) => doCreateField(realm, fields, fieldId as number, field));

@@ -6,7 +6,7 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateProfileField, {
   load: ({ outside, realm }) => loadProfileFields(outside.table, realm),
-  ahead: 1,
+  reserve: 1,
   run: ({ input, realm, commit }, fields) =>
     changeFields(commit, realm, fields, checkFieldEdit(input.field_id, input, fields)),
 });

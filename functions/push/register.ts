@@ -25,12 +25,12 @@ export const handler = serve(
       ]);
       return { device, chest };
     },
-    ahead: 1,
-    run: async ({ input, realm, outside, baseUrl, commit, tools }, loaded) => {
+    reserve: 1,
+    run: async ({ input, realm, outside, baseUrl, commit, clients }, loaded) => {
       if (!hasRelay(outside.environment)) throw refusal('noPushService');
       const device = accessDevice(loaded.device);
       const given = checkPushForm(input);
-      const used = given.key && (await accessChest(outside, tools.vault, realm, loaded.chest));
+      const used = given.key && (await accessChest(outside, clients.vault, realm, loaded.chest));
       const changes = checkRegistration(device, given, used);
       if (changes === undefined) return {};
       const now = outside.now();
@@ -38,7 +38,7 @@ export const handler = serve(
         ...doRegisterPush(realm, device, changes, used, { now, seq, url: baseUrl }),
         result: registerJob(device.deviceId, seq),
       }));
-      if (changes.token) await tryToNudge(outside, tools.queues, { realm, job });
+      if (changes.token) await tryToNudge(outside, clients.queues, { realm, job });
       return {};
     },
   },

@@ -5,7 +5,7 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(registerDevice, {
   load: ({ outside, realm, userId }) => loadDevices(outside.table, realm, userId),
-  ahead: 1,
+  reserve: 1,
   run: ({ realm, userId, baseUrl, commit }, devices) => {
     checkRoomForDevice(devices);
     return commit(1, (numbers) => doRegisterDevice(realm, userId, baseUrl, numbers));

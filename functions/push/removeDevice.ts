@@ -9,11 +9,11 @@ export const handler = serve(
   removeDevice,
   {
     load: ({ input, outside, realm, userId }) => loadDevice(outside.table, realm, userId, input.device_id),
-    ahead: 1,
-    run: async ({ realm, userId, outside, commit, tools }, loaded) => {
+    reserve: 1,
+    run: async ({ realm, userId, outside, commit, clients }, loaded) => {
       const device = accessDevice(loaded);
       await commit(1, () => doRemoveDevice(realm, device));
-      if (isActiveDevice(device)) await tryToNudge(outside, tools.queues, { realm, left: userId });
+      if (isActiveDevice(device)) await tryToNudge(outside, clients.queues, { realm, left: userId });
       return {};
     },
   },

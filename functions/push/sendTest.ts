@@ -8,9 +8,9 @@ export const handler = serve(
   testPush,
   {
     load: ({ outside, realm, userId }) => loadDevices(outside.table, realm, userId),
-    run: async ({ input, realm, userId, outside, tools }, loaded) => {
+    run: async ({ input, realm, userId, outside, clients }, loaded) => {
       const devices = accessTestDevices(loaded, input.device_id);
-      await sendTest(outside, tools.queues, realm, userId, devices);
+      await sendTest(outside, clients.queues, realm, userId, devices);
       return {};
     },
   },

@@ -2,28 +2,28 @@ import {
   accessTarget,
   checkChangeable,
   loadTarget,
-  messagePointers,
+  messageLookupKeys,
 } from '../../shared/domain/fetch/message-target.ts';
 import { accessReaction, loadUnreacting, planRemoval } from '../../shared/domain/reaction/react.ts';
-import { emojiPointers, emojiToRead, removedEmoji } from '../../shared/domain/reaction/reaction-emoji.ts';
+import { emojiLookupKeys, emojiToRead, removedEmoji } from '../../shared/domain/reaction/reaction-emoji.ts';
 import { removeReaction } from '../../shared/endpoints/reactions.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(removeReaction, {
-  pointers: (input) => [...messagePointers(input.message_id), ...emojiPointers(input)],
-  load: ({ input, known, outside, userId }) =>
-    loadTarget(outside, known, userId, input.message_id, (message, reader) =>
+  keys: (input) => [...messageLookupKeys(input.message_id), ...emojiLookupKeys(input)],
+  load: ({ input, resolved, outside, userId }) =>
+    loadTarget(outside, resolved, userId, input.message_id, (message, reader) =>
       loadUnreacting(
         message,
         reader,
-        emojiToRead(() => removedEmoji(input, known)),
+        emojiToRead(() => removedEmoji(input, resolved)),
       ),
     ),
-  ahead: 1,
-  run: async ({ input, known, caller, commit }, loaded) => {
+  reserve: 1,
+  run: async ({ input, resolved, caller, commit }, loaded) => {
     const target = await accessTarget(caller.standing, loaded);
     checkChangeable(target);
-    const emoji = accessReaction(caller.user.userId, target, removedEmoji(input, known));
+    const emoji = accessReaction(caller.user.userId, target, removedEmoji(input, resolved));
     return commit(1, planRemoval(caller, target, emoji));
   },
 });

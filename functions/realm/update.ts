@@ -7,7 +7,7 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(updateRealm, {
   load: ({ input, realm, userId, outside }) => loadRealmEditGround(outside.table, realm, userId, input),
   // One event for each setting, and one more for what a waiting period or a policy means besides.
-  ahead: (input) => Object.keys(input).length + 2,
+  reserve: (input) => Object.keys(input).length + 2,
   run: ({ input, caller, realm, outside, commit }, ground) => {
     const decided = checkRealmEdit(caller, input, ground, outside.environment);
     const events = eventsOfRealmEdit(decided, outside.now());

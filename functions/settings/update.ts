@@ -8,7 +8,7 @@ import { key } from '../../shared/table/keys.ts';
 export const handler = serve(updateSettings, {
   load: ({ outside, realm, userId }) => outside.table.get(key('settings', { realm, userId })),
   // An event for each setting, and two of them are told to others as well.
-  ahead: (input) => Object.keys(input).length + 2,
+  reserve: (input) => Object.keys(input).length + 2,
   run: async ({ input, caller, commit, outside, realm }, stored) => {
     const change = checkSettings(caller, settingsOf(stored), input);
     const step = doChangeSettings(realm, caller.user, change, seconds(outside.now()));

@@ -1,9 +1,9 @@
 import { MOST_AT_ONCE } from '../../shared/domain/bulk.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import type { Queues } from '../../shared/domain/outside.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
+import type { LookupKey } from '../../shared/domain/pointer.ts';
 import { isWebPublicEnabled } from '../../shared/domain/realm/web-public.ts';
-import { foundFor, loadNamed, type Named, namePointers } from '../../shared/domain/send/naming.ts';
+import { foundFor, loadNamed, type Named, nameLookupKeys } from '../../shared/domain/send/naming.ts';
 import { checkPairs, checkWanted, type Wanted } from '../../shared/domain/subscription/subscribe-check.ts';
 import { subscribePeople } from '../../shared/domain/subscription/subscribe-people.ts';
 import {
@@ -14,14 +14,14 @@ import {
   type SubscribeGround,
 } from '../../shared/domain/subscription/subscription-ground.ts';
 import { hasAnnouncements } from '../../shared/domain/subscription/subscription-leave.ts';
-import { principalIds, principalPointers } from '../../shared/domain/user/principals.ts';
+import { principalIds, principalLookupKeys } from '../../shared/domain/user/principals.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { addSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import { MOST_WRITES } from '../../shared/log/commit.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
 import { type Wants, wants } from '../../shared/markdown/wants.ts';
 import { sqsQueues } from '../../shared/queue/queues.ts';
-import type { Context, Look } from '../../shared/serve/request.ts';
+import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 type Add = InputOf<typeof addSubscriptions>;
@@ -37,23 +37,23 @@ interface Loaded {
 const wantsOf = (wanted: readonly Wanted[]): Wants =>
   wants(wanted.map(({ description }) => description).join('\n\n'));
 
-function pointers({ subscriptions, principals }: Add): Pointer[] {
+function pointers({ subscriptions, principals }: Add): LookupKey[] {
   const wanted = checkWanted(subscriptions);
   checkPairs(wanted.length, principals?.length ?? 1);
   return [
-    ...wanted.map(({ name }): Pointer => ({ kind: 'channelName', name })),
-    ...principalPointers(principals),
-    ...namePointers(wantsOf(wanted)),
+    ...wanted.map(({ name }): LookupKey => ({ kind: 'channelName', name })),
+    ...principalLookupKeys(principals),
+    ...nameLookupKeys(wantsOf(wanted)),
   ];
 }
 
-async function load({ input, realm, userId, known, outside }: Look<Add>): Promise<Loaded> {
+async function load({ input, realm, userId, resolved, outside }: UnverifiedRequest<Add>): Promise<Loaded> {
   const wanted = checkWanted(input.subscriptions);
-  const ids = knownChannelIds(names(wanted), known);
-  const people = principalIds(input.principals, known, userId);
+  const ids = knownChannelIds(names(wanted), resolved);
+  const people = principalIds(input.principals, resolved, userId);
   const [ground, named] = await Promise.all([
     loadSubscribeGround(outside.table, realm, userId, ids, people, input),
-    loadNamed(outside, known, wantsOf(wanted), userId),
+    loadNamed(outside, resolved, wantsOf(wanted), userId),
   ]);
   return { ground, named };
 }
@@ -90,12 +90,12 @@ const PEOPLE_IN_ONE = 23;
 const MOST_AHEAD = 41;
 
 async function run(
-  context: Context<Add> & { readonly tools: Tools },
+  context: Request<Add> & { readonly clients: Tools },
   loaded: Loaded,
 ): Promise<ReplyOf<typeof addSubscriptions>> {
-  const { input, caller, outside, realm, userId, known, tools } = context;
+  const { input, caller, outside, realm, userId, resolved, clients } = context;
   const wanted = checkWanted(input.subscriptions);
-  const people = principalIds(input.principals, known, userId);
+  const people = principalIds(input.principals, resolved, userId);
   const found = foundFor(caller.standing, loaded.named);
   const isFatal = input.authorization_errors_fatal ?? true;
   const stage = {
@@ -115,7 +115,7 @@ async function run(
     {
       wanted,
       principals: input.principals,
-      known,
+      resolved,
       settings: input,
       render: (description) => renderDescription(description, found),
       refuseUnauthorized: isFatal,
@@ -125,7 +125,7 @@ async function run(
     },
     loaded.ground,
   );
-  if (outcome.isLeft) await wakeOutbox(outside, tools.queues, { realm, kind: 'subscribed', job });
+  if (outcome.isLeft) await wakeOutbox(outside, clients.queues, { realm, kind: 'subscribed', job });
   return {
     subscribed: byUser(outcome.subscribed),
     already_subscribed: byUser(outcome.already),
@@ -145,4 +145,8 @@ function byUser(pairs: readonly Pair[]): Record<string, string[]> {
   return lists;
 }
 
-export const handler = serve(addSubscriptions, { pointers, load, ahead, run }, { queues: sqsQueues });
+export const handler = serve(
+  addSubscriptions,
+  { keys: pointers, load, reserve: ahead, run },
+  { queues: sqsQueues },
+);

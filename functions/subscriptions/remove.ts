@@ -2,7 +2,7 @@ import { MOST_AT_ONCE } from '../../shared/domain/bulk.ts';
 import { directGroups } from '../../shared/domain/caller.ts';
 import { checkChannelName } from '../../shared/domain/channel/channel.ts';
 import { folded } from '../../shared/domain/folding.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
+import type { LookupKey } from '../../shared/domain/pointer.ts';
 import { checkPairs } from '../../shared/domain/subscription/subscribe-check.ts';
 import {
   type Ground,
@@ -11,11 +11,11 @@ import {
   loadGround,
 } from '../../shared/domain/subscription/subscription-ground.ts';
 import { unsubscribePeople } from '../../shared/domain/subscription/unsubscribe-people.ts';
-import { principalIds, principalPointers } from '../../shared/domain/user/principals.ts';
+import { principalIds, principalLookupKeys } from '../../shared/domain/user/principals.ts';
 import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { removeSubscriptions } from '../../shared/endpoints/subscriptions.ts';
-import type { Context, Look } from '../../shared/serve/request.ts';
+import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 type Remove = InputOf<typeof removeSubscriptions>;
@@ -32,20 +32,20 @@ const checkNames = ({ subscriptions }: Remove): string[] => [
   ...new Map(subscriptions.map(checkChannelName).map((name) => [folded(name), name])).values(),
 ];
 
-function pointers(input: Remove): Pointer[] {
+function pointers(input: Remove): LookupKey[] {
   const names = checkNames(input);
   checkPairs(names.length, input.principals?.length ?? 1);
   return [
-    ...names.map((name): Pointer => ({ kind: 'channelName', name })),
-    ...principalPointers(input.principals),
+    ...names.map((name): LookupKey => ({ kind: 'channelName', name })),
+    ...principalLookupKeys(input.principals),
   ];
 }
 
-async function load({ input, realm, userId, known, outside }: Look<Remove>): Promise<Loaded> {
-  const people = principalIds(input.principals, known, userId);
+async function load({ input, realm, userId, resolved, outside }: UnverifiedRequest<Remove>): Promise<Loaded> {
+  const people = principalIds(input.principals, resolved, userId);
   const others = people.filter((id) => id !== userId);
   const [ground, groups] = await Promise.all([
-    loadGround(outside.table, realm, userId, knownChannelIds(checkNames(input), known), people),
+    loadGround(outside.table, realm, userId, knownChannelIds(checkNames(input), resolved), people),
     Promise.all(others.map((id) => directGroups(outside, realm, id))),
   ]);
   return { ground, groups: new Map(others.map((id, i) => [id, groups[i] ?? []])) };
@@ -67,11 +67,11 @@ const PEOPLE_IN_ONE = 32;
 /** More numbers than one transaction of this kind usually has events. */
 const MOST_AHEAD = 26;
 
-async function run(context: Context<Remove>, loaded: Loaded): Promise<ReplyOf<typeof removeSubscriptions>> {
-  const { input, caller, outside, realm, userId, known } = context;
+async function run(context: Request<Remove>, loaded: Loaded): Promise<ReplyOf<typeof removeSubscriptions>> {
+  const { input, caller, outside, realm, userId, resolved } = context;
   const names = checkNames(input);
   const { principals } = input;
-  const people = principalIds(principals, known, userId);
+  const people = principalIds(principals, resolved, userId);
   // Whom the caller may not know is nobody; only for guests anything is read.
   const hidden = await hiddenUsers(outside, caller, [...loaded.ground.users.values()]);
   const visible = (ground: Ground): Ground => ({
@@ -85,7 +85,7 @@ async function run(context: Context<Remove>, loaded: Loaded): Promise<ReplyOf<ty
       return visible(await loadGround(outside.table, realm, userId, ids, people));
     },
   };
-  const request = { names, principals, known, groups: loaded.groups, now: outside.now() };
+  const request = { names, principals, resolved, groups: loaded.groups, now: outside.now() };
   const { removed, notRemoved } = await unsubscribePeople(
     stage,
     caller,
@@ -96,4 +96,4 @@ async function run(context: Context<Remove>, loaded: Loaded): Promise<ReplyOf<ty
   return { removed: [...removed], not_removed: [...notRemoved] };
 }
 
-export const handler = serve(removeSubscriptions, { pointers, load, ahead, run });
+export const handler = serve(removeSubscriptions, { keys: pointers, load, reserve: ahead, run });

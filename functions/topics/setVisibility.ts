@@ -19,7 +19,7 @@ export const handler = serve(setTopicVisibility, {
     ]);
     return { seen, stored };
   },
-  ahead: 1,
+  reserve: 1,
   run: async ({ caller, commit, input, outside, realm, userId }, { seen, stored }) => {
     const topic = checkTopicName(input.topic);
     const policy = input.visibility_policy;

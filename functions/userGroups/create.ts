@@ -11,7 +11,7 @@ import type { Queues } from '../../shared/domain/outside.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { createUserGroup } from '../../shared/endpoints/user-groups.ts';
 import { sqsQueues } from '../../shared/queue/queues.ts';
-import type { Context } from '../../shared/serve/request.ts';
+import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 type Create = InputOf<typeof createUserGroup>;
@@ -21,7 +21,7 @@ interface Tools {
 }
 
 async function run(
-  { input, caller, realm, outside, commit, tools }: Context<Create> & { readonly tools: Tools },
+  { input, caller, realm, outside, commit, clients }: Request<Create> & { readonly clients: Tools },
   ground: CreationGround,
 ): Promise<ReplyOf<typeof createUserGroup>> {
   const now = outside.now();
@@ -30,7 +30,7 @@ async function run(
   const { groupId, isLarge } = await commit(eventsOfCreation(created), ([groupId]) =>
     doCreateGroup(realm, caller.graph, created, groupId as number, { job, now }),
   );
-  if (isLarge) await wakeOutbox(outside, tools.queues, arrivalJob(realm, job));
+  if (isLarge) await wakeOutbox(outside, clients.queues, arrivalJob(realm, job));
   return { group_id: groupId };
 }
 
@@ -38,7 +38,7 @@ export const handler = serve(
   createUserGroup,
   {
     load: ({ input, realm, outside }) => loadCreationGround(outside.table, realm, input),
-    ahead: ({ subgroups = [] }) => (subgroups.length > 0 ? 2 : 1),
+    reserve: ({ subgroups = [] }) => (subgroups.length > 0 ? 2 : 1),
     run,
   },
   { queues: sqsQueues },

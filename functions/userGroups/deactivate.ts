@@ -9,7 +9,7 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(deactivateUserGroup, {
   load: ({ input, realm, userId, outside }) =>
     loadDeactivationGround(outside.table, realm, input.user_group_id, userId),
-  ahead: 2,
+  reserve: 2,
   run: ({ input, caller, commit }, ground) => {
     const group = checkDeactivation(caller, input.user_group_id, ground);
     return commit(2, () => doDeactivate(caller, group, ground.use));

@@ -7,13 +7,13 @@ import { badRequest } from '../../shared/domain/problems.ts';
 import type { User } from '../../shared/domain/user/user.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { isUserGroupMember } from '../../shared/endpoints/user-groups.ts';
-import type { Context, Look } from '../../shared/serve/request.ts';
+import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 
 type IsMember = InputOf<typeof isUserGroupMember>;
 
-async function load({ input, realm, outside }: Look<IsMember>) {
+async function load({ input, realm, outside }: UnverifiedRequest<IsMember>) {
   const { user_group_id: groupId, user_id: userId } = input;
   const [group, user, direct] = await Promise.all([
     loadGroup(outside.table, realm, groupId),
@@ -24,7 +24,7 @@ async function load({ input, realm, outside }: Look<IsMember>) {
 }
 
 function run(
-  { input, caller, outside }: Context<IsMember>,
+  { input, caller, outside }: Request<IsMember>,
   { group, user, direct }: Awaited<ReturnType<typeof load>>,
 ): ReplyOf<typeof isUserGroupMember> {
   const { user_group_id: groupId } = input;

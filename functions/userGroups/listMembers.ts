@@ -10,12 +10,12 @@ import { serve } from '../../shared/serve/serve.ts';
 const graph = { kind: 'groupGraph' } as const;
 
 export const handler = serve(listUserGroupMembers, {
-  pointers: () => [graph],
-  load: ({ input, realm, known, outside }) =>
+  keys: () => [graph],
+  load: ({ input, realm, resolved, outside }) =>
     loadCandidates(
       outside.table,
       realm,
-      known.follow<GroupGraph>(graph) ?? noGroups,
+      resolved.follow<GroupGraph>(graph) ?? noGroups,
       input.user_group_id,
       input.direct_member_only === true,
     ),

@@ -8,7 +8,7 @@ import {
 } from '../../shared/domain/group/group-edit.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { updateUserGroup } from '../../shared/endpoints/user-groups.ts';
-import type { Context } from '../../shared/serve/request.ts';
+import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 type Update = InputOf<typeof updateUserGroup>;
@@ -19,7 +19,7 @@ function editOf({ user_group_id, ...edit }: Update): GroupEdit {
 }
 
 async function run(
-  { input, caller, realm, commit }: Context<Update>,
+  { input, caller, realm, commit }: Request<Update>,
   ground: EditGround,
 ): Promise<ReplyOf<typeof updateUserGroup>> {
   const decided = checkEdit(caller, input.user_group_id, editOf(input), ground);
@@ -30,6 +30,6 @@ async function run(
 export const handler = serve(updateUserGroup, {
   load: ({ input, realm, outside }) =>
     loadEditGround(outside.table, realm, input.user_group_id, editOf(input)),
-  ahead: (input) => Object.keys(editOf(input)).length + (input.deactivated === false ? 1 : 0),
+  reserve: (input) => Object.keys(editOf(input)).length + (input.deactivated === false ? 1 : 0),
   run,
 });

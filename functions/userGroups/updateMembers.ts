@@ -20,7 +20,7 @@ const changeOf = (input: InputOf<typeof updateUserGroupMembers>): MemberChange =
 export const handler = serve(updateUserGroupMembers, {
   load: ({ input, realm, outside }) =>
     loadMemberGround(outside.table, realm, input.user_group_id, changeOf(input)),
-  ahead: (input) => eventsOfChange(changeOf(input)),
+  reserve: (input) => eventsOfChange(changeOf(input)),
   run: ({ input, caller, commit, outside }, ground) =>
     changeMembers(outside, caller, commit, input.user_group_id, changeOf(input), ground),
 });

@@ -15,7 +15,7 @@ const changeOf = (input: InputOf<typeof updateUserGroupSubgroups>): MemberChange
 export const handler = serve(updateUserGroupSubgroups, {
   load: ({ input, realm, outside }) =>
     loadMemberGround(outside.table, realm, input.user_group_id, changeOf(input)),
-  ahead: (input) => eventsOfChange(changeOf(input)),
+  reserve: (input) => eventsOfChange(changeOf(input)),
   run: ({ input, caller, commit, outside }, ground) =>
     changeMembers(outside, caller, commit, input.user_group_id, changeOf(input), ground),
 });

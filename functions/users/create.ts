@@ -1,5 +1,5 @@
 import { roles } from '../../shared/domain/group/system-group.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
+import type { LookupKey } from '../../shared/domain/pointer.ts';
 import { checkNewRole } from '../../shared/domain/user/role-change.ts';
 import { addPerson, loadNewcomerGround } from '../../shared/domain/user/user-add.ts';
 import { checkEmail, checkFullName } from '../../shared/domain/user/user-text.ts';
@@ -9,17 +9,17 @@ import { serve } from '../../shared/serve/serve.ts';
 /** The account, its groups, its subscriptions, and the news of them in a few default channels. */
 const EVENTS = 8;
 
-const account = (email: string): Pointer => ({ kind: 'account', email: checkEmail(email) });
+const account = (email: string): LookupKey => ({ kind: 'account', email: checkEmail(email) });
 
 export const handler = serve(createUser, {
-  pointers: ({ email }) => [account(email)],
+  keys: ({ email }) => [account(email)],
   load: ({ outside: { table }, realm }) => loadNewcomerGround(table, realm),
-  ahead: EVENTS,
-  run: async ({ input, caller, commit, known, outside }, ground) => {
+  reserve: EVENTS,
+  run: async ({ input, caller, commit, resolved, outside }, ground) => {
     const email = checkEmail(input.email);
     const fullName = checkFullName(input.full_name);
     const role = checkNewRole(caller, input.role ?? roles.member);
-    const isTaken = known.follow(account(email)) !== undefined;
+    const isTaken = resolved.follow(account(email)) !== undefined;
     const person = { email, fullName, role };
     const { userId, apiKey } = await addPerson(outside, caller, commit, person, { ...ground, isTaken });
     return { user_id: userId, api_key: apiKey };

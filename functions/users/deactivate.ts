@@ -1,7 +1,7 @@
 import { commitInOrder } from '../../shared/domain/in-order.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import { checkDeactivate, doDeactivate, loadDeparture } from '../../shared/domain/user/deactivate.ts';
-import { loadTarget, targetPointers } from '../../shared/domain/user/user-list.ts';
+import { loadTarget, targetLookupKeys } from '../../shared/domain/user/user-list.ts';
 import { deactivateUser } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -9,10 +9,10 @@ import { serve } from '../../shared/serve/serve.ts';
 const EVENTS = 12;
 
 export const handler = serve(deactivateUser, {
-  pointers: (input) => targetPointers(String(input.user)),
-  load: async ({ input, known, outside, realm }) =>
-    loadDeparture(outside, realm, await loadTarget(outside.table, String(input.user), known)),
-  ahead: EVENTS,
+  keys: (input) => targetLookupKeys(String(input.user)),
+  load: async ({ input, resolved, outside, realm }) =>
+    loadDeparture(outside, realm, await loadTarget(outside.table, String(input.user), resolved)),
+  reserve: EVENTS,
   run: async ({ caller, commit, outside }, departure) => {
     const target = checkDeactivate(caller, departure);
     const steps = doDeactivate(caller, target, departure, outside.now());

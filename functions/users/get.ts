@@ -1,16 +1,16 @@
 import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
 import type { User } from '../../shared/domain/user/user.ts';
 import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
-import { noSuchUser, userIdOf, userPointers } from '../../shared/domain/user/user-list.ts';
+import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/domain/user/user-list.ts';
 import { userObject } from '../../shared/domain/user/user-object.ts';
 import { getUser } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(getUser, {
-  pointers: (input) => userPointers(input.user),
-  load: async ({ input, known, outside: { table }, realm }) => {
-    const userId = userIdOf(input.user, known);
+  keys: (input) => userLookupKeys(input.user),
+  load: async ({ input, resolved, outside: { table }, realm }) => {
+    const userId = userIdOf(input.user, resolved);
     if (userId === undefined) return {};
     const [user, profile] = await Promise.all([
       table.get<User>(key('user', { realm, userId })),

@@ -9,7 +9,7 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(removeProfileData, {
   load: ({ outside, realm, userId }) => loadProfileGround(outside.table, realm, userId),
-  ahead: ({ data }) => data.length,
+  reserve: ({ data }) => data.length,
   run: async ({ input, caller, realm, userId, commit }, ground) => {
     const decided = checkRemovals(caller, ground, input.data);
     await commitInOrder(commit, doChangeProfile(realm, userId, decided));

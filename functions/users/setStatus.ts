@@ -1,16 +1,16 @@
 import { seconds } from '../../shared/domain/presence/presence.ts';
-import { emojiPointers } from '../../shared/domain/reaction/reaction-emoji.ts';
+import { emojiLookupKeys } from '../../shared/domain/reaction/reaction-emoji.ts';
 import { loadStatus } from '../../shared/domain/user/user-status.ts';
 import { checkStatus, doSetStatus } from '../../shared/domain/user/user-status-set.ts';
 import { setUserStatus } from '../../shared/endpoints/user-status.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(setUserStatus, {
-  pointers: emojiPointers,
+  keys: emojiLookupKeys,
   load: ({ outside, realm, userId }) => loadStatus(outside.table, realm, userId),
-  ahead: 1,
-  run: async ({ input, commit, known, outside, realm, userId }, seen) => {
-    const set = checkStatus(input, known);
+  reserve: 1,
+  run: async ({ input, commit, resolved, outside, realm, userId }, seen) => {
+    const set = checkStatus(input, resolved);
     const step = doSetStatus(realm, userId, seen, set, seconds(outside.now()));
     if (step) await commit(1, () => ({ ...step, result: undefined }));
     return {};

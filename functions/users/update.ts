@@ -2,7 +2,7 @@ import { commitInOrder } from '../../shared/domain/in-order.ts';
 import {
   checkGivenValues,
   loadGivenValues,
-  valuePointers,
+  valueLookupKeys,
 } from '../../shared/domain/profile/given-values.ts';
 import { doChangeProfile } from '../../shared/domain/profile/profile-change.ts';
 import { userIdOf } from '../../shared/domain/user/user-list.ts';
@@ -10,7 +10,7 @@ import {
   checkUserUpdate,
   doUpdateUser,
   loadUserUpdate,
-  updatePointers,
+  updateLookupKeys,
 } from '../../shared/domain/user/user-update.ts';
 import { updateUser } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -19,17 +19,17 @@ import { serve } from '../../shared/serve/serve.ts';
 const EVENTS = 8;
 
 export const handler = serve(updateUser, {
-  pointers: (input) => [...updatePointers(input.user, input), ...valuePointers(input.profile_data)],
+  keys: (input) => [...updateLookupKeys(input.user, input), ...valueLookupKeys(input.profile_data)],
   load: async (look) => {
-    const { input, known, outside } = look;
-    const userId = userIdOf(input.user, known);
+    const { input, resolved, outside } = look;
+    const userId = userIdOf(input.user, resolved);
     const [ground, given] = await Promise.all([
-      loadUserUpdate(outside, known, input.user, input),
+      loadUserUpdate(outside, resolved, input.user, input),
       userId && input.profile_data ? loadGivenValues(look, userId, input.profile_data) : undefined,
     ]);
     return { ground, given };
   },
-  ahead: ({ profile_data: data = [] }) => EVENTS + data.length,
+  reserve: ({ profile_data: data = [] }) => EVENTS + data.length,
   run: async ({ input, caller, commit, outside, realm }, { ground, given }) => {
     const update = checkUserUpdate(caller, ground, input);
     const { target } = update;

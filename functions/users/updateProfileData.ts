@@ -2,16 +2,16 @@ import { commitInOrder } from '../../shared/domain/in-order.ts';
 import {
   checkGivenValues,
   loadGivenValues,
-  valuePointers,
+  valueLookupKeys,
 } from '../../shared/domain/profile/given-values.ts';
 import { doChangeProfile } from '../../shared/domain/profile/profile-change.ts';
 import { updateProfileData } from '../../shared/endpoints/profile-fields.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateProfileData, {
-  pointers: ({ data }) => valuePointers(data),
+  keys: ({ data }) => valueLookupKeys(data),
   load: (look) => loadGivenValues(look, look.userId, look.input.data),
-  ahead: ({ data }) => data.length,
+  reserve: ({ data }) => data.length,
   run: async ({ caller, outside, realm, userId, commit }, given) => {
     const decided = await checkGivenValues(outside, caller, caller.user, given);
     await commitInOrder(commit, doChangeProfile(realm, userId, decided));

@@ -18,7 +18,7 @@ export interface Outside {
   readonly randomBytes: (count: number) => Uint8Array;
   /** The domain at which channels take mail; absent where none is taken. */
   readonly mailDomain?: string;
-  /** Where tools beyond the table are found (`shared/serve/tools.ts`). */
+  /** Where the clients of other services are configured (`shared/serve/clients.ts`). */
   readonly environment: Environment;
   /** Tells the operator; never message contents, keys or addresses. */
   readonly report: (line: Readonly<Record<string, unknown>>) => void;

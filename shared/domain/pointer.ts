@@ -6,7 +6,7 @@ import { folded } from './folding.ts';
 import type { GroupGraph } from './permission.ts';
 
 /** A name that leads to an id. Pointers are what must be known before anything else can be read. */
-export type Pointer =
+export type LookupKey =
   | { readonly kind: 'account'; readonly email: string }
   | { readonly kind: 'channelName'; readonly name: string }
   | { readonly kind: 'groupName'; readonly name: string }
@@ -26,7 +26,7 @@ export type Pointer =
   | { readonly kind: 'places'; readonly email: string };
 
 /** The key of the item behind a pointer. Names are folded here, so that callers give them as they came. */
-function pointerKey(realm: string, pointer: Pointer): Key {
+function itemKey(realm: string, pointer: LookupKey): Key {
   switch (pointer.kind) {
     case 'account':
       return key('account', { realm, email: folded(pointer.email) });
@@ -55,15 +55,15 @@ function pointerKey(realm: string, pointer: Pointer): Key {
 }
 
 /** Whether nothing is gained by remembering where it led. */
-const isFleeting = ({ kind }: Pointer): boolean => kind === 'message' || kind === 'user';
+const isFleeting = ({ kind }: LookupKey): boolean => kind === 'message' || kind === 'user';
 
-const isHint = ({ kind }: Pointer): boolean => kind === 'places';
+const isHint = ({ kind }: LookupKey): boolean => kind === 'places';
 
 /** A key as one text, for maps. */
 const idOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
 
 /** What is known of a request before its own reads: the realm, and where its names lead. */
-export class Known {
+export class Resolved {
   readonly realm: string;
   readonly #items: ReadonlyMap<string, Item>;
   /** What need not be true, so that two look-ups may differ in it. */
@@ -80,13 +80,13 @@ export class Known {
   }
 
   /** The item behind a pointer that the endpoint asked for, or undefined where the name leads nowhere. */
-  follow<T = Item>(pointer: Pointer): T | undefined {
+  follow<T = Item>(pointer: LookupKey): T | undefined {
     const from = isHint(pointer) ? this.#hints : this.#items;
-    return from.get(idOf(pointerKey(this.realm, pointer))) as T | undefined;
+    return from.get(idOf(itemKey(this.realm, pointer))) as T | undefined;
   }
 
   /** Whether two look-ups found the same. */
-  equals(other: Known): boolean {
+  equals(other: Resolved): boolean {
     return this.realm === other.realm && isDeepStrictEqual(this.#items, other.#items);
   }
 }
@@ -115,17 +115,17 @@ export class Memory {
   readonly #paces = new Map<string, number>();
 
   /** What the container would guess for these pointers, if it remembers all of them. */
-  guess(host: string, wanted: readonly Pointer[]): Known | undefined {
+  guess(host: string, wanted: readonly LookupKey[]): Resolved | undefined {
     const realm = this.#items.get(idOf(hostKey(host)))?.realm;
     if (typeof realm !== 'string') return undefined;
     const [items, hints] = [new Map<string, Item>(), new Map<string, Item>()];
     for (const pointer of wanted) {
-      const id = idOf(pointerKey(realm, pointer));
+      const id = idOf(itemKey(realm, pointer));
       if (!this.#items.has(id)) return undefined;
       const item = this.#items.get(id);
       if (item !== undefined) (isHint(pointer) ? hints : items).set(id, item);
     }
-    return new Known(realm, items, hints);
+    return new Resolved(realm, items, hints);
   }
 
   readonly #graphs = new Map<string, GroupGraph>();
@@ -187,15 +187,15 @@ export class Memory {
 }
 
 /** Looks up where names lead in a realm that is known already. One round trip. */
-export async function lookUpIn(table: Table, realm: string, wanted: readonly Pointer[]): Promise<Known> {
+export async function lookUpIn(table: Table, realm: string, wanted: readonly LookupKey[]): Promise<Resolved> {
   const found = await Promise.all(
     wanted.map(async (pointer): Promise<[string, Item][]> => {
-      const at = pointerKey(realm, pointer);
+      const at = itemKey(realm, pointer);
       const item = await table.get(at);
       return item === undefined ? [] : [[idOf(at), item]];
     }),
   );
-  return new Known(realm, new Map(found.flat()));
+  return new Resolved(realm, new Map(found.flat()));
 }
 
 /** The realm that answers at hosts that nobody registered: the first organization of a deployment. */
@@ -216,7 +216,7 @@ const candidatesFor = (memory: Memory, host: string): readonly string[] => {
 const HOST_ITEMS = 2;
 
 /** Whether a look-up of these names takes no more keys than one batch holds. */
-export const fitsOneBatch = (memory: Memory, host: string, wanted: readonly Pointer[]): boolean =>
+export const fitsOneBatch = (memory: Memory, host: string, wanted: readonly LookupKey[]): boolean =>
   HOST_ITEMS + wanted.length * candidatesFor(memory, host).length <= BATCH;
 
 /**
@@ -232,16 +232,16 @@ export async function lookUp(
   table: Table,
   memory: Memory,
   host: string,
-  wanted: readonly Pointer[],
-  isTrusted: (known: Known) => boolean,
+  wanted: readonly LookupKey[],
+  isTrusted: (resolved: Resolved) => boolean,
   candidates = candidatesFor(memory, host),
-): Promise<Known | undefined> {
+): Promise<Resolved | undefined> {
   const fallback = hostKey('*');
   const [own, home, ...found] = await Promise.all([
     table.get(hostKey(host)),
     table.get(fallback),
     ...candidates.map(async (realm) => {
-      const keys = wanted.map((pointer) => pointerKey(realm, pointer));
+      const keys = wanted.map((pointer) => itemKey(realm, pointer));
       const items = await Promise.all(keys.map((key) => table.get(key)));
       return { realm, keys, items };
     }),
@@ -262,7 +262,7 @@ export async function lookUp(
     const [key, item] = [right.keys[i] as Key, right.items[i]];
     if (item !== undefined) (isHint(pointer) ? hints : items).set(idOf(key), item);
   });
-  const known = new Known(right.realm, items, hints);
+  const known = new Resolved(right.realm, items, hints);
   const mayAdd = isTrusted(known);
   remember(hostKey(host), host_, mayAdd);
   wanted.forEach((pointer, i) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { key } from '../table/keys.ts';
 import { isThrottled, type Outcome } from '../table/outcome.ts';
 import type { Item, Write } from '../table/write.ts';
-import { backoff, fill, giveBack, type Log, type Numbers, takeNumbers } from './log.ts';
+import { allocate, backoff, fill, type Log, type Numbers, release } from './log.ts';
 import { slotWrites } from './pack.ts';
 import type { Entry, Slot } from './slot.ts';
 
@@ -71,7 +71,7 @@ export async function commit<T>(
     const ending = await tryNumbers(log, numbers, change, mark, isLate);
     if (ending === 'committed') return change.result;
     if (isLate()) throw new CommitTimeoutError();
-    numbers = await takeNumbers(log, count);
+    numbers = await allocate(log, count);
   }
 }
 
@@ -82,7 +82,7 @@ export async function commit<T>(
 async function enoughNumbers(log: Log, count: number, taken: Promise<Numbers> | undefined): Promise<Numbers> {
   const ahead: Numbers = (await taken) ?? [];
   if (ahead.length >= count) return ahead;
-  const [numbers] = await Promise.all([takeNumbers(log, count), giveBack(log, ahead)]);
+  const [numbers] = await Promise.all([allocate(log, count), release(log, ahead)]);
   return numbers;
 }
 
@@ -100,7 +100,7 @@ async function planned<T>(
     }
     return change;
   } catch (error) {
-    await giveBack(log, numbers).catch(ignored);
+    await release(log, numbers).catch(ignored);
     throw error;
   }
 }
@@ -163,7 +163,7 @@ async function tryOnce(log: Log, numbers: Numbers, writes: readonly Write[]): Pr
   try {
     return await log.table.transact(writes, randomUUID());
   } catch (error) {
-    await giveBack(log, numbers).catch(ignored);
+    await release(log, numbers).catch(ignored);
     throw error;
   }
 }
@@ -173,7 +173,7 @@ async function tryOnce(log: Log, numbers: Numbers, writes: readonly Write[]): Pr
  * Returns true if one of them has committed already. Where a reader was faster, the rest of its work is done here.
  */
 async function abandon(log: Log, numbers: Numbers, mark: string): Promise<boolean> {
-  if (await giveBack(log, numbers)) return false;
+  if (await release(log, numbers)) return false;
   const top = numbers.at(-1) as number;
   const slot = await log.table.get<Slot>(key('slot', { realm: log.realm, seq: top }));
   if (slot?.commit === mark) return true;

@@ -43,7 +43,7 @@ const SILENCE = 12 * 3600 * 1000;
  * Takes the next `count` numbers by one atomic step. Numbers that are taken must be committed or released. Of how many
  * of them messages will be made is counted by the same step, so that an estimate costs nothing.
  */
-export async function takeNumbers(log: Log, count: number, messages = 0): Promise<Numbers> {
+export async function allocate(log: Log, count: number, messages = 0): Promise<Numbers> {
   const at = log.now();
   const counter = (await log.table.update(key('counter', { realm: log.realm }), {
     add: { seq: count, ...(messages > 0 && { messages }) },
@@ -83,7 +83,7 @@ export async function uncountMessages(log: Log, messages: number): Promise<void>
  * not be given back is a hole like any other.
  */
 export async function skipNumber(log: Log): Promise<void> {
-  await giveBack(log, await takeNumbers(log, 1));
+  await release(log, await allocate(log, 1));
 }
 
 /** What became of a slot that was to be filled; `busy` is not decided: somebody is at it, or no reply came. */
@@ -132,7 +132,7 @@ const PATIENCE = 1_000;
  * once that is filled, none of them can commit any more. Returns false when that slot is taken, by a reader or by
  * such a transaction.
  */
-export async function giveBack(log: Log, numbers: Numbers): Promise<boolean> {
+export async function release(log: Log, numbers: Numbers): Promise<boolean> {
   const top = numbers.at(-1);
   if (top === undefined) return true;
   const started = log.now();

@@ -1,39 +1,43 @@
 import { accessCaller, type Caller } from '../domain/caller.ts';
 import type { Outside } from '../domain/outside.ts';
 import { isAdministrator, isGuest, isOwner } from '../domain/permission.ts';
-import { fitsOneBatch, type Known, lookUp, type Pointer } from '../domain/pointer.ts';
+import { fitsOneBatch, type LookupKey, lookUp, type Resolved } from '../domain/pointer.ts';
 import { Refusal, refusal } from '../domain/problems.ts';
 import type { Account } from '../domain/user/user.ts';
 import { type Endpoint, SMALL_REQUEST } from '../endpoints/endpoint.ts';
 import { commit } from '../log/commit.ts';
 import { decideAnew } from '../log/decide-anew.ts';
-import { giveBack, joinNumbers, type Log, type Numbers, splitNumbers, takeNumbers } from '../log/log.ts';
+import { allocate, joinNumbers, type Log, type Numbers, release, splitNumbers } from '../log/log.ts';
 import { isMilestone, keepSolid } from '../log/solid.ts';
 import { type Credentials, isKeyOf, readCredentials } from './credentials.ts';
 import type { Incoming } from './incoming.ts';
-import type { Context, Handling, Look } from './request.ts';
+import type { HandlerSpec, Request, UnverifiedRequest } from './request.ts';
 import { RequestCounter } from './request-limit.ts';
 
 const NOTHING = new Uint8Array();
 
-type AnyHandling = Omit<Handling<unknown, unknown, object>, 'run'> & {
-  readonly run: (context: Context<unknown>, loaded: unknown) => Promise<object> | object;
+/** What is done for a request once its parameters are interpreted. */
+type Steps = Omit<HandlerSpec<unknown, unknown, unknown, object>, 'parse' | 'run'> & {
+  readonly run: (request: Request<unknown>, loaded: unknown) => Promise<object> | object;
 };
+
+type Spec = Steps & Pick<HandlerSpec<unknown, unknown, unknown, object>, 'parse'>;
 
 /** What an endpoint says of those who may call it. */
 type Admitted = Pick<Endpoint, 'who' | 'webhookBots' | 'weight'>;
 
-type AccountPointer = Extract<Pointer, { readonly kind: 'account' }>;
+type AccountKey = Extract<LookupKey, { readonly kind: 'account' }>;
 
 /** The bot type that may do nothing but send. */
 const INCOMING_WEBHOOK = 2;
 
 /**
- * Lets a request in and runs it (DESIGN 7 counts its round trips):
+ * Parses a request, authenticates its caller, loads what the endpoint reads, and runs it (DESIGN 7 counts the round
+ * trips):
  *
  * 1. one look-up of the host, the account and the names in the input;
- * 2. beside it, if the container remembers where they lead, or else after it: the caller, the endpoint's own
- *    reads, and the numbers of the log that it will need;
+ * 2. the caller, the endpoint's own reads, and the reservation of log numbers: beside step 1 if the container remembers
+ *    what the keys led to, else after it;
  * 3. `run`, which decides and commits.
  *
  * Nothing is decided on what was only remembered: when the look-up finds something else, step 2 is done again.
@@ -44,41 +48,41 @@ const INCOMING_WEBHOOK = 2;
  * A caller without a valid key has only a small request parsed, and only as many names looked up as one batch holds. For
  * more than that, step 1 is done for the account alone first, unless the container remembers the account with this key.
  */
-export async function admit(
+export async function authenticateAndLoad(
   outside: Outside,
   endpoint: Admitted,
   incoming: Incoming,
-  given: AnyHandling,
+  spec: Spec,
 ): Promise<object> {
   const credentials = readCredentials(incoming.header('authorization'));
   const { memory } = outside;
   const { host } = incoming.address;
-  const account: AccountPointer = { kind: 'account', email: credentials.email };
-  const isTrusted = (known: Known): boolean => isAccepted(known, account, credentials);
+  const account: AccountKey = { kind: 'account', email: credentials.email };
+  const isTrusted = (resolved: Resolved): boolean => isAccepted(resolved, account, credentials);
   const requireKey = (): Promise<void> => requireKeyOf(outside, host, account, credentials);
   if (incoming.size > SMALL_REQUEST) await requireKey();
-  const { pointers, handling, request } = await prepare(given, incoming, account);
-  const wanted = [account, ...pointers];
+  const parsed = await parse(spec, endpoint, incoming, account);
+  const wanted = [account, ...parsed.keys];
   if (!fitsOneBatch(memory, host, wanted)) await requireKey();
-  const counter = new RequestCounter(outside, incoming, weightOf(endpoint, request.input));
+  const counter = new RequestCounter(outside, incoming, parsed.weight);
   const remembered = rememberedAs(outside, host, account, credentials);
   if (remembered) counter.checkRemembered(remembered.realm, userOf(remembered, account));
   return decideAnew(outside, async () => {
     const truth = lookUp(outside.table, memory, host, wanted, isTrusted);
     truth.catch(ignored);
     const guess = memory.guess(host, wanted);
-    const ahead =
+    const early =
       guess && isAccepted(guess, account, credentials)
-        ? start(outside, request, handling, guess, account, counter)
+        ? start(outside, parsed, guess, account, counter)
         : undefined;
     try {
-      const known = accepted(await truth, account, credentials);
-      const right = ahead && guess?.equals(known);
-      const started = right ? ahead : start(outside, request, handling, known, account, counter);
-      if (ahead && !right) await ahead.giveBack();
-      return await finish(started, endpoint, handling);
+      const resolved = accepted(await truth, account, credentials);
+      const isRight = early && guess?.equals(resolved);
+      const started = isRight ? early : start(outside, parsed, resolved, account, counter);
+      if (early && !isRight) await early.release();
+      return await finish(started, endpoint, parsed.steps);
     } catch (error) {
-      await ahead?.giveBack();
+      await early?.release();
       throw error;
     }
   });
@@ -90,11 +94,11 @@ const ignored = (): void => {};
 async function requireKeyOf(
   outside: Outside,
   host: string,
-  account: AccountPointer,
+  account: AccountKey,
   credentials: Credentials,
 ): Promise<void> {
   if (rememberedAs(outside, host, account, credentials)) return;
-  const isTrusted = (known: Known): boolean => isAccepted(known, account, credentials);
+  const isTrusted = (resolved: Resolved): boolean => isAccepted(resolved, account, credentials);
   accepted(await lookUp(outside.table, outside.memory, host, [account], isTrusted), account, credentials);
 }
 
@@ -102,48 +106,59 @@ async function requireKeyOf(
 function rememberedAs(
   { memory }: Outside,
   host: string,
-  account: AccountPointer,
+  account: AccountKey,
   credentials: Credentials,
-): Known | undefined {
+): Resolved | undefined {
   const guess = memory.guess(host, [account]);
   return guess && isAccepted(guess, account, credentials) ? guess : undefined;
 }
 
-const userOf = (known: Known, account: AccountPointer): number =>
-  (known.follow<Account>(account) as Account).userId;
+const userOf = (resolved: Resolved, account: AccountKey): number =>
+  (resolved.follow<Account>(account) as Account).userId;
 
 /** What was found for a caller whose key is the account's, or the refusal. */
-function accepted(known: Known | undefined, account: AccountPointer, credentials: Credentials): Known {
-  if (known === undefined) throw refusal('unknownOrganization');
-  if (!isAccepted(known, account, credentials)) throw refusal('unauthorized');
-  return known;
+function accepted(resolved: Resolved | undefined, account: AccountKey, credentials: Credentials): Resolved {
+  if (resolved === undefined) throw refusal('unknownOrganization');
+  if (!isAccepted(resolved, account, credentials)) throw refusal('unauthorized');
+  return resolved;
 }
 
-/** As how many requests one counts; what cannot be read counts as one. */
-const weightOf = (endpoint: Admitted, input: unknown): number =>
-  input === undefined ? 1 : (endpoint.weight?.(input as never) ?? 1);
+/** A request whose parameters are interpreted. */
+interface Parsed {
+  readonly steps: Steps;
+  readonly request: Pick<
+    UnverifiedRequest<unknown>,
+    'input' | 'client' | 'baseUrl' | 'cookies' | 'fromOtherSite' | 'file'
+  >;
+  readonly keys: readonly LookupKey[];
+  /** How many numbers of the log to reserve, for each commit. */
+  readonly reserve: readonly number[];
+  /** As how many requests it counts. */
+  readonly weight: number;
+}
 
-/** What a request asks for, once it is parsed. */
-type Asked = Pick<Look<unknown>, 'input' | 'client' | 'baseUrl' | 'cookies' | 'fromOtherSite' | 'file'>;
-
-/** The names to look up; where the input is refused, a handling that only says so, after the caller is let in. */
-async function prepare(
-  handling: AnyHandling,
+/**
+ * Interprets the parameters. Where they are refused, all that is left to do is to say so once the caller is let in;
+ * that counts as one request.
+ */
+async function parse(
+  { parse: interpret, ...steps }: Spec,
+  endpoint: Admitted,
   incoming: Incoming,
-  { email }: AccountPointer,
-): Promise<{
-  readonly pointers: readonly Pointer[];
-  readonly handling: AnyHandling;
-  readonly request: Asked;
-}> {
+  { email }: AccountKey,
+): Promise<Parsed> {
   const { surroundings } = incoming;
   try {
     const read = await incoming.read();
-    const { input, file = NOTHING } = read;
+    const { input: parameters, file = NOTHING } = read;
+    const input = interpret === undefined ? parameters : interpret(parameters);
+    const { keys, reserve = [] } = steps;
     return {
-      pointers: handling.pointers?.(input, email) ?? [],
-      handling,
+      steps,
       request: { input, file, client: incoming.clientName(read), ...surroundings },
+      keys: keys?.(input, email) ?? [],
+      reserve: [typeof reserve === 'function' ? reserve(input) : reserve].flat(),
+      weight: endpoint.weight?.(parameters as never) ?? 1,
     };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -151,65 +166,63 @@ async function prepare(
       throw error;
     };
     const request = { input: undefined, file: NOTHING, client: incoming.clientName({}), ...surroundings };
-    return { pointers: [], handling: { run: refuse }, request };
+    return { steps: { run: refuse }, request, keys: [], reserve: [], weight: 1 };
   }
 }
 
-const isAccepted = (known: Known, account: Pointer, credentials: Credentials): boolean =>
-  isKeyOf(known.follow<Account>(account), credentials.keyDigest);
+const isAccepted = (resolved: Resolved, account: LookupKey, credentials: Credentials): boolean =>
+  isKeyOf(resolved.follow<Account>(account), credentials.keyDigest);
 
-/** The reads of a request under way, and the numbers that it took ahead. */
+/** The reads of a request under way, and the numbers that are reserved for it. */
 interface Started {
-  readonly look: Look<unknown>;
+  readonly request: UnverifiedRequest<unknown>;
   readonly caller: Promise<Caller>;
   /** Refuses a caller who is over their limit of requests. */
   readonly counted: Promise<void>;
   readonly loaded: Promise<unknown>;
-  readonly commit: Context<unknown>['commit'];
-  /** Fills the slots of numbers that were taken and not used, so that no reader waits for them. */
-  readonly giveBack: () => Promise<void>;
+  readonly commit: Request<unknown>['commit'];
+  /** Fills the slots of reserved numbers that were not used, so that no reader waits for them. */
+  readonly release: () => Promise<void>;
 }
 
 function start(
   outside: Outside,
-  request: Asked,
-  handling: AnyHandling,
-  known: Known,
-  account: AccountPointer,
+  { steps, request, reserve }: Parsed,
+  resolved: Resolved,
+  account: AccountKey,
   counter: RequestCounter,
 ): Started {
-  const { userId, ownerId } = known.follow<Account>(account) as Account;
+  const { userId, ownerId } = resolved.follow<Account>(account) as Account;
   const log: Log = {
     table: outside.table,
-    realm: known.realm,
+    realm: resolved.realm,
     now: outside.now,
     wait: outside.wait,
-    onHole: (slots) => outside.count('HolesFilled', undefined, { realm: known.realm, slots }),
+    onHole: (slots) => outside.count('HolesFilled', undefined, { realm: resolved.realm, slots }),
   };
-  const look: Look<unknown> = {
+  const started: UnverifiedRequest<unknown> = {
     ...request,
-    realm: known.realm,
+    realm: resolved.realm,
     userId,
     ...(ownerId !== undefined && { ownerId }),
     email: account.email,
-    known,
+    resolved,
     outside,
     log,
   };
-  const counted = counter.count(known.realm, userId);
-  const count = typeof handling.ahead === 'function' ? handling.ahead(look.input) : handling.ahead;
-  const taken = count === undefined ? [] : takeBlocks(log, [count].flat(), handling.messages);
-  const caller = accessCaller(outside, known.realm, userId, ownerId);
-  const loaded = (async () => handling.load?.(look))();
+  const counted = counter.count(resolved.realm, userId);
+  const reserved = reserve.length === 0 ? [] : allocateBlocks(log, reserve, steps.messages);
+  const caller = accessCaller(outside, resolved.realm, userId, ownerId);
+  const loaded = (async () => steps.load?.(started))();
   // A guess that turns out wrong is thrown away with whatever it met.
-  for (const promise of [...taken, caller, counted, loaded]) promise.catch(ignored);
+  for (const promise of [...reserved, caller, counted, loaded]) promise.catch(ignored);
   return {
-    look,
+    request: started,
     caller,
     counted,
     loaded,
     commit: async (count, plan) => {
-      const numbers = taken.shift();
+      const numbers = reserved.shift();
       let used: readonly number[] = [];
       const result = await commit(
         log,
@@ -226,32 +239,36 @@ function start(
       }
       return result;
     },
-    giveBack: async () => {
-      // A number whose taking failed was perhaps taken all the same: readers fill that hole after its grace.
+    release: async () => {
+      // A number whose allocation failed was perhaps allocated all the same: readers fill that hole after its grace.
       // Blocks are used in their order, so that those that are left stand side by side: one tombstone is for all.
-      const unused = Promise.all(taken.splice(0));
-      await unused.then((blocks) => giveBack(log, joinNumbers(blocks))).catch(ignored);
+      const unused = Promise.all(reserved.splice(0));
+      await unused.then((blocks) => release(log, joinNumbers(blocks))).catch(ignored);
     },
   };
 }
 
-/** Takes numbers of the log for several commits, in one step. */
-function takeBlocks(log: Log, sizes: readonly number[], messages: number | undefined): Promise<Numbers>[] {
+/** Allocates numbers of the log for several commits, in one step. */
+function allocateBlocks(
+  log: Log,
+  sizes: readonly number[],
+  messages: number | undefined,
+): Promise<Numbers>[] {
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  const blocks = takeNumbers(log, total, messages).then((numbers) => splitNumbers(numbers, sizes));
+  const blocks = allocate(log, total, messages).then((numbers) => splitNumbers(numbers, sizes));
   return sizes.map(async (_, i) => (await blocks)[i] as Numbers);
 }
 
-async function finish(started: Started, endpoint: Admitted, handling: AnyHandling): Promise<object> {
+async function finish(started: Started, endpoint: Admitted, steps: Steps): Promise<object> {
   try {
     const caller = await started.caller;
     checkWebhookBot(caller, endpoint);
     await started.counted;
     checkAudience(caller, endpoint);
     const loaded = await started.loaded;
-    return await handling.run({ ...started.look, caller, commit: started.commit }, loaded);
+    return await steps.run({ ...started.request, caller, commit: started.commit }, loaded);
   } finally {
-    await started.giveBack();
+    await started.release();
   }
 }
 

@@ -5,7 +5,7 @@ import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
 import { pathFields, queryFields, readForm } from './form.ts';
 import { checkAddress, type Read, readParameters } from './parameters.ts';
 import { type PublicAddress, publicAddress } from './public-address.ts';
-import type { Look } from './request.ts';
+import type { UnverifiedRequest } from './request.ts';
 
 /** A request as the gateway handed it over. Nothing of its body is parsed before `read` is called. */
 export class Incoming {
@@ -30,7 +30,7 @@ export class Incoming {
   }
 
   /** What handlers are told of the request besides its parameters. */
-  get surroundings(): Pick<Look<unknown>, 'baseUrl' | 'cookies' | 'fromOtherSite'> {
+  get surroundings(): Pick<UnverifiedRequest<unknown>, 'baseUrl' | 'cookies' | 'fromOtherSite'> {
     return {
       baseUrl: this.address.baseUrl,
       cookies: this.header('cookie'),

@@ -1,18 +1,20 @@
 import type { Caller } from '../domain/caller.ts';
 import type { Outside } from '../domain/outside.ts';
-import type { Known, Pointer } from '../domain/pointer.ts';
+import type { LookupKey, Resolved } from '../domain/pointer.ts';
 import type { Change } from '../log/commit.ts';
 import type { Log } from '../log/log.ts';
 
-/** A request before the caller is loaded: what its own reads may use. Ids in it may still be guesses. */
-export interface Look<I> {
+/** A request before its caller is verified, for the reads of its endpoint. Its ids may be remembered ones that are wrong. */
+export interface UnverifiedRequest<I> {
+  /** The parameters, as `parse` of the handler interpreted them. */
   readonly input: I;
   readonly realm: string;
   readonly userId: number;
   readonly ownerId?: number;
   /** The address that the caller gave. */
   readonly email: string;
-  readonly known: Known;
+  /** What the lookup keys led to. */
+  readonly resolved: Resolved;
   readonly outside: Outside;
   readonly log: Log;
   /** Name of the client program, at most 30 characters. */
@@ -27,27 +29,38 @@ export interface Look<I> {
   readonly file: Uint8Array;
 }
 
-/** A request with its caller, verified and allowed in. */
-export interface Context<I> extends Look<I> {
+/** A request whose caller is verified and may call this endpoint. */
+export interface Request<I> extends UnverifiedRequest<I> {
   readonly caller: Caller;
-  /** Commits a change in one transaction (see `shared/log/commit.ts`), with numbers taken ahead if there are any. */
+  /**
+   * Commits a change in one transaction (`shared/log/commit.ts`), with reserved numbers as long as they are enough. A
+   * commit that needs more allocates its own, which takes one more round trip.
+   */
   readonly commit: <T>(count: number, plan: (numbers: readonly number[]) => Change<T>) => Promise<T>;
 }
 
 /**
- * What a function does with its endpoint, in two steps, so that a warm container needs one round trip to read:
- * `load` only reads, and may run on remembered ids while they are being verified; `run` decides and writes.
+ * How a function handles its endpoint, in the order in which it happens. `P` are the parameters as declared, `I` is what
+ * `parse` makes of them, `D` what was loaded, `R` the reply, `C` the clients.
+ *
+ * `load` only reads. It may run on remembered ids while they are being verified, so that a warm container reads
+ * everything in one round trip. `run` decides and writes.
  */
-export interface Handling<I, D, R, T = unknown> {
-  /** Names in the input that lead to ids, to be looked up together with the credentials, and hints for this caller. */
-  readonly pointers?: (input: I, email: string) => readonly Pointer[];
-  readonly load?: (look: Look<I>) => Promise<D>;
+export interface HandlerSpec<P, I, D, R, C = unknown> {
   /**
-   * How many numbers of the log to take ahead, beside the reads: what the endpoint usually needs. A list is for several
-   * commits at once, each of which takes the next numbers of the list.
+   * Interprets the parameters, once for each request, for all that follows. Refuses bad input before anything is read.
+   * Pure: it knows nothing but the parameters. Left out where they need no interpretation.
    */
-  readonly ahead?: number | ((input: I) => number | readonly number[]);
+  readonly parse?: (parameters: P) => I;
+  /** Names in the input that lead to ids, looked up together with the credentials; and hints for this caller. */
+  readonly keys?: (input: I, email: string) => readonly LookupKey[];
+  readonly load?: (request: UnverifiedRequest<I>) => Promise<D>;
+  /**
+   * How many numbers of the log to reserve while the request is loaded: as many as its commit usually needs. A list is
+   * for several commits, each of which takes the next entry. What is not used is released.
+   */
+  readonly reserve?: number | ((input: I) => number | readonly number[]);
   /** Of how many of these numbers messages are made. */
   readonly messages?: number;
-  readonly run: (context: Context<I> & { readonly tools: T }, loaded: D) => Promise<R> | R;
+  readonly run: (request: Request<I> & { readonly clients: C }, loaded: D) => Promise<R> | R;
 }

@@ -5,14 +5,14 @@ import { Refusal } from '../domain/problems.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Input, Parameter } from '../endpoints/parameter.ts';
 import { isThrottled } from '../table/outcome.ts';
-import { admit } from './admission.ts';
+import { authenticateAndLoad } from './admission.ts';
+import { type ClientFactories, type Clients, clientsFor } from './clients.ts';
 import { outsideOf } from './container.ts';
 import { delivered } from './delivery.ts';
 import { Incoming } from './incoming.ts';
 import { operatorLog } from './operator-log.ts';
 import { documentReply, FAULT, failure, fileReply, planned, type ServedFile, success } from './reply.ts';
-import type { Handling } from './request.ts';
-import { type Made, type Makers, toolsOf } from './tools.ts';
+import type { HandlerSpec } from './request.ts';
 
 type Lambda = (event: APIGatewayProxyEvent, context?: LambdaContext) => Promise<APIGatewayProxyResult>;
 
@@ -20,23 +20,24 @@ type Lambda = (event: APIGatewayProxyEvent, context?: LambdaContext) => Promise<
 export type Served = Lambda & { readonly with: (outside: Outside) => Lambda; readonly endpoint: Endpoint };
 
 /**
- * Makes the Lambda handler of an endpoint that needs credentials: authenticate, parse and load (side by side where the
+ * Makes the Lambda handler of an endpoint that needs credentials: parse, authenticate and load (side by side where the
  * request is small), check who may call, run, and put the outcome into the envelope. Every way in and out of a function
  * is here.
  *
- * `makers` are the tools besides the table that `run` gets as `context.tools` (`shared/serve/tools.ts`).
+ * `factories` make the clients besides the table that `run` gets as `request.clients` (`shared/serve/clients.ts`).
  */
 export function serve<
   P extends Record<string, Parameter>,
   R extends object,
+  I = Input<P>,
   D = undefined,
-  M extends Makers = Record<never, never>,
->(endpoint: Endpoint<P, R>, handling: Handling<Input<P>, D, R, Made<M>>, makers?: M): Served {
-  const { run, ...before } = handling as Handling<unknown, unknown, object, unknown>;
+  F extends ClientFactories = Record<never, never>,
+>(endpoint: Endpoint<P, R>, spec: HandlerSpec<Input<P>, I, D, R, Clients<F>>, factories?: F): Served {
+  const { run, ...before } = spec as HandlerSpec<unknown, unknown, unknown, object, unknown>;
   return served(endpoint, (outside, incoming) =>
-    admit(outside, endpoint, incoming, {
+    authenticateAndLoad(outside, endpoint, incoming, {
       ...before,
-      run: (context, loaded) => run({ ...context, tools: toolsOf(outside, makers ?? {}) }, loaded),
+      run: (request, loaded) => run({ ...request, clients: clientsFor(outside, factories ?? {}) }, loaded),
     }),
   );
 }
@@ -45,7 +46,7 @@ export function serve<
 export function serveAnyone<
   P extends Record<string, Parameter>,
   R extends object,
-  M extends Makers = Record<never, never>,
+  M extends ClientFactories = Record<never, never>,
 >(
   endpoint: Endpoint<P, R>,
   run: (look: {
@@ -54,34 +55,34 @@ export function serveAnyone<
     readonly baseUrl: string;
     readonly cookies: string | undefined;
     readonly outside: Outside;
-    readonly tools: Made<M>;
+    readonly clients: Clients<M>;
   }) => Promise<R>,
-  makers?: M,
+  factories?: M,
 ): Served {
   return served(endpoint, async (outside, incoming) => {
     const { input } = await incoming.read();
-    const tools = toolsOf(outside, makers ?? ({} as M));
+    const clients = clientsFor(outside, factories ?? ({} as M));
     return run({
       input: input as Input<P>,
       ...incoming.surroundings,
       host: incoming.address.host,
       outside,
-      tools,
+      clients,
     });
   });
 }
 
-/** The same for an endpoint that serves a file to anyone. It knows its tools only, and no organization. */
-export function serveFile<P extends Record<string, Parameter>, M extends Makers>(
+/** The same for an endpoint that serves a file to anyone. It knows its clients only, and no organization. */
+export function serveFile<P extends Record<string, Parameter>, M extends ClientFactories>(
   endpoint: Endpoint<P, object>,
-  run: (look: { readonly input: Input<P>; readonly tools: Made<M> }) => Promise<ServedFile>,
-  makers: M,
+  run: (look: { readonly input: Input<P>; readonly clients: Clients<M> }) => Promise<ServedFile>,
+  factories: M,
 ): Served {
   return handlerOf(
     endpoint,
     async (outside, incoming) => {
       const { input } = await incoming.read();
-      return fileReply(await run({ input: input as Input<P>, tools: toolsOf(outside, makers) }));
+      return fileReply(await run({ input: input as Input<P>, clients: clientsFor(outside, factories) }));
     },
     () => bare,
   );

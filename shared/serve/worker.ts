@@ -2,8 +2,8 @@ import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { Outside } from '../domain/outside.ts';
 import type { QueueWorker, ScheduledWorker } from '../endpoints/worker.ts';
 import { isThrottled } from '../table/outcome.ts';
+import { type ClientFactories, type Clients, clientsFor } from './clients.ts';
 import { outsideOf } from './container.ts';
-import { type Made, type Makers, toolsOf } from './tools.ts';
 
 /** A message of a worker's queue. */
 export interface WorkRecord {
@@ -33,12 +33,12 @@ export type ServedSchedule = Served<ScheduledWorker, unknown, void>;
  * one for which `run` throws is reported, to the operator and to SQS, and only it comes again, until the queue gives
  * it up to its dead letters. SQS may deliver a message twice, so `run` must not mind.
  *
- * `makers` are the tools besides the table that `run` gets (`shared/serve/tools.ts`).
+ * `factories` make the clients besides the table that `run` gets (`shared/serve/clients.ts`).
  */
-export const servesQueue = <M extends Makers = Record<never, never>>(
+export const servesQueue = <M extends ClientFactories = Record<never, never>>(
   worker: QueueWorker,
-  run: (outside: Outside, record: WorkRecord, tools: Made<M>) => Promise<void>,
-  makers?: M,
+  run: (outside: Outside, record: WorkRecord, clients: Clients<M>) => Promise<void>,
+  factories?: M,
 ): ServedQueue =>
   served(worker, async (outside, { Records }: Pick<SQSEvent, 'Records'>, context) => {
     const deadline = deadlineOf(outside, context);
@@ -50,7 +50,7 @@ export const servesQueue = <M extends Makers = Record<never, never>>(
           await run(
             outside,
             { id: messageId, body: parsed, receives, deadline },
-            toolsOf(outside, made(makers)),
+            clientsFor(outside, made(factories)),
           );
           return [];
         } catch (error) {
@@ -68,14 +68,14 @@ export const servesQueue = <M extends Makers = Record<never, never>>(
  * ended at its deadline (milliseconds since 1970 by the clock of `outside`), so `run` must be able to go on where it,
  * or another, stopped. What it throws is reported, and Lambda runs it again.
  */
-export const servesSchedule = <M extends Makers = Record<never, never>>(
+export const servesSchedule = <M extends ClientFactories = Record<never, never>>(
   worker: ScheduledWorker,
-  run: (outside: Outside, deadline: number, tools: Made<M>) => Promise<void>,
-  makers?: M,
+  run: (outside: Outside, deadline: number, clients: Clients<M>) => Promise<void>,
+  factories?: M,
 ): ServedSchedule =>
   served(worker, async (outside, _event: unknown, context) => {
     try {
-      await run(outside, deadlineOf(outside, context), toolsOf(outside, made(makers)));
+      await run(outside, deadlineOf(outside, context), clientsFor(outside, made(factories)));
     } catch (error) {
       outside.report({ level: 'ERROR', worker: worker.id, error: traceOf(error) });
       countFailure(outside, worker, error);
@@ -107,7 +107,7 @@ function countFailure(
   count('WorkFailures', id, details);
 }
 
-const made = <M extends Makers>(makers: M | undefined): M => makers ?? ({} as M);
+const made = <M extends ClientFactories>(factories: M | undefined): M => factories ?? ({} as M);
 
 const deadlineOf = ({ now }: Outside, context: Clock): number => now() + context.getRemainingTimeInMillis();
 

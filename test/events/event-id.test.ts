@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getEvents } from '../../functions/events/get.ts';
 import { eventIdOf, numberOf } from '../../shared/domain/event/event-id.ts';
-import { takeNumbers } from '../../shared/log/log.ts';
+import { allocate } from '../../shared/log/log.ts';
 import { type Client, givenClient, said, sendTo, virtualTime } from '../support/event-queue.ts';
 import { mishaps } from '../support/faults.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
@@ -92,7 +92,7 @@ describe('a log so quiet that a client has had 999 heartbeats', () => {
     const client = await givenClient(realm, member);
     client.last = lastBeat(await lastNumber(realm));
     // A writer that has its number and is still at work.
-    await takeNumbers(realm.log, 1);
+    await allocate(realm.log, 1);
     const through = realm.container(undefined, virtualTime());
     const reply = await client.ask({ dont_block: false }, through);
     expect(reply).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_HIT' } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
-import { fill, takeNumbers } from '../../shared/log/log.ts';
+import { allocate, fill } from '../../shared/log/log.ts';
 import { givenClient, said, sendTo } from '../support/event-queue.ts';
 import { givenBot } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
@@ -78,7 +78,7 @@ describe('a poll that does not block', () => {
   it('acknowledges what was not for the client, so that it is not read again and again', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member);
-    const numbers = await takeNumbers(realm.log, 250);
+    const numbers = await allocate(realm.log, 250);
     for (const seq of numbers) await fill(realm.log, seq);
     expect(await client.poll()).toEqual([{ type: 'heartbeat', id: eventIdOf(await lastNumber(realm)) + 1 }]);
     expect(await client.poll()).toEqual([]);

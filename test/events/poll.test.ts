@@ -3,7 +3,7 @@ import { handler as regenerateBotKey } from '../../functions/bots/regenerateKey.
 import { handler as deleteQueue } from '../../functions/events/delete.ts';
 import { handler as regenerateOwnKey } from '../../functions/users/regenerateKey.ts';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
-import { takeNumbers } from '../../shared/log/log.ts';
+import { allocate } from '../../shared/log/log.ts';
 import { GRACE } from '../../shared/log/run.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { givenClient, refusedQueue, said, sendTo, virtualTime } from '../support/event-queue.ts';
@@ -133,7 +133,7 @@ describe('a poll that blocks', () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);
-    await takeNumbers(realm.log, 2);
+    await allocate(realm.log, 2);
     await sendTo(realm, admin, realm.channels.general, 'behind a hole');
     expect(await client.poll()).toEqual([]);
     const time = virtualTime();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Change, commit, Stale } from '../../shared/log/commit.ts';
-import { fill, giveBack, type Log, takeNumbers } from '../../shared/log/log.ts';
+import { allocate, fill, type Log, release } from '../../shared/log/log.ts';
 import type { Entry } from '../../shared/log/slot.ts';
 import { key } from '../../shared/table/keys.ts';
 import { conflict, fault, lost, type Mishap, mishaps, refusedWith, unheard } from '../support/faults.ts';
@@ -82,7 +82,7 @@ describe('a commit', () => {
 
   it('takes new numbers when a reader took it for dead', async () => {
     const { log, say, applied, truth } = await scene();
-    const taken = await takeNumbers(truth, 3);
+    const taken = await allocate(truth, 3);
     for (const seq of [...taken].reverse().slice(0, 2)) await fill(truth, seq);
     const id = await commit(log, 1, say('late'), Promise.resolve(taken));
     expect(id).toBeGreaterThan(taken[2] as number);
@@ -96,7 +96,7 @@ describe('a commit', () => {
     let late = async (): Promise<unknown> => undefined;
     const held: Mishap = async (send) => {
       late = send;
-      const [open] = await takeNumbers(truth, 1);
+      const [open] = await allocate(truth, 1);
       await fill(truth, (open as number) - 1);
       throw fault('TimeoutError');
     };
@@ -240,14 +240,14 @@ describe('a commit whose time is up', () => {
 describe('numbers taken ahead', () => {
   it('are used from the top, and one slot stands for those that were too many', async () => {
     const { log, say, truth } = await scene();
-    const taken = await takeNumbers(truth, 3);
+    const taken = await allocate(truth, 3);
     expect(await commit(log, 1, say('one'), Promise.resolve(taken))).toBe(taken[2]);
     expect(await slotsOf(truth)).toMatchObject([{ seq: taken[2], width: 3 }]);
   });
 
   it('are given back when they are too few', async () => {
     const { log, truth } = await scene();
-    const taken = await takeNumbers(truth, 1);
+    const taken = await allocate(truth, 1);
     const two = entries(eventFor({ type: 'a' }), eventFor({ type: 'b' }));
     await commit(log, 2, () => ({ writes: [], entries: two, result: 0 }), Promise.resolve(taken));
     expect(await slotsOf(truth)).toMatchObject([{ seq: taken[0], kind: 'tombstone' }, { width: 2 }]);
@@ -256,11 +256,11 @@ describe('numbers taken ahead', () => {
   it('are given back in spite of a conflict, and left alone where they are used', async () => {
     const conflicting = refusedWith(() => fault('TransactionConflictException'));
     const { log, say, truth } = await scene({ put: [conflicting, unheard] });
-    const numbers = await takeNumbers(truth, 2);
+    const numbers = await allocate(truth, 2);
     // The reply to the tombstone is lost; the next try finds the slot taken, which is as good.
-    expect(await giveBack(log, numbers)).toBe(false);
+    expect(await release(log, numbers)).toBe(false);
     const id = await commit(log, 1, say('used'));
-    expect(await giveBack(log, [id])).toBe(false);
+    expect(await release(log, [id])).toBe(false);
     expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone', width: 2 }, { kind: 'message' }]);
   });
 });
@@ -273,7 +273,7 @@ describe('changes of one thing under numbers that were taken early', () => {
       entries: [eventFor({ type: 'renamed', value })],
       result: undefined,
     });
-    const early = await takeNumbers(truth, 1);
+    const early = await allocate(truth, 1);
     await commit(log, 1, name('second'));
     await commit(log, 1, name('last'), Promise.resolve(early));
     const told = (await entriesIn(truth)).map((entry) => 'payload' in entry && entry.payload.value);
@@ -295,7 +295,7 @@ describe('changes of one thing under numbers that were taken early', () => {
       entries: [eventFor({ type: 'renamed', value })],
       result: undefined,
     });
-    const early = await takeNumbers(truth, 1);
+    const early = await allocate(truth, 1);
     await commit(log, 1, rename('first', undefined));
     await expect(commit(log, 1, rename('other', undefined), Promise.resolve(early))).rejects.toThrow(Stale);
     expect(await truth.table.get(counted)).toMatchObject({ name: 'first' });

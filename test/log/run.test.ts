@@ -1,7 +1,7 @@
 import type { QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { commit } from '../../shared/log/commit.ts';
-import { fill, type Log, takeNumbers } from '../../shared/log/log.ts';
+import { allocate, fill, type Log } from '../../shared/log/log.ts';
 import {
   GIVEN_UP,
   GRACE,
@@ -21,7 +21,7 @@ async function scene(plan: Parameters<typeof mishaps>[0] = {}) {
   const realm = await newRealm();
   const { log: reader } = realm.container(mishaps(plan));
   const writer = realm.log;
-  const start = (await takeNumbers(writer, 1))[0] as number;
+  const start = (await allocate(writer, 1))[0] as number;
   await fill(writer, start);
   const say = (content: string, taken?: readonly number[]): Promise<number> =>
     commit(
@@ -79,7 +79,7 @@ describe('the unbroken run', () => {
   it('stops at the first hole though later entries can be seen, and goes on when it is closed', async () => {
     const { reader, writer, start, say } = await scene();
     await say('one');
-    const open = await takeNumbers(writer, 2);
+    const open = await allocate(writer, 2);
     await say('three');
     const run = await look(reader, start);
     expect(said(run)).toEqual(['one']);
@@ -99,7 +99,7 @@ describe('the unbroken run', () => {
   it('is the same whatever the size of its pages', async () => {
     const { reader, writer, start, say } = await scene();
     await say('one');
-    await fill(writer, (await takeNumbers(writer, 1))[0] as number);
+    await fill(writer, (await allocate(writer, 1))[0] as number);
     await commit(writer, 2, () => ({
       writes: [],
       entries: [eventFor({ type: 'a' }), eventFor({ type: 'b' })],
@@ -138,7 +138,7 @@ describe('the unbroken run', () => {
 describe('a hole that stays', () => {
   it('is filled when a reader has known of it for its grace, and its late writer commits once, behind', async () => {
     const { reader, writer, start, say } = await scene();
-    const open = await takeNumbers(writer, 3);
+    const open = await allocate(writer, 3);
     await say('after');
     const { at, head } = await seen(reader, start);
     expect(head).toBe(start);
@@ -150,7 +150,7 @@ describe('a hole that stays', () => {
 
   it('has its whole grace where what stands behind it was written long before it was seen', async () => {
     const { reader, writer, start, say } = await scene();
-    await takeNumbers(writer, 1);
+    await allocate(writer, 1);
     await say('after');
     const late = GIVEN_UP - GRACE - 100;
     const { at } = await seen(later(reader, late), start);
@@ -160,7 +160,7 @@ describe('a hole that stays', () => {
 
   it('is filled at once by a reader that never saw it, when what stands behind it is old', async () => {
     const { reader, writer, start, say } = await scene();
-    await takeNumbers(writer, 1);
+    await allocate(writer, 1);
     await say('after');
     expect(await look(later(reader, GIVEN_UP - 500), start)).toMatchObject({ head: start, ended: 'hole' });
     expect(said(await look(later(reader, GIVEN_UP), start))).toEqual(['after']);
@@ -169,7 +169,7 @@ describe('a hole that stays', () => {
   it('waits beside others in sight, so that many of them take no longer than one', async () => {
     const { reader, writer, start, say } = await scene();
     for (const content of ['one', 'two', 'three']) {
-      await takeNumbers(writer, 1);
+      await allocate(writer, 1);
       await say(content);
     }
     const { at } = await seen(reader, start);
@@ -178,8 +178,8 @@ describe('a hole that stays', () => {
 
   it('waits no longer because something above it was written meanwhile', async () => {
     const { reader, writer, start, say } = await scene();
-    await takeNumbers(writer, 1);
-    const slow = await takeNumbers(writer, 1);
+    await allocate(writer, 1);
+    const slow = await allocate(writer, 1);
     await say('after');
     const { at } = await seen(reader, start);
     await say('slow', slow);
@@ -197,7 +197,7 @@ describe('a hole that stays', () => {
       return send();
     };
     const { log } = realm.container(mishaps({ transact: [slow, slow, slow] }));
-    const taken = await takeNumbers(log, 1);
+    const taken = await allocate(log, 1);
     const entries = [messageTo(realm.channels.general, 1, 'slow')];
     const slowly = commit(log, 1, () => ({ writes: [], entries, result: 0 }), Promise.resolve(taken));
     await say('fast');
@@ -218,7 +218,7 @@ describe('a hole that stays', () => {
       return send();
     };
     const { reader, writer, start, say } = await scene({ put: [overtaken] });
-    const open = await takeNumbers(writer, 3);
+    const open = await allocate(writer, 3);
     await say('after');
     atLast = () => say('before', open);
     const old = later(reader, GIVEN_UP);
@@ -232,7 +232,7 @@ describe('a hole that stays', () => {
     ['the store throttles', refusedWith(() => fault('ThrottlingException'))],
   ])('waits while %s', async (_, mishap) => {
     const { reader, writer, start, say } = await scene({ put: [mishap] });
-    await takeNumbers(writer, 1);
+    await allocate(writer, 1);
     await say('after');
     const old = later(reader, GIVEN_UP);
     expect(await look(old, start)).toMatchObject({ head: start, ended: 'hole' });
@@ -242,7 +242,7 @@ describe('a hole that stays', () => {
   it('is filled from its top, so that a reader which dies in between leaves no half of a block', async () => {
     const dies = refusedWith(() => new Error('the reader died'));
     const { reader, writer, start, say } = await scene({ put: [undefined, dies] });
-    const open = await takeNumbers(writer, 3);
+    const open = await allocate(writer, 3);
     await say('after');
     const old = later(reader, GIVEN_UP);
     await expect(look(old, start)).rejects.toThrow('the reader died');
@@ -255,14 +255,14 @@ describe('a hole that stays', () => {
 
   it('is filled even if the clock of the writer behind it is far ahead', async () => {
     const { reader, writer, start, say } = await scene();
-    await takeNumbers(writer, 1);
+    await allocate(writer, 1);
     await say('after');
     expect(said(await look(later(reader, -3_600_000), start))).toEqual(['after']);
   });
 
   it('is filled in several looks when it is very wide', async () => {
     const { reader, writer, start, say } = await scene();
-    await takeNumbers(writer, 510);
+    await allocate(writer, 510);
     await say('after');
     const old = later(reader, GIVEN_UP);
     expect(await look(old, start)).toMatchObject({ head: start, ended: 'hole' });
@@ -273,7 +273,7 @@ describe('a hole that stays', () => {
 
   it('is passed unfilled where entries are so old that they may have been deleted', async () => {
     const { reader, writer, start, say } = await scene();
-    await takeNumbers(writer, 5);
+    await allocate(writer, 5);
     await say('after');
     expect(said(await look(later(reader, KEPT + 1), start))).toEqual(['after']);
     expect(await slotsOf(writer)).toHaveLength(2);
@@ -301,7 +301,7 @@ describe('an entry that is told with other items of its transaction', () => {
 
   it('waits for the items of what closed a hole before it, too', async () => {
     const { reader, writer, start, say } = await scene();
-    const open = await takeNumbers(writer, 1);
+    const open = await allocate(writer, 1);
     const filled: Entry = { ...eventFor({ type: 'realm_emoji' }), fill: 'emoji' };
     await commit(writer, 1, () => ({ writes: [], entries: [filled], result: 0 }));
     const sights: Sights = new Map();

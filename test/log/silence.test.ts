@@ -4,7 +4,7 @@ import { handler as register } from '../../functions/events/register.ts';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { commit } from '../../shared/log/commit.ts';
-import { joinNumbers, type Numbers, splitNumbers, takeNumbers } from '../../shared/log/log.ts';
+import { allocate, joinNumbers, type Numbers, splitNumbers } from '../../shared/log/log.ts';
 import { readRun, WHOLE } from '../../shared/log/run.ts';
 import { documentClient } from '../../shared/table/client.ts';
 import { said, sendTo } from '../support/event-queue.ts';
@@ -111,7 +111,7 @@ describe('a hole that a living writer may still fill', () => {
   it('is not passed though there was a long silence below it', async () => {
     const { realm, start } = await quiet(5);
     // The first writer after the silence is slow, and others are not.
-    const open = await takeNumbers(realm.log, 1);
+    const open = await allocate(realm.log, 1);
     const say = (content: string, taken?: readonly number[]) => {
       const entries = [messageTo(realm.channels.general, 1, content)];
       return commit(
@@ -132,7 +132,7 @@ describe('a hole that a living writer may still fill', () => {
   it('is not passed where somebody had taken a number within half a day', async () => {
     const realm = await newRealm();
     const start = await lastNumber(realm);
-    await takeNumbers(realm.log, 1);
+    await allocate(realm.log, 1);
     realm.pass(day / 2 - 60_000);
     await sendTo(realm, realm.people.admin, realm.channels.general, 'after');
     const { log } = realm;
@@ -142,7 +142,7 @@ describe('a hole that a living writer may still fill', () => {
 
   it('is not passed where it lies between blocks of one request', async () => {
     const { realm } = await quiet(1);
-    const numbers = await takeNumbers(realm.log, 5);
+    const numbers = await allocate(realm.log, 5);
     expect(numbers.areAfterSilence).toBe(true);
     const [first, second] = splitNumbers(numbers, [2, 3]) as [Numbers, Numbers];
     expect([[...first], first.areAfterSilence]).toEqual([numbers.slice(0, 2), true]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { commit } from '../../shared/log/commit.ts';
-import { fill, type Log, takeNumbers } from '../../shared/log/log.ts';
+import { allocate, fill, type Log } from '../../shared/log/log.ts';
 import { GIVEN_UP, SETTLE, WHOLE } from '../../shared/log/run.ts';
 import { KEPT } from '../../shared/log/slot.ts';
 import { isMilestone, keepSolid, solidEnd } from '../../shared/log/solid.ts';
@@ -32,7 +32,7 @@ const later = (log: Log, ms: number): Log => ({ ...log, now: () => log.now() + m
 
 /** Writes many numbers fast, as a writer that gives them back at once. */
 async function growBy(log: Log, count: number): Promise<number> {
-  const numbers = await takeNumbers(log, count);
+  const numbers = await allocate(log, count);
   await fill(log, numbers.at(-1) as number, { width: count });
   return numbers.at(-1) as number;
 }
@@ -43,7 +43,7 @@ describe('the solid end', () => {
     expect((await solidEnd(log)).seq).toBe(start);
     const one = await say('one');
     expect(await solidEnd(log)).toEqual({ seq: one, messageId: one });
-    const open = await takeNumbers(log, 2);
+    const open = await allocate(log, 2);
     await say('four');
     expect((await solidEnd(log)).seq).toBe(one);
     await say('two', open);
@@ -52,7 +52,7 @@ describe('the solid end', () => {
 
   it('goes behind a hole that has stayed, by filling it', async () => {
     const { log, say } = await scene();
-    await takeNumbers(log, 2);
+    await allocate(log, 2);
     const last = await say('after');
     expect(await solidEnd(later(log, GIVEN_UP))).toEqual({ seq: last, messageId: last });
   });
@@ -96,7 +96,7 @@ describe('the solid end', () => {
 
   it('is found across a region whose events were deleted, without writing there', async () => {
     const { log, say, start } = await scene();
-    await takeNumbers(log, 40);
+    await allocate(log, 40);
     const last = await say('after a long silence');
     expect(await solidEnd(later(log, KEPT))).toMatchObject({ seq: last });
     expect(last).toBe(start + 41);

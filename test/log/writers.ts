@@ -6,7 +6,7 @@ import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts'
 import type { Channel } from '../../shared/domain/channel/channel.ts';
 import { doAddEmoji, EMOJI_EVENTS } from '../../shared/domain/emoji/emoji-change.ts';
 import { type Change, commit } from '../../shared/log/commit.ts';
-import { type Log, takeNumbers } from '../../shared/log/log.ts';
+import { allocate, type Log } from '../../shared/log/log.ts';
 import { GRACE } from '../../shared/log/run.ts';
 import type { Entry } from '../../shared/log/slot.ts';
 import { key } from '../../shared/table/keys.ts';
@@ -137,11 +137,11 @@ async function carryOut(scene: Scene, writer: TestRealm, deed: Deed, content: st
         eventFor({ type: 'news', content: `${content} last` }),
       ]);
     case 'die':
-      await takeNumbers(log, 1 + Math.floor(world.random() * 3));
+      await allocate(log, 1 + Math.floor(world.random() * 3));
       return false;
     case 'fade': {
       // It comes to life again just when readers give it up.
-      const taken = await takeNumbers(log, 3);
+      const taken = await allocate(log, 3);
       await log.wait(GRACE * (0.7 + world.random()));
       const entries = ['first', 'second', 'third'].map((nth) =>
         eventFor({ type: 'news', content: `${content} ${nth}` }),
@@ -182,7 +182,7 @@ async function tell(
     result: undefined,
   };
   const isEarly = world.random() < 0.5;
-  const taken = isEarly ? takeNumbers(log, entries.length + (world.random() < 0.3 ? 1 : 0)) : undefined;
+  const taken = isEarly ? allocate(log, entries.length + (world.random() < 0.3 ? 1 : 0)) : undefined;
   taken?.catch(() => {});
   if (isEarly) await log.wait(world.random() * 300);
   await commit(log, entries.length, () => change, taken);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { handler as getEvents } from '../../functions/events/get.ts';
 import { handler as register } from '../../functions/events/register.ts';
-import { takeNumbers } from '../../shared/log/log.ts';
+import { allocate } from '../../shared/log/log.ts';
 import { GIVEN_UP } from '../../shared/log/run.ts';
 import { operatorLog } from '../../shared/serve/operator-log.ts';
 import { servesQueue, servesSchedule } from '../../shared/serve/worker.ts';
@@ -145,7 +145,7 @@ describe('what is counted', () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { body } = await realm.call(register, member, { event_types: ['message'] });
-    await takeNumbers(realm.log, 3);
+    await allocate(realm.log, 3);
     await sent(realm, member, { to: realm.channels.general });
     realm.pass(GIVEN_UP);
     const poll = { queue_id: body.queue_id, last_event_id: body.last_event_id, dont_block: true };

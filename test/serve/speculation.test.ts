@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as regenerate } from '../../functions/users/regenerateKey.ts';
-import type { Pointer } from '../../shared/domain/pointer.ts';
+import type { LookupKey } from '../../shared/domain/pointer.ts';
 import { endpoint, SMALL_REQUEST, writes } from '../../shared/endpoints/endpoint.ts';
 import { optional, text } from '../../shared/endpoints/parameter.ts';
 import { Stale } from '../../shared/log/commit.ts';
@@ -29,7 +29,7 @@ beforeEach(() => {
   [read, ran, loads, runs] = [[], [], [], []];
 });
 
-const pointer = (name: string): Pointer => ({ kind: 'channelName', name });
+const pointer = (name: string): LookupKey => ({ kind: 'channelName', name });
 
 /** Follows the name of a channel, takes numbers ahead, and commits an event if it is asked to. */
 const probe = serve(
@@ -46,14 +46,14 @@ const probe = serve(
     needs: { table: writes },
   }),
   {
-    pointers: ({ name }) => [pointer(name)],
-    load: ({ input, known }) => {
-      const channel = known.follow<{ channelId: number }>(pointer(input.name))?.channelId;
+    keys: ({ name }) => [pointer(name)],
+    load: ({ input, resolved }) => {
+      const channel = resolved.follow<{ channelId: number }>(pointer(input.name))?.channelId;
       read.push(channel);
       loads.shift()?.();
       return Promise.resolve(channel);
     },
-    ahead: 3,
+    reserve: 3,
     run: async ({ input: { say }, commit }, channel) => {
       ran.push(channel);
       runs.shift()?.();

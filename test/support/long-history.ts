@@ -1,6 +1,6 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { topicConversation } from '../../shared/domain/message/conversation.ts';
-import { takeNumbers } from '../../shared/log/log.ts';
+import { allocate } from '../../shared/log/log.ts';
 import { slotWrites } from '../../shared/log/pack.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
 import type { Send } from '../../shared/table/table.ts';
@@ -31,7 +31,7 @@ export async function givenHistory(
   textOf: TextOf,
 ): Promise<readonly number[]> {
   const [{ userId: senderId }, { userId: other }] = [people.member, people.admin];
-  const numbers = await takeNumbers(log, count, count);
+  const numbers = await allocate(log, count, count);
   const messageOf = (index: number): MessageEntry['message'] => {
     const base = {
       senderId,

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import type { Outside } from '../outside.ts';
-import type { Known } from '../pointer.ts';
+import type { Resolved } from '../pointer.ts';
 import { type EditGround, loadEditGround } from './channel-edit.ts';
 import { checkChannelEdit } from './channel-edit-check.ts';
 import { checkPlan, type EditPlan } from './channel-edit-do.ts';
@@ -8,10 +8,10 @@ import { checkPlan, type EditPlan } from './channel-edit-do.ts';
 /** Reads what a change of the default channels is decided on. One round trip. */
 export const loadDefaultGround = (
   outside: Outside,
-  known: Known,
+  resolved: Resolved,
   userId: number,
   channelId: number,
-): Promise<EditGround> => loadEditGround(outside, known, userId, channelId, {});
+): Promise<EditGround> => loadEditGround(outside, resolved, userId, channelId, {});
 
 /**
  * Decides whether new users are subscribed to the channel from now on: the same edit of it as with

@@ -2,10 +2,10 @@ import { wants } from '../../markdown/wants.ts';
 import type { GroupSettingChange } from '../group/group-setting.ts';
 import { loadNamedInSettings, type NamedInSettings } from '../group/group-setting-check.ts';
 import type { Outside } from '../outside.ts';
-import type { Known, Pointer } from '../pointer.ts';
+import type { LookupKey, Resolved } from '../pointer.ts';
 import { loadQuotaUse } from '../realm/quota.ts';
 import { isWebPublicEnabled } from '../realm/web-public.ts';
-import { loadNamed, type Named, namePointers } from '../send/naming.ts';
+import { loadNamed, type Named, nameLookupKeys } from '../send/naming.ts';
 import { type Channel, channelNameProblem } from './channel.ts';
 import { loadChannel, type Seen } from './channel-access.ts';
 import { type ChannelGroupName, channelGroupNames } from './channel-groups.ts';
@@ -48,29 +48,29 @@ export interface DecidedEdit {
 }
 
 /** The new name, where it can be one; others are refused later, by those who may edit at all. */
-function newName({ new_name }: ChannelEdit): Pointer[] {
+function newName({ new_name }: ChannelEdit): LookupKey[] {
   const name = new_name?.trim();
   return name === undefined || channelNameProblem(name) !== undefined ? [] : [{ kind: 'channelName', name }];
 }
 
 /** The names in an edit, to be looked up before its ground is read. */
-export const editPointers = (edit: ChannelEdit): Pointer[] => [
+export const editLookupKeys = (edit: ChannelEdit): LookupKey[] => [
   ...newName(edit),
-  ...namePointers(wants(edit.description ?? '')),
+  ...nameLookupKeys(wants(edit.description ?? '')),
 ];
 
 /** Reads the ground in one round trip. */
 export async function loadEditGround(
   outside: Outside,
-  known: Known,
+  resolved: Resolved,
   userId: number,
   channelId: number,
   edit: ChannelEdit,
 ): Promise<EditGround> {
   const { table } = outside;
-  const { realm } = known;
+  const { realm } = resolved;
   const [holderId] = newName(edit).flatMap(
-    (pointer) => known.follow<{ channelId: number }>(pointer)?.channelId ?? [],
+    (pointer) => resolved.follow<{ channelId: number }>(pointer)?.channelId ?? [],
   );
   const settings = channelGroupNames.flatMap((name) => edit[name]?.new ?? []);
   const [seen, holder, folder, named, inDescription, channelBytes, notices] = await Promise.all([
@@ -78,7 +78,7 @@ export async function loadEditGround(
     holderId === undefined ? undefined : loadChannel(table, realm, holderId, userId),
     loadFolder(table, realm, edit.folder_id),
     loadNamedInSettings(table, realm, settings),
-    loadNamed(outside, known, wants(edit.description ?? ''), userId),
+    loadNamed(outside, resolved, wants(edit.description ?? ''), userId),
     loadQuotaUse(table, realm, 'channels'),
     loadNoticeGround(table, realm, channelId),
   ]);

@@ -5,7 +5,7 @@ import { key } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import { firstCodePoints } from '../folding.ts';
 import { holds, isAdministrator } from '../permission.ts';
-import type { Pointer } from '../pointer.ts';
+import type { LookupKey } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { bytesOf, doUseQuota } from '../realm/quota.ts';
 import { type CustomEmoji, emojiObject, type NamedEmoji } from './emoji.ts';
@@ -20,7 +20,7 @@ const NAME = /^[a-z0-9_-]*[a-z0-9]$/;
 export const emojiNameOf = (given: string): string => given.trim().replaceAll(' ', '_');
 
 /** Where the active emoji of this name is found. One that is too long leads nowhere, and fits into a key all the same. */
-export const emojiPointer = (name: string): Pointer => ({
+export const emojiLookupKey = (name: string): LookupKey => ({
   kind: 'emojiName',
   name: firstCodePoints(name, LONGEST_NAME + 1),
 });

@@ -2,7 +2,7 @@ import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import { hasContentAccess } from '../channel/channel-access.ts';
 import type { Outside } from '../outside.ts';
-import type { Known } from '../pointer.ts';
+import type { Resolved } from '../pointer.ts';
 import { hiddenUsers } from '../user/user-access.ts';
 import { AT_ONCE } from './message-reach.ts';
 import { loadSource, type Source, sourceOf } from './message-source.ts';
@@ -32,7 +32,7 @@ interface Beginning {
   readonly realm: string;
   readonly userId: number;
   readonly email: string;
-  readonly known: Known;
+  readonly resolved: Resolved;
 }
 
 /**
@@ -40,12 +40,12 @@ interface Beginning {
  * trip, all but the texts of the messages.
  */
 export async function beginFetch(
-  { outside, realm, userId, email, known }: Beginning,
+  { outside, realm, userId, email, resolved }: Beginning,
   asked: readonly AskedTerm[],
   window: Window | ByIds,
 ): Promise<Fetch> {
   const reader = new Reader(outside, realm, userId);
-  const terms = resolveNarrow(asked, known, userId);
+  const terms = resolveNarrow(asked, resolved, userId);
   const source: Source =
     'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, AT_ONCE) } : sourceOf(terms);
   const aboutUnread = terms.filter((term) => isAbout('unread', term));
@@ -53,7 +53,7 @@ export async function beginFetch(
   const ground: Ground = {
     reader,
     source,
-    remembered: placesIn(known, email),
+    remembered: placesIn(resolved, email),
     isFiltered: terms.some((term) => !isGiven(term, source)),
     isUnreadOnly: aboutUnread.some(({ negated }) => !negated),
     recent: () => reader.recent(),

@@ -5,7 +5,7 @@ import { isId, type Seen } from '../channel/channel-access.ts';
 import { mayRead } from '../message/message-access.ts';
 import type { Outside } from '../outside.ts';
 import type { Standing } from '../permission.ts';
-import type { Known, Pointer } from '../pointer.ts';
+import type { LookupKey, Resolved } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { Reader } from './reader.ts';
 
@@ -20,25 +20,25 @@ export interface Target<M = unknown> {
 }
 
 /** The message of a request, to be read in its first round trip. */
-export const messagePointers = (id: number): Pointer[] => (isId(id) ? [{ kind: 'message', id }] : []);
+export const messageLookupKeys = (id: number): LookupKey[] => (isId(id) ? [{ kind: 'message', id }] : []);
 
 /** The message behind an id, as the first round trip found it; undefined where there is none (any more). */
-export function followMessage(known: Known, id: number): MessageSlot | undefined {
-  const [slot] = messagePointers(id).map((pointer) => known.follow<Slot>(pointer));
+export function followMessage(resolved: Resolved, id: number): MessageSlot | undefined {
+  const [slot] = messageLookupKeys(id).map((pointer) => resolved.follow<Slot>(pointer));
   return slot?.kind === 'message' ? slot : undefined;
 }
 
 /** Reads what decides about a message, and `loadMore` beside it. One round trip if that is one. */
 export async function loadTarget<M>(
   outside: Pick<Outside, 'table' | 'now' | 'memory'>,
-  known: Known,
+  resolved: Resolved,
   userId: number,
   id: number,
   loadMore: (message: MessageSlot, reader: Reader) => Promise<M>,
 ): Promise<Target<M> | undefined> {
-  const message = followMessage(known, id);
+  const message = followMessage(resolved, id);
   if (message === undefined) return undefined;
-  const reader = new Reader(outside, known.realm, userId);
+  const reader = new Reader(outside, resolved.realm, userId);
   const [seen, more] = await Promise.all([
     message.channelId === undefined ? undefined : reader.seen(message.channelId),
     loadMore(message, reader),

@@ -1,6 +1,6 @@
 import { isId } from '../channel/channel-access.ts';
 import { codePoints } from '../folding.ts';
-import type { Known, Pointer } from '../pointer.ts';
+import type { LookupKey, Resolved } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';
 import { MOST_PEOPLE } from '../send/recipient.ts';
@@ -135,36 +135,36 @@ function stateIn(operand: Operand): State {
 }
 
 /** The names in a narrow, to be looked up with the credentials. */
-export const narrowPointers = (terms: readonly AskedTerm[]): Pointer[] =>
-  terms.flatMap((term): Pointer[] => {
-    if (term.kind === 'channel') return channelPointer(term.channel);
-    if (term.kind === 'sender') return accountPointer(term.user);
-    return 'people' in term ? term.people.flatMap(accountPointer) : [];
+export const narrowLookupKeys = (terms: readonly AskedTerm[]): LookupKey[] =>
+  terms.flatMap((term): LookupKey[] => {
+    if (term.kind === 'channel') return channelLookupKey(term.channel);
+    if (term.kind === 'sender') return accountLookupKey(term.user);
+    return 'people' in term ? term.people.flatMap(accountLookupKey) : [];
   });
 
 /** A name leads somewhere if it is one at all: what is longer than any name is not looked up. */
-const channelPointer = (ref: ChannelRef): Pointer[] =>
+const channelLookupKey = (ref: ChannelRef): LookupKey[] =>
   typeof ref === 'string' && codePoints(ref.trim()) <= limits.channelName
     ? [{ kind: 'channelName', name: ref.trim() }]
     : [];
-const accountPointer = (ref: UserRef): Pointer[] =>
+const accountLookupKey = (ref: UserRef): LookupKey[] =>
   typeof ref === 'string' && codePoints(ref) <= limits.email ? [{ kind: 'account', email: ref }] : [];
 
 /**
  * The narrow with ids in the place of names. An unknown address is `BAD_NARROW`, and so is an unknown channel, in
  * the very words that a hidden one is refused with.
  */
-export const resolveNarrow = (terms: readonly AskedTerm[], known: Known, userId: number): Term[] =>
+export const resolveNarrow = (terms: readonly AskedTerm[], resolved: Resolved, userId: number): Term[] =>
   terms.map((term): Term => {
     switch (term.kind) {
       case 'channel':
-        return { ...term, channel: channelId(term.channel, known) };
+        return { ...term, channel: channelId(term.channel, resolved) };
       case 'sender':
-        return { ...term, user: personId(term.user, known) };
+        return { ...term, user: personId(term.user, resolved) };
       case 'dm':
-        return { ...term, people: circle([...term.people.map((each) => personId(each, known)), userId]) };
+        return { ...term, people: circle([...term.people.map((each) => personId(each, resolved)), userId]) };
       case 'dmIncluding':
-        return { ...term, people: circle(term.people.map((each) => personId(each, known))) };
+        return { ...term, people: circle(term.people.map((each) => personId(each, resolved))) };
       default:
         return term;
     }
@@ -172,16 +172,16 @@ export const resolveNarrow = (terms: readonly AskedTerm[], known: Known, userId:
 
 const circle = (ids: readonly number[]): number[] => [...new Set(ids)].sort((a, b) => a - b);
 
-function personId(ref: UserRef, known: Known): number {
+function personId(ref: UserRef, resolved: Resolved): number {
   if (typeof ref === 'number') return ref;
-  const [account] = accountPointer(ref).map((pointer) => known.follow<Account>(pointer));
+  const [account] = accountLookupKey(ref).map((pointer) => resolved.follow<Account>(pointer));
   if (account === undefined) throw unknownUser();
   return account.userId;
 }
 
-function channelId(ref: ChannelRef, known: Known): number {
+function channelId(ref: ChannelRef, resolved: Resolved): number {
   if (typeof ref === 'number' && isId(ref)) return ref;
-  const [found] = channelPointer(ref).map((pointer) => known.follow<{ channelId: number }>(pointer));
+  const [found] = channelLookupKey(ref).map((pointer) => resolved.follow<{ channelId: number }>(pointer));
   if (found === undefined) throw unknownChannel();
   return found.channelId;
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { key } from '../../table/keys.ts';
 import { folded } from '../folding.ts';
 import type { Outside } from '../outside.ts';
-import type { Known, Pointer } from '../pointer.ts';
+import type { LookupKey, Resolved } from '../pointer.ts';
 import type { Fetch } from './message-fetch.ts';
 import { isPersonal } from './message-source.ts';
 import { type AskedTerm, isAbout } from './narrow.ts';
@@ -30,7 +30,7 @@ const MOST_PLACES = 1_000;
 const KEPT = 90 * 24 * 3_600;
 
 /** The hint is of use where a narrow does not say by itself where to look. */
-export const placesPointers = (terms: readonly AskedTerm[], email: string): Pointer[] =>
+export const placesLookupKeys = (terms: readonly AskedTerm[], email: string): LookupKey[] =>
   terms.some(saysWhere) ? [] : [{ kind: 'places', email }];
 
 const saysWhere = (term: AskedTerm): boolean =>
@@ -38,8 +38,8 @@ const saysWhere = (term: AskedTerm): boolean =>
   (term.kind === 'id' || term.kind === 'dm' || term.kind === 'channel' || isAbout('starred', term));
 
 /** The hint, if it was looked up and there is one. */
-export const placesIn = (known: Known, email: string): Places | undefined =>
-  known.follow<Places>({ kind: 'places', email });
+export const placesIn = (resolved: Resolved, email: string): Places | undefined =>
+  resolved.follow<Places>({ kind: 'places', email });
 
 /**
  * Remembers the places that a fetch looked at for the next one, if they are not what was remembered. `firstUnread` is

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { commit } from '../../log/commit.ts';
 import { decideAnew } from '../../log/decide-anew.ts';
-import { type Log, takeNumbers } from '../../log/log.ts';
+import { allocate, type Log } from '../../log/log.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
 import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS } from '../../markdown/mention.ts';
 import { type Wants, wants } from '../../markdown/wants.ts';
@@ -11,9 +11,9 @@ import type { Channel, Subscription } from '../channel/channel.ts';
 import { type MailAddress, SERVICE } from '../channel/channel-mail.ts';
 import { normalizedContent } from '../message/message-text.ts';
 import type { Outside } from '../outside.ts';
-import { type Known, lookUpIn } from '../pointer.ts';
+import { lookUpIn, type Resolved } from '../pointer.ts';
 import { Refusal } from '../problems.ts';
-import { loadNamed, namePointers, withoutUsers } from '../send/naming.ts';
+import { loadNamed, nameLookupKeys, withoutUsers } from '../send/naming.ts';
 import { type Delivery, type Draft, doSend } from '../send/send.ts';
 import { checkChannelMessage, type Destination, loadDestination } from '../send/send-channel.ts';
 import { type SendToken, type Sent, sentKey } from '../send/sent.ts';
@@ -98,7 +98,7 @@ async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddre
     used = numbers;
     return doSend(realm, decided.draft, delivery, numbers);
   };
-  await commit(log, count, change, takeNumbers(log, count, 1));
+  await commit(log, count, change, allocate(log, count, 1));
   // Like after every other commit, for the next registration.
   if (isMilestone(used)) {
     await keepSolid(log).catch((error: Error) => outside.report({ level: 'WARN', solid: error.message }));
@@ -183,7 +183,7 @@ async function decide(
 ): Promise<{ readonly draft: Draft; readonly delivery: Delivery } | undefined> {
   const { caller, person, topic } = place;
   const names = wants(draft.content);
-  const known = await lookUpIn(outside.table, caller.realmId, namePointers(names));
+  const known = await lookUpIn(outside.table, caller.realmId, nameLookupKeys(names));
   const [named, destination] = await Promise.all([
     loadNamed(outside, known, names, person.userId),
     loadPlace(outside, place, names, known),
@@ -204,12 +204,12 @@ async function loadPlace(
   outside: Outside,
   { caller, person: { userId, ownerId }, channelId, topic }: Place,
   names: Wants,
-  known: Known,
+  resolved: Resolved,
 ): Promise<Destination | undefined> {
   const sender = { userId: caller.user.userId, ...(ownerId !== undefined && { ownerId }) };
-  const at = key('subscription', { realm: known.realm, userId, channelId });
+  const at = key('subscription', { realm: resolved.realm, userId, channelId });
   const [destination, subscription] = await Promise.all([
-    loadDestination(outside, sender, { kind: 'channel', id: channelId }, topic, names, known),
+    loadDestination(outside, sender, { kind: 'channel', id: channelId }, topic, names, resolved),
     outside.table.get<Subscription>(at),
   ]);
   return destination && { ...destination, subscription };

@@ -7,7 +7,7 @@ import type { Write } from '../../table/write.ts';
 import type { Caller } from '../caller.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import type { Outside } from '../outside.ts';
-import type { Known } from '../pointer.ts';
+import type { Resolved } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { checkGroupMentions, checkWildcards } from '../send/mention-permission.ts';
 import { followersOf, loadMentionable, type Mentionable } from '../send/mentioned.ts';
@@ -37,18 +37,18 @@ export interface RewriteGround {
 /** Reads it. One round trip. */
 export async function loadRewrite(
   outside: Outside,
-  known: Known,
+  resolved: Resolved,
   userId: number,
   { channelId, topic = '' }: MessageSlot,
   names: Wants,
 ): Promise<RewriteGround> {
   const { table } = outside;
-  const { realm } = known;
+  const { realm } = resolved;
   const [named, mentionable, count, stored] = await Promise.all([
-    loadNamed(outside, known, names, userId),
+    loadNamed(outside, resolved, names, userId),
     channelId === undefined
       ? []
-      : loadMentionable(outside, realm, channelId, topic, namedUserIds(names, known)),
+      : loadMentionable(outside, realm, channelId, topic, namedUserIds(names, resolved)),
     channelId === undefined ? undefined : table.get<ChannelCount>(key('channelCount', { realm, channelId })),
     channelId === undefined ? undefined : table.get<Topic>(topicKey(realm, { channelId, topic })),
   ]);

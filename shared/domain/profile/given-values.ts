@@ -2,9 +2,9 @@ import { renderDescription } from '../../markdown/render.ts';
 import { type Wants, wants } from '../../markdown/wants.ts';
 import type { Caller } from '../caller.ts';
 import type { Outside } from '../outside.ts';
-import type { Known, Pointer } from '../pointer.ts';
+import type { LookupKey, Resolved } from '../pointer.ts';
 import { badRequest } from '../problems.ts';
-import { foundFor, loadNamed, type Named, namePointers, withoutUsers } from '../send/naming.ts';
+import { foundFor, loadNamed, type Named, nameLookupKeys, withoutUsers } from '../send/naming.ts';
 import type { User } from '../user/user.ts';
 import { hiddenUsers } from '../user/user-access.ts';
 import { loadUsersById } from '../user/user-list.ts';
@@ -27,7 +27,7 @@ export interface GivenValues extends ProfileGround {
 interface Giving {
   readonly outside: Outside;
   readonly realm: string;
-  readonly known: Known;
+  readonly resolved: Resolved;
   readonly userId: number;
 }
 
@@ -36,18 +36,19 @@ const namesIn = (data: readonly AskedValue[]): Wants =>
   wants(data.map(({ value }) => (typeof value === 'string' ? value : '')).join('\n'));
 
 /** The names in values, as pointers to look up before anything else. */
-export const valuePointers = (data: readonly AskedValue[] = []): Pointer[] => namePointers(namesIn(data));
+export const valueLookupKeys = (data: readonly AskedValue[] = []): LookupKey[] =>
+  nameLookupKeys(namesIn(data));
 
 /** Reads what values for the profile of `ofUserId` are decided on. One round trip. */
 export async function loadGivenValues(
-  { outside, realm, known, userId }: Giving,
+  { outside, realm, resolved, userId }: Giving,
   ofUserId: number,
   data: readonly AskedValue[],
 ): Promise<GivenValues> {
   const listed = data.flatMap(({ value }) => (typeof value === 'string' ? [] : (value ?? [])));
   const [ground, named, users] = await Promise.all([
     loadProfileGround(outside.table, realm, ofUserId),
-    loadNamed(outside, known, namesIn(data), userId),
+    loadNamed(outside, resolved, namesIn(data), userId),
     loadUsersById(outside.table, realm, listed),
   ]);
   return { ...ground, data, named, listed: users };

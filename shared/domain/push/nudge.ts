@@ -36,12 +36,15 @@ export async function tryToNudge(
  * Wakes the worker after something was committed that people may be notified of, or need not be any more. Where nobody
  * has a device, which is known from what the request has read anyway, it costs nothing.
  */
-export async function wakePush(context: {
+export async function wakePush({
+  caller,
+  outside,
+  clients,
+}: {
   readonly caller: Pick<Caller, 'realm' | 'realmId'>;
   readonly outside: Outside;
-  readonly tools: { readonly queues: Queues };
+  readonly clients: { readonly queues: Queues };
 }): Promise<void> {
-  const { caller, outside, tools } = context;
   if (!caller.realm.hasPushDevices) return;
-  await tryToNudge(outside, tools.queues, { realm: caller.realmId });
+  await tryToNudge(outside, clients.queues, { realm: caller.realmId });
 }

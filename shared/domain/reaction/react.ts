@@ -7,7 +7,7 @@ import { messageKey, stillThere, type Target } from '../fetch/message-target.ts'
 import type { Reader } from '../fetch/reader.ts';
 import { folded } from '../folding.ts';
 import { hearersOf } from '../message/message-hearers.ts';
-import type { Known } from '../pointer.ts';
+import type { Resolved } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { doSetVisibility, type UserTopic } from '../topic/user-topic.ts';
 import { automaticPolicy, visibility } from '../topic/visibility.ts';
@@ -95,7 +95,7 @@ export function checkReaction(
   userId: number,
   { message, more: { state } }: Target<ReactionGround>,
   given: Emoji,
-  known: Known,
+  resolved: Resolved,
 ): Emoji {
   if (isBehind(message, state)) throw new Stale([]);
   if (reactionOf(userId, message, state, given) !== undefined) throw refusal('reactionExists');
@@ -105,7 +105,7 @@ export function checkReaction(
   }
   const same = inMessage.find((reaction) => isSameEmoji(reaction, given)) ?? withEmoji(state, given);
   if (same !== undefined) return { ...given, name: same.name };
-  checkEmoji(given, known);
+  checkEmoji(given, resolved);
   return given;
 }
 

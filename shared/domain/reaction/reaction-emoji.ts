@@ -1,5 +1,5 @@
 import { emojiCode } from '../../markdown/emoji-table.ts';
-import type { Known, Pointer } from '../pointer.ts';
+import type { LookupKey, Resolved } from '../pointer.ts';
 import { badRequest, Refusal } from '../problems.ts';
 import type { Emoji, EmojiKey, ReactionType } from './reaction.ts';
 
@@ -17,19 +17,19 @@ export interface GivenEmoji {
 }
 
 /** The name as a pointer to the organization's own emoji, which wins over a built-in one. */
-export const emojiPointers = ({ emoji_name: name }: Pick<GivenEmoji, 'emoji_name'>): Pointer[] =>
+export const emojiLookupKeys = ({ emoji_name: name }: Pick<GivenEmoji, 'emoji_name'>): LookupKey[] =>
   name !== undefined && name !== '' && name.length <= LONGEST_NAME ? [{ kind: 'emojiName', name }] : [];
 
 /** The id of the organization's active emoji of the given name. */
-function ownEmojiId(given: GivenEmoji, known: Known): number | undefined {
-  const [pointer] = emojiPointers(given);
-  return pointer && known.follow<{ emojiId: number }>(pointer)?.emojiId;
+function ownEmojiId(given: GivenEmoji, resolved: Resolved): number | undefined {
+  const [pointer] = emojiLookupKeys(given);
+  return pointer && resolved.follow<{ emojiId: number }>(pointer)?.emojiId;
 }
 
 /** The emoji that a name means: the organization's own, Zulip's own, or a built-in one. */
-function emojiNamed(given: GivenEmoji & { readonly emoji_name: string }, known: Known): Emoji {
+function emojiNamed(given: GivenEmoji & { readonly emoji_name: string }, resolved: Resolved): Emoji {
   const { emoji_name: name } = given;
-  const own = ownEmojiId(given, known);
+  const own = ownEmojiId(given, resolved);
   if (own !== undefined) return { type: 'realm_emoji', code: `${own}`, name };
   if (name === EXTRA) return { type: 'zulip_extra_emoji', code: EXTRA, name };
   const code = emojiCode(name);
@@ -40,26 +40,26 @@ function emojiNamed(given: GivenEmoji & { readonly emoji_name: string }, known: 
 }
 
 /** The emoji to react with, as it was named: what is not said of it follows from its name. */
-export function namedEmoji(given: GivenEmoji & { readonly emoji_name: string }, known: Known): Emoji {
+export function namedEmoji(given: GivenEmoji & { readonly emoji_name: string }, resolved: Resolved): Emoji {
   const { emoji_name: name, emoji_code: code, reaction_type: type } = given;
   if (code !== undefined && type !== undefined) return { type, code, name };
-  const meant = emojiNamed(given, known);
+  const meant = emojiNamed(given, resolved);
   return { type: type ?? meant.type, code: code ?? meant.code, name };
 }
 
 /** The emoji whose reaction goes: a code is enough, so that one can go whose emoji was deactivated since. */
-export function removedEmoji(given: GivenEmoji, known: Known): EmojiKey {
+export function removedEmoji(given: GivenEmoji, resolved: Resolved): EmojiKey {
   const { emoji_name: name, emoji_code: code, reaction_type: type } = given;
   if (code !== undefined) return { type: type ?? 'unicode_emoji', code };
   if (name === undefined) throw badRequest("Send 'emoji_name' or 'emoji_code'.");
-  return emojiNamed({ ...given, emoji_name: name }, known);
+  return emojiNamed({ ...given, emoji_name: name }, resolved);
 }
 
 /** Decides that there is such an emoji now, and that its name, its code and its kind go together. */
-export function checkEmoji({ name, code, type }: Emoji, known: Known): void {
+export function checkEmoji({ name, code, type }: Emoji, resolved: Resolved): void {
   const isRight = {
     unicode_emoji: () => emojiCode(name) === code,
-    realm_emoji: () => `${ownEmojiId({ emoji_name: name }, known)}` === code,
+    realm_emoji: () => `${ownEmojiId({ emoji_name: name }, resolved)}` === code,
     zulip_extra_emoji: () => name === EXTRA && code === EXTRA,
   }[type];
   if (!isRight()) throw badRequest('There is no active emoji with this name, code and type.');

@@ -8,25 +8,25 @@ import type { Group } from '../group/group.ts';
 import { isSystemGroup, systemGroups } from '../group/system-group.ts';
 import type { Outside } from '../outside.ts';
 import type { Standing } from '../permission.ts';
-import type { Known, Pointer } from '../pointer.ts';
+import type { LookupKey, Resolved } from '../pointer.ts';
 import { limits } from '../realm/realm.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
 import type { TopicPlace } from '../topic/user-topic.ts';
 import type { User } from '../user/user.ts';
 
 /** The names in a text, as pointers to look up before anything else. */
-export function namePointers(names: Wants): Pointer[] {
+export function nameLookupKeys(names: Wants): LookupKey[] {
   return [
     ...names.users.flatMap(({ id, name }) =>
       id === undefined && name !== undefined ? [fullName(name)] : [],
     ),
-    ...names.groups.map((name): Pointer => ({ kind: 'groupName', name })),
-    ...names.channels.map((name): Pointer => ({ kind: 'channelName', name })),
-    ...[...names.emoji, ...names.builtInEmoji].map((name): Pointer => ({ kind: 'emojiName', name })),
+    ...names.groups.map((name): LookupKey => ({ kind: 'groupName', name })),
+    ...names.channels.map((name): LookupKey => ({ kind: 'channelName', name })),
+    ...[...names.emoji, ...names.builtInEmoji].map((name): LookupKey => ({ kind: 'emojiName', name })),
   ];
 }
 
-const fullName = (name: string): Pointer => ({ kind: 'fullName', name });
+const fullName = (name: string): LookupKey => ({ kind: 'fullName', name });
 
 /** What stands behind the names in a text, as far as it was found. */
 export interface Named {
@@ -39,43 +39,43 @@ export interface Named {
   /** The newest message of each topic that the text links to. */
   readonly topics: readonly (TopicPlace & { readonly newest: number })[];
   readonly names: Wants;
-  readonly known: Known;
+  readonly resolved: Resolved;
 }
 
 /** The bearers of one name that are looked at; who shares a name with more is mentioned with an id. */
 const NAMESAKES = 10;
 
 /** The ids of the users that a text may mention. */
-export function namedUserIds(names: Wants, known: Known): number[] {
+export function namedUserIds(names: Wants, resolved: Resolved): number[] {
   const ids = names.users.flatMap(({ id, name }) => {
     if (id !== undefined) return isId(id) ? [id] : [];
-    return name === undefined ? [] : bearers(known, name);
+    return name === undefined ? [] : bearers(resolved, name);
   });
   return [...new Set(ids)];
 }
 
-const bearers = (known: Known, name: string): number[] =>
-  [...(known.follow<{ users?: Set<number> }>(fullName(name))?.users ?? [])]
+const bearers = (resolved: Resolved, name: string): number[] =>
+  [...(resolved.follow<{ users?: Set<number> }>(fullName(name))?.users ?? [])]
     .sort((a, b) => a - b)
     .slice(0, NAMESAKES);
 
 /** Reads what stands behind the names in a text, in one round trip with whatever is read beside it. */
 export async function loadNamed(
   outside: Outside,
-  known: Known,
+  resolved: Resolved,
   names: Wants,
   userId: number,
 ): Promise<Named> {
-  const { realm } = known;
+  const { realm } = resolved;
   const { table } = outside;
   const groupIds = names.groups.flatMap(
-    (name) => known.follow<{ groupId: number }>({ kind: 'groupName', name })?.groupId ?? [],
+    (name) => resolved.follow<{ groupId: number }>({ kind: 'groupName', name })?.groupId ?? [],
   );
   const channelIdOf = (name: string): number | undefined =>
-    known.follow<{ channelId: number }>({ kind: 'channelName', name })?.channelId;
+    resolved.follow<{ channelId: number }>({ kind: 'channelName', name })?.channelId;
   const channelIds = names.channels.flatMap((name) => channelIdOf(name) ?? []);
   const [users, groups, channels, topics] = await Promise.all([
-    table.getMany<User>(namedUserIds(names, known).map((id) => key('user', { realm, userId: id }))),
+    table.getMany<User>(namedUserIds(names, resolved).map((id) => key('user', { realm, userId: id }))),
     table.getMany<Group>(groupIds.map((groupId) => key('group', { realm, groupId }))),
     Promise.all(
       [...new Set(channelIds)].map(async (channelId) => {
@@ -101,7 +101,7 @@ export async function loadNamed(
     channels: channels.flat(),
     topics: topics.flat(),
     names,
-    known,
+    resolved,
   };
 }
 
@@ -120,7 +120,7 @@ export function foundFor(standing: Standing, named: Named): Found {
   const byName = new Map<string, FoundUser>();
   for (const { name } of named.names.users) {
     if (name === undefined) continue;
-    const bearer = bearers(named.known, name)
+    const bearer = bearers(named.resolved, name)
       .map((id) => byId.get(id))
       .find((user) => user && folded(user.fullName) === folded(name));
     if (bearer) byName.set(name, bearer);
@@ -133,7 +133,7 @@ export function foundFor(standing: Standing, named: Named): Found {
   }
   const emoji = new Map<string, FoundEmoji>();
   for (const name of [...named.names.emoji, ...named.names.builtInEmoji]) {
-    const found = named.known.follow<{ sourceUrl: string }>({ kind: 'emojiName', name });
+    const found = named.resolved.follow<{ sourceUrl: string }>({ kind: 'emojiName', name });
     if (found) emoji.set(name, { sourceUrl: found.sourceUrl });
   }
   return { usersById: byId, usersByName: byName, groups: groupsFor(named), channels, emoji };

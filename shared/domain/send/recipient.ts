@@ -1,7 +1,7 @@
 import { channelNameProblem } from '../channel/channel.ts';
 import { unprintableAt } from '../folding.ts';
 import { isWithin, usualBounds } from '../json-text.ts';
-import type { Pointer } from '../pointer.ts';
+import type { LookupKey } from '../pointer.ts';
 import { badRequest } from '../problems.ts';
 import { limits } from '../realm/realm.ts';
 
@@ -84,14 +84,14 @@ export function checkSize(people: number): void {
 }
 
 /** What must be looked up to find the recipient. A name that nothing can have is not looked up. */
-export function recipientPointers(recipient: Recipient): Pointer[] {
+export function recipientLookupKeys(recipient: Recipient): LookupKey[] {
   if ('name' in recipient) {
     return channelNameProblem(recipient.name) === undefined
       ? [{ kind: 'channelName', name: recipient.name }]
       : [];
   }
   if ('emails' in recipient) {
-    return recipient.emails.filter(isAddress).map((email): Pointer => ({ kind: 'account', email }));
+    return recipient.emails.filter(isAddress).map((email): LookupKey => ({ kind: 'account', email }));
   }
   return [];
 }

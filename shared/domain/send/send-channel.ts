@@ -7,7 +7,7 @@ import { checkPosting, checkTopicCreation, checkTopicsPolicy, type Posting } fro
 import { folded } from '../folding.ts';
 import { topicConversation } from '../message/conversation.ts';
 import type { Outside } from '../outside.ts';
-import type { Known } from '../pointer.ts';
+import type { Resolved } from '../pointer.ts';
 import { type Refusal, refusal } from '../problems.ts';
 import { doArrive, type Topic } from '../topic/topic.ts';
 import { doSetVisibility, type UserTopic } from '../topic/user-topic.ts';
@@ -45,15 +45,15 @@ export async function loadDestination(
   recipient: ChannelRecipient,
   topic: string,
   names: Named['names'],
-  known: Known,
+  resolved: Resolved,
 ): Promise<Destination | undefined> {
   const channelId =
     'id' in recipient
       ? recipient.id
-      : known.follow<{ channelId: number }>({ kind: 'channelName', name: recipient.name })?.channelId;
+      : resolved.follow<{ channelId: number }>({ kind: 'channelName', name: recipient.name })?.channelId;
   if (channelId === undefined || !isId(channelId)) return undefined;
   const { table } = outside;
-  const { realm } = known;
+  const { realm } = resolved;
   const inTopic = { realm, channelId, topic: folded(topic) };
   const subscriptionOf = (id: number): Promise<Subscription | undefined> =>
     table.get<Subscription>(key('subscription', { realm, userId: id, channelId }));
@@ -76,7 +76,7 @@ export async function loadDestination(
     table.get(key('participant', { ...inTopic, userId })),
     table.get<UserTopic>(key('userTopic', { ...inTopic, userId })),
     table.get(key('settings', { realm, userId })),
-    loadMentionable(outside, realm, channelId, topic, namedUserIds(names, known)),
+    loadMentionable(outside, realm, channelId, topic, namedUserIds(names, resolved)),
   ]);
   if (channel === undefined) return undefined;
   return {

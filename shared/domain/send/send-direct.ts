@@ -5,7 +5,7 @@ import { isId } from '../channel/channel-access.ts';
 import { firstCodePoints } from '../folding.ts';
 import { directConversation } from '../message/conversation.ts';
 import type { Outside } from '../outside.ts';
-import type { Known } from '../pointer.ts';
+import type { Resolved } from '../pointer.ts';
 import { badRequest } from '../problems.ts';
 import { limits } from '../realm/realm.ts';
 import type { Account, User } from '../user/user.ts';
@@ -30,14 +30,14 @@ export interface Correspondence {
 /** How each recipient was named, and the id that it leads to. */
 function addressed(
   recipient: DirectRecipient,
-  known: Known,
+  resolved: Resolved,
 ): { named: string; userId: number | undefined }[] {
   if ('ids' in recipient) {
     return recipient.ids.map((id) => ({ named: `user ID ${id}`, userId: isId(id) ? id : undefined }));
   }
   return recipient.emails.map((email) => ({
     named: `email '${firstCodePoints(email, limits.email)}'`,
-    userId: known.follow<Account>({ kind: 'account', email })?.userId,
+    userId: resolved.follow<Account>({ kind: 'account', email })?.userId,
   }));
 }
 
@@ -46,10 +46,10 @@ export async function loadCorrespondence(
   { table }: Outside,
   senderId: number,
   recipient: DirectRecipient,
-  known: Known,
+  resolved: Resolved,
 ): Promise<Correspondence> {
-  const { realm } = known;
-  const targets = addressed(recipient, known);
+  const { realm } = resolved;
+  const targets = addressed(recipient, resolved);
   const ids = targets.flatMap(({ userId }) => userId ?? []);
   const conversation = directConversation([...ids, senderId]);
   const [found, addressees] = await Promise.all([

@@ -9,7 +9,7 @@ import {
 } from '../channel/channel-create.ts';
 import { folded } from '../folding.ts';
 import { holdsUnlessGuest, noGroups, type Standing, standingOf } from '../permission.ts';
-import type { Known } from '../pointer.ts';
+import type { Resolved } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { checkQuota } from '../realm/quota.ts';
 import { accessPrincipals, type Principals } from '../user/principals.ts';
@@ -69,7 +69,7 @@ export interface SubscribeRequest {
   readonly wanted: readonly Wanted[];
   readonly principals: Principals | undefined;
   /** Where addresses lead. */
-  readonly known: Known;
+  readonly resolved: Resolved;
   readonly settings: NewChannelSettings;
   /** Renders the description of a new channel. */
   readonly render: (description: string) => string;
@@ -101,7 +101,7 @@ export interface Decision {
  */
 export function checkSubscribe(caller: Caller, request: SubscribeRequest, ground: SubscribeGround): Decision {
   const { wanted, isWebPublicEnabled } = request;
-  const people = accessPrincipals(request.principals, request.known, ground.users, caller.user);
+  const people = accessPrincipals(request.principals, request.resolved, ground.users, caller.user);
   const unauthorized = wanted.filter(({ name }) => {
     const found = ground.channels.get(folded(name));
     return found ? !hasContentAccess(caller.standing, found) : !mayCreateChannel(caller, request.settings);

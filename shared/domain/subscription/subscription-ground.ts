@@ -5,7 +5,7 @@ import { type GivenChannelGroups, givenSettings } from '../channel/channel-group
 import { type Folder, loadFolder } from '../channel/folder.ts';
 import { folded } from '../folding.ts';
 import { loadNamedInSettings, type NamedInSettings } from '../group/group-setting-check.ts';
-import type { Known } from '../pointer.ts';
+import type { Resolved } from '../pointer.ts';
 import { loadQuotaUse } from '../realm/quota.ts';
 import type { User } from '../user/user.ts';
 import { type CountedChannel, loadSomeChannels } from './subscription-object.ts';
@@ -38,10 +38,10 @@ export type ChannelIds = ReadonlyMap<string, number>;
 export const pairOf = (userId: number, channelId: number): string => `${userId} ${channelId}`;
 
 /** The ids of the named channels, from the look-up that every request begins with. */
-export const knownChannelIds = (names: readonly string[], known: Known): ChannelIds =>
+export const knownChannelIds = (names: readonly string[], resolved: Resolved): ChannelIds =>
   new Map(
     names.flatMap((name) => {
-      const found = known.follow<{ channelId: number }>({ kind: 'channelName', name });
+      const found = resolved.follow<{ channelId: number }>({ kind: 'channelName', name });
       return found ? [[folded(name), found.channelId] as const] : [];
     }),
   );

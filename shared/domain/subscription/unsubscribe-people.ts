@@ -4,7 +4,7 @@ import type { Channel } from '../channel/channel.ts';
 import { administersChannel, hasMetadataAccess } from '../channel/channel-access.ts';
 import { folded } from '../folding.ts';
 import { holdsUnlessGuest, type Standing, standingOf } from '../permission.ts';
-import type { Known } from '../pointer.ts';
+import type { Resolved } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { accessPrincipals, type Principals } from '../user/principals.ts';
 import type { User } from '../user/user.ts';
@@ -16,7 +16,7 @@ export interface UnsubscribeRequest {
   readonly names: readonly string[];
   readonly principals: Principals | undefined;
   /** Where addresses lead. */
-  readonly known: Known;
+  readonly resolved: Resolved;
   /** Person -> the named groups they are a direct member of. */
   readonly groups: ReadonlyMap<number, readonly number[]>;
   /** Milliseconds. */
@@ -88,7 +88,7 @@ function checkUnsubscribe(
   done: readonly Pair[],
 ): Decision {
   const { standing } = caller;
-  const people = accessPrincipals(request.principals, request.known, ground.users, caller.user);
+  const people = accessPrincipals(request.principals, request.resolved, ground.users, caller.user);
   const left = new Set(done.map(({ channel }) => channel.channelId));
   const isVisible = (named: NamedChannel): boolean =>
     hasMetadataAccess(standing, named) || left.has(named.channel.channelId);

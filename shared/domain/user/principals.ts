@@ -1,6 +1,6 @@
 import { isId } from '../channel/channel-access.ts';
 import { codePoints, firstCodePoints } from '../folding.ts';
-import type { Known, Pointer } from '../pointer.ts';
+import type { LookupKey, Resolved } from '../pointer.ts';
 import { badRequest } from '../problems.ts';
 import { limits } from '../realm/realm.ts';
 import type { Account, User } from './user.ts';
@@ -12,26 +12,32 @@ export type Principals = readonly number[] | readonly string[];
 const LONGEST_TOLD = 100;
 
 /** An address as it is looked up; what is longer than any address leads nowhere. */
-export const addressPointer = (email: string): Pointer | undefined => {
+export const addressLookupKey = (email: string): LookupKey | undefined => {
   const address = email.trim();
   return codePoints(address) > limits.email ? undefined : { kind: 'account', email: address };
 };
 
 /** The addresses among the principals, as names to look up. */
-export const principalPointers = (principals: Principals = []): Pointer[] =>
-  principals.flatMap((principal) => (typeof principal === 'string' ? (addressPointer(principal) ?? []) : []));
+export const principalLookupKeys = (principals: Principals = []): LookupKey[] =>
+  principals.flatMap((principal) =>
+    typeof principal === 'string' ? (addressLookupKey(principal) ?? []) : [],
+  );
 
-function idOf(principal: number | string, known: Known): number | undefined {
+function idOf(principal: number | string, resolved: Resolved): number | undefined {
   if (typeof principal === 'number') return isId(principal) ? principal : undefined;
-  const pointer = addressPointer(principal);
-  return pointer && known.follow<Account>(pointer)?.userId;
+  const pointer = addressLookupKey(principal);
+  return pointer && resolved.follow<Account>(pointer)?.userId;
 }
 
 /** The ids that the principals lead to, each once, for reading; the caller's own if there are no principals. */
-export const principalIds = (principals: Principals | undefined, known: Known, callerId: number): number[] =>
+export const principalIds = (
+  principals: Principals | undefined,
+  resolved: Resolved,
+  callerId: number,
+): number[] =>
   principals === undefined || principals.length === 0
     ? [callerId]
-    : [...new Set(principals.flatMap((principal) => idOf(principal, known) ?? []))];
+    : [...new Set(principals.flatMap((principal) => idOf(principal, resolved) ?? []))];
 
 /**
  * The people that the principals are, each once and in their order, or a refusal that names the first one who is
@@ -39,14 +45,14 @@ export const principalIds = (principals: Principals | undefined, known: Known, c
  */
 export function accessPrincipals(
   principals: Principals | undefined,
-  known: Known,
+  resolved: Resolved,
   users: ReadonlyMap<number, User>,
   caller: User,
 ): User[] {
   if (principals === undefined || principals.length === 0) return [caller];
   const people = new Map<number, User>();
   for (const principal of principals) {
-    const user = users.get(idOf(principal, known) ?? 0);
+    const user = users.get(idOf(principal, resolved) ?? 0);
     if (!user?.isActive) {
       const kind = typeof principal === 'string' ? 'email address' : 'ID';
       throw badRequest(

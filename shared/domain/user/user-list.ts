@@ -3,9 +3,9 @@ import type { Table } from '../../table/table.ts';
 import type { Caller } from '../caller.ts';
 import { isId } from '../channel/channel-access.ts';
 import { isGuest } from '../permission.ts';
-import type { Known, Pointer } from '../pointer.ts';
+import type { LookupKey, Resolved } from '../pointer.ts';
 import { badRequest, type Refusal, refusal } from '../problems.ts';
-import { addressPointer } from './principals.ts';
+import { addressLookupKey } from './principals.ts';
 import type { Account, User } from './user.ts';
 
 /** All users of an organization by their ids, deactivated ones and the bot of the service too. One round trip. */
@@ -40,38 +40,38 @@ export async function loadUsersById(
 const isNumeral = (name: string): boolean => /^\d+$/.test(name);
 
 /** The address in the name of a user, as a pointer to look up before anything else. */
-export function userPointers(name: string): Pointer[] {
-  const pointer = isNumeral(name) ? undefined : addressPointer(name);
+export function userLookupKeys(name: string): LookupKey[] {
+  const pointer = isNumeral(name) ? undefined : addressLookupKey(name);
   return pointer === undefined ? [] : [pointer];
 }
 
 /** The id that the name of a user leads to; undefined where it leads nowhere. */
-export function userIdOf(name: string, known: Known): number | undefined {
+export function userIdOf(name: string, resolved: Resolved): number | undefined {
   if (isNumeral(name)) return isId(Number(name)) ? Number(name) : undefined;
-  const pointer = addressPointer(name);
-  return pointer && known.follow<Account>(pointer)?.userId;
+  const pointer = addressLookupKey(name);
+  return pointer && resolved.follow<Account>(pointer)?.userId;
 }
 
 /** The owner of the bot that a name leads to, after the look-up of `targetPointers`; undefined where it is no bot. */
-export function ownerIdOf(name: string, known: Known): number | undefined {
-  const [pointer] = targetPointers(name);
-  return pointer && known.follow<Account | User>(pointer)?.ownerId;
+export function ownerIdOf(name: string, resolved: Resolved): number | undefined {
+  const [pointer] = targetLookupKeys(name);
+  return pointer && resolved.follow<Account | User>(pointer)?.ownerId;
 }
 
 /** The same for a request that rests on more of the user, who is read with the look-up where an id is given. */
-export const targetPointers = (name: string): Pointer[] =>
-  isNumeral(name) ? (isId(Number(name)) ? [{ kind: 'user', id: Number(name) }] : []) : userPointers(name);
+export const targetLookupKeys = (name: string): LookupKey[] =>
+  isNumeral(name) ? (isId(Number(name)) ? [{ kind: 'user', id: Number(name) }] : []) : userLookupKeys(name);
 
 /**
  * The user that a name leads to, from the look-up of `targetPointers` or, where that gave an address, read after it;
  * undefined where it leads nowhere.
  */
-export async function loadTarget(table: Table, name: string, known: Known): Promise<User | undefined> {
+export async function loadTarget(table: Table, name: string, resolved: Resolved): Promise<User | undefined> {
   if (isNumeral(name)) {
-    return isId(Number(name)) ? known.follow<User>({ kind: 'user', id: Number(name) }) : undefined;
+    return isId(Number(name)) ? resolved.follow<User>({ kind: 'user', id: Number(name) }) : undefined;
   }
-  const userId = userIdOf(name, known);
-  return userId === undefined ? undefined : table.get<User>(key('user', { realm: known.realm, userId }));
+  const userId = userIdOf(name, resolved);
+  return userId === undefined ? undefined : table.get<User>(key('user', { realm: resolved.realm, userId }));
 }
 
 /** The answer to every name of a user that leads nowhere the caller may go. */

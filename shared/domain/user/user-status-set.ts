@@ -2,7 +2,7 @@ import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import { codePoints } from '../folding.ts';
 import type { Step } from '../in-order.ts';
-import type { Known } from '../pointer.ts';
+import type { Resolved } from '../pointer.ts';
 import { checkPrintable } from '../printable.ts';
 import { badRequest } from '../problems.ts';
 import type { ReactionType } from '../reaction/reaction.ts';
@@ -22,7 +22,7 @@ interface GivenStatus extends Omit<GivenEmoji, 'reaction_type'> {
 }
 
 /** Decides on the fields that a request changes; the empty text clears one. */
-export function checkStatus(given: GivenStatus, known: Known): StatusFields {
+export function checkStatus(given: GivenStatus, resolved: Resolved): StatusFields {
   const text = given.status_text?.trim();
   const { emoji_name: name, emoji_code: code, reaction_type: type } = given;
   if (text !== undefined && codePoints(text) > LONGEST) {
@@ -44,9 +44,9 @@ export function checkStatus(given: GivenStatus, known: Known): StatusFields {
         ...(code !== undefined && { emoji_code: code }),
         ...(type !== undefined && { reaction_type: type }),
       },
-      known,
+      resolved,
     );
-    checkEmoji(emoji, known);
+    checkEmoji(emoji, resolved);
     return { emoji_name, emoji_code: emoji.code, reaction_type: emoji.type };
   }
 }

@@ -3,12 +3,12 @@ import type { Caller } from '../caller.ts';
 import type { Role } from '../group/system-group.ts';
 import type { Step } from '../in-order.ts';
 import type { Outside } from '../outside.ts';
-import type { Known, Pointer } from '../pointer.ts';
+import type { LookupKey, Resolved } from '../pointer.ts';
 import { checkManages, loadBotOwner } from './account-management.ts';
 import { checkBotName, loadNamesakes, type Namesakes } from './namesakes.ts';
 import { checkRoleChange, doChangeRole, loadRoleGround, type RoleGround } from './role-change.ts';
 import { isSystemBot, type User } from './user.ts';
-import { loadTarget, noSuchUser, ownerIdOf, targetPointers, userIdOf } from './user-list.ts';
+import { loadTarget, noSuchUser, ownerIdOf, targetLookupKeys, userIdOf } from './user-list.ts';
 import { doRename } from './user-rename.ts';
 import { checkFullName } from './user-text.ts';
 
@@ -37,31 +37,31 @@ export interface UserUpdate {
 }
 
 /** The account, and the name that is asked for, as pointers to look up; refuses what cannot be a name. */
-export const updatePointers = (user: string, asked: UserUpdateAsked): Pointer[] => [
-  ...targetPointers(user),
-  ...namePointers(asked),
+export const updateLookupKeys = (user: string, asked: UserUpdateAsked): LookupKey[] => [
+  ...targetLookupKeys(user),
+  ...nameLookupKeys(asked),
 ];
 
-const namePointers = ({ full_name: name }: UserUpdateAsked): Pointer[] =>
+const nameLookupKeys = ({ full_name: name }: UserUpdateAsked): LookupKey[] =>
   name === undefined ? [] : [{ kind: 'fullName', name: checkFullName(name) }];
 
 /** Reads the ground for the account that a path names, after the look-up of `updatePointers`. One round trip. */
 export async function loadUserUpdate(
   outside: Outside,
-  known: Known,
+  resolved: Resolved,
   user: string,
   asked: UserUpdateAsked,
 ): Promise<UserUpdateGround> {
-  const userId = userIdOf(user, known);
+  const userId = userIdOf(user, resolved);
   if (userId === undefined) {
     return { target: undefined, owner: undefined, role: undefined, namesakes: undefined };
   }
-  const { realm } = known;
-  const [name] = namePointers(asked);
-  const bearers = name && known.follow<{ users?: ReadonlySet<number> }>(name)?.users;
+  const { realm } = resolved;
+  const [name] = nameLookupKeys(asked);
+  const bearers = name && resolved.follow<{ users?: ReadonlySet<number> }>(name)?.users;
   const [target, owner, role, namesakes] = await Promise.all([
-    loadTarget(outside.table, user, known),
-    loadBotOwner(outside.table, realm, { ownerId: ownerIdOf(user, known) }),
+    loadTarget(outside.table, user, resolved),
+    loadBotOwner(outside.table, realm, { ownerId: ownerIdOf(user, resolved) }),
     asked.role === undefined ? undefined : loadRoleGround(outside, realm, userId),
     name && loadNamesakes(outside.table, realm, bearers),
   ]);
