@@ -1,6 +1,6 @@
 /**
- * `npm test`: types, style, dead code, architecture and tests, one after the other, each to its end. The last line counts: every test is one,
- * and so is each of the other checks.
+ * `npm test`: types, lint, dead code, layers and every test, one after the other, each to its end. The last line counts:
+ * every test is one, and so is each of the other checks.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endpoints } from '../shared/endpoints/all.ts';
 import { workers } from '../shared/endpoints/worker.ts';
+import { checks, project } from './checks.ts';
 import { failingRules, readLedger, summary, type TestReport } from './spec/ledger.ts';
 import { rules } from './spec/rules.ts';
 import { GRANTS_FOLDER } from './support/grants.ts';
@@ -24,9 +25,6 @@ interface Report extends TestReport {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
 }
-
-const project = join(import.meta.dirname, '..');
-const inModules = (path: string) => join(project, 'node_modules', path);
 
 /** Runs a tool with Node, its output going where ours goes, and tells whether it was content. */
 async function run(script: string, ...args: string[]): Promise<boolean> {
@@ -44,10 +42,14 @@ async function run(script: string, ...args: string[]): Promise<boolean> {
 
 const counted = (passed: boolean): Count => (passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 });
 
-async function check(name: string, script: string, ...args: string[]): Promise<Count> {
-  const passed = await run(script, ...args);
-  console.log(`${name}: ${passed ? 'passed' : 'failed'}`);
-  return counted(passed);
+async function checked(): Promise<Count[]> {
+  const counts: Count[] = [];
+  for (const { name, script, args } of checks) {
+    const passed = await run(script, ...args);
+    console.log(`${name}: ${passed ? 'passed' : 'failed'}`);
+    counts.push(counted(passed));
+  }
+  return counts;
 }
 
 /** Runs the tests. One that could not even be loaded is in no count of vitest's, and counts as failed here. */
@@ -58,7 +60,7 @@ async function tests(...filters: string[]): Promise<Count> {
   await mkdir(grants);
   process.env[GRANTS_FOLDER] = grants;
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  const passed = await run(inModules('vitest/vitest.mjs'), 'run', ...reporters, ...filters);
+  const passed = await run('node_modules/vitest/vitest.mjs', 'run', ...reporters, ...filters);
   const report: Report | undefined = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
   const wide = filters.length === 0 ? await wideGrants(grants) : [];
   await rm(folder, { recursive: true });
@@ -81,14 +83,7 @@ async function wideGrants(folder: string): Promise<string[]> {
   return allowed.filter((grant) => !used.has(grant));
 }
 
-const folders = ['functions', 'shared', 'infra', 'test'];
-const counts = [
-  await check('types', inModules('typescript/bin/tsc'), '--noEmit'),
-  await check('style', inModules('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'),
-  await check('dead code', inModules('knip/bin/knip.js')),
-  await check('architecture', inModules('dependency-cruiser/bin/dependency-cruiser.mjs'), ...folders),
-  await tests(...process.argv.slice(2)),
-];
+const counts = [...(await checked()), await tests(...process.argv.slice(2))];
 const passed = counts.reduce((sum, count) => sum + count.passed, 0);
 const failed = counts.reduce((sum, count) => sum + count.failed, 0);
 console.log(`${passed} passed, ${failed} failed`);
