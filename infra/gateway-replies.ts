@@ -14,7 +14,7 @@ const envelope = (code: string, msg: string, fields: Readonly<Record<string, unk
 /** Header values are literals for the gateway, which it wants in single quotes. */
 const literal = (value: string | number): string => `'${value}'`;
 
-/** Goes with every reply, as with those of functions (`shared/serve/reply.ts`). */
+/** Goes with every reply, as with those of functions (`SAFETY` in `shared/serve/reply.ts`). */
 const safety = { 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' };
 
 /** Headers of a reply, as the gateway has them under this name. */

@@ -9,7 +9,7 @@ import { commit } from '../log/commit.ts';
 import { decideAnew } from '../log/decide-anew.ts';
 import { allocate, joinNumbers, type Log, type Numbers, release, splitNumbers } from '../log/log.ts';
 import { isMilestone, keepSolid } from '../log/solid.ts';
-import { type Credentials, isKeyOf, readCredentials } from './credentials.ts';
+import { type Credentials, isKeyOf } from './credentials.ts';
 import type { Incoming } from './incoming.ts';
 import type { HandlerSpec, Request, UnverifiedRequest } from './request.ts';
 import { RequestCounter } from './request-limit.ts';
@@ -45,8 +45,8 @@ const INCOMING_WEBHOOK = 2;
  * An account that is over its limit of requests is refused after step 2, and from then on by what the container
  * remembers, for nothing.
  *
- * A caller without a valid key has only a small request parsed, and only as many names looked up as one batch holds. For
- * more than that, step 1 is done for the account alone first, unless the container remembers the account with this key.
+ * A caller without a valid key has only as many names looked up as one batch holds. For more than that, step 1 is done
+ * for the account alone first, unless the container remembers the account with this key.
  */
 export async function authenticateAndLoad(
   outside: Outside,
@@ -54,13 +54,12 @@ export async function authenticateAndLoad(
   incoming: Incoming,
   spec: Spec,
 ): Promise<object> {
-  const credentials = readCredentials(incoming.header('authorization'));
+  const { credentials } = incoming;
   const { memory } = outside;
   const { host } = incoming.address;
   const account: AccountKey = { kind: 'account', email: credentials.email };
   const isTrusted = (resolved: Resolved): boolean => isAccepted(resolved, account, credentials);
   const requireKey = (): Promise<void> => requireKeyOf(outside, host, account, credentials);
-  if (incoming.size > SMALL_REQUEST) await requireKey();
   const parsed = await parse(spec, endpoint, incoming, account);
   const wanted = [account, ...parsed.keys];
   if (!fitsOneBatch(memory, host, wanted)) await requireKey();
@@ -89,6 +88,17 @@ export async function authenticateAndLoad(
 }
 
 const ignored = (): void => {};
+
+/**
+ * Refuses a request without credentials, and a large one without a valid key, before its body is parsed. The key of a
+ * small request is checked later, beside the reads. At most one round trip.
+ */
+export async function checkKeyFirst(outside: Outside, incoming: Incoming): Promise<void> {
+  const { credentials } = incoming;
+  if (incoming.size <= SMALL_REQUEST) return;
+  const account: AccountKey = { kind: 'account', email: credentials.email };
+  await requireKeyOf(outside, incoming.address.host, account, credentials);
+}
 
 /** Refuses a key that neither the container remembers nor the table knows. At most one round trip. */
 async function requireKeyOf(

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { badRequest } from '../domain/problems.ts';
-import { failure } from './reply.ts';
+import type { Middleware } from './incoming.ts';
 
 const compressed = promisify(gzip);
 
@@ -24,14 +24,24 @@ export interface Accepted {
   readonly encodings: string | undefined;
 }
 
+/** Makes the reply ready for its way (`delivered`). */
+const deliver: Middleware['after'] = async (request) => {
+  const { event, response } = request;
+  if (!response) return;
+  const accepted = { types: event.header('accept'), encodings: event.header('accept-encoding') };
+  request.response = await delivered(response, accepted);
+};
+
+export const compression: Middleware = { after: deliver, onError: deliver };
+
 /**
  * Makes a reply ready for its way: large text goes compressed to clients that take it so, as the bytes that the gateway
  * hands on. It does that for clients whose first type of `Accept` is binary to it, which is every type
  * (`infra/gateway-body.ts`). Where a client names no type, nobody documents what the gateway does, so text stays text.
  *
  * Text that is larger than Lambda takes is compressed all the same, unless the client refuses gzip: a client that sends no
- * `Accept-Encoding` takes any coding (RFC 9110, 12.5.3). What is still too large becomes a refusal, which tells the client
- * more than the gateway's 502 would.
+ * `Accept-Encoding` takes any coding (RFC 9110, 12.5.3). What is still too large is
+ * `BAD_REQUEST`, which tells the client more than the gateway's 502 would.
  */
 export async function delivered(
   reply: APIGatewayProxyResult,
@@ -43,14 +53,15 @@ export async function delivered(
   const text = { ...reply, headers };
   const mayCompress = acceptsGzip(encodings);
   if (!(mayCompress && namesType(types)) && fits(text)) return text;
-  if (!mayCompress && encodings !== undefined) return failure(tooLarge(false));
+  if (!mayCompress && encodings !== undefined) throw tooLarge(false);
   const zipped = {
     ...reply,
     headers: { ...headers, 'Content-Encoding': 'gzip' },
     body: (await compressed(reply.body, { level: LEVEL })).toString('base64'),
     isBase64Encoded: true,
   };
-  return fits(zipped) ? zipped : failure(tooLarge(true));
+  if (!fits(zipped)) throw tooLarge(true);
+  return zipped;
 }
 
 /** Whether Lambda takes a reply. */

@@ -1,23 +1,41 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { MiddlewareObj } from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { firstCodePoints } from '../domain/folding.ts';
-import { badRequest, refusal } from '../domain/problems.ts';
+import { badRequest } from '../domain/problems.ts';
 import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
-import { pathFields, queryFields, readForm } from './form.ts';
+import { type Credentials, readCredentials } from './credentials.ts';
+import { type Fields, pathFields, queryFields } from './fields.ts';
 import { checkAddress, type Read, readParameters } from './parameters.ts';
 import { type PublicAddress, publicAddress } from './public-address.ts';
 import type { UnverifiedRequest } from './request.ts';
 
-/** A request as the gateway handed it over. Nothing of its body is parsed before `read` is called. */
+export type Middleware = MiddlewareObj<Incoming, APIGatewayProxyResult>;
+
+/** A request on its way through the middlewares (`chain.ts`), which read it and add to it. */
 export class Incoming {
   readonly #endpoint: Endpoint;
   readonly #event: APIGatewayProxyEvent;
-  #read: Promise<Read> | undefined;
+  #read: Read | undefined;
+  #credentials: Credentials | undefined;
+  /** By their names, in small letters once they are normalized. */
+  headers: Readonly<Record<string, string | undefined>>;
+  /** As it came, until it is parsed. */
+  body: unknown;
+  isBase64Encoded: boolean;
+  /** What the body held, once it is parsed. */
+  fields: Fields = new Map();
+  files: readonly Uint8Array[] = [];
+  /** What is wrong with the body. It is told to those who may call, when they read the parameters. */
+  bodyProblem: unknown;
   /** Headers that the reply carries whatever becomes of the request. */
   readonly replyHeaders: Record<string, string> = {};
 
   constructor(endpoint: Endpoint, event: APIGatewayProxyEvent) {
     this.#endpoint = endpoint;
     this.#event = event;
+    this.headers = event.headers ?? {};
+    this.body = event.body;
+    this.isBase64Encoded = event.isBase64Encoded;
   }
 
   get requestId(): string | undefined {
@@ -50,9 +68,19 @@ export class Incoming {
 
   /** The value of a header, by its name in small letters. */
   header(name: string): string | undefined {
-    for (const [key, value] of Object.entries(this.#event.headers ?? {}))
-      if (key.toLowerCase() === name) return value;
-    return undefined;
+    return this.headers[name];
+  }
+
+  /** The body as bytes, before it is parsed. */
+  get bytes(): Buffer {
+    const { body, isBase64Encoded } = this.#event;
+    return Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
+  }
+
+  /** The caller's credentials (`readCredentials`), or the refusal. */
+  get credentials(): Credentials {
+    this.#credentials ??= readCredentials(this.header('authorization'));
+    return this.#credentials;
   }
 
   /** Refuses a path that no address has, whoever calls (`checkAddress` of the parameters). */
@@ -61,11 +89,11 @@ export class Incoming {
   }
 
   /**
-   * Parses the parameters, once. Refuses a request that is larger than its endpoint takes, a body that is broken, and
-   * the first parameter that is not as declared (wire facts 1.2, 1.3).
+   * Reads the parameters, once. Refuses a body that is too large or broken, and the first parameter that is not as
+   * declared (wire facts 1.2, 1.3).
    */
-  read(): Promise<Read> {
-    this.#read ??= this.#parsed();
+  async read(): Promise<Read> {
+    this.#read ??= this.#readParameters();
     return this.#read;
   }
 
@@ -76,16 +104,13 @@ export class Incoming {
     return firstCodePoints(agent?.split(/[/\s]/)[0] ?? '', 30) || 'Unspecified';
   }
 
-  async #parsed(): Promise<Read> {
+  #readParameters(): Read {
+    if (this.bodyProblem !== undefined) throw this.bodyProblem;
     const { parameters, file } = this.#endpoint;
-    const most = requestSizeOf(this.#endpoint);
-    if (this.size > most.bytes) throw refusal('requestTooLarge');
-    const { body, isBase64Encoded, multiValueQueryStringParameters, pathParameters } = this.#event;
-    const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
-    const { fields, files } = await readForm(bytes, this.header('content-type') ?? '');
-    const query = queryFields(multiValueQueryStringParameters);
-    const read = readParameters(parameters, pathFields(pathParameters), fields, query, most);
-    return file === undefined ? read : { ...read, file: theFile(files) };
+    const path = pathFields(this.#event.pathParameters);
+    const query = queryFields(this.#event.multiValueQueryStringParameters);
+    const read = readParameters(parameters, path, this.fields, query, requestSizeOf(this.#endpoint));
+    return file === undefined ? read : { ...read, file: theFile(this.files) };
   }
 }
 

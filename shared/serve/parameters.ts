@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { isWithin, type JsonBounds } from '../domain/json-text.ts';
 import { badRequest, refusal } from '../domain/problems.ts';
 import type { Parameter } from '../endpoints/parameter.ts';
-import type { Fields } from './form.ts';
+import type { Fields } from './fields.ts';
 
 /** What was read of a request's fields. */
 export interface Read {

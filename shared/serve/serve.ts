@@ -1,17 +1,14 @@
-import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context as LambdaContext } from 'aws-lambda';
 import type { Outside } from '../domain/outside.ts';
-import { Refusal } from '../domain/problems.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Input, Parameter } from '../endpoints/parameter.ts';
-import { isThrottled } from '../table/outcome.ts';
-import { authenticateAndLoad } from './admission.ts';
+import { authenticateAndLoad, checkKeyFirst } from './admission.ts';
+import { chainOf, type Surroundings } from './chain.ts';
 import { type ClientFactories, type Clients, clientsFor } from './clients.ts';
 import { outsideOf } from './container.ts';
-import { delivered } from './delivery.ts';
 import { Incoming } from './incoming.ts';
 import { operatorLog } from './operator-log.ts';
-import { documentReply, FAULT, failure, fileReply, planned, type ServedFile, success } from './reply.ts';
+import { documentReply, fileReply, type ServedFile, success } from './reply.ts';
 import type { HandlerSpec } from './request.ts';
 
 type Lambda = (event: APIGatewayProxyEvent, context?: LambdaContext) => Promise<APIGatewayProxyResult>;
@@ -21,8 +18,8 @@ export type Served = Lambda & { readonly with: (outside: Outside) => Lambda; rea
 
 /**
  * Makes the Lambda handler of an endpoint that needs credentials: parse, authenticate and load (side by side where the
- * request is small), check who may call, run, and put the outcome into the envelope. Every way in and out of a function
- * is here.
+ * request is small), check who may call, run, and put the outcome into the envelope. What stands around this is the list
+ * of middlewares in `chain.ts`.
  *
  * `factories` make the clients besides the table that `run` gets as `request.clients` (`shared/serve/clients.ts`).
  */
@@ -34,11 +31,14 @@ export function serve<
   F extends ClientFactories = Record<never, never>,
 >(endpoint: Endpoint<P, R>, spec: HandlerSpec<Input<P>, I, D, R, Clients<F>>, factories?: F): Served {
   const { run, ...before } = spec as HandlerSpec<unknown, unknown, unknown, object, unknown>;
-  return served(endpoint, (outside, incoming) =>
-    authenticateAndLoad(outside, endpoint, incoming, {
-      ...before,
-      run: (request, loaded) => run({ ...request, clients: clientsFor(outside, factories ?? {}) }, loaded),
-    }),
+  return served(
+    endpoint,
+    (outside, incoming) =>
+      authenticateAndLoad(outside, endpoint, incoming, {
+        ...before,
+        run: (request, loaded) => run({ ...request, clients: clientsFor(outside, factories ?? {}) }, loaded),
+      }),
+    checkKeyFirst,
   );
 }
 
@@ -113,7 +113,11 @@ const bare: Surroundings = {
 /** Answers a request; what is wrong with its parameters is told only to those who may call at all. */
 type Run = (outside: Outside, incoming: Incoming) => Promise<object>;
 
-function served(endpoint: Endpoint<Record<string, Parameter>, object>, run: Run): Served {
+function served(
+  endpoint: Endpoint<Record<string, Parameter>, object>,
+  run: Run,
+  checkKey?: (outside: Outside, incoming: Incoming) => Promise<void>,
+): Served {
   return handlerOf(
     endpoint,
     async (outside, incoming) => {
@@ -121,46 +125,19 @@ function served(endpoint: Endpoint<Record<string, Parameter>, object>, run: Run)
       return success(reply, (await incoming.read()).ignored);
     },
     () => outsideOf(process.env),
+    checkKey,
   );
 }
-
-/** What every function has around it. */
-type Surroundings = Pick<Outside, 'environment' | 'report' | 'count'>;
 
 function handlerOf<S extends Surroundings>(
   endpoint: Endpoint<Record<string, Parameter>, object>,
   answer: (outside: S, incoming: Incoming) => Promise<APIGatewayProxyResult>,
   container: () => S,
+  checkKey?: (outside: S, incoming: Incoming) => Promise<void>,
 ): Served {
   const make = (outside: () => S): Lambda => {
-    const handler = middy(async (incoming: Incoming) => {
-      incoming.checkAddress();
-      return answer(outside(), incoming);
-    }).onError((request) => {
-      const { error, event: incoming } = request;
-      const where = { endpoint: endpoint.id, requestId: incoming.requestId };
-      const told = planned(error);
-      const isPlanned = told instanceof Refusal;
-      if (told !== error || !isPlanned) {
-        const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        outside().report({ level: isPlanned ? 'WARN' : 'ERROR', ...where, error: trace });
-      }
-      if (isThrottled(error)) outside().count('StoreThrottled', undefined, where);
-      outside().count('Errors', isPlanned ? told.code : FAULT, where);
-      request.response = failure(told);
-    });
-    return async (event, context) => {
-      const incoming = new Incoming(endpoint, event);
-      const reply = (await handler(incoming, context ?? ({} as LambdaContext))) as APIGatewayProxyResult;
-      const headers = { ...reply.headers, ...incoming.replyHeaders };
-      return delivered(
-        { ...reply, headers },
-        {
-          types: incoming.header('accept'),
-          encodings: incoming.header('accept-encoding'),
-        },
-      );
-    };
+    const handler = chainOf(endpoint, outside, answer, checkKey);
+    return (event, context) => handler(new Incoming(endpoint, event), context ?? ({} as LambdaContext));
   };
   return Object.assign(make(container), {
     with: (outside: Outside) => make(() => outside as Outside & S),

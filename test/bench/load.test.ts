@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
-import { readForm } from '../../shared/serve/form.ts';
 import { type HttpRequest, httpRequest, send } from './http-request.ts';
 import { LatencyRecorder, median } from './latencies.ts';
 import { burst } from './load.ts';
@@ -95,7 +94,10 @@ test('requests arrive as the service reads them', async () => {
     url: '/api/v1/messages?narrow=%5B%5B%22is%22%2C%22dm%22%5D%5D',
   });
   expect(add).toMatchObject({ method: 'POST', url: '/api/v1/realm/emoji/a%20b' });
-  const { fields, files } = await readForm(add?.body ?? Buffer.alloc(0), add?.type ?? '');
-  expect([...fields]).toEqual([['note', 'ü']]);
-  expect(files).toEqual([picture]);
+  const sent = new Response(new Uint8Array(add?.body ?? []), {
+    headers: { 'content-type': add?.type ?? '' },
+  });
+  const [note, ...files] = await sent.formData();
+  expect(note).toEqual(['note', 'ü']);
+  expect(await Promise.all(files.map(([, file]) => new Response(file).bytes()))).toEqual([picture]);
 });

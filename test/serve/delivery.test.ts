@@ -80,22 +80,21 @@ it('leaves short replies and files alone', async () => {
 
 describe('what is larger than Lambda takes', () => {
   const refused = (says: RegExp) => ({
-    statusCode: 400,
-    headers: { 'Content-Type': 'application/json' },
-    body: expect.stringMatching(says),
+    status: 400,
+    code: 'BAD_REQUEST',
+    message: expect.stringMatching(says),
   });
 
-  it('becomes a refusal that tells the way out', async () => {
-    const sent = await delivered(reply('x'.repeat(6_300_000)), taking('identity'));
-    expect(sent).toMatchObject(refused(/"code":"BAD_REQUEST"/));
-    expect(JSON.parse(sent.body)).toMatchObject({ result: 'error', msg: expect.stringContaining('gzip') });
+  it('is refused with a message that tells the way out', async () => {
+    const sent = delivered(reply('x'.repeat(6_300_000)), taking('identity'));
+    await expect(sent).rejects.toMatchObject(refused(/gzip/));
   });
 
   it('is measured as it travels, where quotes and letters of other scripts take more', async () => {
     const fits = await delivered(reply('x'.repeat(6_200_000)), taking('identity'));
     expect(fits.statusCode).toBe(200);
     for (const text of ['"'.repeat(3_200_000), '☃'.repeat(2_200_000)]) {
-      expect((await delivered(reply(text), taking('identity'))).statusCode).toBe(400);
+      await expect(delivered(reply(text), taking('identity'))).rejects.toMatchObject(refused(/too large/));
     }
   });
 
@@ -109,8 +108,7 @@ describe('what is larger than Lambda takes', () => {
   });
 
   it('does not tell of compression where that did not help', async () => {
-    const sent = await delivered(reply(randomBytes(5_000_000).toString('base64')), taking('gzip'));
-    expect(sent).toMatchObject(refused(/too large/));
-    expect(sent.body).not.toContain('gzip');
+    const sent = delivered(reply(randomBytes(5_000_000).toString('base64')), taking('gzip'));
+    await expect(sent).rejects.toMatchObject(refused(/^(?!.*gzip).*too large/));
   });
 });

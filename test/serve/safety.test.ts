@@ -1,10 +1,35 @@
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import { handler as getOpenApi } from '../../functions/server/getOpenApi.ts';
 import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
-import { failure, fileReply, page, redirection, success } from '../../shared/serve/reply.ts';
+import { endpoint } from '../../shared/endpoints/endpoint.ts';
+import { page, redirection } from '../../shared/serve/reply.ts';
+import { type Served, serveAnyone, serveFile } from '../../shared/serve/serve.ts';
 import { newRealm } from '../support/realm.ts';
+
+const forAnyone = endpoint({
+  id: 'tests.safety',
+  method: 'GET',
+  path: '/api/v1/safety',
+  source: 'wire facts 1.2',
+  says: 'Answers as told.',
+  who: 'anyone',
+  parameters: {},
+  reply: z.object({}),
+  errors: [],
+  needs: { table: [] },
+});
+
+/** A function that answers so. */
+const answering = (answer: () => object): Served => serveAnyone(forAnyone, async () => answer());
+
+const throws = (error: Error) => (): never => {
+  throw error;
+};
+
+type Event = Parameters<ReturnType<Served['with']>>[0];
 
 describe('every reply is what it says it is, runs in no page, and may be read by pages of all origins', () => {
   const safe = {
@@ -14,14 +39,25 @@ describe('every reply is what it says it is, runs in no page, and may be read by
   };
 
   it.each([
-    ['a success', success({}, [])],
-    ['a redirection', success(redirection(new URL('https://b.test/')), [])],
-    ['a page', success(page('<p>x</p>'), [])],
-    ['a refusal', failure(badRequest('x'))],
-    ['a fault', failure(new Error('x'))],
-    ['a file', fileReply({ bytes: Buffer.from('x'), contentType: 'image/png' })],
-  ])('%s', (_, { headers }) => {
-    expect(headers).toMatchObject(safe);
+    ['a success', answering(() => ({}))],
+    ['a redirection', answering(() => redirection(new URL('https://b.test/')))],
+    ['a page', answering(() => page('<p>x</p>'))],
+    ['a refusal', answering(throws(badRequest('x')))],
+    ['a fault', answering(throws(new Error('x')))],
+    ['a file', serveFile(forAnyone, async () => ({ bytes: Buffer.from('x'), contentType: 'image/png' }), {})],
+  ])('%s', async (_, handler) => {
+    const { outside, host } = await newRealm();
+    const reply = await handler.with(outside)({ headers: { host }, body: null } as unknown as Event);
+    expect(reply.headers).toMatchObject(safe);
+  });
+
+  it('a reply that is too large is refused in the envelope', async () => {
+    const { outside, host } = await newRealm();
+    const headers = { host, 'Accept-Encoding': 'identity' };
+    const handler = answering(() => ({ text: 'x'.repeat(6_300_000) }));
+    const reply = await handler.with(outside)({ headers, body: null } as unknown as Event);
+    expect(reply).toMatchObject({ statusCode: 400, headers: safe });
+    expect(JSON.parse(reply.body)).toMatchObject({ result: 'error', code: 'BAD_REQUEST' });
   });
 
   it('those of functions, whoever asks', async () => {
