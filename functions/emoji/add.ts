@@ -11,7 +11,7 @@ import { emojiKey, emojiPath, IMAGES, newEmojiFiles } from '../../shared/domain/
 import { checkQuota, loadQuotaUse } from '../../shared/domain/realm/quota.ts';
 import { addEmoji } from '../../shared/endpoints/emoji.ts';
 import { emojiImage, loadDecoder } from '../../shared/images/emoji-image.ts';
-import { Stale } from '../../shared/log/commit.ts';
+import { ConflictError } from '../../shared/log/commit.ts';
 import { s3Objects } from '../../shared/objects/objects.ts';
 import { FOR_EVER } from '../../shared/serve/reply.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -51,7 +51,7 @@ export const handler = serve(
         return await commit(EMOJI_EVENTS, ([emojiId = 0]) => doAddEmoji(realm, { ...stored, emojiId }));
       } catch (error) {
         // Only a commit that was refused for sure left nothing behind that needs the images.
-        if (error instanceof Stale) {
+        if (error instanceof ConflictError) {
           await Promise.allSettled(images.map(([key]) => clients.objects.remove(IMAGES, key)));
         }
         throw error;

@@ -17,7 +17,7 @@ import { loadInitialState } from '../../shared/domain/register/initial-state.ts'
 import type { OwnedBot } from '../../shared/domain/user/bot.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { registerQueue } from '../../shared/endpoints/events.ts';
-import { Stale } from '../../shared/log/commit.ts';
+import { ConflictError } from '../../shared/log/commit.ts';
 import { type SolidEnd, solidEnd } from '../../shared/log/solid.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -82,7 +82,7 @@ async function run(context: Request<Register>, { end, bot, hints }: Loaded) {
     putQueue(outside.table, realm, queue, outside.now()),
   ]);
   // The queue that was put is never polled, and goes as any idle one.
-  if (!same) throw new Stale([]);
+  if (!same) throw new ConflictError([]);
   return {
     ...state,
     queue_id: queueId,

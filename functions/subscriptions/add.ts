@@ -100,6 +100,7 @@ async function run(
   const isFatal = input.authorization_errors_fatal ?? true;
   const stage = {
     wait: outside.wait,
+    now: outside.now,
     reload: async () => {
       const ids = await loadChannelIds(outside.table, realm, names(wanted));
       return loadSubscribeGround(outside.table, realm, userId, ids, people, input);

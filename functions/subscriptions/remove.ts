@@ -80,6 +80,7 @@ async function run(context: Request<Remove>, loaded: Loaded): Promise<ReplyOf<ty
   });
   const stage = {
     wait: outside.wait,
+    now: outside.now,
     reload: async () => {
       const ids = await loadChannelIds(outside.table, realm, names);
       return visible(await loadGround(outside.table, realm, userId, ids, people));

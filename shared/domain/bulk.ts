@@ -1,4 +1,7 @@
-import { type Change, MOST_WRITES, Stale } from '../log/commit.ts';
+import { type Change, ConflictError, MOST_WRITES } from '../log/commit.ts';
+import type { Log } from '../log/log.ts';
+import { retryOnConflict } from '../log/retry-on-conflict.ts';
+import { runPool } from '../pool.ts';
 
 /** Carries out one change with so many numbers of the log. */
 export type Commit = <T>(count: number, plan: (numbers: readonly number[]) => Change<T>) => Promise<T>;
@@ -9,13 +12,12 @@ export interface Work<J> {
   readonly fits: (jobs: readonly J[]) => boolean;
   /** The part of a job that one transaction takes, and the rest, to be done after it; none if it cannot be divided. */
   readonly cut: (job: J) => readonly [J, J] | undefined;
-  /** Does the jobs in one transaction; throws `Stale` when their ground has changed. */
+  /** Does the jobs in one transaction; throws `ConflictError` when their ground has changed. */
   readonly run: (jobs: readonly J[]) => Promise<void>;
 }
 
 /** What bulk work needs from its surroundings. `G` is what it is decided on. */
-export interface Stage<G> {
-  readonly wait: (ms: number) => Promise<void>;
+export interface Stage<G> extends Pick<Log, 'wait' | 'now'> {
   /** Reads the ground anew. */
   readonly reload: () => Promise<G>;
 }
@@ -24,8 +26,6 @@ export interface Stage<G> {
 const MOST_BYTES = 300_000;
 /** Most transactions under way at once. */
 export const MOST_AT_ONCE = 8;
-/** How often work is decided anew when somebody else changed its ground, before that is a fault. */
-const TRIES = 8;
 
 /** Whether one transaction takes the change, with the slot of the log that tells it. */
 export const isOneTransaction = ({ writes, entries }: Change<unknown>): boolean =>
@@ -69,14 +69,14 @@ export async function inBulk<G, J, D>(
   work: Work<J>,
   decide: (ground: G) => { readonly jobs: readonly J[]; readonly decision: D },
 ): Promise<D> {
-  let ground = loaded;
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const { jobs, decision } = decide(ground);
-    if (!(await carryOut(lanesOf(work, jobs)))) return decision;
-    await stage.wait(Math.random() * 10 * 2 ** attempt);
-    ground = await stage.reload();
-  }
-  throw new Error('the ground changed under every try of a bulk change');
+  return retryOnConflict(stage, async (attempt) => {
+    const { jobs, decision } = decide(attempt === 1 ? loaded : await stage.reload());
+    await carryOut(lanesOf(work, jobs));
+    return decision;
+  }).catch((error: unknown) => {
+    // A part may be done: the request, which no longer knows which, must not decide again.
+    throw error instanceof ConflictError ? new Error('every try of a bulk change met a conflict') : error;
+  });
 }
 
 /** Transactions that must follow one another. */
@@ -100,22 +100,18 @@ function stepsOf<J>(work: Work<J>, job: J): Lane {
   return steps;
 }
 
-/** Carries out the lanes; tells whether one of them ended early since its ground had changed. */
-async function carryOut(lanes: readonly Lane[]): Promise<boolean> {
-  let isStale = false;
-  const failures: unknown[] = [];
-  const waiting = [...lanes];
-  const walk = async (): Promise<void> => {
-    for (let lane = waiting.shift(); lane !== undefined && failures.length === 0; lane = waiting.shift()) {
-      try {
-        for (const step of lane) await step();
-      } catch (error) {
-        if (error instanceof Stale) isStale = true;
-        else failures.push(error);
-      }
+/** Carries out the lanes. Where one meets a conflict the others are finished; after a fault none is begun. */
+async function carryOut(lanes: readonly Lane[]): Promise<void> {
+  let isBroken = false;
+  const failures = await runPool(lanes, MOST_AT_ONCE, async (lane) => {
+    if (isBroken) return;
+    try {
+      for (const step of lane) await step();
+    } catch (error) {
+      isBroken ||= !(error instanceof ConflictError);
+      throw error;
     }
-  };
-  await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, lanes.length) }, walk));
-  if (failures.length > 0) throw failures[0];
-  return isStale;
+  });
+  const failure = failures.find((error) => !(error instanceof ConflictError)) ?? failures[0];
+  if (failure !== undefined) throw failure;
 }

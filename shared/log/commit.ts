@@ -24,13 +24,13 @@ export const MOST_WRITES = 100;
 export const WRITING = 5_000;
 
 /** What was decided no longer holds: somebody else changed it in between. Read again, decide again. */
-export class Stale extends Error {
+export class ConflictError extends Error {
   /** The items that refused, as they are now; undefined for one that does not exist. */
   readonly found: readonly (Item | undefined)[];
 
   constructor(found: readonly (Item | undefined)[]) {
     super('the state changed between the decision and its commit');
-    this.name = 'Stale';
+    this.name = 'ConflictError';
     this.found = found;
   }
 }
@@ -51,7 +51,7 @@ export class CommitTimeoutError extends Error {
  * may be called again with other numbers when a reader filled one of the slots meanwhile. `taken` are numbers that
  * were taken ahead of time, to save a round trip.
  *
- * Throws `Stale` when a condition of the plan's own writes fails; nothing has changed then and the numbers are
+ * Throws `ConflictError` when a condition of the plan's own writes fails; nothing has changed then and the numbers are
  * given back. Throws `CommitTimeoutError` when others were faster until the time was up; nothing has changed either. When the time is up without an answer, the numbers are given back too, which decides the outcome: a
  * commit that throws has not happened and cannot happen any more, unless even that got no answer.
  */
@@ -151,7 +151,7 @@ async function tryNumbers(
     if (await abandon(log, numbers, mark)) return 'committed';
     const isBehind = refusedWrites.some(({ index, item }) => isOutrun(writes[index], item, top));
     if (isFilled || isBehind) return 'outrun';
-    throw new Stale(refused.map(({ item }) => item));
+    throw new ConflictError(refused.map(({ item }) => item));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Token } from 'markdown-it';
+import { uniqueSorted } from '../unique.ts';
 import { dialect } from './dialect.ts';
 import { envOf, type Found, NOTHING_FOUND } from './found.ts';
 import { type Mention, mentionIn } from './mention.ts';
@@ -35,9 +36,7 @@ const ATTACHMENT_PATH = /^\/user_uploads\//;
 const inlineTokens = (tokens: readonly Token[]): Token[] => tokens.flatMap((token) => token.children ?? []);
 
 const idsOf = (mentions: readonly Mention[], kind: Mention['kind']): number[] =>
-  [...new Set(mentions.filter((mention) => mention.kind === kind).map((mention) => mention.id))].sort(
-    (a, b) => a - b,
-  );
+  uniqueSorted(mentions.filter((mention) => mention.kind === kind).map((mention) => mention.id));
 
 /** The text as it was written, as paragraphs, for when its markup would make it too long. */
 function unmarked(content: string): string {

@@ -6,8 +6,8 @@ import { Refusal, refusal } from '../domain/problems.ts';
 import type { Account } from '../domain/user/user.ts';
 import { type Endpoint, SMALL_REQUEST } from '../endpoints/endpoint.ts';
 import { commit } from '../log/commit.ts';
-import { decideAnew } from '../log/decide-anew.ts';
 import { allocate, joinNumbers, type Log, type Numbers, release, splitNumbers } from '../log/log.ts';
+import { retryOnConflict } from '../log/retry-on-conflict.ts';
 import { isMilestone, keepSolid } from '../log/solid.ts';
 import { type Credentials, isKeyOf } from './credentials.ts';
 import type { Incoming } from './incoming.ts';
@@ -66,7 +66,7 @@ export async function authenticateAndLoad(
   const counter = new RequestCounter(outside, incoming, parsed.weight);
   const remembered = rememberedAs(outside, host, account, credentials);
   if (remembered) counter.checkRemembered(remembered.realm, userOf(remembered, account));
-  return decideAnew(outside, async () => {
+  return retryOnConflict(outside, async () => {
     const truth = lookUp(outside.table, memory, host, wanted, isTrusted);
     truth.catch(ignored);
     const guess = memory.guess(host, wanted);

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { Refusal, refusal } from '../domain/problems.ts';
-import { CommitTimeoutError, Stale } from '../log/commit.ts';
+import { CommitTimeoutError, ConflictError } from '../log/commit.ts';
 import { isThrottled } from '../table/outcome.ts';
 
 /** The challenge that clients of the reference expect with every 401 (wire facts 1.3). */
@@ -110,7 +110,7 @@ const RETRY_AFTER = 2;
  * says so (429, wire facts 1.3); all else as it is.
  */
 export const planned = (error: unknown): unknown =>
-  isThrottled(error) || error instanceof Stale || error instanceof CommitTimeoutError
+  isThrottled(error) || error instanceof ConflictError || error instanceof CommitTimeoutError
     ? refusal('tooMuchAtOnce', { seconds: RETRY_AFTER })
     : error;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Change, commit, Stale } from '../../shared/log/commit.ts';
+import { type Change, ConflictError, commit } from '../../shared/log/commit.ts';
 import { allocate, fill, type Log, release } from '../../shared/log/log.ts';
 import type { Entry } from '../../shared/log/slot.ts';
 import { key } from '../../shared/table/keys.ts';
@@ -142,8 +142,8 @@ describe('a refused commit', () => {
       result: undefined,
     });
     const error = await commit(log, 2, plan).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(Stale);
-    expect((error as Stale).found).toMatchObject([{ realm: realm.realm }]);
+    expect(error).toBeInstanceOf(ConflictError);
+    expect((error as ConflictError).found).toMatchObject([{ realm: realm.realm }]);
     expect(await applied()).toBe(0);
     expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone', width: 2 }]);
   });
@@ -155,7 +155,7 @@ describe('a refused commit', () => {
       entries: entries(eventFor({ type: 'a' }), eventFor({ type: 'b' })),
       result: 0,
     });
-    await expect(commit(log, 2, plan)).rejects.toThrow(Stale);
+    await expect(commit(log, 2, plan)).rejects.toThrow(ConflictError);
     expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone', width: 2 }]);
   });
 
@@ -297,7 +297,9 @@ describe('changes of one thing under numbers that were taken early', () => {
     });
     const early = await allocate(truth, 1);
     await commit(log, 1, rename('first', undefined));
-    await expect(commit(log, 1, rename('other', undefined), Promise.resolve(early))).rejects.toThrow(Stale);
+    await expect(commit(log, 1, rename('other', undefined), Promise.resolve(early))).rejects.toThrow(
+      ConflictError,
+    );
     expect(await truth.table.get(counted)).toMatchObject({ name: 'first' });
   });
 });

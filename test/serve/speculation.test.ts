@@ -6,7 +6,7 @@ import { handler as regenerate } from '../../functions/users/regenerateKey.ts';
 import type { LookupKey } from '../../shared/domain/pointer.ts';
 import { endpoint, SMALL_REQUEST, writes } from '../../shared/endpoints/endpoint.ts';
 import { optional, text } from '../../shared/endpoints/parameter.ts';
-import { Stale } from '../../shared/log/commit.ts';
+import { ConflictError } from '../../shared/log/commit.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 import { answer, back, out, withKey } from '../support/accounts.ts';
@@ -243,7 +243,7 @@ describe('what a container remembers', () => {
 
 describe('a decision whose ground changed', () => {
   const stale = (): void => {
-    throw new Stale([]);
+    throw new ConflictError([]);
   };
 
   it('is made anew, on what is true then', async () => {

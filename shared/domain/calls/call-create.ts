@@ -1,4 +1,4 @@
-import { Stale } from '../../log/commit.ts';
+import { ConflictError } from '../../log/commit.ts';
 import type { Outside, Vault } from '../outside.ts';
 import { badRequest, refusal } from '../problems.ts';
 import type { AskedMeeting, ConfiguredProvider } from './call-provider.ts';
@@ -92,7 +92,7 @@ async function forget(
     await eraseToken(outside, holder, version);
     return undefined;
   } catch (error) {
-    if (!(error instanceof Stale)) throw error;
+    if (!(error instanceof ConflictError)) throw error;
     return loadToken(outside, vault, holder);
   }
 }

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { key } from '../../table/keys.ts';
 import type { Outside, Vault } from '../outside.ts';
 import { badRequest } from '../problems.ts';
+import { carryOut } from '../realm/carry-out.ts';
 import type { CallProvider } from './call-provider.ts';
 
 /** How long somebody may take to give their consent, ms. */
@@ -9,9 +10,6 @@ const VALID = 10 * 60_000;
 
 /** The longest text that can be a state of ours. */
 const LONGEST = 2_000;
-
-/** How often the use of a state is tried before that is a fault. */
-const TRIES = 3;
 
 /** Whose consent is asked, and for what: it travels through the provider as `state`, sealed. */
 export interface CallState {
@@ -97,13 +95,9 @@ export async function openCallState(
 }
 
 /** Uses up a state. One round trip; throws a Refusal for one that was used. */
-export async function useCallState({ table, uuid }: Outside, state: CallState): Promise<void> {
-  // The same token in every try: a delete whose answer was lost is known as ours.
-  const token = uuid();
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const used = await table.transact([{ delete: key('callState', state), when: { absent: false } }], token);
-    if (used.state === 'done') return;
-    if (used.state === 'refused') throw unasked();
-  }
-  throw new Error('a consent could not be used up');
+export async function useCallState(outside: Outside, state: CallState): Promise<void> {
+  const { state: outcome } = await carryOut(outside, [
+    { delete: key('callState', state), when: { absent: false } },
+  ]);
+  if (outcome === 'refused') throw unasked();
 }

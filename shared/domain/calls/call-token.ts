@@ -98,7 +98,7 @@ export async function storeToken(
   }));
 }
 
-/** Erases the token of this version, and tells the person's clients. Throws `Stale` where it is another one by now. */
+/** Erases the token of this version, and tells the person's clients. Throws `ConflictError` where it is another one by now. */
 export const eraseToken = (outside: Outside, holder: Holder, version: string): Promise<void> =>
   commit(logOf(outside, holder), 1, () => ({
     writes: [{ delete: keyFor(holder), when: { equals: { version } } }],

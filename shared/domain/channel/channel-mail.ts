@@ -1,8 +1,10 @@
+import { ConflictError } from '../../log/commit.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Caller } from '../caller.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest, refusal } from '../problems.ts';
+import { carryOut } from '../realm/carry-out.ts';
 import { mayActAsBot } from '../user/account-management.ts';
 import type { User } from '../user/user.ts';
 import type { Channel, Subscription } from './channel.ts';
@@ -91,36 +93,28 @@ export function checkMailAddress(
   return { channel, channelId: channel.channelId, userId, senderId, token: tokens.get(senderId) };
 }
 
-/** How often the making of an address is tried before that is a fault. */
-const TRIES = 5;
-
 /**
  * The token of the address, which stays the same; it is made when it is first asked for. Of two who ask at once both
  * get the one that was made first.
  */
 export async function tokenFor(
-  { table, randomBytes, uuid }: Outside,
+  outside: Outside,
   realm: string,
   { channelId, userId, senderId, token: known }: DecidedAddress,
 ): Promise<string> {
   const own = key('mailAddress', { realm, channelId, userId, senderId });
-  let stored = known;
-  for (let attempt = 1; stored === undefined; attempt++) {
-    const token = Buffer.from(randomBytes(16)).toString('hex');
-    const address: MailAddress = { token, realm, channelId, userId, senderId };
-    const outcome = await table.transact(
-      [
-        { put: own, item: { token }, when: { absent: true } },
-        { put: key('mailToken', { token }), item: { ...address }, when: { absent: true } },
-      ],
-      uuid(),
-    );
-    if (outcome.state === 'done') return token;
-    if (attempt === TRIES)
-      throw outcome.state === 'unsure' ? outcome.cause : new Error('a mail address could not be made');
-    stored = (await table.get<{ token: string }>(own))?.token;
-  }
-  return stored;
+  if (known !== undefined) return known;
+  const token = Buffer.from(outside.randomBytes(16)).toString('hex');
+  const address: MailAddress = { token, realm, channelId, userId, senderId };
+  const { state } = await carryOut(outside, [
+    { put: own, item: { token }, when: { absent: true } },
+    { put: key('mailToken', { token }), item: { ...address }, when: { absent: true } },
+  ]);
+  if (state === 'done') return token;
+  const first = await outside.table.get<{ token: string }>(own);
+  // An operator ended it meanwhile.
+  if (first === undefined) throw new ConflictError([]);
+  return first.token;
 }
 
 /** Octets that may stand before the `@` of an address (RFC 5321). */

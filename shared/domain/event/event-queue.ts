@@ -1,4 +1,4 @@
-import { Stale } from '../../log/commit.ts';
+import { ConflictError } from '../../log/commit.ts';
 import { KEPT, LONGEST_IDLE } from '../../log/slot.ts';
 import type { Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
@@ -147,15 +147,14 @@ export async function loadQueue(
   return queue?.queueId === queueId ? queue : undefined;
 }
 
-/** How often a slot is chosen that another registration takes at the same time. */
-const MAX_TRIES = 3;
-
 /**
  * Stores a new queue and returns it. Its random id chooses its slot. If a queue is there that may still be polled, the
  * owner's queues are read: the new one goes into a free slot, or replaces the one that was polled longest ago, whose
  * client then registers again. So a client in a loop takes no room for ever and locks nobody out.
  *
- * One round trip, and two more where the slot was taken. Throws `Stale` when others register all the time.
+ * One round trip, and two more where the slot was taken.
+ *
+ * @throws ConflictError where another registration takes the second slot too
  */
 export async function putQueue(
   table: Table,
@@ -172,28 +171,27 @@ export async function putQueue(
       return undefined;
     }
   };
-  let stored = await put(queue, { below: { expires: Math.floor(now / 1000) } });
-  for (let tried = 0; stored === undefined && tried < MAX_TRIES; tried++) {
-    const slots = await Promise.all(
-      Array.from({ length: MAX_QUEUES }, (_, slot) =>
-        table.get<EventQueue>(keyInSlot(realm, queue.userId, slot)),
-      ),
-    );
-    // A reply that was lost had stored it.
-    if (slots.some((other) => other?.queueId === queue.queueId)) return queue;
-    const lastUse = slots.map((other) =>
-      other === undefined || now > endOf(other, other.polledAt) ? 0 : other.polledAt,
-    );
-    const slot = lastUse.indexOf(Math.min(...lastUse));
-    const former = slots[slot];
-    const unchanged =
-      former === undefined
-        ? { absent: true }
-        : { equals: { queueId: former.queueId, polledAt: former.polledAt } };
-    stored = await put({ ...queue, queueId: idInSlot(queue.queueId, slot) }, unchanged);
-  }
-  if (stored === undefined) throw new Stale([]);
-  return stored;
+  const stored = await put(queue, { below: { expires: Math.floor(now / 1000) } });
+  if (stored !== undefined) return stored;
+  const slots = await Promise.all(
+    Array.from({ length: MAX_QUEUES }, (_, slot) =>
+      table.get<EventQueue>(keyInSlot(realm, queue.userId, slot)),
+    ),
+  );
+  // A reply that was lost had stored it.
+  if (slots.some((other) => other?.queueId === queue.queueId)) return queue;
+  const lastUse = slots.map((other) =>
+    other === undefined || now > endOf(other, other.polledAt) ? 0 : other.polledAt,
+  );
+  const slot = lastUse.indexOf(Math.min(...lastUse));
+  const former = slots[slot];
+  const unchanged =
+    former === undefined
+      ? { absent: true }
+      : { equals: { queueId: former.queueId, polledAt: former.polledAt } };
+  const moved = await put({ ...queue, queueId: idInSlot(queue.queueId, slot) }, unchanged);
+  if (moved === undefined) throw new ConflictError([]);
+  return moved;
 }
 
 /**

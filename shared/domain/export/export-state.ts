@@ -1,4 +1,4 @@
-import { commit, Stale } from '../../log/commit.ts';
+import { ConflictError, commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { Changes } from '../../table/condition.ts';
 import { isRefused } from '../../table/outcome.ts';
@@ -81,7 +81,7 @@ export async function endExport(
       result: undefined,
     }));
   } catch (error) {
-    throw error instanceof Stale ? new Overtaken() : error;
+    throw error instanceof ConflictError ? new Overtaken() : error;
   }
 }
 

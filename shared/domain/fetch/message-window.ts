@@ -1,5 +1,6 @@
 import type { MessageHead } from '../../log/message.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
+import { uniqueSorted } from '../../unique.ts';
 import { badRequest, refusal } from '../problems.ts';
 import type { Gathered } from './message-gather.ts';
 
@@ -49,7 +50,7 @@ export function checkWindow(given: GivenWindow): Window | ByIds {
       });
     }
     if (ids.length > MOST_FETCHED) throw tooMany();
-    return { ids: [...new Set(ids)].sort((a, b) => a - b) };
+    return { ids: uniqueSorted(ids) };
   }
   if (before + after > MOST_FETCHED) throw tooMany();
   if (before > 0 && after > 0 && !includeAnchor) {

@@ -1,3 +1,4 @@
+import { uniqueSorted } from '../../unique.ts';
 import { isId } from '../channel/channel-access.ts';
 import { codePoints } from '../folding.ts';
 import type { LookupKey, Resolved } from '../pointer.ts';
@@ -162,15 +163,16 @@ export const resolveNarrow = (terms: readonly AskedTerm[], resolved: Resolved, u
       case 'sender':
         return { ...term, user: personId(term.user, resolved) };
       case 'dm':
-        return { ...term, people: circle([...term.people.map((each) => personId(each, resolved)), userId]) };
+        return {
+          ...term,
+          people: uniqueSorted([...term.people.map((each) => personId(each, resolved)), userId]),
+        };
       case 'dmIncluding':
-        return { ...term, people: circle(term.people.map((each) => personId(each, resolved))) };
+        return { ...term, people: uniqueSorted(term.people.map((each) => personId(each, resolved))) };
       default:
         return term;
     }
   });
-
-const circle = (ids: readonly number[]): number[] => [...new Set(ids)].sort((a, b) => a - b);
 
 function personId(ref: UserRef, resolved: Resolved): number {
   if (typeof ref === 'number') return ref;

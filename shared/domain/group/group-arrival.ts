@@ -8,8 +8,8 @@
  * step can bring back somebody who was taken out.
  */
 
-import { MOST_WRITES, Stale } from '../../log/commit.ts';
-import { decideAnew } from '../../log/decide-anew.ts';
+import { ConflictError, MOST_WRITES } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doLeave, type Job } from '../outbox/outbox.ts';
@@ -70,10 +70,10 @@ export async function endArrival(outside: Outside, realm: string, groupId: numbe
     if (state === 'refused') return;
   }
   await outside.wait(SETTLING);
-  await decideAnew(outside, () => dropLists(outside, realm, groupId));
+  await retryOnConflict(outside, () => dropLists(outside, realm, groupId));
 }
 
-/** Takes the lists away, if they are there; throws `Stale` when the graph was changed meanwhile. */
+/** Takes the lists away, if they are there; throws `ConflictError` when the graph was changed meanwhile. */
 async function dropLists(outside: Outside, realm: string, groupId: number): Promise<void> {
   const list = arrivalsKey(realm, groupId);
   const [left, graph = noGroups] = await Promise.all([
@@ -87,11 +87,11 @@ async function dropLists(outside: Outside, realm: string, groupId: number): Prom
     { update: key('group', { realm, groupId }), change: { remove: ['isArriving'] }, when: { absent: false } },
     ...doSetGraph(realm, graph, { arriving }),
   ]);
-  if (state === 'refused') throw new Stale([]);
+  if (state === 'refused') throw new ConflictError([]);
 }
 
 /**
- * Does what is left of the creation of a group whose members are to be changed. Throws `Stale` if there was something,
+ * Does what is left of the creation of a group whose members are to be changed. Throws `ConflictError` if there was something,
  * since who its members are was read without it.
  */
 export async function endArrivalFirst(
@@ -101,5 +101,5 @@ export async function endArrivalFirst(
 ): Promise<void> {
   if (group?.isArriving !== true) return;
   await endArrival(outside, realm, group.groupId);
-  throw new Stale([]);
+  throw new ConflictError([]);
 }

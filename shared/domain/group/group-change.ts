@@ -2,6 +2,7 @@ import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { uniqueSorted } from '../../unique.ts';
 import type { Commit } from '../bulk.ts';
 import type { Caller } from '../caller.ts';
 import { isId } from '../channel/channel-access.ts';
@@ -25,7 +26,6 @@ import {
   checkMembers,
   doJoinGroup,
   doLeaveGroup,
-  eachOnce,
   loadGroups,
   loadPeople,
   membersEvent,
@@ -52,10 +52,10 @@ export const memberChange = (
     readonly [K in keyof MemberChange]?: readonly number[] | undefined;
   },
 ): MemberChange => ({
-  add: eachOnce(given.add ?? []),
-  remove: eachOnce(given.remove ?? []),
-  addSubgroups: eachOnce(given.addSubgroups ?? []),
-  removeSubgroups: eachOnce(given.removeSubgroups ?? []),
+  add: uniqueSorted(given.add ?? []),
+  remove: uniqueSorted(given.remove ?? []),
+  addSubgroups: uniqueSorted(given.addSubgroups ?? []),
+  removeSubgroups: uniqueSorted(given.removeSubgroups ?? []),
 });
 
 /** What such a change is decided on. */
@@ -77,7 +77,7 @@ export async function loadMemberGround(
   groupId: number,
   change: MemberChange,
 ): Promise<MemberGround> {
-  const people = isId(groupId) ? eachOnce([...change.add, ...change.remove]).filter(isId) : [];
+  const people = isId(groupId) ? uniqueSorted([...change.add, ...change.remove]).filter(isId) : [];
   const [groups, users, memberships, bytes] = await Promise.all([
     loadGroups(table, realm, [groupId, ...change.addSubgroups]),
     loadPeople(table, realm, people),
@@ -180,7 +180,7 @@ function checkGroups(
   const between = [...before, ...addSubgroups];
   const unknown = removeSubgroups.find((id) => !between.includes(id));
   if (unknown !== undefined) throw badRequest(`User group ${unknown} is not a subgroup of this group.`);
-  const after = eachOnce(between.filter((id) => !removeSubgroups.includes(id)));
+  const after = uniqueSorted(between.filter((id) => !removeSubgroups.includes(id)));
   if (after.length === before.length && after.every((id) => before.includes(id))) return undefined;
   checkGraphRoom(graph, after.length - before.length);
   return after;
@@ -213,7 +213,7 @@ function eventsFor(
 }
 
 /**
- * Decides on the change and carries it out in one transaction. Throws `Stale` where members of the group were still
+ * Decides on the change and carries it out in one transaction. Throws `ConflictError` where members of the group were still
  * being stored when they were read.
  */
 export async function changeMembers(

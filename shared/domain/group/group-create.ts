@@ -3,6 +3,7 @@ import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { keyOf, type Write } from '../../table/write.ts';
+import { uniqueSorted } from '../../unique.ts';
 import type { Caller } from '../caller.ts';
 import { type GroupGraph, holdsUnlessGuest } from '../permission.ts';
 import { badRequest, refusal } from '../problems.ts';
@@ -17,7 +18,7 @@ import {
   doSetSubgroups,
   subgroupsEvent,
 } from './group-graph.ts';
-import { checkMembers, doJoinGroup, eachOnce, loadGroups, loadPeople } from './group-member.ts';
+import { checkMembers, doJoinGroup, loadGroups, loadPeople } from './group-member.ts';
 import { groupObject } from './group-object.ts';
 import { checkNewGroupSettings, type GivenGroupSettings, givenGroupSettings } from './group-permissions.ts';
 import { loadNamedInSettings, type NamedInSettings } from './group-setting-check.ts';
@@ -85,12 +86,12 @@ export function checkCreateGroup(
     throw refusal('insufficientPermission');
   }
   const name = checkGroupName(given.name);
-  const members = eachOnce(given.members);
+  const members = uniqueSorted(given.members);
   checkMembers(members, ground.users);
   const description = checkGroupDescription(given.description);
   const settings = checkNewGroupSettings(user.userId, given, ground.named);
   if (ground.isNameTaken) throw nameIsTaken(name);
-  const subgroups = eachOnce(given.subgroups ?? []);
+  const subgroups = uniqueSorted(given.subgroups ?? []);
   checkSubgroups(subgroups, ground.groups);
   checkGraphRoom(graph, subgroups.length);
   checkQuota('groups', ground.bytes, groupBytes({ name, description, settings }, members.length));

@@ -1,6 +1,7 @@
 import type { Change } from '../../log/commit.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { uniqueSorted } from '../../unique.ts';
 import type { Caller } from '../caller.ts';
 import { hasMetadataAccess, isId, loadChannel, type Seen } from '../channel/channel-access.ts';
 import { type GroupGraph, noGroups } from '../permission.ts';
@@ -10,7 +11,7 @@ import { realmGroupNames } from '../realm/realm-groups.ts';
 import type { Group } from './group.ts';
 import { groupUpdate, ofDeactivated, removalForOld } from './group-edit.ts';
 import { supergroupsOf } from './group-graph.ts';
-import { eachOnce, loadGroups } from './group-member.ts';
+import { loadGroups } from './group-member.ts';
 import { accessGroup } from './group-permissions.ts';
 import { type GroupSetting, groupsOf } from './group-setting.ts';
 import { doMarkDeactivated, type GroupUse } from './group-use.ts';
@@ -74,7 +75,12 @@ function objectionsTo(caller: Caller, groupId: number, ground: DeactivationGroun
   const realm = naming(groupId, groupSettingsOf(caller.realm.settings));
   return [
     ...(containing.length > 0
-      ? [{ type: 'subgroup' as const, supergroup_ids: eachOnce(containing.map((group) => group.groupId)) }]
+      ? [
+          {
+            type: 'subgroup' as const,
+            supergroup_ids: uniqueSorted(containing.map((group) => group.groupId)),
+          },
+        ]
       : []),
     ...ground.channels
       .filter(({ channel }) => !channel.isArchived)

@@ -1,12 +1,12 @@
 import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { uniqueSorted } from '../../unique.ts';
 import type { Caller } from '../caller.ts';
 import type { GroupGraph } from '../permission.ts';
 import { isSystemBot, type User } from '../user/user.ts';
 import { loadUsersById } from '../user/user-list.ts';
 import type { Group } from './group.ts';
 import { subgroupsOf } from './group-graph.ts';
-import { eachOnce } from './group-member.ts';
 import { groupObject } from './group-object.ts';
 import { roleGroupObjects } from './role-groups.ts';
 
@@ -51,7 +51,7 @@ export async function loadMemberIds(table: Table, realm: string, groupId: number
     pk: partition('member', { realm, groupId }),
     prefix: sortPrefix('member'),
   });
-  return eachOnce(members.flatMap((member) => ('userIds' in member ? member.userIds : member.userId)));
+  return uniqueSorted(members.flatMap((member) => ('userIds' in member ? member.userIds : member.userId)));
 }
 
 /**

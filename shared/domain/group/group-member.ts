@@ -2,15 +2,13 @@ import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
+import { uniqueSorted } from '../../unique.ts';
 import { isId } from '../channel/channel-access.ts';
 import { badRequest } from '../problems.ts';
 import type { User } from '../user/user.ts';
 import { loadUsersById } from '../user/user-list.ts';
 import type { Group } from './group.ts';
 import { isSystemGroup } from './system-group.ts';
-
-/** Each id once, in rising order: the form in which lists of ids are told. */
-export const eachOnce = (ids: readonly number[]): number[] => [...new Set(ids)].sort((a, b) => a - b);
 
 /** Reads those of the people that exist. */
 export async function loadPeople(
@@ -29,7 +27,7 @@ export async function loadGroups(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, Group>> {
   const groups = await table.getMany<Group>(
-    eachOnce(ids)
+    uniqueSorted(ids)
       .filter((groupId) => isId(groupId) && !isSystemGroup(groupId))
       .map((groupId) => key('group', { realm, groupId })),
   );

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { uniqueSorted } from '../../unique.ts';
 import { systemGroups } from './system-group.ts';
 
 /**
@@ -31,15 +32,13 @@ export const groupSettingChangeSchema: z.ZodMiniType<GroupSettingChange> = z.str
  */
 export function normalized(setting: GroupSetting): GroupSetting {
   if (typeof setting === 'number') return setting;
-  const members = unique(setting.direct_members);
-  const subgroups = unique(setting.direct_subgroups);
+  const members = uniqueSorted(setting.direct_members);
+  const subgroups = uniqueSorted(setting.direct_subgroups);
   const [only] = subgroups;
   if (members.length === 0 && subgroups.length === 0) return systemGroups.nobody.id;
   if (members.length === 0 && subgroups.length === 1 && only !== undefined) return only;
   return { direct_members: members, direct_subgroups: subgroups };
 }
-
-const unique = (ids: readonly number[]): number[] => [...new Set(ids)].sort((a, b) => a - b);
 
 /** Whether two values mean the same, whatever their order. */
 export const sameSetting = (a: GroupSetting, b: GroupSetting): boolean =>

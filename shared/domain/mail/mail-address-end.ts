@@ -1,5 +1,5 @@
-import { Stale } from '../../log/commit.ts';
-import { decideAnew } from '../../log/decide-anew.ts';
+import { ConflictError } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { key } from '../../table/keys.ts';
 import type { MailAddress } from '../channel/channel-mail.ts';
 import type { Outside } from '../outside.ts';
@@ -20,7 +20,7 @@ export async function endMailAddress(outside: Outside, given: string): Promise<M
   const token = recipientAt(address, address.slice(address.lastIndexOf('@') + 1))?.token;
   const missing = badRequest(`'${given}' is not an address at which a channel takes mail.`);
   if (token === undefined) throw missing;
-  return decideAnew(outside, async () => {
+  return retryOnConflict(outside, async () => {
     const found = await outside.table.get<MailAddress>(key('mailToken', { token }));
     if (found === undefined) throw missing;
     const outcome = await carryOut(outside, [
@@ -29,6 +29,6 @@ export async function endMailAddress(outside: Outside, given: string): Promise<M
     ]);
     if (outcome.state === 'done') return found;
     // Somebody else ended it in this moment.
-    throw new Stale(outcome.refused.map(({ item }) => item));
+    throw new ConflictError(outcome.refused.map(({ item }) => item));
   });
 }

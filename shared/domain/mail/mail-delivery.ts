@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { commit } from '../../log/commit.ts';
-import { decideAnew } from '../../log/decide-anew.ts';
 import { allocate, type Log } from '../../log/log.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
 import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS } from '../../markdown/mention.ts';
 import { type Wants, wants } from '../../markdown/wants.ts';
@@ -56,7 +56,7 @@ export async function deliverMail(outside: Outside, letter: Letter): Promise<Out
   const { token } = letter.recipient;
   const address = await outside.table.get<MailAddress>(key('mailToken', { token }));
   if (address === undefined) return 'unknown address';
-  return decideAnew(outside, () => tryToDeliver(outside, letter, address));
+  return retryOnConflict(outside, () => tryToDeliver(outside, letter, address));
 }
 
 async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddress): Promise<Outcome> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { conversationOf } from '../../table/keys.ts';
+import { uniqueSorted } from '../../unique.ts';
 import { folded } from '../folding.ts';
 
 /** People beyond this many make the name of their conversation a digest: keys have a limit. */
@@ -23,7 +24,7 @@ export const isSameTopic = (
 
 /** The conversation of these people. The order and repetitions do not matter. */
 export function directConversation(people: readonly number[]): string {
-  const ids = [...new Set(people)].sort((a, b) => a - b).join(',');
+  const ids = uniqueSorted(people).join(',');
   if (people.length <= LISTED) return conversationOf.direct(ids);
   return conversationOf.direct(createHash('sha256').update(ids).digest('hex'));
 }

@@ -1,5 +1,5 @@
-import { Stale } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Write } from '../../table/write.ts';
 import type { Commit } from '../bulk.ts';
@@ -66,7 +66,7 @@ type Held = Pick<Relocating, 'ground' | 'others' | 'oldest' | 'first'>;
  * first of them moves. They go in one transaction where that has room for them; else the message that was asked for
  * goes, with its new content if it gets any, and the worker of the outbox moves the others (`move-rest.ts`).
  *
- * Returns what is left to that worker. Throws `Stale` where the ground has changed, then nothing has moved.
+ * Returns what is left to that worker. Throws `ConflictError` where the ground has changed, then nothing has moved.
  */
 export async function moveMessages(
   context: MoveContext,
@@ -97,30 +97,36 @@ export async function moveMessages(
     floor: channel.historyPublicToSubscribers ? 0 : (subscription?.since ?? 0) + 1,
   };
 
-  let held: Held = relocating;
-  for (let attempt = 1; ; attempt++) {
-    await endEarlierMoves(outside, realm, [
-      { ...from, seen: held.ground.left.topic },
-      { ...to, seen: held.ground.topic },
+  const endEarlier = ({ ground }: Held): Promise<void> =>
+    endEarlierMoves(outside, realm, [
+      { ...from, seen: ground.left.topic },
+      { ...to, seen: ground.topic },
     ]);
-    const isLast = attempt === ATTEMPTS;
-    const others = held.others && goingAlong(held.others, move, standing, seen);
-    try {
-      return others && !isLast
-        ? await moveAtOnce(context, decided, held, others)
-        : await moveFirst(context, decided, held, isLast ? message : oldestOf(decided, held.oldest));
-    } catch (error) {
-      if (mode === 'change_one' || isLast || !(error instanceof Stale)) throw error;
-    }
-    // One of them is not where its index showed it, or is too old: it takes a look at each of them to tell.
+  const reload = async (): Promise<Held> => {
+    // A message is not where its index showed it, or is too old: only a look at each of them tells.
     if (limit !== undefined && mode === 'change_all')
       await checkTopicMoveTime(outside, caller, { message, seen }, limit, now);
-    held = await loadTogether(outside, realm, move, message);
-  }
+    const held = await loadTogether(outside, realm, move, message);
+    await endEarlier(held);
+    return held;
+  };
+  await endEarlier(relocating);
+  return retryOnConflict(
+    outside,
+    async (attempt) => {
+      const held = attempt === 1 ? relocating : await reload();
+      const isLast = attempt === TRIES;
+      const others = held.others && goingAlong(held.others, move, standing, seen);
+      return others && !isLast
+        ? moveAtOnce(context, decided, held, others)
+        : moveFirst(context, decided, held, isLast ? message : oldestOf(decided, held.oldest));
+    },
+    mode === 'change_one' ? 1 : TRIES,
+  );
 }
 
-/** How often a move of several messages is tried: the last time the others are left to the worker in any case. */
-const ATTEMPTS = 3;
+/** Tries of a move of several messages: the last one leaves the others to the worker in any case. */
+const TRIES = 3;
 
 /** The oldest of the messages that go, as far as they are known. */
 const oldestOf = ({ message, floor }: Decided, oldest: readonly MessageHead[]): MessageHead =>

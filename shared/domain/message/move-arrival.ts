@@ -1,4 +1,4 @@
-import { Stale } from '../../log/commit.ts';
+import { ConflictError } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
@@ -35,7 +35,7 @@ export function spellingWrites(
   { messages, notice, moving }: Arriving,
   { topic: seen }: StepGround,
 ): Write[] {
-  if (seen === undefined) throw new Stale([]);
+  if (seen === undefined) throw new ConflictError([]);
   const isNewest = messages.some(({ id }) => id === seen.maxId);
   if (!notice) {
     const when = { equals: { maxId: seen.maxId } };

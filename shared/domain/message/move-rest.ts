@@ -8,8 +8,8 @@
  * Every step is held to the job being there, so that a run that was overtaken cannot move what somebody moved since.
  */
 
-import { commit, Stale } from '../../log/commit.ts';
-import { decideAnew } from '../../log/decide-anew.ts';
+import { ConflictError, commit } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -58,7 +58,7 @@ export interface SeenTopic extends TopicPlace {
 const LONGEST = 15_000;
 
 /**
- * Does what is left of earlier moves from or to one of these topics, which are as they were read. Throws `Stale` if
+ * Does what is left of earlier moves from or to one of these topics, which are as they were read. Throws `ConflictError` if
  * there was something, since whatever was read with them has changed then.
  */
 export async function endEarlierMoves(
@@ -78,7 +78,7 @@ export async function endEarlierMoves(
         throw badRequest('Messages of this topic are still being moved; try again in a moment.');
     }
   }
-  throw new Stale([]);
+  throw new ConflictError([]);
 }
 
 /** Takes a mark away that means nothing any more; only that, whatever else became of the topics. */
@@ -111,7 +111,7 @@ export async function moveRest(world: OutboxWorld, rest: Rest, ends: number): Pr
   if (done !== undefined) {
     if (done.inNew) await tellMoved(world, done, 'new');
     if (done.inOld) await tellMoved(world, done, 'old');
-    await decideAnew(outside, () => endMove(outside, realmId, done));
+    await retryOnConflict(outside, () => endMove(outside, realmId, done));
   }
   return true;
 }
@@ -119,7 +119,7 @@ export async function moveRest(world: OutboxWorld, rest: Rest, ends: number): Pr
 /**
  * Takes the job out of the outbox and its mark off both topics, in one transaction: a mark that outlives its job would
  * make the next mover look for it, and a job that outlives its mark could move what somebody has moved since. Throws
- * `Stale` where a topic got another mark, or came or went, meanwhile.
+ * `ConflictError` where a topic got another mark, or came or went, meanwhile.
  */
 async function endMove(outside: Outside, realm: string, done: Rest): Promise<void> {
   // Where only the spelling changes, both are one topic.
@@ -131,7 +131,7 @@ async function endMove(outside: Outside, realm: string, done: Rest): Promise<voi
     { delete: outboxKey(done) },
     ...marked.map((topic) => doUnmark(topic, done.job)),
   ]);
-  if (state === 'refused') throw new Stale([]);
+  if (state === 'refused') throw new ConflictError([]);
 }
 
 /** False where there is no more time. */
@@ -165,7 +165,7 @@ const PAUSE = 1_000;
 async function moveThese(world: OutboxWorld, rest: Rest, ids: readonly number[]): Promise<boolean> {
   for (let open = ids; open.length > 0; ) {
     // Somebody may write to one of the topics meanwhile, or change one of the messages.
-    const [isMoved, last] = await decideAnew(world.outside, async () => {
+    const [isMoved, last] = await retryOnConflict(world.outside, async () => {
       const step = oneStep(await stillHere(world, rest, open));
       const id = step.at(-1)?.id;
       return [id === undefined || (await orOvertaken(world, rest, () => moveStep(world, rest, step))), id];
@@ -186,7 +186,7 @@ async function orOvertaken(
   try {
     return await step();
   } catch (error) {
-    if (error instanceof Stale && (await loadJob(table, rest)).length === 0) return false;
+    if (error instanceof ConflictError && (await loadJob(table, rest)).length === 0) return false;
     throw error;
   }
 }

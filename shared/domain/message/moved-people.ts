@@ -1,5 +1,5 @@
-import { Stale } from '../../log/commit.ts';
-import { decideAnew } from '../../log/decide-anew.ts';
+import { ConflictError } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -25,13 +25,13 @@ const STEP = 50;
  */
 export async function bringPeople(world: OutboxWorld, { ids }: PeopleTask): Promise<void> {
   const { outside, realmId: realm } = world;
-  await decideAnew(outside, async () => {
+  await retryOnConflict(outside, async () => {
     const messages = await readMessages(outside.table, realm, ids);
     const topics = [...Map.groupBy(messages, ({ conversation }) => conversation).values()];
     // One after the other: `every` would stop at the first that has to be looked at again.
     const states: boolean[] = [];
     for (const topic of topics) states.push(await bringInto(world, topic));
-    if (!states.every((isDone) => isDone)) throw new Stale([]);
+    if (!states.every((isDone) => isDone)) throw new ConflictError([]);
   });
 }
 

@@ -1,5 +1,6 @@
-import { commit, Stale } from '../../log/commit.ts';
+import { commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
@@ -13,9 +14,6 @@ import { directConversation } from './conversation.ts';
 
 /** At most one notice to an owner in this time, ms (wire facts 3.5). */
 const INTERVAL = 5 * 60_000;
-
-/** How often a notice is tried when its conversation changes meanwhile. */
-const TRIES = 3;
 
 /**
  * Tells the owner of a bot, in a direct message of the notice bot's, that its message reached nobody, since the
@@ -44,7 +42,8 @@ async function sendNotice(outside: Outside, log: Log, from: number, to: number, 
   const noticeKey = key('notice', { realm, userId: to });
   const conversationKey = key('conversation', { realm, conversation: directConversation(people) });
   const rendered = render(text, NOTHING_FOUND);
-  for (let attempt = 1; ; attempt++) {
+  // Another notice may be sent, or the conversation begin, at this very moment.
+  await retryOnConflict(outside, async () => {
     const [notice, conversation] = await Promise.all([
       outside.table.get<{ at: number }>(noticeKey),
       outside.table.get<Conversation>(conversationKey),
@@ -53,16 +52,10 @@ async function sendNotice(outside: Outside, log: Log, from: number, to: number, 
     if (notice !== undefined && notice.at > now - INTERVAL) return;
     const draft: Draft = { senderId: from, client: 'Internal', content: text, readBySender: false, now };
     const delivery = directDelivery(realm, people, conversation, rendered);
-    try {
-      await commit(log, 1, (numbers) => {
-        const change = doSend(realm, draft, delivery, numbers);
-        const mark = { put: noticeKey, item: { at: now }, when: { below: { at: now - INTERVAL + 1 } } };
-        return { ...change, writes: [...change.writes, mark] };
-      });
-      return;
-    } catch (error) {
-      // Another notice was just sent, or the conversation began at this very moment: look again.
-      if (!(error instanceof Stale) || attempt === TRIES) throw error;
-    }
-  }
+    await commit(log, 1, (numbers) => {
+      const change = doSend(realm, draft, delivery, numbers);
+      const mark = { put: noticeKey, item: { at: now }, when: { below: { at: now - INTERVAL + 1 } } };
+      return { ...change, writes: [...change.writes, mark] };
+    });
+  });
 }

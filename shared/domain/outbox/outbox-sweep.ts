@@ -1,3 +1,4 @@
+import { runPool } from '../../pool.ts';
 import { partition } from '../../table/keys.ts';
 import type { Outside, Queues } from '../outside.ts';
 import { type Left, OUTBOX } from './outbox.ts';
@@ -19,13 +20,6 @@ export async function sweepOutbox(
   const parts = await table.all<Left>({ pk: partition('outbox', {}), eventually: true });
   const lost = parts.filter(({ at }) => at < now() - LOST && at > now() - GIVEN_UP);
   const jobs = new Map(lost.map(({ realm, kind, job }) => [job, { realm, kind, job }]));
-  const waiting = [...jobs.values()];
-  const failures: unknown[] = [];
-  const lane = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      await queues.send(OUTBOX, next).catch((error: unknown) => failures.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: WIDTH }, lane));
+  const failures = await runPool(jobs.values(), WIDTH, (job) => queues.send(OUTBOX, job));
   if (failures.length > 0) throw new AggregateError(failures, 'some jobs of the outbox could not be told of');
 }

@@ -16,9 +16,10 @@ import { key } from '../../table/keys.ts';
 import { isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
+import { carryOut } from '../realm/carry-out.ts';
 import { audienceOf } from './audience.ts';
 import { newJob, type PushJob, putJob } from './push-job.ts';
-import { carriedOut, type PushWorld } from './push-world.ts';
+import type { PushWorld } from './push-world.ts';
 import { doForgetPushed, loadPushed } from './pushed.ts';
 
 /** The follower of an organization, as stored. */
@@ -153,7 +154,8 @@ async function advance({ outside, realm }: PushWorld, { cursor }: Follower, step
   const when = { equals: { cursor } };
   if (step.jobs.length > 0) {
     const puts = step.jobs.map((job) => putJob(realm, job));
-    return carriedOut(outside, [{ update: at, change, when }, ...puts, ...step.writes]);
+    const writes = [{ update: at, change, when }, ...puts, ...step.writes];
+    return (await carryOut(outside, writes)).state === 'done';
   }
   try {
     await outside.table.update(at, change, when);

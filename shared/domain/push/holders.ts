@@ -1,9 +1,10 @@
 import { key } from '../../table/keys.ts';
 import { isRefused } from '../../table/outcome.ts';
 import type { Write } from '../../table/write.ts';
+import { carryOut } from '../realm/carry-out.ts';
 import { isActiveDevice, loadDevices } from './device.ts';
 import { type Follower, loadFollower } from './follower.ts';
-import { carriedOut, type PushWorld } from './push-world.ts';
+import type { PushWorld } from './push-world.ts';
 
 /**
  * Somebody comes to have a device: from this number on the log is followed for them, and everybody who changes it
@@ -33,7 +34,7 @@ export async function dropHolders(world: PushWorld, userIds: readonly number[]):
   if (gone.length === 0) return;
   const left = await without(world, follower, gone);
   if (left === undefined || left.holders !== undefined) return;
-  await carriedOut(outside, [
+  await carryOut(outside, [
     {
       delete: key('pushFollower', { realm }),
       when: { equals: { version: left.version, holders: undefined } },

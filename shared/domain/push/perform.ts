@@ -1,7 +1,8 @@
-import { commit, Stale } from '../../log/commit.ts';
+import { ConflictError, commit } from '../../log/commit.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { Commit } from '../bulk.ts';
+import { carryOut } from '../realm/carry-out.ts';
 import type { Realm } from '../realm/realm.ts';
 import { deviceEvent, deviceKey, isActiveDevice, loadDevices } from './device.ts';
 import { doHold, dropHolders } from './holders.ts';
@@ -22,7 +23,7 @@ import {
 import { noticesOfMessage } from './push-message.ts';
 import { type Notice, pushRequest } from './push-payload.ts';
 import { notePushStatus, type PushStatus } from './push-status.ts';
-import { carriedOut, type PushWorld } from './push-world.ts';
+import type { PushWorld } from './push-world.ts';
 import { type Relay, relayOf, type Trouble } from './relay.ts';
 
 type JobOf<K extends PushJob['kind']> = Extract<PushJob, { readonly kind: K }>;
@@ -110,7 +111,7 @@ async function conclude(
       };
     });
   } catch (error) {
-    if (!(error instanceof Stale)) throw error;
+    if (!(error instanceof ConflictError)) throw error;
     await finish(world, job);
   }
 }
@@ -196,7 +197,7 @@ async function dropTokens(world: PushWorld, notices: readonly Notice[]): Promise
       entries: [deviceEvent(device, 'update', { push_token_id: null })],
       result: undefined,
     })).catch((error: unknown) => {
-      if (!(error instanceof Stale)) throw error;
+      if (!(error instanceof ConflictError)) throw error;
     });
   }
   if (notices.length > 0) await dropHolders(world, [...new Set(notices.map(({ device }) => device.userId))]);
@@ -249,8 +250,9 @@ async function end(world: PushWorld, job: PushJob, verdict: Verdict): Promise<vo
   await setVerdict(world.outside, world.realm, job, verdict);
 }
 
-const finish = async ({ outside, realm }: PushWorld, job: PushJob): Promise<void> =>
-  void (await carriedOut(outside, [doFinish(realm, job)]));
+async function finish({ outside, realm }: PushWorld, job: PushJob): Promise<void> {
+  await carryOut(outside, [doFinish(realm, job)]);
+}
 
 const loadRealm = ({ outside, realm }: PushWorld): Promise<Realm | undefined> =>
   outside.table.get<Realm>(key('realm', { realm }));

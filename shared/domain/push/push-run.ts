@@ -1,10 +1,12 @@
+import { runPool } from '../../pool.ts';
 import type { Outside } from '../outside.ts';
+import { carryOut } from '../realm/carry-out.ts';
 import { follow } from './follower.ts';
 import { dropHolders } from './holders.ts';
 import type { Nudge } from './nudge.ts';
 import { perform } from './perform.ts';
 import { doFinish, LEASE, loadJobs, type PushJob } from './push-job.ts';
-import { carriedOut, type PushTools, type PushWorld } from './push-world.ts';
+import type { PushTools, PushWorld } from './push-world.ts';
 
 /** Jobs that are done at once. */
 const WIDTH = 4;
@@ -38,24 +40,19 @@ export async function answerNudge(
 
 /** Does jobs in their order, some at once: what is for the same people reaches them in the order in which it came up. */
 async function performAll(world: PushWorld, jobs: readonly PushJob[], failures: unknown[]): Promise<void> {
-  const waiting = [...jobs];
   const newest = new Map<number, Promise<void>>();
-  const lane = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const { job } = next;
-      const people = peopleOf(next);
-      const before = people.map((userId) => newest.get(userId));
-      const done = (async () => {
-        await Promise.all(before);
-        // The sweep finds what is left over.
-        if (world.outside.now() > world.deadline - MARGIN) return;
-        await perform(world, job).catch((error: unknown) => failures.push(error));
-      })();
-      for (const userId of people) newest.set(userId, done);
-      await done;
-    }
-  };
-  await Promise.all(Array.from({ length: WIDTH }, lane));
+  await runPool(jobs, WIDTH, (job) => {
+    const people = peopleOf(job);
+    const before = people.map((userId) => newest.get(userId));
+    const done = (async () => {
+      await Promise.all(before);
+      // The sweep finds what is left over.
+      if (world.outside.now() > world.deadline - MARGIN) return;
+      await perform(world, job.job).catch((error: unknown) => failures.push(error));
+    })();
+    for (const userId of people) newest.set(userId, done);
+    return done;
+  });
 }
 
 const peopleOf = (job: PushJob): readonly number[] => (job.kind === 'message' ? job.users : [job.userId]);
@@ -76,11 +73,12 @@ async function leftJobs(world: PushWorld): Promise<PushJob[]> {
 async function putInOrder(world: PushWorld, job: PushJob, now: number): Promise<PushJob | undefined> {
   const { outside, realm } = world;
   if (job.verdict !== undefined) {
-    if (job.at < now - READ) await carriedOut(outside, [doFinish(realm, job)]);
+    if (job.at < now - READ) await carryOut(outside, [doFinish(realm, job)]);
     return undefined;
   }
   if (!job.sending || (job.leased ?? 0) > now - LEASE) return job;
-  if (await carriedOut(outside, [doFinish(realm, job)])) {
+  const { state } = await carryOut(outside, [doFinish(realm, job)]);
+  if (state === 'done') {
     const { kind: what } = job;
     outside.report({ level: 'ERROR', worker: 'push', realm, job: what, trouble: 'unsure', tried: 'no more' });
   }

@@ -1,4 +1,4 @@
-import { Stale } from '../../log/commit.ts';
+import { ConflictError } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Commit } from '../bulk.ts';
@@ -44,7 +44,7 @@ export async function notePushStatus(
       result: undefined,
     }));
   } catch (error) {
-    if (!(error instanceof Stale)) throw error;
+    if (!(error instanceof ConflictError)) throw error;
   }
 }
 

@@ -1,10 +1,11 @@
 import { isAnythingAfter } from '../../log/run.ts';
+import { runPool } from '../../pool.ts';
 import { key, partition } from '../../table/keys.ts';
 import type { Outside, Queues } from '../outside.ts';
+import { carryOut } from '../realm/carry-out.ts';
 import { loadFollower } from './follower.ts';
 import { sendNudge } from './nudge.ts';
 import { loadJobs } from './push-job.ts';
-import { carriedOut } from './push-world.ts';
 
 /** An organization that has something to do with push notifications, as stored in the list of these. */
 interface Listed {
@@ -21,14 +22,8 @@ const WIDTH = 16;
  * neither job nor follower any more, the organization is taken off the list.
  */
 export async function sweepPush(outside: Outside, queues: Queues): Promise<void> {
-  const waiting = await outside.table.all<Listed>({ pk: partition('pushRealm', {}), eventually: true });
-  const failures: unknown[] = [];
-  const lane = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      await look(outside, queues, next).catch((error: unknown) => failures.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: WIDTH }, lane));
+  const listed = await outside.table.all<Listed>({ pk: partition('pushRealm', {}), eventually: true });
+  const failures = await runPool(listed, WIDTH, (each) => look(outside, queues, each));
   if (failures.length > 0) throw new AggregateError(failures, 'some organizations could not be swept');
 }
 
@@ -36,7 +31,7 @@ async function look(outside: Outside, queues: Queues, { realm, version }: Listed
   const { table, now, wait } = outside;
   const [follower, jobs] = await Promise.all([loadFollower(table, realm), loadJobs(table, realm, 1)]);
   if (follower === undefined && jobs.length === 0) {
-    await carriedOut(outside, [{ delete: key('pushRealm', { realm }), when: { equals: { version } } }]);
+    await carryOut(outside, [{ delete: key('pushRealm', { realm }), when: { equals: { version } } }]);
     return;
   }
   const log = { table, realm, now, wait };

@@ -1,4 +1,4 @@
-import { type Change, Stale } from '../../log/commit.ts';
+import { type Change, ConflictError } from '../../log/commit.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -97,7 +97,7 @@ export function checkReaction(
   given: Emoji,
   resolved: Resolved,
 ): Emoji {
-  if (isBehind(message, state)) throw new Stale([]);
+  if (isBehind(message, state)) throw new ConflictError([]);
   if (reactionOf(userId, message, state, given) !== undefined) throw refusal('reactionExists');
   const inMessage = reactionsInMessage(message);
   if ((state.summary.count ?? 0) + inMessage.length >= MOST_REACTIONS) {
@@ -115,7 +115,7 @@ export function accessReaction(
   { message, more: { state } }: Target<ReactionGround>,
   emoji: EmojiKey,
 ): Emoji {
-  if (isBehind(message, state)) throw new Stale([]);
+  if (isBehind(message, state)) throw new ConflictError([]);
   const stored = reactionOf(userId, message, state, emoji);
   if (stored === undefined) throw refusal('reactionDoesNotExist');
   return { ...emoji, name: stored.name };

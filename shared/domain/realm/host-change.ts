@@ -1,5 +1,5 @@
-import { Stale } from '../../log/commit.ts';
-import { decideAnew } from '../../log/decide-anew.ts';
+import { ConflictError } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { key } from '../../table/keys.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest } from '../problems.ts';
@@ -38,7 +38,7 @@ export async function changeHosts(
   { realm }: Organization,
   given: HostChange,
 ): Promise<readonly string[]> {
-  return decideAnew(outside, async () => {
+  return retryOnConflict(outside, async () => {
     const seen = await loadOrganization(outside.table, realm);
     if (seen === undefined) throw badRequest('This organization is not there any more.');
     const after = checkHostChange(seen, given);
@@ -57,6 +57,6 @@ export async function changeHosts(
     if (outcome.state === 'done') return after;
     const elsewhere = outcome.refused.some(({ index, item }) => index > 0 && item?.realm !== realm);
     if (elsewhere) throw badRequest(`'${added[0]}' leads to another organization already.`);
-    throw new Stale(outcome.refused.map(({ item }) => item));
+    throw new ConflictError(outcome.refused.map(({ item }) => item));
   });
 }

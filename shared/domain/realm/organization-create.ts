@@ -1,3 +1,5 @@
+import { ConflictError } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { key } from '../../table/keys.ts';
 import { folded } from '../folding.ts';
 import { roles } from '../group/system-group.ts';
@@ -27,9 +29,6 @@ export interface Founded extends Pick<Organization, 'realm' | 'hosts' | 'name'> 
   readonly owner: KeyedAccount;
 }
 
-/** How often it is decided anew when somebody else was faster, before that is a fault. */
-const TRIES = 4;
-
 /**
  * Makes an organization with one owner and one channel, in one transaction. The first one of a service is its default:
  * it answers at every host that nobody registered, besides the one that was given. Every other needs a host of its
@@ -41,14 +40,14 @@ export async function createOrganization(outside: Outside, wanted: WantedOrganiz
   const name = checkOrganizationName(wanted.name);
   const host = wanted.host === undefined ? undefined : checkHost(wanted.host);
   const owner = checkOwner(wanted);
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
+  return retryOnConflict(outside, async () => {
     const isDefault = await checkRoom(outside, host, owner.email);
     const given = { name, host, isDefault };
     const { realm, hosts, accounts, writes } = planFounding(outside, given, [owner], [GENERAL]);
     const { state } = await carryOut(outside, writes);
-    if (state === 'done') return { realm, hosts, name, owner: accounts[0] as KeyedAccount };
-  }
-  throw new Error('an organization was refused again and again, with nothing in its way');
+    if (state === 'refused') throw new ConflictError([]);
+    return { realm, hosts, name, owner: accounts[0] as KeyedAccount };
+  });
 }
 
 /** Decides on the owner, who must not be taken for the service itself. */

@@ -42,7 +42,7 @@ export function stepsOf(messages: readonly MessageSlot[]): Step[] {
 }
 
 /**
- * Removes the messages of a step in one transaction, which rests on their limit being as it was read. Throws `Stale`
+ * Removes the messages of a step in one transaction, which rests on their limit being as it was read. Throws `ConflictError`
  * when that, one of the messages or their conversation has changed: nothing is removed then.
  */
 export async function expire(outside: Outside, log: Log, step: Step, { ground }: Limit): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Log, uncountMessages } from '../../log/log.ts';
+import { runPool } from '../../pool.ts';
 import { key, partition } from '../../table/keys.ts';
 import type { Channel, ChannelCount } from '../channel/channel.ts';
 import { rememberedFirst } from '../channel/first-message.ts';
@@ -42,16 +43,17 @@ interface Tally {
  */
 export async function keepLimits(outside: Outside, deadline: number): Promise<void> {
   const ends = deadline - MARGIN;
-  const waiting = turnsOf(await loadLimited(outside.table), outside.now());
   const tally: Tally = { removed: 0, failures: [] };
-  const lane = async (): Promise<void> => {
-    for (let turn = waiting.shift(); turn !== undefined; turn = waiting.shift()) {
+  let waiting = turnsOf(await loadLimited(outside.table), outside.now());
+  do {
+    const unfinished: Turn[] = [];
+    const faults = await runPool(waiting, WIDTH, async (turn) => {
       const limited = await takeTurn(outside, turn, Math.min(ends, outside.now() + TURN), tally);
-      if (limited.length > 0) waiting.push({ ...turn, limited });
-      if (outside.now() >= ends) return;
-    }
-  };
-  await Promise.all(Array.from({ length: WIDTH }, lane));
+      if (limited.length > 0) unfinished.push({ ...turn, limited });
+    });
+    tally.failures.push(...faults);
+    waiting = unfinished;
+  } while (waiting.length > 0 && outside.now() < ends);
   if (tally.removed > 0 || waiting.length > 0) {
     outside.report({
       level: 'INFO',

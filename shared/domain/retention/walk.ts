@@ -1,5 +1,6 @@
-import { Stale } from '../../log/commit.ts';
-import { backoff, type Log } from '../../log/log.ts';
+import { ConflictError } from '../../log/commit.ts';
+import type { Log } from '../../log/log.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import { key, LARGEST_NUMBER, padded, partition } from '../../table/keys.ts';
 import type { Channel } from '../channel/channel.ts';
@@ -44,8 +45,6 @@ interface Place {
 const PAGE = 100;
 /** Most slots of the log that are read at once; a query stops at 1 MB by itself. */
 const SLOTS = 1_000;
-/** How often a part is decided anew when somebody changed it meanwhile, before that is a fault. */
-const TRIES = 8;
 /**
  * How long (ms) to wait for each message that was removed. The log of an organization is one partition, which takes
  * 1,000 write units a second: at most a quarter of them is used here, so that people can write at the same time.
@@ -72,21 +71,14 @@ export const expireDirect = (
 async function walk(visit: Visit, start: number, place: Place): Promise<number | undefined> {
   const { outside } = visit;
   let from = start;
-  for (let tries = 0; outside.now() < visit.ends; ) {
-    const page = await place.load(from);
+  while (outside.now() < visit.ends) {
+    // Somebody may change the limit or write to a topic meanwhile, or another run be at it.
+    const page = await retryOnConflict(outside, async () => {
+      const read = await place.load(from);
+      return read && { ...read, isEmptied: await expireAll(visit, read) };
+    });
     if (page === undefined) return Number.POSITIVE_INFINITY;
-    const onRemoved = (count: number): void => {
-      tries = 0;
-      visit.onRemoved(count);
-    };
-    try {
-      if (!(await expireAll({ ...visit, onRemoved }, page))) return undefined;
-    } catch (error) {
-      // Somebody changed the limit, wrote to a topic, or another run is at it: look again.
-      if (!(error instanceof Stale) || ++tries === TRIES) throw error;
-      await outside.wait(backoff(tries));
-      continue;
-    }
+    if (!page.isEmptied) continue;
     if (page.until >= from) await place.passed?.(page.until);
     if (page.next !== undefined) return page.next;
     // A message that comes now has all of its days before it.
@@ -96,11 +88,18 @@ async function walk(visit: Visit, start: number, place: Place): Promise<number |
   return undefined;
 }
 
-/** Removes what is due of a page; false where the visit ended first. */
+/** Removes what is due of a page; false where the visit ended first, or a conflict came after some were removed. */
 async function expireAll({ outside, log, ends, onRemoved }: Visit, { due, limit }: Page): Promise<boolean> {
+  let removed = 0;
   for (const step of stepsOf(due)) {
     if (outside.now() >= ends) return false;
-    await expire(outside, log, step, limit);
+    try {
+      await expire(outside, log, step, limit);
+    } catch (error) {
+      if (error instanceof ConflictError && removed > 0) return false;
+      throw error;
+    }
+    removed += step.length;
     onRemoved(step.length);
     await outside.wait(step.length * PACE);
   }

@@ -1,7 +1,8 @@
 import { commit, MOST_WRITES } from '../../log/commit.ts';
-import { decideAnew } from '../../log/decide-anew.ts';
 import type { Log } from '../../log/log.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { Rendered } from '../../markdown/render.ts';
+import { runPool } from '../../pool.ts';
 import { key } from '../../table/keys.ts';
 import { directConversation } from '../message/conversation.ts';
 import type { Outside } from '../outside.ts';
@@ -38,14 +39,15 @@ export async function sendDirectNotices(
   noticeBotId: number,
   notices: readonly DirectNotice[],
 ): Promise<void> {
-  const waiting = [...notices];
-  const failures: unknown[] = [];
-  const walk = async (): Promise<void> => {
-    for (let some = waiting.splice(0, TOGETHER); some.length > 0; some = waiting.splice(0, TOGETHER)) {
-      await sendSome(outside, log, noticeBotId, some).catch((error: unknown) => failures.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: WIDTH }, walk));
+  const batches = Map.groupBy(notices.entries(), ([i]) => Math.floor(i / TOGETHER));
+  const failures = await runPool(batches.values(), WIDTH, (batch) =>
+    sendSome(
+      outside,
+      log,
+      noticeBotId,
+      batch.map(([, notice]) => notice),
+    ),
+  );
   if (failures.length > 0) throw new AggregateError(failures, 'some people could not be told');
 }
 
@@ -58,7 +60,7 @@ async function sendSome(
   const { realm } = log;
   const peopleOf = ({ to }: DirectNotice): number[] => [noticeBotId, to].sort((a, b) => a - b);
   // One of the conversations may begin at this very moment, or another run be faster.
-  return decideAnew(outside, async () => {
+  return retryOnConflict(outside, async () => {
     const seen = await Promise.all(
       notices.map(async (notice) => {
         const [conversation, sent] = await Promise.all([

@@ -1,4 +1,4 @@
-import { Stale } from '../../log/commit.ts';
+import { ConflictError } from '../../log/commit.ts';
 import type { Changes } from '../../table/condition.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -82,7 +82,7 @@ export function doLeaveDirect(
   newest: readonly Neighbour[],
 ): Write[] {
   // The messages were deleted since they were read, and the conversation with them.
-  if (seen === undefined) throw new Stale([]);
+  if (seen === undefined) throw new ConflictError([]);
   const at = key('conversation', { realm, conversation });
   const held = { arrived: seen.arrived, left: seen.left };
   if (seen.arrived - seen.left === ids.length) {
@@ -101,7 +101,7 @@ export function doLeaveDirect(
   }
   const next = newest.find(({ id }) => !ids.includes(id));
   // There is one, since more arrived than left: it came after the log was read.
-  if (next === undefined) throw new Stale([]);
+  if (next === undefined) throw new ConflictError([]);
   return [
     { update: at, change: { ...change, set: { maxId: next.id } }, when: { equals: held } },
     {

@@ -1,5 +1,5 @@
 import { commit } from '../../log/commit.ts';
-import { decideAnew } from '../../log/decide-anew.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { key } from '../../table/keys.ts';
 import { directGroups } from '../caller.ts';
 import type { Channel, Subscription } from '../channel/channel.ts';
@@ -36,7 +36,7 @@ export async function followPolicies(world: OutboxWorld, task: PoliciesTask & Le
   for (let start = 0; start < people.length; start += STEP) {
     const some = people.slice(start, start + STEP);
     // Somebody may choose anew at this very moment, or another run be faster.
-    await decideAnew(outside, () => followSome(world, task, channel, some));
+    await retryOnConflict(outside, () => followSome(world, task, channel, some));
   }
 }
 

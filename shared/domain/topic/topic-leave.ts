@@ -1,4 +1,4 @@
-import { Stale } from '../../log/commit.ts';
+import { ConflictError } from '../../log/commit.ts';
 import type { Changes } from '../../table/condition.ts';
 import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -88,7 +88,7 @@ export function doLeaveTopic(
   moving?: string,
 ): Departure {
   // The messages went elsewhere since they were read, and the topic with them.
-  if (seen === undefined) throw new Stale([]);
+  if (seen === undefined) throw new ConflictError([]);
   const at = topicKey(realm, { channelId, topic });
   const held = { arrived: seen.arrived, left: seen.left };
   if (seen.arrived - seen.left === ids.length) {
@@ -118,7 +118,7 @@ export function doLeaveTopic(
   }
   const next = newest.find(({ id }) => !ids.includes(id));
   // There is one, since more arrived than left: it came after the log was read.
-  if (next === undefined) throw new Stale([]);
+  if (next === undefined) throw new ConflictError([]);
   const set = { ...change.set, maxId: next.id, topic: next.topic ?? topic };
   const conversation = topicConversation(channelId, topic);
   return {

@@ -1,6 +1,6 @@
 import { commit } from '../../log/commit.ts';
-import { decideAnew } from '../../log/decide-anew.ts';
 import type { Log } from '../../log/log.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { EventEntry, MessageEntry } from '../../log/slot.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { key } from '../../table/keys.ts';
@@ -62,7 +62,7 @@ export async function sendNotice(
   isNewsToActor: boolean,
 ): Promise<void> {
   // Its topic may change meanwhile.
-  return decideAnew(outside, async () => {
+  return retryOnConflict(outside, async () => {
     const { table } = outside;
     const { realm } = log;
     const { channel, topic } = notice.place;

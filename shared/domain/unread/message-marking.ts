@@ -1,6 +1,7 @@
-import { type Change, Stale } from '../../log/commit.ts';
+import { type Change, ConflictError } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Write } from '../../table/write.ts';
+import { uniqueSorted } from '../../unique.ts';
 import type { Commit } from '../bulk.ts';
 import { isUnreadBy } from '../fetch/message-lanes.ts';
 import { readHeads } from '../fetch/message-reach.ts';
@@ -89,11 +90,9 @@ async function received(
 }
 
 const changing = (ids: readonly number[], ignoredChannels: readonly number[] = []): Marked => ({
-  ids: inOrder(ids),
-  ignoredChannels: inOrder(ignoredChannels),
+  ids: uniqueSorted(ids),
+  ignoredChannels: uniqueSorted(ignoredChannels),
 });
-
-const inOrder = (ids: readonly number[]): number[] => [...new Set(ids)].sort((a, b) => a - b);
 
 /** What one transaction holds: messages of one event, which fits into a slot, and items. */
 const MOST_MESSAGES = 1_000;
@@ -183,9 +182,9 @@ function readParts(
   }
   const as = op === 'add' ? 'read' : 'unread';
   return parts.map((part) => ({
-    ids: inOrder(part.map(({ id }) => id)),
+    ids: uniqueSorted(part.map(({ id }) => id)),
     writes: [...Map.groupBy(part, readPlaceOf).values()].flatMap((here) =>
-      here[0] ? [doMark(realm, userId, here[0], inOrder(here.map(({ id }) => id)), as, now)] : [],
+      here[0] ? [doMark(realm, userId, here[0], uniqueSorted(here.map(({ id }) => id)), as, now)] : [],
     ),
   }));
 }
@@ -225,26 +224,26 @@ async function unreadDetails(
   return Object.fromEntries(details);
 }
 
-/** How often read states are made small for one change, before that is a fault. */
-const TRIES = 5;
-
-/** Carries out a change of flags. A read state that has grown too large is made small, and then takes it. */
+/**
+ * Carries out a change of flags. A read state that has grown too large is compacted, and has room when the request
+ * decides again.
+ *
+ * @throws ConflictError then, and where somebody else changed the flags
+ */
 export async function commitMarking(
   outside: Pick<Outside, 'table' | 'now'>,
   { realm, userId }: Reader,
   commit: Commit,
   change: Change<void>,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await commit(1, () => change);
-      return;
-    } catch (error) {
-      if (!(error instanceof Stale) || attempt === TRIES) throw error;
-      const crowded = (error.found as readonly (ReadState | undefined)[]).filter(
-        (state) => (state?.added ?? 0) >= CROWDED,
-      );
-      await Promise.all(crowded.map((state) => state && compactReadState(outside, realm, userId, state)));
-    }
+  try {
+    await commit(1, () => change);
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    const crowded = (error.found as readonly (ReadState | undefined)[]).filter(
+      (state) => (state?.added ?? 0) >= CROWDED,
+    );
+    await Promise.all(crowded.map((state) => state && compactReadState(outside, realm, userId, state)));
+    throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { commit, Stale } from '../../log/commit.ts';
-import { decideAnew } from '../../log/decide-anew.ts';
+import { ConflictError, commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
 import { key } from '../../table/keys.ts';
 import type { Commit } from '../bulk.ts';
@@ -37,7 +37,7 @@ export async function addPersonAsOperator(
 ): Promise<KeyedAccount> {
   const { table } = outside;
   const person = { ...given, email: checkEmail(given.email), fullName: checkFullName(given.fullName) };
-  return decideAnew(outside, async () => {
+  return retryOnConflict(outside, async () => {
     const [stored, account, ground] = await Promise.all([
       table.get<Realm>(key('realm', { realm: realmId })),
       table.get<Account>(key('account', { realm: realmId, email: folded(person.email) })),
@@ -93,7 +93,7 @@ export async function renewKeyAsOperator(
     const apiKey = await changeKey(outside, realm, user.email, account.keyDigest);
     return { email: user.email, apiKey, userId: user.userId };
   } catch (error) {
-    if (!(error instanceof Stale)) throw error;
+    if (!(error instanceof ConflictError)) throw error;
     throw badRequest(`Somebody else changed the key of '${address}' at the same moment: do it again.`);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Stale } from '../../shared/log/commit.ts';
-import { decideAnew } from '../../shared/log/decide-anew.ts';
+import { ConflictError } from '../../shared/log/commit.ts';
+import { retryOnConflict } from '../../shared/log/retry-on-conflict.ts';
 
 /** A clock that passes by waiting, and by `took` ms in each try. */
 function clock(took: number) {
@@ -15,15 +15,15 @@ function clock(took: number) {
     stale: async (): Promise<never> => {
       state.tries += 1;
       state.time += took;
-      throw new Stale([]);
+      throw new ConflictError([]);
     },
   };
 }
 
-describe('decideAnew', () => {
+describe('retryOnConflict', () => {
   it('tries again while the ground changes, with pauses that do not grow without end, and then says so', async () => {
     const { state, stale, ...outside } = clock(10);
-    await expect(decideAnew(outside, stale)).rejects.toThrow(Stale);
+    await expect(retryOnConflict(outside, stale)).rejects.toThrow(ConflictError);
     expect(state.tries).toBe(16);
     expect(state.waits).toHaveLength(15);
     expect(Math.max(...state.waits)).toBeLessThanOrEqual(500);
@@ -31,11 +31,11 @@ describe('decideAnew', () => {
 
   it('stops before the time of its function is over, but not before the fourth try', async () => {
     const slow = clock(1_000);
-    await expect(decideAnew(slow, slow.stale)).rejects.toThrow(Stale);
+    await expect(retryOnConflict(slow, slow.stale)).rejects.toThrow(ConflictError);
     expect(slow.state.tries).toBeGreaterThanOrEqual(4);
     expect(slow.state.tries).toBeLessThanOrEqual(6);
     const slower = clock(15_000);
-    await expect(decideAnew(slower, slower.stale)).rejects.toThrow(Stale);
+    await expect(retryOnConflict(slower, slower.stale)).rejects.toThrow(ConflictError);
     expect(slower.state.tries).toBe(4);
   });
 
@@ -45,7 +45,7 @@ describe('decideAnew', () => {
       state.tries += 1;
       throw new Error('a fault');
     };
-    await expect(decideAnew(outside, fault)).rejects.toThrow('a fault');
+    await expect(retryOnConflict(outside, fault)).rejects.toThrow('a fault');
     expect(state.tries).toBe(1);
   });
 });
