@@ -13,6 +13,21 @@ describe('bodies', () => {
     'name=x&other=%F8',
   ])('are refused where the encoding is broken: %s', async (body) => expectRefused(await ask({ body })));
 
+  it('have names that are plain text, whatever else they mean elsewhere', async () => {
+    const others = ['10', '2', '__proto__', 'a[]', 'a[b]', 'constructor', 'other+name'];
+    const body = others.map((name) => `${name}=1`).join('&');
+    const { body: read } = await ask({ body: `&&name=a+b%2Bc%26=&&${body}&` });
+    expect(read.input).toEqual({ name: 'a b+c&=' });
+    expect(read.ignored_parameters_unsupported).toEqual(others.map((name) => name.replace('+', ' ')).sort());
+  });
+
+  it('have at most 1,000 names, however many empty pairs stand between them', async () => {
+    const names = Array.from({ length: 999 }, (_, i) => `x${i}=1`).join('&&&');
+    const { body } = await ask({ body: `${names}&&&name=last` });
+    expect(body.input).toEqual({ name: 'last' });
+    expectRefused(await ask({ body: `${names}&&&one=more&name=last` }));
+  });
+
   it('are refused where a name stands twice', async () => {
     for (const raw of [
       { body: 'name=x&name=x' },
