@@ -1,7 +1,7 @@
 import { App } from 'aws-cdk-lib/core';
 import type { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import { endpoints } from '../shared/endpoints/all.ts';
-import { workers } from '../shared/endpoints/worker.ts';
+import { workers } from '../shared/endpoints/workers.ts';
 import type { Bundles } from './build.ts';
 import { checkContextNames } from './context-names.ts';
 import { ParlanceStack, type ParlanceStackProps } from './parlance-stack.ts';

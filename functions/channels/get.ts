@@ -1,6 +1,7 @@
-import { accessMetadata, isId, loadChannel } from '../../shared/domain/channel/channel-access.ts';
+import { accessMetadata, loadChannel } from '../../shared/domain/channel/channel-access.ts';
 import { channelObject } from '../../shared/domain/channel/channel-object.ts';
 import { FirstMessages } from '../../shared/domain/channel/first-messages.ts';
+import { isId } from '../../shared/domain/id.ts';
 import { loadSomeChannels } from '../../shared/domain/subscription/subscription-object.ts';
 import { getChannel } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';

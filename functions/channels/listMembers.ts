@@ -1,4 +1,5 @@
-import { accessMetadata, isId, loadChannel } from '../../shared/domain/channel/channel-access.ts';
+import { accessMetadata, loadChannel } from '../../shared/domain/channel/channel-access.ts';
+import { isId } from '../../shared/domain/id.ts';
 import { loadSubscriberIds } from '../../shared/domain/subscription/subscription-object.ts';
 import { listChannelMembers } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,4 +1,5 @@
-import { beginFetch, checkTerms, type Fetch } from '../../shared/domain/fetch/message-fetch.ts';
+import type { Fetch } from '../../shared/domain/fetch/fetch.ts';
+import { beginFetch, checkTerms } from '../../shared/domain/fetch/message-fetch.ts';
 import { tellByIds, tellWindow } from '../../shared/domain/fetch/message-reply.ts';
 import { type ByIds, checkWindow, type Window } from '../../shared/domain/fetch/message-window.ts';
 import { checkNarrow, narrowLookupKeys } from '../../shared/domain/fetch/narrow.ts';

@@ -1,4 +1,5 @@
-import { accessContent, isId, loadChannel } from '../../shared/domain/channel/channel-access.ts';
+import { accessContent, loadChannel } from '../../shared/domain/channel/channel-access.ts';
+import { isId } from '../../shared/domain/id.ts';
 import { listTopics, loadTopics } from '../../shared/domain/topic/topic-list.ts';
 import { listTopics as listTopicsEndpoint } from '../../shared/endpoints/topics.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,5 +1,6 @@
-import { isId, loadChannel } from '../../shared/domain/channel/channel-access.ts';
+import { loadChannel } from '../../shared/domain/channel/channel-access.ts';
 import { folded } from '../../shared/domain/folding.ts';
+import { isId } from '../../shared/domain/id.ts';
 import { checkTopicName } from '../../shared/domain/message/message-text.ts';
 import { doSetVisibility, type UserTopic } from '../../shared/domain/topic/user-topic.ts';
 import { accessUserTopic } from '../../shared/domain/topic/user-topic-access.ts';

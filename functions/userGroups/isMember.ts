@@ -1,7 +1,7 @@
 import { directGroups } from '../../shared/domain/caller.ts';
-import { isId } from '../../shared/domain/channel/channel-access.ts';
 import { checkGroupExists, loadGroup } from '../../shared/domain/group/group-membership.ts';
 import { roleGroups } from '../../shared/domain/group/role-groups.ts';
+import { isId } from '../../shared/domain/id.ts';
 import { isFullMember, standingOf } from '../../shared/domain/permission.ts';
 import { badRequest } from '../../shared/domain/problems.ts';
 import type { User } from '../../shared/domain/user/user.ts';

@@ -3,7 +3,7 @@ import {
   loadCandidates,
   membersAmong,
 } from '../../shared/domain/group/group-membership.ts';
-import { type GroupGraph, noGroups } from '../../shared/domain/permission.ts';
+import { type GroupGraph, noGroups } from '../../shared/domain/group-graph.ts';
 import { listUserGroupMembers } from '../../shared/endpoints/user-groups.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,4 +1,4 @@
-import { isId } from '../../shared/domain/channel/channel-access.ts';
+import { isId } from '../../shared/domain/id.ts';
 import type { User } from '../../shared/domain/user/user.ts';
 import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
 import { noSuchUser } from '../../shared/domain/user/user-list.ts';

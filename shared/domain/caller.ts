@@ -1,7 +1,8 @@
 import { key, partition, sortPrefix } from '../table/keys.ts';
 import type { Item } from '../table/write.ts';
+import { type GroupGraph, noGroups, sizeOfGraph } from './group-graph.ts';
 import type { Outside } from './outside.ts';
-import { type GroupGraph, noGroups, type Standing, sizeOfGraph, standingOf } from './permission.ts';
+import { type Standing, standingOf } from './permission.ts';
 import { refusal } from './problems.ts';
 import type { Realm } from './realm/realm.ts';
 import type { User } from './user/user.ts';

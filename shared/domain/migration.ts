@@ -4,7 +4,6 @@ import { isOf, type Key, key, partition } from '../table/keys.ts';
 import { isRefused } from '../table/outcome.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
-import type { Outside } from './outside.ts';
 
 /** How far the items of one kind are brought to a version, in one organization. */
 export interface Migration {
@@ -15,6 +14,13 @@ export interface Migration {
   readonly changed: number;
   /** The sort key up to which they are done, while not all are. */
   readonly after?: string;
+}
+
+/** What a migration works with. `now` and `wait` are in milliseconds. */
+interface Store {
+  readonly table: Table;
+  readonly now: () => number;
+  readonly wait: (ms: number) => Promise<void>;
 }
 
 /** Items that one step looks at, at most: a query stops at 1 MB by itself. */
@@ -34,7 +40,7 @@ const PACE = 4;
  * Throws when this release does not write the newest version yet, since then older items would still arrive.
  */
 export async function migrate(
-  { table, now, wait }: Pick<Outside, 'table' | 'now' | 'wait'>,
+  { table, now, wait }: Store,
   realm: string,
   versions: Versions,
   ends: number,

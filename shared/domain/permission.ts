@@ -1,25 +1,14 @@
 import type { GroupSetting } from './group/group-setting.ts';
 import { type Role, roles, systemGroupOf, systemGroups, systemSubgroups } from './group/system-group.ts';
-import type { User } from './user/user.ts';
+import type { GroupGraph } from './group-graph.ts';
 
-/** Which named groups contain which groups: the whole graph of an organization in one item (DESIGN 6). */
-export interface GroupGraph {
-  readonly version: number;
-  /** Group id (as text, since it is an attribute name) -> the groups directly inside it. */
-  readonly edges: Readonly<Record<string, readonly number[]>>;
-  /** Group -> those who came into it with its creation and are not stored one by one yet (`group-arrival.ts`). */
-  readonly arriving?: Readonly<Record<string, readonly number[]>>;
+/** What is known of a person whose standing is worked out. */
+interface Person {
+  readonly userId: number;
+  readonly role: Role;
+  /** ISO 8601. */
+  readonly dateJoined: string;
 }
-
-/** How many IDs these lists of a graph hold. */
-export const sizeOfLists = (lists: GroupGraph['edges']): number =>
-  Object.values(lists).reduce((sum, list) => sum + list.length, 0);
-
-/** How many IDs a graph holds: its size. */
-export const sizeOfGraph = ({ edges, arriving = {} }: GroupGraph): number =>
-  sizeOfLists(edges) + sizeOfLists(arriving);
-
-export const noGroups: GroupGraph = { version: 0, edges: {} };
 
 /** What someone may do follows from this: who they are, and every group they are in, however deep. */
 export interface Standing {
@@ -36,7 +25,7 @@ export interface Standing {
  * @param now milliseconds
  */
 export function standingOf(
-  user: Pick<User, 'userId' | 'role' | 'dateJoined'>,
+  user: Person,
   directGroups: readonly number[],
   graph: GroupGraph,
   waitingDays: number,
@@ -55,7 +44,7 @@ export function standingOf(
 }
 
 /** Whether somebody is past the waiting period (days) of the organization. `now` is in milliseconds. */
-export const isFullMember = (user: Pick<User, 'dateJoined'>, waitingDays: number, now: number): boolean =>
+export const isFullMember = (user: Pick<Person, 'dateJoined'>, waitingDays: number, now: number): boolean =>
   now - Date.parse(user.dateJoined) >= waitingDays * 86_400_000;
 
 /** The graph from below: group -> the groups that contain it directly. */

@@ -3,7 +3,7 @@ import { type Key, key } from '../table/keys.ts';
 import { BATCH, type Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import { folded } from './folding.ts';
-import type { GroupGraph } from './permission.ts';
+import type { GroupGraph } from './group-graph.ts';
 
 /** A name that leads to an id. Pointers are what must be known before anything else can be read. */
 export type LookupKey =

@@ -1,10 +1,5 @@
 import type { Needs } from './endpoint.ts';
-import { exportWorker } from './export.ts';
-import { incomingMail } from './incoming-mail.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
-import { outbox, outboxSweep } from './outbox-worker.ts';
-import { push, pushSweep } from './push-worker.ts';
-import { retention } from './retention.ts';
 
 /** A queue and how its worker takes from it. */
 export interface WorkerQueue {
@@ -45,14 +40,3 @@ export interface ScheduledWorker extends WorkerBase {
 
 /** Slow work outside any request, said once: its function, its trigger and what it may touch. */
 export type Worker = QueueWorker | ScheduledWorker;
-
-/** Every worker of the service. */
-export const workers: readonly Worker[] = [
-  exportWorker,
-  incomingMail,
-  retention,
-  push,
-  pushSweep,
-  outbox,
-  outboxSweep,
-];

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import { startProvider } from '../support/call-provider.ts';
 import { worked as exportsWorked } from '../support/export-request.ts';
 import { elsewhere, worked as pushesWorked, pushRealm, relayAt } from '../support/phone.ts';

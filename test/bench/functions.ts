@@ -9,7 +9,7 @@ import { buildFunctions, bundling } from '../../infra/build.ts';
 import { leanBundles } from '../../infra/bundle-plugins.ts';
 import { defaultMemory } from '../../infra/endpoint-function.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import { median } from './latencies.ts';
 
 export interface FunctionRow {

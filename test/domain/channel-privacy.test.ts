@@ -7,7 +7,8 @@ import {
   type PrivacyCircumstances,
 } from '../../shared/domain/channel/channel-privacy.ts';
 import { type Role, roles, systemGroups } from '../../shared/domain/group/system-group.ts';
-import { noGroups, type Standing, standingOf } from '../../shared/domain/permission.ts';
+import { noGroups } from '../../shared/domain/group-graph.ts';
+import { type Standing, standingOf } from '../../shared/domain/permission.ts';
 import { Refusal } from '../../shared/domain/problems.ts';
 import { defaultRealmSettings } from '../../shared/domain/realm/realm.ts';
 

@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GroupSetting } from '../../shared/domain/group/group-setting.ts';
 import { type Role, roles, systemGroups } from '../../shared/domain/group/system-group.ts';
+import { type GroupGraph, noGroups } from '../../shared/domain/group-graph.ts';
 import {
-  type GroupGraph,
   holds,
   holdsUnlessGuest,
   isFullMember,
   makesCycle,
-  noGroups,
   type Standing,
   standingOf,
 } from '../../shared/domain/permission.ts';

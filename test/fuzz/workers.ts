@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import type { ServedQueue } from '../../shared/serve/worker.ts';
 import type { TestRealm } from '../support/realm.ts';
 import type { Work } from '../support/work-queue.ts';

@@ -17,7 +17,7 @@ import { loadProfileFields } from '../../shared/domain/profile/profile-field.ts'
 import type { User } from '../../shared/domain/user/user.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import type { Slot } from '../../shared/log/slot.ts';
 import { indexes, partition } from '../../shared/table/keys.ts';
 import { type Provider, startProvider } from '../support/call-provider.ts';

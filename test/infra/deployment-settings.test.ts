@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { deploymentOf, deploymentSettings } from '../../infra/deployment-settings.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { operatorSettings } from '../../shared/endpoints/operator-setting.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 
 const given = (context: Readonly<Record<string, unknown>>) =>
   deploymentOf({ tryGetContext: (name: string) => context[name] });

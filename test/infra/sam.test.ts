@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Bundles } from '../../infra/build.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import type { Template, Value } from '../support/template.ts';
 import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
 import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
 

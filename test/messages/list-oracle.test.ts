@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Places } from '../../shared/domain/fetch/places.ts';
 import { Reader } from '../../shared/domain/fetch/reader.ts';
+import type { Places } from '../../shared/domain/fetch/remembered-places.ts';
 import { directConversation } from '../../shared/domain/message/conversation.ts';
 import { visibility } from '../../shared/domain/topic/visibility.ts';
 import { key } from '../../shared/table/keys.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
-import type { Places } from '../../shared/domain/fetch/places.ts';
+import type { Places } from '../../shared/domain/fetch/remembered-places.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenChannel, givenSubscription } from '../support/given.ts';
 import { fetched, flagged, givenMessages, sent, sentMany } from '../support/messages.ts';

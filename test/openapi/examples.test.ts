@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import { newRealm } from '../support/realm.ts';
 import { workOf } from '../support/work-queue.ts';
 import { Recorder } from './recorder.ts';

@@ -9,7 +9,7 @@ import { folded } from '../../shared/domain/folding.ts';
 import type { Group, GroupSettings } from '../../shared/domain/group/group.ts';
 import { onlyUser } from '../../shared/domain/group/group-setting.ts';
 import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
-import type { GroupGraph } from '../../shared/domain/permission.ts';
+import type { GroupGraph } from '../../shared/domain/group-graph.ts';
 import type { Realm, RealmSettings } from '../../shared/domain/realm/realm.ts';
 import { subscriptionWrites } from '../../shared/domain/subscription/subscribe.ts';
 import type { UserTopic } from '../../shared/domain/topic/user-topic.ts';

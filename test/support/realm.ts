@@ -10,7 +10,7 @@ import type { RealmSettings } from '../../shared/domain/realm/realm.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import type { Needs } from '../../shared/endpoints/endpoint.ts';
 import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import type { Log } from '../../shared/log/log.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { documentClient } from '../../shared/table/client.ts';

@@ -12,7 +12,7 @@ import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { createSecretService } from '../../infra/local/secret-service.ts';
 import { startSqsS3Store } from '../../infra/local/sqs-s3-store.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import { tableDefinition } from '../../shared/table/schema.ts';
 
 declare module 'vitest' {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Bundles } from '../../infra/build.ts';
 import { stackId, synthesize } from '../../infra/synthesize.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { workers } from '../../shared/endpoints/worker.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import { Template } from './template.ts';
 
 const bundle = {

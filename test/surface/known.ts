@@ -1,7 +1,7 @@
 import type { Channel, Subscription } from '../../shared/domain/channel/channel.ts';
 import { type Folder, loadFolders } from '../../shared/domain/channel/folder.ts';
 import type { Group } from '../../shared/domain/group/group.ts';
-import type { GroupGraph } from '../../shared/domain/permission.ts';
+import type { GroupGraph } from '../../shared/domain/group-graph.ts';
 import type { Realm } from '../../shared/domain/realm/realm.ts';
 import type { User } from '../../shared/domain/user/user.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';

@@ -1,6 +1,7 @@
 import type { Sight } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { isId } from '../id.ts';
 import { holds, holdsUnlessGuest, isAdministrator, isGuest, type Standing } from '../permission.ts';
 import { refusal } from '../problems.ts';
 import type { Channel, Subscription } from './channel.ts';
@@ -31,9 +32,6 @@ export async function loadChannel(
   ]);
   return channel && { channel, subscription };
 }
-
-/** Whether a number can be an id at all; others lead nowhere. */
-export const isId = (id: number): boolean => Number.isSafeInteger(id) && id > 0 && id < 1e12;
 
 /**
  * Whether someone may know that the channel exists and how it is set up (wire facts 4.1). Administrators may,

@@ -2,13 +2,14 @@ import { ConflictError } from '../../log/commit.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Caller } from '../caller.ts';
+import { isId } from '../id.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { carryOut } from '../realm/carry-out.ts';
 import { mayActAsBot } from '../user/account-management.ts';
 import type { User } from '../user/user.ts';
 import type { Channel, Subscription } from './channel.ts';
-import { accessContent, isId, loadChannel, type Seen } from './channel-access.ts';
+import { accessContent, loadChannel, type Seen } from './channel-access.ts';
 import { checkPosting } from './posting.ts';
 
 /*

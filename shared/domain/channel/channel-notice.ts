@@ -3,11 +3,11 @@ import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
+import { isId } from '../id.ts';
 import { noticeMessage } from '../message/notice-message.ts';
 import { type Arrival, type CountChange, doArrive, type Topic, topicKey } from '../topic/topic.ts';
 import type { User } from '../user/user.ts';
 import type { Channel, ChannelCount } from './channel.ts';
-import { isId } from './channel-access.ts';
 
 /** The topic in which a channel is told what becomes of it (wire facts 4.7). */
 const EVENTS_TOPIC = 'channel events';

@@ -1,9 +1,9 @@
 import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
+import { isId } from '../id.ts';
 import { badRequest } from '../problems.ts';
 import { bytesOf } from '../realm/quota.ts';
-import { isId } from './channel-access.ts';
 
 /** A channel folder, as stored. */
 export interface Folder {

@@ -1,4 +1,4 @@
-import type { EventEntry, Payload, Through } from '../../log/slot.ts';
+import type { Payload, Through } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import { type Caller, directGroups } from '../caller.ts';
 import { allSupergroupsOf } from '../group/group-graph.ts';
@@ -23,15 +23,6 @@ import { type Onlooker, withSubscribers } from './channels-shown.ts';
  * happens: the log keeps what was changed, and each of them finds out for themselves, from the groups and settings as
  * they are when they listen. Whoever it cannot be about reads nothing.
  */
-
-/** Tells those who came into a group, or left it, which channels they may know of by that, or not any more. */
-export const sightThroughGroup = (op: 'create' | 'delete', through: Through): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'stream', op },
-  access: true,
-  fill: through,
-});
 
 /** The event for one listener; undefined where nothing changed for them. Two round trips for those who changed, and one for subscribers. */
 export async function filledWithSight(

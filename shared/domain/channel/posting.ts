@@ -2,7 +2,6 @@ import type { Caller } from '../caller.ts';
 import { holds, isForEveryone, isGuest, type Standing } from '../permission.ts';
 import { badRequest, type Refusal } from '../problems.ts';
 import { EMPTY_TOPIC_NAME, type RealmSettings, type TopicsPolicy } from '../realm/realm.ts';
-import type { Topic } from '../topic/topic.ts';
 import type { Channel, Subscription } from './channel.ts';
 
 /** A channel as its sender sees it, with the subscription of a bot's owner. */
@@ -47,7 +46,7 @@ export function checkPosting(caller: Pick<Caller, 'standing' | 'owner'>, posting
 export function checkTopicCreation(
   caller: Pick<Caller, 'standing' | 'owner'>,
   channel: Channel,
-  topic: Topic | undefined,
+  topic: object | undefined,
 ): void {
   const setting = channel.groups.can_create_topic_group;
   if (topic !== undefined || isForEveryone(setting)) return;

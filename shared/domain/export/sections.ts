@@ -9,7 +9,7 @@ import { subgroupsOf } from '../group/group-graph.ts';
 import { loadMemberIds } from '../group/group-list.ts';
 import { groupObject } from '../group/group-object.ts';
 import { systemGroups } from '../group/system-group.ts';
-import { type GroupGraph, noGroups } from '../permission.ts';
+import { type GroupGraph, noGroups } from '../group-graph.ts';
 import { liveValues, type Profile, valueObject } from '../profile/profile-data.ts';
 import { fieldObjects } from '../profile/profile-field.ts';
 import { domainObject, loadDomains } from '../realm/domains.ts';

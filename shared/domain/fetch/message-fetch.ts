@@ -1,10 +1,11 @@
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import { hasContentAccess } from '../channel/channel-access.ts';
+import { AT_ONCE } from '../message/message-index.ts';
 import type { Outside } from '../outside.ts';
 import type { Resolved } from '../pointer.ts';
 import { hiddenUsers } from '../user/user-access.ts';
-import { AT_ONCE } from './message-reach.ts';
+import type { Fetch } from './fetch.ts';
 import { loadSource, type Source, sourceOf } from './message-source.ts';
 import { END, type Ground, SLACK, View } from './message-view.ts';
 import { type ByIds, isPlaced, type Window, wantedFor } from './message-window.ts';
@@ -12,19 +13,6 @@ import { type AskedTerm, isAbout, resolveNarrow, type Term, unknownChannel, unkn
 import { placesIn } from './places.ts';
 import { Reader } from './reader.ts';
 import { Supposed } from './supposed.ts';
-
-/** A fetch under way: what it is about, and what was read for it so far. */
-export interface Fetch {
-  /** The address of the reader's account. */
-  readonly email: string;
-  readonly reader: Reader;
-  readonly facts: Supposed;
-  readonly terms: readonly Term[];
-  readonly source: Source;
-  readonly ground: Ground;
-  /** Where it looks at the messages from: where the window is expected, and where else it may be. */
-  readonly views: [View, ...View[]];
-}
 
 /** For whom a fetch begins, and what is known of them before anything else is read. */
 interface Beginning {

@@ -1,11 +1,12 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../channel/channel.ts';
+import type { Place } from '../message/message-index.ts';
 import { Strip } from '../message/message-strip.ts';
 import type { Dialogue } from '../send/direct.ts';
 import { floorOf, isUnread } from '../unread/read-state.ts';
 import type { Lane } from './message-gather.ts';
 import { inPlace } from './message-place.ts';
-import { amongListed, type Place } from './message-reach.ts';
+import { amongListed } from './message-reach.ts';
 import type { Reader } from './reader.ts';
 import type { Recent } from './recent.ts';
 

@@ -1,7 +1,7 @@
 import { LARGEST_NUMBER } from '../../table/keys.ts';
+import { type Place, readHeads } from '../message/message-index.ts';
 import type { Outside } from '../outside.ts';
 import { idsInPlace } from './message-place.ts';
-import { type Place, readHeads } from './message-reach.ts';
 import { extents, loadRecent, type Recent } from './recent.ts';
 
 /** A message that may become the newest of its conversation when others leave. */

@@ -1,7 +1,7 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Table } from '../../table/table.ts';
+import { inIndex, type Place } from '../message/message-index.ts';
 import type { Reach, Reached, Reacher } from '../message/message-strip.ts';
-import { inIndex, type Place } from './message-reach.ts';
 import type { Recent, Whereabouts } from './recent.ts';
 
 /** The end of the log, read when it is first asked for. */

@@ -1,16 +1,17 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { directConversation, topicConversation } from '../message/conversation.ts';
+import type { Place } from '../message/message-index.ts';
 import { Strip } from '../message/message-strip.ts';
 import type { ReadState } from '../unread/read-state.ts';
 import { firstRead, type Lane } from './message-gather.ts';
 import { aboveFloor, listedLane, type PlaceLane, stripOf } from './message-lanes.ts';
-import { type Place, starredBy, toldAmongListed } from './message-reach.ts';
+import { starredBy, toldAmongListed } from './message-reach.ts';
 import type { Wanted } from './message-window.ts';
 import { canBeTopic, type Term } from './narrow.ts';
-import type { Places } from './places.ts';
 import type { Reader } from './reader.ts';
 import type { Recent } from './recent.ts';
+import type { Places } from './remembered-places.ts';
 
 /**
  * Where to look for the messages of a narrow: the smallest set of places that holds all of them. What they have in

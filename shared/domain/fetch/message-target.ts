@@ -1,7 +1,6 @@
 import type { MessageSlot, Slot } from '../../log/slot.ts';
-import type { Condition } from '../../table/condition.ts';
-import { type Key, key } from '../../table/keys.ts';
-import { isId, type Seen } from '../channel/channel-access.ts';
+import type { Seen } from '../channel/channel-access.ts';
+import { isId } from '../id.ts';
 import { mayRead } from '../message/message-access.ts';
 import type { Outside } from '../outside.ts';
 import type { Standing } from '../permission.ts';
@@ -58,15 +57,3 @@ export async function accessTarget<T extends Target>(who: Standing, target: T | 
 export function checkChangeable({ seen }: Target): void {
   if (seen?.channel.isArchived) throw badRequest(`The channel '${seen.channel.name}' is archived.`);
 }
-
-export const messageKey = (realm: string, id: number): Key => key('slot', { realm, seq: id });
-
-/** Holds a change of a message to what was seen: it is still there, and in the same conversation. */
-export const stillThere = ({ conversation }: Pick<MessageSlot, 'conversation'>): Condition => ({
-  equals: { kind: 'message', conversation },
-});
-
-/** The same for a change that must know all of its earlier versions: nobody else edited or moved it meanwhile. */
-export const stillTheSame = (message: MessageSlot): Condition => ({
-  equals: { ...stillThere(message).equals, revision: message.revision },
-});

@@ -6,9 +6,9 @@ import { aboveFloor, listedLane } from './message-lanes.ts';
 import { inLog } from './message-reach.ts';
 import { Lanes, listedAsUnread, type Source } from './message-source.ts';
 import type { Wanted } from './message-window.ts';
-import type { Places } from './places.ts';
 import type { Reader } from './reader.ts';
 import type { Recent } from './recent.ts';
+import type { Places } from './remembered-places.ts';
 
 /** What the views of one fetch have in common. */
 export interface Ground {

@@ -1,6 +1,6 @@
 import { uniqueSorted } from '../../unique.ts';
-import { isId } from '../channel/channel-access.ts';
 import { codePoints } from '../folding.ts';
+import { isId } from '../id.ts';
 import type { LookupKey, Resolved } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';

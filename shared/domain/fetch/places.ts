@@ -3,7 +3,7 @@ import { key } from '../../table/keys.ts';
 import { folded } from '../folding.ts';
 import type { Outside } from '../outside.ts';
 import type { LookupKey, Resolved } from '../pointer.ts';
-import type { Fetch } from './message-fetch.ts';
+import type { Fetch } from './fetch.ts';
 import { isPersonal } from './message-source.ts';
 import { type AskedTerm, isAbout } from './narrow.ts';
 

@@ -4,8 +4,8 @@ import { entriesOf, type ReadEvent, type Slot } from '../../log/slot.ts';
 import { padded, partition } from '../../table/keys.ts';
 import type { Query, Table } from '../../table/table.ts';
 import { topicConversation } from '../message/conversation.ts';
+import { bare, type Place, readHeads } from '../message/message-index.ts';
 import type { Outside } from '../outside.ts';
-import { bare, type Place, readHeads } from './message-reach.ts';
 
 /*
  * The indexes over messages show a change a moment after it was committed; DynamoDB promises no time for that. So

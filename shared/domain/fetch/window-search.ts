@@ -2,7 +2,7 @@ import type { MessageHead } from '../../log/message.ts';
 import { cameTo, mayRead } from '../message/message-access.ts';
 import type { Side } from '../message/message-strip.ts';
 import type { Standing } from '../permission.ts';
-import type { Fetch } from './message-fetch.ts';
+import type { Fetch } from './fetch.ts';
 import { type Gathered, gather, type Search } from './message-gather.ts';
 import { unreadOf } from './message-lanes.ts';
 import type { Source } from './message-source.ts';

@@ -1,3 +1,4 @@
+import { type GroupGraph, noGroups } from '../group-graph.ts';
 /*
  * A group may be created with more members than one transaction takes, each of whom needs two writes, and nobody may
  * ever see a part of it. The transaction that creates it therefore keeps them in two lists, which count as memberships:
@@ -14,7 +15,6 @@ import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doLeave, type Job } from '../outbox/outbox.ts';
 import type { Outside } from '../outside.ts';
-import { type GroupGraph, noGroups } from '../permission.ts';
 import { carryOut } from '../realm/carry-out.ts';
 import type { Group } from './group.ts';
 import { doSetGraph } from './group-graph.ts';

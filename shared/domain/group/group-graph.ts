@@ -1,7 +1,7 @@
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { type GroupGraph, sizeOfLists } from '../permission.ts';
+import { type GroupGraph, sizeOfLists } from '../group-graph.ts';
 import { badRequest } from '../problems.ts';
 import type { Group } from './group.ts';
 import { checkActive } from './group-use.ts';

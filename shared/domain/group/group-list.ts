@@ -2,7 +2,7 @@ import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { uniqueSorted } from '../../unique.ts';
 import type { Caller } from '../caller.ts';
-import type { GroupGraph } from '../permission.ts';
+import type { GroupGraph } from '../group-graph.ts';
 import { isSystemBot, type User } from '../user/user.ts';
 import { loadUsersById } from '../user/user-list.ts';
 import type { Group } from './group.ts';

@@ -3,7 +3,7 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { isId } from '../channel/channel-access.ts';
+import { isId } from '../id.ts';
 import { badRequest } from '../problems.ts';
 import type { User } from '../user/user.ts';
 import { loadUsersById } from '../user/user-list.ts';

@@ -1,7 +1,8 @@
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { isId } from '../channel/channel-access.ts';
-import { type GroupGraph, isFullMember } from '../permission.ts';
+import type { GroupGraph } from '../group-graph.ts';
+import { isId } from '../id.ts';
+import { isFullMember } from '../permission.ts';
 import { badRequest } from '../problems.ts';
 import { isSystemBot, type User } from '../user/user.ts';
 import { loadUsers, loadUsersById } from '../user/user-list.ts';

@@ -1,6 +1,6 @@
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { isId } from '../channel/channel-access.ts';
+import { isId } from '../id.ts';
 import { badRequest, refusal } from '../problems.ts';
 import type { User } from '../user/user.ts';
 import type { Group } from './group.ts';

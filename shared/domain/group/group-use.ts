@@ -1,6 +1,5 @@
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import type { Channel } from '../channel/channel.ts';
 import { badRequest } from '../problems.ts';
 import { type GroupSetting, groupsOf } from './group-setting.ts';
 import { isSystemGroup } from './system-group.ts';
@@ -69,7 +68,7 @@ export function doUseGroups(
 /** The same for channels that are created together: groups that several of them name take one write. */
 export function doUseGroupsInNew(
   realm: string,
-  channels: readonly Pick<Channel, 'channelId' | 'groups'>[],
+  channels: readonly { readonly channelId: number; readonly groups: object }[],
 ): Write[] {
   const users = new Map<number, Set<number>>();
   for (const { channelId, groups } of channels) {

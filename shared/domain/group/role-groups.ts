@@ -1,7 +1,7 @@
 import type { EventEntry } from '../../log/slot.ts';
-import { sightThroughGroup } from '../channel/group-sight.ts';
 import { isFullMember } from '../permission.ts';
 import type { User } from '../user/user.ts';
+import { sightThroughGroup } from './channels-through-group.ts';
 import type { GroupSettings } from './group.ts';
 import { type Role, roles, type SystemGroup, systemGroups, systemSubgroups } from './system-group.ts';
 

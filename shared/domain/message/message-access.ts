@@ -1,10 +1,14 @@
 import type { MessageHead } from '../../log/message.ts';
-import { mayReadMessage } from '../channel/channel-access.ts';
-import type { Reader } from '../fetch/reader.ts';
+import type { Subscription } from '../channel/channel.ts';
+import { mayReadMessage, type Seen } from '../channel/channel-access.ts';
 import type { Standing } from '../permission.ts';
 
-/** What is asked of a reader about where they may read. */
-type Facts = Pick<Reader, 'userId' | 'subscription' | 'seen'>;
+/** What is known of a person who wants to read. `domain/reader` reads it when it is asked for. */
+interface Facts {
+  readonly userId: number;
+  subscription(channelId: number): Promise<Subscription | undefined>;
+  seen(channelId: number): Promise<Seen | undefined>;
+}
 
 /**
  * Whether a message came to the reader: it is a direct one between them and others, or one of a channel that they

@@ -5,7 +5,6 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { areNewer, firstMessageEvent } from '../channel/first-message.ts';
 import { loadNewest, type Neighbour } from '../fetch/message-neighbours.ts';
-import { messageKey, stillTheSame } from '../fetch/message-target.ts';
 import { doLeave } from '../outbox/outbox.ts';
 import type { Outside } from '../outside.ts';
 import {
@@ -24,6 +23,7 @@ import {
   thinOut,
 } from '../topic/topic-leave.ts';
 import { hearersOf } from './message-hearers.ts';
+import { messageKey, stillTheSame } from './message-key.ts';
 
 /** A message that is removed, with what goes with it. */
 export interface Removed {

@@ -4,10 +4,10 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { messageKey, stillThere, stillTheSame } from '../fetch/message-target.ts';
-import { mentionsIn } from '../send/send.ts';
 import { topicConversation } from './conversation.ts';
+import { mentionsIn } from './mentions.ts';
 import { readPlaceOf } from './message-head.ts';
+import { messageKey, stillThere, stillTheSame } from './message-key.ts';
 import type { OpenTo } from './visible-history.ts';
 
 /** New content of a message. */

@@ -18,7 +18,6 @@ import { visibility } from '../topic/visibility.ts';
 import { hiddenUsers } from '../user/user-access.ts';
 import type { Rewrite } from './message-revision.ts';
 import { normalizedContent } from './message-text.ts';
-import { LEEWAY } from './move-time.ts';
 
 /** What is left of a message whose text is taken out, as in the reference. */
 const DELETED = '(deleted)';
@@ -115,3 +114,6 @@ export function newFollowers(
     entries: changes.flatMap(({ entries }) => entries),
   };
 }
+
+/** Requests that were made in time may arrive a little late (seconds), as in the reference. */
+export const LEEWAY = 20;

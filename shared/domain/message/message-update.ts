@@ -1,13 +1,13 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
-import { isId } from '../channel/channel-access.ts';
+import { isId } from '../id.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
+import type { Move, StepGround } from './move.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
 import type { SeenTopic } from './move-rest.ts';
-import type { Move, StepGround } from './move-step.ts';
 import { loadAlone, loadTogether } from './move-together.ts';
 
 /** An update of a message as it was asked for. */

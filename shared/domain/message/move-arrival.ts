@@ -7,8 +7,8 @@ import type { ChannelCount } from '../channel/channel.ts';
 import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
 import { folded } from '../folding.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
+import type { Move, StepGround } from './move.ts';
 import { isWhole, MOST_JOINING, sendersOf } from './move-people.ts';
-import type { Move, StepGround } from './move-step.ts';
 
 /** A notice that arrives with the messages, as the newest message of the target. */
 export interface NoticeArrival {

@@ -2,14 +2,9 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Caller } from '../caller.ts';
 import type { Channel, Subscription } from '../channel/channel.ts';
-import {
-  accessContent,
-  administersChannel,
-  isId,
-  loadChannel,
-  type Seen,
-} from '../channel/channel-access.ts';
+import { accessContent, administersChannel, loadChannel, type Seen } from '../channel/channel-access.ts';
 import { checkPosting, checkTopicCreation, checkTopicsPolicy } from '../channel/posting.ts';
+import { isId } from '../id.ts';
 import { holds, type Standing } from '../permission.ts';
 import { badRequest } from '../problems.ts';
 import type { RealmSettings } from '../realm/realm.ts';

@@ -1,3 +1,5 @@
+import { readMessages } from './message-index.ts';
+import type { Move } from './move.ts';
 /*
  * A request moves as many messages as one transaction takes. Where more go, the one that was asked for goes with the
  * request, and the others follow in steps of one transaction each, by a job of the outbox: the transaction of the
@@ -14,7 +16,6 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { Key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { inPlace } from '../fetch/message-place.ts';
-import { readMessages } from '../fetch/message-reach.ts';
 import { extents, loadRecent } from '../fetch/recent.ts';
 import { doLeave, finish, type Job, type Left, loadJob, outboxKey } from '../outbox/outbox.ts';
 import { loadWorld, type OutboxWorld } from '../outbox/outbox-world.ts';
@@ -27,7 +28,7 @@ import type { TopicPlace } from '../topic/user-topic.ts';
 import { isSameTopic, topicConversation } from './conversation.ts';
 import type { Reached } from './message-strip.ts';
 import { leavesPeople } from './move-people.ts';
-import { loadStep, type Move, oneStep, planStep, STEP } from './move-step.ts';
+import { loadStep, oneStep, planStep, STEP } from './move-step.ts';
 import { type MovedTask, tellMoved } from './moved-notice.ts';
 import { bringPeople, type PeopleTask } from './moved-people.ts';
 import { type Updated, updateEvent } from './update-event.ts';

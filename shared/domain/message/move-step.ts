@@ -9,10 +9,11 @@ import { folded } from '../folding.ts';
 import type { Outside } from '../outside.ts';
 import { doNoteMove, hasReactions } from '../reaction/reaction-store.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
-import { doLeaveChannel, doLeaveTopic, type LeavingState, loadLeaving } from '../topic/topic-leave.ts';
+import { doLeaveChannel, doLeaveTopic, loadLeaving } from '../topic/topic-leave.ts';
 import { isSameTopic } from './conversation.ts';
 import { deletionPayload } from './message-removal.ts';
-import { doRelocate, doRevise, type Relocation, type Rewrite } from './message-revision.ts';
+import { doRelocate, doRevise, type Rewrite } from './message-revision.ts';
+import type { Move, StepGround } from './move.ts';
 import {
   type Arriving,
   arrivalWrites,
@@ -23,27 +24,8 @@ import {
 import { isWhole, MOST_JOINING, sendersOf } from './move-people.ts';
 import { unreadByMove } from './moved-unread.ts';
 
-/** A move of messages that was decided on. */
-export interface Move {
-  readonly from: { readonly channelId: number; readonly topic: string };
-  readonly to: Relocation;
-  readonly mode: 'change_one' | 'change_later' | 'change_all';
-  readonly userId: number;
-}
-
 /** Messages that move in one transaction: with the people who come to take part, it has room for no more. */
 export const STEP = 20;
-
-/** What one step looks at. */
-export interface StepGround {
-  readonly left: LeavingState;
-  readonly topic: Topic | undefined;
-  readonly count: ChannelCount | undefined;
-  /** Those of the senders of the messages who take part in the target topic already. */
-  readonly taking: ReadonlySet<number>;
-  /** Somebody reacted to one of the messages, or that was not read. */
-  readonly reacted: boolean;
-}
 
 /** As many of the messages as fit into one step, at least one. */
 export function oneStep(messages: readonly MessageSlot[]): readonly MessageSlot[] {

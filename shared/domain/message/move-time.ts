@@ -3,15 +3,13 @@ import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
 import type { Seen } from '../channel/channel-access.ts';
 import { inPlace } from '../fetch/message-place.ts';
-import { readMessages } from '../fetch/message-reach.ts';
 import { extents, loadRecent } from '../fetch/recent.ts';
 import { roles } from '../group/system-group.ts';
 import type { Outside } from '../outside.ts';
 import { badRequest, refusal } from '../problems.ts';
+import { readMessages } from './message-index.ts';
+import { LEEWAY } from './message-rewrite.ts';
 import { type AskedMove, isResolution } from './move-check.ts';
-
-/** Requests that were made in time may arrive a little late (seconds), as in the reference. */
-export const LEEWAY = 20;
 
 /**
  * How old (seconds) a message may be that the caller moves so; undefined where it does not matter. The limits are not

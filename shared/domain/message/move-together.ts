@@ -11,7 +11,8 @@ import type { Standing } from '../permission.ts';
 import { hasReactions } from '../reaction/reaction-store.ts';
 import { type Topic, topicKey } from '../topic/topic.ts';
 import { loadLeaving } from '../topic/topic-leave.ts';
-import { loadStep, type Move, STEP, type StepGround } from './move-step.ts';
+import type { Move, StepGround } from './move.ts';
+import { loadStep, STEP } from './move-step.ts';
 
 /*
  * The messages that go with another one are known when that one was read, and to read them too would take a round

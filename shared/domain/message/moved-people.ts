@@ -4,12 +4,12 @@ import type { MessageSlot } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { readMessages } from '../fetch/message-reach.ts';
-import { messageKey, stillThere } from '../fetch/message-target.ts';
 import { folded } from '../folding.ts';
 import type { OutboxWorld } from '../outbox/outbox-world.ts';
 import { allReactions } from '../reaction/reaction.ts';
 import { loadReactions } from '../reaction/reaction-store.ts';
+import { readMessages } from './message-index.ts';
+import { messageKey, stillThere } from './message-key.ts';
 
 /** Messages that moved, of which not all the people came along. */
 export interface PeopleTask {

@@ -3,10 +3,10 @@ import type { EventEntry, Moved, Payload } from '../../log/slot.ts';
 import type { Caller } from '../caller.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { unreadOf } from '../fetch/message-lanes.ts';
-import { readHeads } from '../fetch/message-reach.ts';
 import { Reader } from '../fetch/reader.ts';
 import type { Outside } from '../outside.ts';
 import { messageFlags } from '../unread/message-flags.ts';
+import { readHeads } from './message-index.ts';
 
 /*
  * Messages are unread for those who were subscribed to their channel when they were sent. By a move to another channel

@@ -1,8 +1,8 @@
 import type { Message, MessageHead } from '../../log/message.ts';
 import type { EventEntry, Payload } from '../../log/slot.ts';
-import { mentionsIn } from '../send/send.ts';
 import { topicLinks } from '../topic/topic-links.ts';
 import { topicConversation } from './conversation.ts';
+import { mentionsIn } from './mentions.ts';
 import { readPlaceOf } from './message-head.ts';
 import { hearersOf } from './message-hearers.ts';
 import type { Relocation, Rewrite } from './message-revision.ts';

@@ -1,8 +1,8 @@
 import type { Log } from '../../log/log.ts';
 import { key } from '../../table/keys.ts';
 import { loadGraph } from '../caller.ts';
+import type { GroupGraph } from '../group-graph.ts';
 import type { Outside } from '../outside.ts';
-import type { GroupGraph } from '../permission.ts';
 import type { Realm } from '../realm/realm.ts';
 
 /** One organization as the worker of the outbox sees it. */

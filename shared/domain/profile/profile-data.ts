@@ -1,7 +1,7 @@
 import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { User } from '../user/user.ts';
 import { fewIds } from '../user/user-list.ts';
+import type { TellProfile } from '../user/user-object.ts';
 import { isLink } from './link.ts';
 import { fieldTypes, loadProfileFields, type ProfileField } from './profile-field.ts';
 
@@ -25,12 +25,6 @@ export interface Profile {
   readonly values: Readonly<Record<string, StoredValue>>;
   readonly version: number;
 }
-
-/** What clients are told of somebody's profile, by the ids of the fields. */
-type ProfileData = Readonly<Record<string, { readonly value: string; readonly rendered_value?: string }>>;
-
-/** Tells the profile of somebody. */
-export type TellProfile = (user: User) => ProfileData;
 
 /**
  * The values in a profile that count: of fields that are there, in dropdowns of choices that are there, and in links of

@@ -1,7 +1,7 @@
 import type { EventEntry } from '../../log/slot.ts';
 import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { isId } from '../channel/channel-access.ts';
+import { isId } from '../id.ts';
 import { badRequest } from '../problems.ts';
 
 /** Whose service carries notifications to a device: Apple's or Google's. */

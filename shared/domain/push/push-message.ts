@@ -1,10 +1,10 @@
 import type { MessageSlot } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import { isUnreadBy } from '../fetch/message-lanes.ts';
-import { readMessages } from '../fetch/message-reach.ts';
 import { Reader } from '../fetch/reader.ts';
 import type { Group } from '../group/group.ts';
 import { systemGroups } from '../group/system-group.ts';
+import { readMessages } from '../message/message-index.ts';
 import type { Outside } from '../outside.ts';
 import { avatarUrlOf } from '../user/avatar.ts';
 import type { User } from '../user/user.ts';

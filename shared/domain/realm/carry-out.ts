@@ -1,7 +1,15 @@
 import { backoff } from '../../log/log.ts';
 import type { Outcome } from '../../table/outcome.ts';
+import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import type { Outside } from '../outside.ts';
+
+/** What it takes to carry out a transaction. `now` and `wait` are in milliseconds. */
+interface Store {
+  readonly table: Table;
+  readonly uuid: () => string;
+  readonly now: () => number;
+  readonly wait: (ms: number) => Promise<void>;
+}
 
 /** How long (ms) a transaction is tried when nothing is heard of it, well within the life of its token. */
 const PATIENCE = 10_000;
@@ -11,7 +19,7 @@ const PATIENCE = 10_000;
  * that cannot be found out in time, and then they may have been done.
  */
 export async function carryOut(
-  { table, uuid, now, wait }: Outside,
+  { table, uuid, now, wait }: Store,
   writes: readonly Write[],
 ): Promise<Exclude<Outcome, { state: 'unsure' }>> {
   const token = uuid();

@@ -4,16 +4,20 @@ import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { firstCodePoints } from '../folding.ts';
 import { badRequest } from '../problems.ts';
-import { asciiDomain, type Domain, type Domains, domainObject, isSame } from './domains.ts';
+import {
+  asciiDomain,
+  type Domain,
+  type Domains,
+  domainObject,
+  domainProblem,
+  isSame,
+  LONGEST_DOMAIN,
+} from './domains.ts';
 import type { Realm } from './realm.ts';
 import { doUnrestrict } from './realm-edit-do.ts';
 
 /** Most domains of an organization, which keeps the item well below what the table holds. */
 const MOST_DOMAINS = 500;
-
-/** Longest name of a domain and longest part between its dots (RFC 1035). */
-export const LONGEST_DOMAIN = 253;
-const LONGEST_LABEL = 63;
 
 /** Decides whether text is a domain that can be added (wire facts 8). */
 export function checkNewDomain(given: string, { list }: Domains): string {
@@ -26,25 +30,6 @@ export function checkNewDomain(given: string, { list }: Domains): string {
   }
   if (list.length >= MOST_DOMAINS) throw badRequest(`An organization has at most ${MOST_DOMAINS} domains.`);
   return domain;
-}
-
-/** What keeps text from being a domain, as a part of a sentence; undefined if nothing. */
-export function domainProblem(domain: string): string | undefined {
-  if (domain === '') return 'it is empty, or has characters that no domain can have';
-  if (domain.length > LONGEST_DOMAIN) return `it has more than ${LONGEST_DOMAIN} characters`;
-  const labels = domain.split('.');
-  if (labels.length < 2) return 'it has no dot';
-  if (labels.includes('')) return 'nothing stands before, after or between dots';
-  if (labels.some((label) => label.length > LONGEST_LABEL)) {
-    return `a part of it has more than ${LONGEST_LABEL} characters`;
-  }
-  if (!labels.every((label) => /^[a-z0-9-]+$/.test(label))) {
-    return 'it may have letters, digits, hyphens and dots only';
-  }
-  if (labels.some((label) => label.startsWith('-') || label.endsWith('-'))) {
-    return 'a part of it begins or ends with a hyphen';
-  }
-  return undefined;
 }
 
 /** The domain of this name, which is taken as it is sent (wire facts 8); letters beyond ASCII in their ASCII form. */

@@ -67,3 +67,26 @@ export function asciiDomain(given: string): string {
   if (/^\p{ASCII}*$/u.test(name)) return name;
   return /^[\p{L}\p{M}\p{N}.。．｡-]+$/u.test(name) ? domainToASCII(name) : '';
 }
+
+/** What keeps text from being a domain, as a part of a sentence; undefined if nothing. */
+export function domainProblem(domain: string): string | undefined {
+  if (domain === '') return 'it is empty, or has characters that no domain can have';
+  if (domain.length > LONGEST_DOMAIN) return `it has more than ${LONGEST_DOMAIN} characters`;
+  const labels = domain.split('.');
+  if (labels.length < 2) return 'it has no dot';
+  if (labels.includes('')) return 'nothing stands before, after or between dots';
+  if (labels.some((label) => label.length > LONGEST_LABEL)) {
+    return `a part of it has more than ${LONGEST_LABEL} characters`;
+  }
+  if (!labels.every((label) => /^[a-z0-9-]+$/.test(label))) {
+    return 'it may have letters, digits, hyphens and dots only';
+  }
+  if (labels.some((label) => label.startsWith('-') || label.endsWith('-'))) {
+    return 'a part of it begins or ends with a hyphen';
+  }
+  return undefined;
+}
+
+/** Longest name of a domain and longest part between its dots (RFC 1035). */
+export const LONGEST_DOMAIN = 253;
+const LONGEST_LABEL = 63;

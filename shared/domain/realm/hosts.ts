@@ -3,8 +3,7 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { HOME } from '../pointer.ts';
 import { badRequest } from '../problems.ts';
-import { domainProblem, LONGEST_DOMAIN } from './domain-edit.ts';
-import { asciiDomain } from './domains.ts';
+import { asciiDomain, domainProblem, LONGEST_DOMAIN } from './domains.ts';
 import type { Realm } from './realm.ts';
 
 /** Stands for every host that nobody registered: there the default organization answers. */

@@ -1,7 +1,7 @@
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { roles } from '../group/system-group.ts';
-import { noGroups } from '../permission.ts';
+import { noGroups } from '../group-graph.ts';
 import { HOME, realmIdFor } from '../pointer.ts';
 import { doLimitOrganization } from '../retention/retention-list.ts';
 import { doCreateUser } from '../user/user-create.ts';

@@ -1,6 +1,6 @@
 import { key, partition, sortPrefix } from '../../table/keys.ts';
-import { readHeads } from '../fetch/message-reach.ts';
 import type { Reader } from '../fetch/reader.ts';
+import { readHeads } from '../message/message-index.ts';
 import { EMPTY_TOPIC_NAME } from '../realm/realm.ts';
 import type { Conversation } from '../send/direct.ts';
 import type { UserTopic } from '../topic/user-topic.ts';

@@ -3,7 +3,7 @@ import { runPool } from '../../pool.ts';
 import { key, partition } from '../../table/keys.ts';
 import type { Channel, ChannelCount } from '../channel/channel.ts';
 import { rememberedFirst } from '../channel/first-message.ts';
-import { AT_ONCE, readMessages } from '../fetch/message-reach.ts';
+import { AT_ONCE, readMessages } from '../message/message-index.ts';
 import type { Outside } from '../outside.ts';
 import type { Realm } from '../realm/realm.ts';
 import { dueAt, limitOfOrganization } from './retention-limit.ts';

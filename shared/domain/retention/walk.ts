@@ -4,7 +4,7 @@ import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import { key, LARGEST_NUMBER, padded, partition } from '../../table/keys.ts';
 import type { Channel } from '../channel/channel.ts';
-import { inIndex, readMessages } from '../fetch/message-reach.ts';
+import { inIndex, readMessages } from '../message/message-index.ts';
 import type { Outside } from '../outside.ts';
 import type { Realm } from '../realm/realm.ts';
 import { expire, stepsOf } from './expire.ts';

@@ -2,10 +2,11 @@ import type { Found, FoundChannel, FoundEmoji, FoundGroup, FoundUser } from '../
 import type { Wants } from '../../markdown/wants.ts';
 import { key } from '../../table/keys.ts';
 import type { Channel, Subscription } from '../channel/channel.ts';
-import { hasMetadataAccess, isId, mayReadMessage, type Seen } from '../channel/channel-access.ts';
+import { hasMetadataAccess, mayReadMessage, type Seen } from '../channel/channel-access.ts';
 import { codePoints, folded } from '../folding.ts';
 import type { Group } from '../group/group.ts';
 import { isSystemGroup, systemGroups } from '../group/system-group.ts';
+import { isId } from '../id.ts';
 import type { Outside } from '../outside.ts';
 import type { Standing } from '../permission.ts';
 import type { LookupKey, Resolved } from '../pointer.ts';

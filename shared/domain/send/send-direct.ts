@@ -1,8 +1,8 @@
 import { type Rendered, render } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
 import type { Caller } from '../caller.ts';
-import { isId } from '../channel/channel-access.ts';
 import { firstCodePoints } from '../folding.ts';
+import { isId } from '../id.ts';
 import { directConversation } from '../message/conversation.ts';
 import type { Outside } from '../outside.ts';
 import type { Resolved } from '../pointer.ts';

@@ -1,8 +1,9 @@
 import type { Change } from '../../log/commit.ts';
-import type { Mentions, Message } from '../../log/message.ts';
+import type { Message } from '../../log/message.ts';
 import type { EventEntry, MessageEntry } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import type { Write } from '../../table/write.ts';
+import { mentionsIn } from '../message/mentions.ts';
 import type { Visibility } from '../topic/visibility.ts';
 import { rememberSent, type SendToken } from './sent.ts';
 
@@ -62,18 +63,6 @@ const READING_CLIENTS = new Set([
 /** Whether a message starts as read by its sender: as they say, or as clients for reading are taken to mean. */
 export const startsAsRead = (asked: boolean | undefined, client: string): boolean =>
   asked ?? READING_CLIENTS.has(client.toLowerCase());
-
-/** Whom a rendered message addresses; undefined where it addresses nobody. */
-export function mentionsIn(rendered: Rendered, isChannel: boolean): Mentions | undefined {
-  const mentions: Mentions = {
-    ...(rendered.mentionedUserIds.length > 0 && { users: rendered.mentionedUserIds }),
-    ...(rendered.mentionedGroupIds.length > 0 && { groups: rendered.mentionedGroupIds }),
-    // In a direct conversation everybody is addressed anyway.
-    ...(isChannel && rendered.channelWildcard && { channel: true as const }),
-    ...(isChannel && rendered.topicWildcard && { topic: true as const }),
-  };
-  return Object.keys(mentions).length === 0 ? undefined : mentions;
-}
 
 /**
  * Stores a message, once for all its readers, with what comes with it: the writes that keep its place right, the

@@ -8,7 +8,8 @@ import {
   type NewChannelSettings,
 } from '../channel/channel-create.ts';
 import { folded } from '../folding.ts';
-import { holdsUnlessGuest, noGroups, type Standing, standingOf } from '../permission.ts';
+import { noGroups } from '../group-graph.ts';
+import { holdsUnlessGuest, type Standing, standingOf } from '../permission.ts';
 import type { Resolved } from '../pointer.ts';
 import { badRequest, refusal } from '../problems.ts';
 import { checkQuota } from '../realm/quota.ts';

@@ -1,7 +1,7 @@
 import type { Write } from '../../table/write.ts';
 import type { Caller } from '../caller.ts';
 import type { Channel } from '../channel/channel.ts';
-import { isId } from '../channel/channel-access.ts';
+import { isId } from '../id.ts';
 import { doLeave } from '../outbox/outbox.ts';
 import { limits } from '../realm/realm.ts';
 import type { Joining, Newcomer } from './join.ts';

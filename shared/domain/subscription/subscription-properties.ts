@@ -4,7 +4,7 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { Subscription, SubscriptionSettings } from '../channel/channel.ts';
-import { isId } from '../channel/channel-access.ts';
+import { isId } from '../id.ts';
 import { badRequest } from '../problems.ts';
 import { checkColor } from './subscribe.ts';
 

@@ -2,8 +2,8 @@ import type { MessageHead } from '../../log/message.ts';
 import type { Changes } from '../../table/condition.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Subscription } from '../channel/channel.ts';
-import { inIndex, readMessages } from '../fetch/message-reach.ts';
 import { readPlaceOf } from '../message/message-head.ts';
+import { inIndex, readMessages } from '../message/message-index.ts';
 import type { Outside } from '../outside.ts';
 import { floorOf, isUnread, type ReadState } from './read-state.ts';
 

@@ -2,7 +2,7 @@ import type { MessageHead } from '../../log/message.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { isId } from '../channel/channel-access.ts';
+import { isId } from '../id.ts';
 
 /** That somebody starred a message, stored under them in the order of the messages. */
 export interface Star {

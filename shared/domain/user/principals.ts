@@ -1,5 +1,5 @@
-import { isId } from '../channel/channel-access.ts';
 import { codePoints, firstCodePoints } from '../folding.ts';
+import { isId } from '../id.ts';
 import type { LookupKey, Resolved } from '../pointer.ts';
 import { badRequest } from '../problems.ts';
 import { limits } from '../realm/realm.ts';

@@ -1,7 +1,7 @@
 import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Caller } from '../caller.ts';
-import { isId } from '../channel/channel-access.ts';
+import { isId } from '../id.ts';
 import { isGuest } from '../permission.ts';
 import type { LookupKey, Resolved } from '../pointer.ts';
 import { badRequest, type Refusal, refusal } from '../problems.ts';

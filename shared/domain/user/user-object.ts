@@ -1,7 +1,14 @@
 import { roles } from '../group/system-group.ts';
-import type { TellProfile } from '../profile/profile-data.ts';
 import { avatarUrlOf, shortAvatarUrlOf } from './avatar.ts';
 import { isSystemBot, type User } from './user.ts';
+
+/** What clients are told of somebody's profile, by the ids of the fields. */
+export type ProfileData = Readonly<
+  Record<string, { readonly value: string; readonly rendered_value?: string }>
+>;
+
+/** Tells the profile of somebody. */
+export type TellProfile = (user: User) => ProfileData;
 
 /** How a reader wants users told. */
 export interface UserTelling {

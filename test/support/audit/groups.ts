@@ -3,7 +3,7 @@ import type { Group } from '../../../shared/domain/group/group.ts';
 import type { GroupSetting } from '../../../shared/domain/group/group-setting.ts';
 import { type GroupUse, namedGroupsIn } from '../../../shared/domain/group/group-use.ts';
 import { isSystemGroup } from '../../../shared/domain/group/system-group.ts';
-import type { GroupGraph } from '../../../shared/domain/permission.ts';
+import type { GroupGraph } from '../../../shared/domain/group-graph.ts';
 import { key, partition, sortPrefix } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import type { Ledger } from './ledger.ts';

@@ -1,0 +1,18 @@
+import type { Source } from './message-source.ts';
+import type { Ground, View } from './message-view.ts';
+import type { Term } from './narrow.ts';
+import type { Reader } from './reader.ts';
+import type { Supposed } from './supposed.ts';
+
+/** A fetch under way: what it is about, and what was read for it so far. */
+export interface Fetch {
+  /** The address of the reader's account. */
+  readonly email: string;
+  readonly reader: Reader;
+  readonly facts: Supposed;
+  readonly terms: readonly Term[];
+  readonly source: Source;
+  readonly ground: Ground;
+  /** Where it looks at the messages from: where the window is expected, and where else it may be. */
+  readonly views: [View, ...View[]];
+}
