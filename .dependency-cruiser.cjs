@@ -1,12 +1,65 @@
+/**
+ * The floors of `shared/`, from the bottom to the top. A folder imports from lower floors only, and no folder from
+ * another one of its own floor; type imports count. CONTRIBUTING.md says what stands where.
+ */
+const floors = [
+  ['aws', 'http', 'markdown'],
+  ['table'],
+  ['log'],
+  ['kernel'],
+  ['adapters'],
+  ['model/permission'],
+  ['model/realm'],
+  ['model/user'],
+  ['model/group'],
+  ['model/channel'],
+  ['model/message'],
+  ['model/subscription'],
+  ['reader', 'mention', 'outbox', 'realm-edit', 'emoji', 'presence', 'calls'].map(inDomain),
+  ['send', 'reaction', 'group-edit', 'profile', 'push'].map(inDomain),
+  ['fetch', 'edit', 'channel-edit', 'mail'].map(inDomain),
+  ['flags', 'retention', 'move', 'subscribe', 'export'].map(inDomain),
+  ['account', 'event', 'job'].map(inDomain),
+  ['organization', 'register'].map(inDomain),
+  ['endpoints'],
+  ['openapi'],
+  ['serve'],
+];
+
+function inDomain(folder) {
+  return `domain/${folder}`;
+}
+
+const pathOf = (folders) => `^shared/(${folders.join('|')})/`;
+
+/** What a folder may not import: the other folders of its floor, and all floors above. */
+const stairs = floors.flatMap((floor, at) =>
+  floor.map((folder) => ({
+    name: `stairs-${folder.replace('/', '-')}`,
+    severity: 'error',
+    from: { path: pathOf([folder]) },
+    to: { path: pathOf(floors.slice(at).flat()), pathNot: pathOf([folder]) },
+  })),
+);
+
 /** The arrows between folders (DESIGN 2), and no cycles. */
 module.exports = {
   forbidden: [
+    ...stairs,
     {
-      name: 'no-cycles',
+      name: 'every-folder-has-a-floor',
       severity: 'error',
-      from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      from: { path: '^(shared|functions|infra|test)/' },
+      to: { path: '^shared/.+/', pathNot: pathOf(floors.flat()) },
     },
+    {
+      name: 'files-below-all-floors',
+      comment: 'A file directly in `shared/` imports nothing of ours.',
+      severity: 'error',
+      from: { path: '^shared/[^/]+$' },
+      to: { path: '^(shared|functions|infra|test)/' },
+    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'shared-stands-alone',
       severity: 'error',
@@ -41,7 +94,7 @@ module.exports = {
       name: 'each-service-of-aws-has-one-folder',
       comment: 'Workers that write objects in parts take the client of S3 there too.',
       severity: 'error',
-      from: { path: '^(shared|functions)/', pathNot: '^shared/(table|queue|objects|secrets|vault)/' },
+      from: { path: '^(shared|functions)/', pathNot: '^shared/(table|adapters)/' },
       to: { path: '@aws-sdk/client-|@smithy/signature-v4' },
     },
     {
@@ -51,16 +104,10 @@ module.exports = {
       to: { path: '@middy/|aws-lambda' },
     },
     {
-      name: 'the-log-and-the-table-know-no-domain',
-      severity: 'error',
-      from: { path: '^shared/(log|table)/' },
-      to: { path: '^shared/(domain|serve|endpoints|markdown)/' },
-    },
-    {
       name: 'the-domain-knows-no-gateway-and-no-tools',
       severity: 'error',
-      from: { path: '^shared/domain/' },
-      to: { path: '^shared/(serve|queue|objects|secrets|vault)/' },
+      from: { path: '^shared/(domain|model|kernel)/' },
+      to: { path: '^shared/(serve|adapters)/' },
     },
     {
       name: 'endpoints-are-declarations',

@@ -10,8 +10,8 @@ import {
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { AssetHashType, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { CODE, NAMESPACE } from '../shared/domain/metric.ts';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
+import { CODE, NAMESPACE } from '../shared/kernel/metric.ts';
 import { accept } from './accepted.ts';
 import type { Bundle } from './build.ts';
 import { environment, grants, type Resources, wideGrants } from './resources.ts';

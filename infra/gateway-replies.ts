@@ -3,7 +3,7 @@
  * fixed text. Nothing of the request is ever put in, so nothing needs escaping.
  */
 
-import { refusal } from '../shared/domain/problems.ts';
+import { refusal } from '../shared/kernel/problems.ts';
 
 const json = 'application/json';
 

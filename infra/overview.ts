@@ -11,9 +11,9 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { type MetricName, metrics } from '../shared/domain/metric.ts';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { sendMessage } from '../shared/endpoints/send-message.ts';
+import { type MetricName, metrics } from '../shared/kernel/metric.ts';
 import { tableSchema } from '../shared/table/schema.ts';
 import type { Watched } from './watched.ts';
 

@@ -1,13 +1,3 @@
-import { checkChannelName } from '../../shared/domain/channel/channel.ts';
-import { hasContentAccess, loadChannel, type Seen } from '../../shared/domain/channel/channel-access.ts';
-import { folded } from '../../shared/domain/folding.ts';
-import { roles } from '../../shared/domain/group/system-group.ts';
-import type { Standing } from '../../shared/domain/permission.ts';
-import type { LookupKey } from '../../shared/domain/pointer.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
-import { type Hosts, ownHost } from '../../shared/domain/realm/hosts.ts';
-import { digestOf, newApiKey } from '../../shared/domain/user/api-key.ts';
-import { avatarUrlOf } from '../../shared/domain/user/avatar.ts';
 import {
   type BotSettings,
   botDefaults,
@@ -15,13 +5,23 @@ import {
   checkBotType,
   checkMayCreateBots,
   checkRoomForBot,
-} from '../../shared/domain/user/bot.ts';
-import { type DecidedBot, doCreateBot } from '../../shared/domain/user/bot-create.ts';
-import { checkBotName, loadNamesakes, type Namesakes } from '../../shared/domain/user/namesakes.ts';
-import type { Account } from '../../shared/domain/user/user.ts';
-import { checkFullName } from '../../shared/domain/user/user-text.ts';
+} from '../../shared/domain/account/bot.ts';
+import { type DecidedBot, doCreateBot } from '../../shared/domain/account/bot-create.ts';
 import { createBot } from '../../shared/endpoints/bots.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
+import { folded } from '../../shared/kernel/folding.ts';
+import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import { badRequest } from '../../shared/kernel/problems.ts';
+import { checkChannelName } from '../../shared/model/channel/channel.ts';
+import { hasContentAccess, loadChannel, type Seen } from '../../shared/model/channel/channel-access.ts';
+import type { Standing } from '../../shared/model/permission/permission.ts';
+import { roles } from '../../shared/model/permission/system-group.ts';
+import { type Hosts, ownHost } from '../../shared/model/realm/hosts.ts';
+import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
+import { avatarUrlOf } from '../../shared/model/user/avatar.ts';
+import { checkBotName, loadNamesakes, type Namesakes } from '../../shared/model/user/namesakes.ts';
+import type { Account } from '../../shared/model/user/user.ts';
+import { checkFullName } from '../../shared/model/user/user-text.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';

@@ -1,9 +1,9 @@
-import { commitInOrder } from '../../shared/domain/in-order.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
-import { accessBot } from '../../shared/domain/user/bot.ts';
-import { doDeactivate, loadDeparture } from '../../shared/domain/user/deactivate.ts';
-import { loadTarget, targetLookupKeys } from '../../shared/domain/user/user-list.ts';
+import { accessBot } from '../../shared/domain/account/bot.ts';
+import { doDeactivate, loadDeparture } from '../../shared/domain/account/deactivate.ts';
 import { deactivateBot } from '../../shared/endpoints/bots.ts';
+import { badRequest } from '../../shared/kernel/problems.ts';
+import { commitInOrder } from '../../shared/log/in-order.ts';
+import { loadTarget, targetLookupKeys } from '../../shared/model/user/user-list.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** A bot in a few channels and groups. */

@@ -1,16 +1,16 @@
+import { awsSecrets } from '../../shared/adapters/secrets.ts';
+import { kmsVault } from '../../shared/adapters/vault.ts';
 import { accessProvider, completionUrl } from '../../shared/domain/calls/call-provider.ts';
 import { consentCookie, openCallState, useCallState } from '../../shared/domain/calls/call-state.ts';
 import { exchangeCode } from '../../shared/domain/calls/call-talk.ts';
 import { storeToken } from '../../shared/domain/calls/call-token.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
-import type { User } from '../../shared/domain/user/user.ts';
 import { completeCalls } from '../../shared/endpoints/calls.ts';
-import { awsSecrets } from '../../shared/secrets/secrets.ts';
+import { badRequest } from '../../shared/kernel/problems.ts';
+import type { User } from '../../shared/model/user/user.ts';
 import { readCookie, setCookie } from '../../shared/serve/cookie.ts';
 import { page } from '../../shared/serve/reply.ts';
 import { serveAnyone } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
-import { kmsVault } from '../../shared/vault/vault.ts';
 
 /** Says that all is well, for browsers that do not let a page close itself. */
 const DONE =

@@ -1,9 +1,9 @@
+import { awsSecrets } from '../../shared/adapters/secrets.ts';
+import { kmsVault } from '../../shared/adapters/vault.ts';
 import { createCall } from '../../shared/domain/calls/call-create.ts';
 import { accessProvider } from '../../shared/domain/calls/call-provider.ts';
 import { createCall as declaration } from '../../shared/endpoints/calls.ts';
-import { awsSecrets } from '../../shared/secrets/secrets.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { kmsVault } from '../../shared/vault/vault.ts';
 
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz';
 

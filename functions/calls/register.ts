@@ -1,13 +1,13 @@
+import { awsSecrets } from '../../shared/adapters/secrets.ts';
+import { kmsVault } from '../../shared/adapters/vault.ts';
 import { accessProvider, completionUrl } from '../../shared/domain/calls/call-provider.ts';
 import { beginConsent, consentCookie } from '../../shared/domain/calls/call-state.ts';
 import { consentUrl } from '../../shared/domain/calls/call-talk.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
 import { registerCalls } from '../../shared/endpoints/calls.ts';
-import { awsSecrets } from '../../shared/secrets/secrets.ts';
+import { badRequest } from '../../shared/kernel/problems.ts';
 import { setCookie } from '../../shared/serve/cookie.ts';
 import { redirection } from '../../shared/serve/reply.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { kmsVault } from '../../shared/vault/vault.ts';
 
 export const handler = serve(
   registerCalls,

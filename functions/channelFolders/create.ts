@@ -1,14 +1,14 @@
-import { type Folders, folderBytes, loadFolders } from '../../shared/domain/channel/folder.ts';
 import {
   checkFolderDescription,
   checkFolderName,
   doCreateFolder,
-} from '../../shared/domain/channel/folder-edit.ts';
-import { checkQuota, loadQuotaUse } from '../../shared/domain/realm/quota.ts';
-import { foundFor, loadNamed, type Named, nameLookupKeys } from '../../shared/domain/send/naming.ts';
+} from '../../shared/domain/channel-edit/folder-edit.ts';
+import { foundFor, loadNamed, type Named, nameLookupKeys } from '../../shared/domain/mention/naming.ts';
 import { createChannelFolder } from '../../shared/endpoints/channel-folders.ts';
+import { checkQuota, loadQuotaUse } from '../../shared/kernel/quota.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
 import { wants } from '../../shared/markdown/wants.ts';
+import { type Folders, folderBytes, loadFolders } from '../../shared/model/channel/folder.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(createChannelFolder, {

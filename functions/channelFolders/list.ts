@@ -1,5 +1,5 @@
-import { folderObjects, loadFolders } from '../../shared/domain/channel/folder.ts';
 import { listChannelFolders } from '../../shared/endpoints/channel-folders.ts';
+import { folderObjects, loadFolders } from '../../shared/model/channel/folder.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listChannelFolders, {

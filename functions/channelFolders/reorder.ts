@@ -1,6 +1,6 @@
-import { loadFolders } from '../../shared/domain/channel/folder.ts';
-import { checkFolderOrder, doSortFolders } from '../../shared/domain/channel/folder-edit.ts';
+import { checkFolderOrder, doSortFolders } from '../../shared/domain/channel-edit/folder-edit.ts';
 import { reorderChannelFolders } from '../../shared/endpoints/channel-folders.ts';
+import { loadFolders } from '../../shared/model/channel/folder.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(reorderChannelFolders, {

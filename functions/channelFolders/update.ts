@@ -1,14 +1,14 @@
-import { type Folders, loadFolders } from '../../shared/domain/channel/folder.ts';
 import {
   checkFolderEdit,
   doEditFolder,
   eventsOfFolderEdit,
-} from '../../shared/domain/channel/folder-edit.ts';
-import { loadQuotaUse } from '../../shared/domain/realm/quota.ts';
-import { foundFor, loadNamed, type Named, nameLookupKeys } from '../../shared/domain/send/naming.ts';
+} from '../../shared/domain/channel-edit/folder-edit.ts';
+import { foundFor, loadNamed, type Named, nameLookupKeys } from '../../shared/domain/mention/naming.ts';
 import { updateChannelFolder } from '../../shared/endpoints/channel-folders.ts';
+import { loadQuotaUse } from '../../shared/kernel/quota.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
 import { wants } from '../../shared/markdown/wants.ts';
+import { type Folders, loadFolders } from '../../shared/model/channel/folder.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateChannelFolder, {

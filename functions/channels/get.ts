@@ -1,9 +1,9 @@
-import { accessMetadata, loadChannel } from '../../shared/domain/channel/channel-access.ts';
-import { channelObject } from '../../shared/domain/channel/channel-object.ts';
-import { FirstMessages } from '../../shared/domain/channel/first-messages.ts';
-import { isId } from '../../shared/domain/id.ts';
-import { loadSomeChannels } from '../../shared/domain/subscription/subscription-object.ts';
+import { FirstMessages } from '../../shared/domain/reader/first-messages.ts';
 import { getChannel } from '../../shared/endpoints/channels.ts';
+import { isId } from '../../shared/kernel/id.ts';
+import { accessMetadata, loadChannel } from '../../shared/model/channel/channel-access.ts';
+import { channelObject } from '../../shared/model/channel/channel-object.ts';
+import { loadSomeChannels } from '../../shared/model/subscription/subscription-object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getChannel, {

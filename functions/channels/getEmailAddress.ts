@@ -3,7 +3,7 @@ import {
   loadMailGround,
   mailAddress,
   tokenFor,
-} from '../../shared/domain/channel/channel-mail.ts';
+} from '../../shared/domain/mail/channel-mail.ts';
 import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,8 +1,8 @@
-import { checkChannelName } from '../../shared/domain/channel/channel.ts';
-import { hasMetadataAccess, loadChannel } from '../../shared/domain/channel/channel-access.ts';
-import type { LookupKey } from '../../shared/domain/pointer.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
 import { getChannelId } from '../../shared/endpoints/channels.ts';
+import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import { badRequest } from '../../shared/kernel/problems.ts';
+import { checkChannelName } from '../../shared/model/channel/channel.ts';
+import { hasMetadataAccess, loadChannel } from '../../shared/model/channel/channel-access.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 const pointer = (stream: string): LookupKey => ({ kind: 'channelName', name: checkChannelName(stream) });

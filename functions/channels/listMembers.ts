@@ -1,7 +1,7 @@
-import { accessMetadata, loadChannel } from '../../shared/domain/channel/channel-access.ts';
-import { isId } from '../../shared/domain/id.ts';
-import { loadSubscriberIds } from '../../shared/domain/subscription/subscription-object.ts';
 import { listChannelMembers } from '../../shared/endpoints/channels.ts';
+import { isId } from '../../shared/kernel/id.ts';
+import { accessMetadata, loadChannel } from '../../shared/model/channel/channel-access.ts';
+import { loadSubscriberIds } from '../../shared/model/subscription/subscription-object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listChannelMembers, {

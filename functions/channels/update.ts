@@ -3,9 +3,9 @@ import {
   type EditGround,
   editLookupKeys,
   loadEditGround,
-} from '../../shared/domain/channel/channel-edit.ts';
-import { checkChannelEdit } from '../../shared/domain/channel/channel-edit-check.ts';
-import { checkPlan } from '../../shared/domain/channel/channel-edit-do.ts';
+} from '../../shared/domain/channel-edit/channel-edit.ts';
+import { checkChannelEdit } from '../../shared/domain/channel-edit/channel-edit-check.ts';
+import { checkPlan } from '../../shared/domain/channel-edit/channel-edit-do.ts';
 import { updateChannel } from '../../shared/endpoints/channel-update.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import type { Request } from '../../shared/serve/request.ts';

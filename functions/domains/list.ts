@@ -1,5 +1,5 @@
-import { domainObject, loadDomains } from '../../shared/domain/realm/domains.ts';
 import { listDomains } from '../../shared/endpoints/domains.ts';
+import { domainObject, loadDomains } from '../../shared/model/realm/domains.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listDomains, {

@@ -1,6 +1,6 @@
-import { accessDomain, doRemoveDomain } from '../../shared/domain/realm/domain-edit.ts';
-import { loadDomains } from '../../shared/domain/realm/domains.ts';
+import { accessDomain, doRemoveDomain } from '../../shared/domain/realm-edit/domain-edit.ts';
 import { removeDomain } from '../../shared/endpoints/domains.ts';
+import { loadDomains } from '../../shared/model/realm/domains.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(removeDomain, {

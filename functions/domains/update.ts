@@ -1,6 +1,6 @@
-import { accessDomain, doChangeDomain } from '../../shared/domain/realm/domain-edit.ts';
-import { loadDomains } from '../../shared/domain/realm/domains.ts';
+import { accessDomain, doChangeDomain } from '../../shared/domain/realm-edit/domain-edit.ts';
 import { updateDomain } from '../../shared/endpoints/domains.ts';
+import { loadDomains } from '../../shared/model/realm/domains.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateDomain, {

@@ -1,3 +1,5 @@
+import { emojiImage, loadDecoder } from '../../shared/adapters/emoji-image.ts';
+import { s3Objects } from '../../shared/adapters/objects.ts';
 import type { NamedEmoji } from '../../shared/domain/emoji/emoji.ts';
 import {
   checkNewEmoji,
@@ -8,11 +10,9 @@ import {
   emojiNameOf,
 } from '../../shared/domain/emoji/emoji-change.ts';
 import { emojiKey, emojiPath, IMAGES, newEmojiFiles } from '../../shared/domain/emoji/emoji-file.ts';
-import { checkQuota, loadQuotaUse } from '../../shared/domain/realm/quota.ts';
 import { addEmoji } from '../../shared/endpoints/emoji.ts';
-import { emojiImage, loadDecoder } from '../../shared/images/emoji-image.ts';
+import { checkQuota, loadQuotaUse } from '../../shared/kernel/quota.ts';
 import { ConflictError } from '../../shared/log/commit.ts';
-import { s3Objects } from '../../shared/objects/objects.ts';
 import { FOR_EVER } from '../../shared/serve/reply.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,3 +1,4 @@
+import { s3Objects } from '../../shared/adapters/objects.ts';
 import { numberOf } from '../../shared/domain/event/event-id.ts';
 import {
   accessQueue,
@@ -10,12 +11,11 @@ import {
 import type { Listener } from '../../shared/domain/event/hearing.ts';
 import { listen } from '../../shared/domain/event/listen.ts';
 import { turnOf } from '../../shared/domain/event/poll-turn.ts';
-import type { Objects } from '../../shared/domain/outside.ts';
-import type { Account } from '../../shared/domain/user/user.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
+import type { Objects } from '../../shared/kernel/outside.ts';
 import { type Run, readRun, type Sights } from '../../shared/log/run.ts';
-import { s3Objects } from '../../shared/objects/objects.ts';
+import type { Account } from '../../shared/model/user/user.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key, LARGEST_NUMBER } from '../../shared/table/keys.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { accessCaller } from '../../shared/domain/caller.ts';
+import type { OwnedBot } from '../../shared/domain/account/bot.ts';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { checkEventNarrow } from '../../shared/domain/event/event-narrow.ts';
 import {
@@ -9,16 +9,16 @@ import {
   newQueue,
   putQueue,
 } from '../../shared/domain/event/event-queue.ts';
-import { isGuest } from '../../shared/domain/permission.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
-import { FEATURE_LEVEL, REFERENCE_VERSION } from '../../shared/domain/realm/realm.ts';
 import { type Hints, loadHints } from '../../shared/domain/register/initial-hints.ts';
 import { loadInitialState } from '../../shared/domain/register/initial-state.ts';
-import type { OwnedBot } from '../../shared/domain/user/bot.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { registerQueue } from '../../shared/endpoints/events.ts';
+import { badRequest } from '../../shared/kernel/problems.ts';
 import { ConflictError } from '../../shared/log/commit.ts';
 import { type SolidEnd, solidEnd } from '../../shared/log/solid.ts';
+import { isGuest } from '../../shared/model/permission/permission.ts';
+import { FEATURE_LEVEL, REFERENCE_VERSION } from '../../shared/model/realm/realm.ts';
+import { accessCaller } from '../../shared/model/user/caller.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';

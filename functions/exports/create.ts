@@ -1,3 +1,4 @@
+import { sqsQueues } from '../../shared/adapters/queues.ts';
 import {
   checkExport,
   doRequestExport,
@@ -5,10 +6,9 @@ import {
   loadExportGround,
 } from '../../shared/domain/export/export-request.ts';
 import { EXPORT_QUEUE, type ExportJob } from '../../shared/domain/export/realm-export.ts';
-import type { LookupKey } from '../../shared/domain/pointer.ts';
-import type { OwnerCount } from '../../shared/domain/user/owner-count.ts';
 import { createExport } from '../../shared/endpoints/export.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
+import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import type { OwnerCount } from '../../shared/model/user/owner-count.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 const owners: LookupKey = { kind: 'owners' };

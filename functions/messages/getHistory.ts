@@ -1,9 +1,9 @@
-import { accessTarget, loadTarget, messageLookupKeys } from '../../shared/domain/fetch/message-target.ts';
-import { loadHistory, tellHistory } from '../../shared/domain/message/message-history.ts';
-import { readableHistory, visibleHistory } from '../../shared/domain/message/visible-history.ts';
-import { isGuest } from '../../shared/domain/permission.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
+import { loadHistory, tellHistory } from '../../shared/domain/reader/message-history.ts';
+import { accessTarget, loadTarget, messageLookupKeys } from '../../shared/domain/reader/message-target.ts';
 import { getMessageHistory } from '../../shared/endpoints/message-edit.ts';
+import { badRequest } from '../../shared/kernel/problems.ts';
+import { readableHistory, visibleHistory } from '../../shared/model/message/visible-history.ts';
+import { isGuest } from '../../shared/model/permission/permission.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getMessageHistory, {

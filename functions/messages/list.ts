@@ -4,9 +4,9 @@ import { tellByIds, tellWindow } from '../../shared/domain/fetch/message-reply.t
 import { type ByIds, checkWindow, type Window } from '../../shared/domain/fetch/message-window.ts';
 import { checkNarrow, narrowLookupKeys } from '../../shared/domain/fetch/narrow.ts';
 import { placesLookupKeys } from '../../shared/domain/fetch/places.ts';
-import type { LookupKey } from '../../shared/domain/pointer.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
+import type { LookupKey } from '../../shared/kernel/pointer.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

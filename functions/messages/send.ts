@@ -1,10 +1,7 @@
-import { noAccess } from '../../shared/domain/channel/posting.ts';
-import { checkContent, checkTopic, normalizedContent } from '../../shared/domain/message/message-text.ts';
-import { noticeForOwner } from '../../shared/domain/message/owner-notice.ts';
-import type { LookupKey } from '../../shared/domain/pointer.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { loadNamed, type Named, nameLookupKeys, withoutUsers } from '../../shared/domain/mention/naming.ts';
 import { wakePush } from '../../shared/domain/push/nudge.ts';
-import { loadNamed, type Named, nameLookupKeys, withoutUsers } from '../../shared/domain/send/naming.ts';
+import { noticeForOwner } from '../../shared/domain/send/owner-notice.ts';
 import {
   type ChannelRecipient,
   channelRecipient,
@@ -41,12 +38,15 @@ import {
   type Sent,
   sentKey,
 } from '../../shared/domain/send/sent.ts';
-import type { User } from '../../shared/domain/user/user.ts';
-import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { sendMessage } from '../../shared/endpoints/send-message.ts';
+import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import { badRequest } from '../../shared/kernel/problems.ts';
 import { type Wants, wants } from '../../shared/markdown/wants.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
+import { noAccess } from '../../shared/model/channel/posting.ts';
+import { checkContent, checkTopic, normalizedContent } from '../../shared/model/message/message-text.ts';
+import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import type { User } from '../../shared/model/user/user.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

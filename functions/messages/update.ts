@@ -1,35 +1,35 @@
-import {
-  accessTarget,
-  checkChangeable,
-  loadTarget,
-  messageLookupKeys,
-} from '../../shared/domain/fetch/message-target.ts';
-import { rewriteMessage } from '../../shared/domain/message/message-change.ts';
-import { moveMessages } from '../../shared/domain/message/message-move.ts';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { rewriteMessage } from '../../shared/domain/edit/message-change.ts';
 import {
   checkRewrite,
   checkRewriting,
   editedContent,
   loadRewrite,
-} from '../../shared/domain/message/message-rewrite.ts';
-import { checkTopic } from '../../shared/domain/message/message-text.ts';
+} from '../../shared/domain/edit/message-rewrite.ts';
+import { nameLookupKeys } from '../../shared/domain/mention/naming.ts';
+import { moveMessages } from '../../shared/domain/move/message-move.ts';
 import {
   type AskedUpdate,
   checkUpdate,
   loadRelocating,
   loadStanding,
-} from '../../shared/domain/message/message-update.ts';
-import { endEarlierMoves } from '../../shared/domain/message/move-rest.ts';
-import { STEP } from '../../shared/domain/message/move-step.ts';
+} from '../../shared/domain/move/message-update.ts';
+import { endEarlierMoves } from '../../shared/domain/move/move-rest.ts';
+import { STEP } from '../../shared/domain/move/move-step.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
-import type { Queues } from '../../shared/domain/outside.ts';
-import type { LookupKey } from '../../shared/domain/pointer.ts';
-import { nameLookupKeys } from '../../shared/domain/send/naming.ts';
+import {
+  accessTarget,
+  checkChangeable,
+  loadTarget,
+  messageLookupKeys,
+} from '../../shared/domain/reader/message-target.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updateMessage } from '../../shared/endpoints/message-edit.ts';
+import type { Queues } from '../../shared/kernel/outside.ts';
+import type { LookupKey } from '../../shared/kernel/pointer.ts';
 import type { MessageSlot } from '../../shared/log/slot.ts';
 import { wants } from '../../shared/markdown/wants.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
+import { checkTopic } from '../../shared/model/message/message-text.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

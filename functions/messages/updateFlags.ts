@@ -1,13 +1,13 @@
-import { Reader } from '../../shared/domain/fetch/reader.ts';
-import { wakePush } from '../../shared/domain/push/nudge.ts';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
 import {
   checkMarking,
   commitMarking,
   doMarking,
   loadMarking,
-} from '../../shared/domain/unread/message-marking.ts';
+} from '../../shared/domain/flags/message-marking.ts';
+import { wakePush } from '../../shared/domain/push/nudge.ts';
+import { Reader } from '../../shared/domain/reader/reader.ts';
 import { updateFlags } from '../../shared/endpoints/messages.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(

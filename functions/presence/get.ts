@@ -4,11 +4,11 @@ import {
   sinceJoining,
   singlePresenceObject,
 } from '../../shared/domain/presence/presence-object.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
-import type { User } from '../../shared/domain/user/user.ts';
-import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
-import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/domain/user/user-list.ts';
 import { getPresence } from '../../shared/endpoints/presence.ts';
+import { badRequest } from '../../shared/kernel/problems.ts';
+import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import type { User } from '../../shared/model/user/user.ts';
+import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/user-list.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 

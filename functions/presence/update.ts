@@ -12,11 +12,11 @@ import {
   shownPresences,
   slimPresences,
 } from '../../shared/domain/presence/presence-object.ts';
-import { ofKnown } from '../../shared/domain/user/acquaintances.ts';
-import { loadUsersById } from '../../shared/domain/user/user-list.ts';
-import { settingsOf } from '../../shared/domain/user/user-settings.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updatePresence } from '../../shared/endpoints/presence.ts';
+import { ofKnown } from '../../shared/model/subscription/acquaintances.ts';
+import { loadUsersById } from '../../shared/model/user/user-list.ts';
+import { settingsOf } from '../../shared/model/user/user-settings.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 

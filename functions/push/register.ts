@@ -1,4 +1,5 @@
-import { refusal } from '../../shared/domain/problems.ts';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { kmsVault } from '../../shared/adapters/vault.ts';
 import { accessDevice, loadDevice } from '../../shared/domain/push/device.ts';
 import { loadStoredChest } from '../../shared/domain/push/key-chest.ts';
 import { tryToNudge } from '../../shared/domain/push/nudge.ts';
@@ -9,11 +10,10 @@ import {
   doRegisterPush,
   registerJob,
 } from '../../shared/domain/push/push-registration.ts';
-import { hasRelay } from '../../shared/domain/push/push-settings.ts';
 import { registerPush } from '../../shared/endpoints/push.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
+import { refusal } from '../../shared/kernel/problems.ts';
+import { hasRelay } from '../../shared/model/realm/push-settings.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { kmsVault } from '../../shared/vault/vault.ts';
 
 export const handler = serve(
   registerPush,

@@ -1,8 +1,8 @@
+import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { accessDevice, isActiveDevice, loadDevice } from '../../shared/domain/push/device.ts';
 import { doRemoveDevice } from '../../shared/domain/push/device-registration.ts';
 import { tryToNudge } from '../../shared/domain/push/nudge.ts';
 import { removeDevice } from '../../shared/endpoints/push.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(

@@ -1,5 +1,5 @@
-import { refusal } from '../../shared/domain/problems.ts';
 import { testLegacyPush } from '../../shared/endpoints/push.ts';
+import { refusal } from '../../shared/kernel/problems.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** Nobody can register a device without encryption here, so a token is none of the caller's (wire facts 12.5). */

@@ -1,7 +1,7 @@
+import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { loadDevices } from '../../shared/domain/push/device.ts';
 import { accessTestDevices, sendTest } from '../../shared/domain/push/push-test.ts';
 import { testPush } from '../../shared/endpoints/push.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(

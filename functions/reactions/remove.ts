@@ -1,12 +1,12 @@
+import { accessReaction, loadUnreacting, planRemoval } from '../../shared/domain/reaction/react.ts';
 import {
   accessTarget,
   checkChangeable,
   loadTarget,
   messageLookupKeys,
-} from '../../shared/domain/fetch/message-target.ts';
-import { accessReaction, loadUnreacting, planRemoval } from '../../shared/domain/reaction/react.ts';
-import { emojiLookupKeys, emojiToRead, removedEmoji } from '../../shared/domain/reaction/reaction-emoji.ts';
+} from '../../shared/domain/reader/message-target.ts';
 import { removeReaction } from '../../shared/endpoints/reactions.ts';
+import { emojiLookupKeys, emojiToRead, removedEmoji } from '../../shared/model/message/reaction-emoji.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(removeReaction, {

@@ -1,4 +1,4 @@
-import { accessOrganization, serverSettings } from '../../shared/domain/realm/server-settings.ts';
+import { accessOrganization, serverSettings } from '../../shared/domain/realm-edit/server-settings.ts';
 import { getServerSettings } from '../../shared/endpoints/server.ts';
 import { serveAnyone } from '../../shared/serve/serve.ts';
 

@@ -1,26 +1,26 @@
-import { MOST_AT_ONCE } from '../../shared/domain/bulk.ts';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { foundFor, loadNamed, type Named, nameLookupKeys } from '../../shared/domain/mention/naming.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
-import type { Queues } from '../../shared/domain/outside.ts';
-import type { LookupKey } from '../../shared/domain/pointer.ts';
-import { isWebPublicEnabled } from '../../shared/domain/realm/web-public.ts';
-import { foundFor, loadNamed, type Named, nameLookupKeys } from '../../shared/domain/send/naming.ts';
-import { checkPairs, checkWanted, type Wanted } from '../../shared/domain/subscription/subscribe-check.ts';
-import { subscribePeople } from '../../shared/domain/subscription/subscribe-people.ts';
+import { checkPairs, checkWanted, type Wanted } from '../../shared/domain/subscribe/subscribe-check.ts';
+import { subscribePeople } from '../../shared/domain/subscribe/subscribe-people.ts';
 import {
   knownChannelIds,
   loadChannelIds,
   loadSubscribeGround,
   type Pair,
   type SubscribeGround,
-} from '../../shared/domain/subscription/subscription-ground.ts';
-import { hasAnnouncements } from '../../shared/domain/subscription/subscription-leave.ts';
-import { principalIds, principalLookupKeys } from '../../shared/domain/user/principals.ts';
+} from '../../shared/domain/subscribe/subscription-ground.ts';
+import { hasAnnouncements } from '../../shared/domain/subscribe/subscription-leave.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { addSubscriptions } from '../../shared/endpoints/subscriptions.ts';
+import type { Queues } from '../../shared/kernel/outside.ts';
+import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import { MOST_AT_ONCE } from '../../shared/log/bulk.ts';
 import { MOST_WRITES } from '../../shared/log/commit.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
 import { type Wants, wants } from '../../shared/markdown/wants.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
+import { isWebPublicEnabled } from '../../shared/model/realm/web-public.ts';
+import { principalIds, principalLookupKeys } from '../../shared/model/user/principals.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,12 +1,12 @@
-import { FirstMessages } from '../../shared/domain/channel/first-messages.ts';
+import { FirstMessages } from '../../shared/domain/reader/first-messages.ts';
+import { listSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import {
   byName,
   loadCurrent,
   loadSomeChannels,
   loadSubscriberIds,
   subscriptionObject,
-} from '../../shared/domain/subscription/subscription-object.ts';
-import { listSubscriptions } from '../../shared/endpoints/subscriptions.ts';
+} from '../../shared/model/subscription/subscription-object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listSubscriptions, {

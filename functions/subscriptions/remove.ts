@@ -1,20 +1,20 @@
-import { MOST_AT_ONCE } from '../../shared/domain/bulk.ts';
-import { directGroups } from '../../shared/domain/caller.ts';
-import { checkChannelName } from '../../shared/domain/channel/channel.ts';
-import { folded } from '../../shared/domain/folding.ts';
-import type { LookupKey } from '../../shared/domain/pointer.ts';
-import { checkPairs } from '../../shared/domain/subscription/subscribe-check.ts';
+import { checkPairs } from '../../shared/domain/subscribe/subscribe-check.ts';
 import {
   type Ground,
   knownChannelIds,
   loadChannelIds,
   loadGround,
-} from '../../shared/domain/subscription/subscription-ground.ts';
-import { unsubscribePeople } from '../../shared/domain/subscription/unsubscribe-people.ts';
-import { principalIds, principalLookupKeys } from '../../shared/domain/user/principals.ts';
-import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
+} from '../../shared/domain/subscribe/subscription-ground.ts';
+import { unsubscribePeople } from '../../shared/domain/subscribe/unsubscribe-people.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { removeSubscriptions } from '../../shared/endpoints/subscriptions.ts';
+import { folded } from '../../shared/kernel/folding.ts';
+import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import { MOST_AT_ONCE } from '../../shared/log/bulk.ts';
+import { checkChannelName } from '../../shared/model/channel/channel.ts';
+import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import { directGroups } from '../../shared/model/user/caller.ts';
+import { principalIds, principalLookupKeys } from '../../shared/model/user/principals.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

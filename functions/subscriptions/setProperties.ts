@@ -1,11 +1,11 @@
+import { setSubscriptionProperties } from '../../shared/endpoints/subscription-properties.ts';
 import {
   checkChoices,
   checkProperties,
   doChoose,
   entriesOfChoices,
   loadChosen,
-} from '../../shared/domain/subscription/subscription-properties.ts';
-import { setSubscriptionProperties } from '../../shared/endpoints/subscription-properties.ts';
+} from '../../shared/model/subscription/subscription-properties.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(setSubscriptionProperties, {

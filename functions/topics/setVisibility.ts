@@ -1,11 +1,11 @@
-import { loadChannel } from '../../shared/domain/channel/channel-access.ts';
-import { folded } from '../../shared/domain/folding.ts';
-import { isId } from '../../shared/domain/id.ts';
-import { checkTopicName } from '../../shared/domain/message/message-text.ts';
-import { doSetVisibility, type UserTopic } from '../../shared/domain/topic/user-topic.ts';
-import { accessUserTopic } from '../../shared/domain/topic/user-topic-access.ts';
-import { visibility } from '../../shared/domain/topic/visibility.ts';
 import { setTopicVisibility } from '../../shared/endpoints/topics.ts';
+import { folded } from '../../shared/kernel/folding.ts';
+import { isId } from '../../shared/kernel/id.ts';
+import { loadChannel } from '../../shared/model/channel/channel-access.ts';
+import { checkTopicName } from '../../shared/model/message/message-text.ts';
+import { doSetVisibility, type UserTopic } from '../../shared/model/message/user-topic.ts';
+import { accessUserTopic } from '../../shared/model/message/user-topic-access.ts';
+import { visibility } from '../../shared/model/message/visibility.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 

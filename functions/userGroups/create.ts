@@ -1,16 +1,16 @@
-import { arrivalJob } from '../../shared/domain/group/group-arrival.ts';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { arrivalJob } from '../../shared/domain/group-edit/group-arrival.ts';
 import {
   type CreationGround,
   checkCreateGroup,
   doCreateGroup,
   eventsOfCreation,
   loadCreationGround,
-} from '../../shared/domain/group/group-create.ts';
+} from '../../shared/domain/group-edit/group-create.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
-import type { Queues } from '../../shared/domain/outside.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { createUserGroup } from '../../shared/endpoints/user-groups.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
+import type { Queues } from '../../shared/kernel/outside.ts';
 import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,6 +1,6 @@
-import { allSubgroupsOf, subgroupsOf } from '../../shared/domain/group/group-graph.ts';
-import { checkGroupExists, loadGroup } from '../../shared/domain/group/group-membership.ts';
 import { listUserGroupSubgroups } from '../../shared/endpoints/user-groups.ts';
+import { allSubgroupsOf, subgroupsOf } from '../../shared/model/group/group-graph.ts';
+import { checkGroupExists, loadGroup } from '../../shared/model/group/group-membership.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listUserGroupSubgroups, {

@@ -1,9 +1,9 @@
-import { roles } from '../../shared/domain/group/system-group.ts';
-import type { LookupKey } from '../../shared/domain/pointer.ts';
-import { checkNewRole } from '../../shared/domain/user/role-change.ts';
-import { addPerson, loadNewcomerGround } from '../../shared/domain/user/user-add.ts';
-import { checkEmail, checkFullName } from '../../shared/domain/user/user-text.ts';
+import { checkNewRole } from '../../shared/domain/account/role-change.ts';
+import { addPerson, loadNewcomerGround } from '../../shared/domain/account/user-add.ts';
 import { createUser } from '../../shared/endpoints/users.ts';
+import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import { roles } from '../../shared/model/permission/system-group.ts';
+import { checkEmail, checkFullName } from '../../shared/model/user/user-text.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** The account, its groups, its subscriptions, and the news of them in a few default channels. */

@@ -1,8 +1,8 @@
-import { commitInOrder } from '../../shared/domain/in-order.ts';
-import { badRequest } from '../../shared/domain/problems.ts';
-import { checkDeactivate, doDeactivate, loadDeparture } from '../../shared/domain/user/deactivate.ts';
-import { loadTarget, targetLookupKeys } from '../../shared/domain/user/user-list.ts';
+import { checkDeactivate, doDeactivate, loadDeparture } from '../../shared/domain/account/deactivate.ts';
 import { deactivateUser } from '../../shared/endpoints/users.ts';
+import { badRequest } from '../../shared/kernel/problems.ts';
+import { commitInOrder } from '../../shared/log/in-order.ts';
+import { loadTarget, targetLookupKeys } from '../../shared/model/user/user-list.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** An account with a bot, each in a few channels and groups. */

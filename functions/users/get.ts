@@ -1,9 +1,9 @@
 import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
-import type { User } from '../../shared/domain/user/user.ts';
-import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
-import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/domain/user/user-list.ts';
-import { userObject } from '../../shared/domain/user/user-object.ts';
 import { getUser } from '../../shared/endpoints/users.ts';
+import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import type { User } from '../../shared/model/user/user.ts';
+import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/user-list.ts';
+import { userObject } from '../../shared/model/user/user-object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 

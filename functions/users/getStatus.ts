@@ -1,9 +1,9 @@
-import { isId } from '../../shared/domain/id.ts';
-import type { User } from '../../shared/domain/user/user.ts';
-import { hiddenUsers } from '../../shared/domain/user/user-access.ts';
-import { noSuchUser } from '../../shared/domain/user/user-list.ts';
-import { loadStatus, statusObject } from '../../shared/domain/user/user-status.ts';
 import { getUserStatus } from '../../shared/endpoints/user-status.ts';
+import { isId } from '../../shared/kernel/id.ts';
+import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import type { User } from '../../shared/model/user/user.ts';
+import { noSuchUser } from '../../shared/model/user/user-list.ts';
+import { loadStatus, statusObject } from '../../shared/model/user/user-status.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 

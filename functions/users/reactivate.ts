@@ -1,7 +1,7 @@
-import { commitInOrder } from '../../shared/domain/in-order.ts';
-import { checkReactivate, doReactivate, loadReturn } from '../../shared/domain/user/reactivate.ts';
-import { loadTarget, targetLookupKeys } from '../../shared/domain/user/user-list.ts';
+import { checkReactivate, doReactivate, loadReturn } from '../../shared/domain/account/reactivate.ts';
 import { reactivateUser } from '../../shared/endpoints/users.ts';
+import { commitInOrder } from '../../shared/log/in-order.ts';
+import { loadTarget, targetLookupKeys } from '../../shared/model/user/user-list.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** An account in a few channels and groups. */

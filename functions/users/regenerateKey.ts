@@ -1,6 +1,6 @@
-import { changeKey } from '../../shared/domain/user/api-key-change.ts';
-import type { Account } from '../../shared/domain/user/user.ts';
+import { changeKey } from '../../shared/domain/account/api-key-change.ts';
 import { regenerateOwnKey } from '../../shared/endpoints/users.ts';
+import type { Account } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(regenerateOwnKey, {

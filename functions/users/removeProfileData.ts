@@ -1,10 +1,10 @@
-import { commitInOrder } from '../../shared/domain/in-order.ts';
 import {
   checkRemovals,
   doChangeProfile,
   loadProfileGround,
 } from '../../shared/domain/profile/profile-change.ts';
 import { removeProfileData } from '../../shared/endpoints/profile-fields.ts';
+import { commitInOrder } from '../../shared/log/in-order.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(removeProfileData, {

@@ -1,8 +1,8 @@
 import { seconds } from '../../shared/domain/presence/presence.ts';
-import { emojiLookupKeys } from '../../shared/domain/reaction/reaction-emoji.ts';
-import { loadStatus } from '../../shared/domain/user/user-status.ts';
-import { checkStatus, doSetStatus } from '../../shared/domain/user/user-status-set.ts';
+import { checkStatus, doSetStatus } from '../../shared/domain/presence/user-status-set.ts';
 import { setUserStatus } from '../../shared/endpoints/user-status.ts';
+import { emojiLookupKeys } from '../../shared/model/message/reaction-emoji.ts';
+import { loadStatus } from '../../shared/model/user/user-status.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(setUserStatus, {

@@ -1,18 +1,18 @@
-import { commitInOrder } from '../../shared/domain/in-order.ts';
+import {
+  checkUserUpdate,
+  doUpdateUser,
+  loadUserUpdate,
+  updateLookupKeys,
+} from '../../shared/domain/account/user-update.ts';
 import {
   checkGivenValues,
   loadGivenValues,
   valueLookupKeys,
 } from '../../shared/domain/profile/given-values.ts';
 import { doChangeProfile } from '../../shared/domain/profile/profile-change.ts';
-import { userIdOf } from '../../shared/domain/user/user-list.ts';
-import {
-  checkUserUpdate,
-  doUpdateUser,
-  loadUserUpdate,
-  updateLookupKeys,
-} from '../../shared/domain/user/user-update.ts';
 import { updateUser } from '../../shared/endpoints/users.ts';
+import { commitInOrder } from '../../shared/log/in-order.ts';
+import { userIdOf } from '../../shared/model/user/user-list.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** A role with its groups and the channels that it shows and hides, and a name. */

@@ -1,4 +1,3 @@
-import { commitInOrder } from '../../shared/domain/in-order.ts';
 import {
   checkGivenValues,
   loadGivenValues,
@@ -6,6 +5,7 @@ import {
 } from '../../shared/domain/profile/given-values.ts';
 import { doChangeProfile } from '../../shared/domain/profile/profile-change.ts';
 import { updateProfileData } from '../../shared/endpoints/profile-fields.ts';
+import { commitInOrder } from '../../shared/log/in-order.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateProfileData, {

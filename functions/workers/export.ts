@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
+import { s3Objects } from '../../shared/adapters/objects.ts';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { s3Uploads } from '../../shared/adapters/uploads.ts';
 import { runExport } from '../../shared/domain/export/export-run.ts';
 import { exportWorker } from '../../shared/endpoints/export.ts';
-import { s3Objects } from '../../shared/objects/objects.ts';
-import { s3Uploads } from '../../shared/objects/uploads.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
 
 const job = z.object({ realm: z.string(), token: z.string() });

@@ -1,6 +1,6 @@
-import { sweepOutbox } from '../../shared/domain/outbox/outbox-sweep.ts';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { sweepOutbox } from '../../shared/domain/job/outbox-sweep.ts';
 import { outboxSweep } from '../../shared/endpoints/outbox-worker.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
 import { servesSchedule } from '../../shared/serve/worker.ts';
 
 export const handler = servesSchedule(

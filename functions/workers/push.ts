@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { awsSecrets } from '../../shared/adapters/secrets.ts';
+import { kmsVault } from '../../shared/adapters/vault.ts';
 import { answerNudge } from '../../shared/domain/push/push-run.ts';
 import { push } from '../../shared/endpoints/push-worker.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
-import { awsSecrets } from '../../shared/secrets/secrets.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
-import { kmsVault } from '../../shared/vault/vault.ts';
 
 const nudge = z.object({ realm: z.string(), job: z.optional(z.string()), left: z.optional(z.int()) });
 

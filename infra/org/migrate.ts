@@ -1,8 +1,8 @@
-import { versions } from '../../shared/domain/item-versions.ts';
-import { migrate } from '../../shared/domain/migration.ts';
-import type { Outside } from '../../shared/domain/outside.ts';
-import type { Organization } from '../../shared/domain/realm/hosts.ts';
+import type { Outside } from '../../shared/kernel/outside.ts';
+import type { Organization } from '../../shared/model/realm/hosts.ts';
+import { versions } from '../../shared/model/realm/item-versions.ts';
 import { newestOf } from '../../shared/table/item-versions.ts';
+import { migrate } from '../../shared/table/migration.ts';
 
 /** Milliseconds from one sign of life to the next. */
 const patience = 10_000;

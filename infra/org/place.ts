@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outside } from '../../shared/domain/outside.ts';
+import type { Outside } from '../../shared/kernel/outside.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { type Configuration, readConfiguration } from '../local/configuration.ts';
 import { DirectoryInUse, openDataDirectory } from '../local/data-directory.ts';

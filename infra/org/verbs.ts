@@ -1,6 +1,12 @@
-import { type Role, roles } from '../../shared/domain/group/system-group.ts';
+import {
+  addPersonAsOperator,
+  type KeyedAccount,
+  renewKeyAsOperator,
+} from '../../shared/domain/account/operator-accounts.ts';
 import { endMailAddress } from '../../shared/domain/mail/mail-address-end.ts';
-import { changeHosts } from '../../shared/domain/realm/host-change.ts';
+import { createOrganization } from '../../shared/domain/organization/organization-create.ts';
+import { changeHosts } from '../../shared/domain/realm-edit/host-change.ts';
+import { type Role, roles } from '../../shared/model/permission/system-group.ts';
 import {
   ANY_HOST,
   accessOrganizationOf,
@@ -8,13 +14,7 @@ import {
   isDefault,
   loadOrganizations,
   type Organization,
-} from '../../shared/domain/realm/hosts.ts';
-import { createOrganization } from '../../shared/domain/realm/organization-create.ts';
-import {
-  addPersonAsOperator,
-  type KeyedAccount,
-  renewKeyAsOperator,
-} from '../../shared/domain/user/operator-accounts.ts';
+} from '../../shared/model/realm/hosts.ts';
 import { renderConfiguration } from '../local/client-configuration.ts';
 import { UsageProblem, type VerbName, type Wanted } from './arguments.ts';
 import { migrateOrganizations } from './migrate.ts';

@@ -1,4 +1,4 @@
-import type { Environment } from '../domain/environment.ts';
+import type { Environment } from '../environment.ts';
 
 /** A single try gives up after this long (ms); a stuck connection must not eat the whole function's time. */
 const REQUEST_TIMEOUT = 2_000;

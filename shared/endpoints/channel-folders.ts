@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, json, optional, pathId, text } from './parameter.ts';
 
-/** The fields of a folder object in replies and events (see `shared/domain/channel/folder.ts`). */
+/** The fields of a folder object in replies and events (see `shared/model/channel/folder.ts`). */
 const folderFields = {
   id: z.int(),
   name: z.string(),

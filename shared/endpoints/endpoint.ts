@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import { type JsonBounds, usualBounds } from '../domain/json-text.ts';
-import type { ErrorCode } from '../domain/problems.ts';
+import { type JsonBounds, usualBounds } from '../kernel/json-text.ts';
+import type { ErrorCode } from '../kernel/problems.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
 import type { Input, Parameter } from './parameter.ts';
 

@@ -1,4 +1,4 @@
-import { limits } from '../domain/realm/realm.ts';
+import { limits } from '../model/realm/realm.ts';
 
 /** Something that an operator sets for the whole service and that is no secret. */
 export interface OperatorSetting {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { reactionTypes } from '../domain/reaction/reaction.ts';
+import { reactionTypes } from '../model/message/reaction.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { optional, pathId, text, word } from './parameter.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { groupSettingSchema } from '../domain/group/group-setting.ts';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
+import { groupSettingSchema } from '../model/permission/group-setting.ts';
 import { channelFields, subscriptionFields } from './channel-fields.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, json, optional, text } from './parameter.ts';

@@ -1,7 +1,7 @@
-import { problems } from '../domain/problems.ts';
-import { FEATURE_LEVEL } from '../domain/realm/realm.ts';
 import { endpoints as everyEndpoint } from '../endpoints/all.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import { problems } from '../kernel/problems.ts';
+import { FEATURE_LEVEL } from '../model/realm/realm.ts';
 import { areas } from './areas.ts';
 import { errorExamples } from './error-examples.ts';
 import { type Code, errorShape, generalCodes } from './errors.ts';

@@ -1,5 +1,5 @@
-import { type Refusal, refusal } from '../domain/problems.ts';
 import type { Audience } from '../endpoints/endpoint.ts';
+import { type Refusal, refusal } from '../kernel/problems.ts';
 import type { Code } from './errors.ts';
 
 /**

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { groupSettingSchema } from '../domain/group/group-setting.ts';
 import { channelFields, subscriptionFields } from '../endpoints/channel-fields.ts';
 import { messageFields } from '../endpoints/message-fields.ts';
 import { userFields } from '../endpoints/user-fields.ts';
 import { userGroupFields } from '../endpoints/user-group-fields.ts';
+import { groupSettingSchema } from '../model/permission/group-setting.ts';
 
 type Fields = Readonly<Record<string, z.ZodMiniType>>;
 

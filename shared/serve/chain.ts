@@ -1,9 +1,9 @@
 import middy, { type MiddyfiedHandler } from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import type { Outside } from '../domain/outside.ts';
-import { Refusal } from '../domain/problems.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { Outside } from '../kernel/outside.ts';
+import { Refusal } from '../kernel/problems.ts';
 import { isThrottled } from '../table/outcome.ts';
 import { compression } from './delivery.ts';
 import { bodyLimit, multipartBody, parseBody, urlencodedBody } from './form.ts';

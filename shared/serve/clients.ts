@@ -1,5 +1,5 @@
-import type { Environment } from '../domain/environment.ts';
-import type { Outside } from '../domain/outside.ts';
+import type { Environment } from '../environment.ts';
+import type { Outside } from '../kernel/outside.ts';
 
 /**
  * How the clients that a function uses besides the table are made from the environment, by name. A function names its

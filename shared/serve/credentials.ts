@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import { folded } from '../domain/folding.ts';
-import { refusal } from '../domain/problems.ts';
-import { limits } from '../domain/realm/realm.ts';
-import { digestOf } from '../domain/user/api-key.ts';
+import { folded } from '../kernel/folding.ts';
+import { refusal } from '../kernel/problems.ts';
+import { limits } from '../model/realm/realm.ts';
+import { digestOf } from '../model/user/api-key.ts';
 
 /**
  * What HTTP Basic brings: the email, folded, and the digest of the key. The key itself goes no further. However the header

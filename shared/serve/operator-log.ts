@@ -1,6 +1,6 @@
-import type { Environment } from '../domain/environment.ts';
-import { CODE, METRICS, type MetricName, metrics, NAMESPACE } from '../domain/metric.ts';
-import type { Outside } from '../domain/outside.ts';
+import type { Environment } from '../environment.ts';
+import { CODE, METRICS, type MetricName, metrics, NAMESPACE } from '../kernel/metric.ts';
+import type { Outside } from '../kernel/outside.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

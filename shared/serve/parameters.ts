@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
-import { isWithin, type JsonBounds } from '../domain/json-text.ts';
-import { badRequest, refusal } from '../domain/problems.ts';
 import type { Parameter } from '../endpoints/parameter.ts';
+import { isWithin, type JsonBounds } from '../kernel/json-text.ts';
+import { badRequest, refusal } from '../kernel/problems.ts';
 import type { Fields } from './fields.ts';
 
 /** What was read of a request's fields. */

@@ -1,7 +1,7 @@
-import type { Environment } from '../domain/environment.ts';
-import type { Outside } from '../domain/outside.ts';
-import { refusal } from '../domain/problems.ts';
-import { limits } from '../domain/realm/realm.ts';
+import type { Environment } from '../environment.ts';
+import type { Outside } from '../kernel/outside.ts';
+import { refusal } from '../kernel/problems.ts';
+import { limits } from '../model/realm/realm.ts';
 import { key } from '../table/keys.ts';
 import { isRefused } from '../table/outcome.ts';
 import type { Incoming } from './incoming.ts';

@@ -1,8 +1,8 @@
-import type { Caller } from '../domain/caller.ts';
-import type { Outside } from '../domain/outside.ts';
-import type { LookupKey, Resolved } from '../domain/pointer.ts';
+import type { Outside } from '../kernel/outside.ts';
+import type { LookupKey, Resolved } from '../kernel/pointer.ts';
 import type { Change } from '../log/commit.ts';
 import type { Log } from '../log/log.ts';
+import type { Caller } from '../model/user/caller.ts';
 
 /** A request before its caller is verified, for the reads of its endpoint. Its ids may be remembered ones that are wrong. */
 export interface UnverifiedRequest<I> {

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context as LambdaContext } from 'aws-lambda';
-import type { Outside } from '../domain/outside.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Input, Parameter } from '../endpoints/parameter.ts';
+import type { Outside } from '../kernel/outside.ts';
 import { authenticateAndLoad, checkKeyFirst } from './admission.ts';
 import { chainOf, type Surroundings } from './chain.ts';
 import { type ClientFactories, type Clients, clientsFor } from './clients.ts';

@@ -1,6 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { Outside } from '../domain/outside.ts';
 import type { QueueWorker, ScheduledWorker } from '../endpoints/worker.ts';
+import type { Outside } from '../kernel/outside.ts';
 import { isThrottled } from '../table/outcome.ts';
 import { type ClientFactories, type Clients, clientsFor } from './clients.ts';
 import { outsideOf } from './container.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outside } from '../../shared/domain/outside.ts';
+import type { Outside } from '../../shared/kernel/outside.ts';
 
 /** A clock that stands still but for who waits for it or moves it on, so that counts do not depend on the hour. */
 export interface BenchClock extends Pick<Outside, 'now' | 'wait'> {

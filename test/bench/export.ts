@@ -11,6 +11,7 @@ import { buildFunctions } from '../../infra/build.ts';
 import { startDynamoStore } from '../../infra/local/dynamo-store.ts';
 import { type Inspection, inspectExport } from '../../infra/local/export-archive.ts';
 import { startSqsS3Store } from '../../infra/local/sqs-s3-store.ts';
+import { s3Objects } from '../../shared/adapters/objects.ts';
 import {
   archiveKey,
   EXPORTS,
@@ -19,7 +20,6 @@ import {
   type RealmExport,
 } from '../../shared/domain/export/realm-export.ts';
 import { exportWorker } from '../../shared/endpoints/export.ts';
-import { s3Objects } from '../../shared/objects/objects.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { tableDefinition } from '../../shared/table/schema.ts';
 import { designBudgets } from '../support/design-budgets.ts';

@@ -1,9 +1,9 @@
 import { doRequestExport } from '../../shared/domain/export/export-request.ts';
 import type { ExportJob } from '../../shared/domain/export/realm-export.ts';
-import { planDemo } from '../../shared/domain/realm/demo.ts';
-import type { Realm } from '../../shared/domain/realm/realm.ts';
-import type { User } from '../../shared/domain/user/user.ts';
+import { planDemo } from '../../shared/domain/organization/demo.ts';
 import { commit } from '../../shared/log/commit.ts';
+import type { Realm } from '../../shared/model/realm/realm.ts';
+import type { User } from '../../shared/model/user/user.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { documentClient } from '../../shared/table/client.ts';
 import { key } from '../../shared/table/keys.ts';

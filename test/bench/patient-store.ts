@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { clientOptions } from '../../shared/aws/client-options.ts';
-import type { Outside } from '../../shared/domain/outside.ts';
+import type { Outside } from '../../shared/kernel/outside.ts';
 import { jsonProtocol } from '../../shared/table/protocol.ts';
 import type { Send } from '../../shared/table/table.ts';
 import type { TestRealm } from '../support/realm.ts';

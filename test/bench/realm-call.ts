@@ -1,4 +1,4 @@
-import type { DemoName } from '../../shared/domain/realm/demo.ts';
+import type { DemoName } from '../../shared/domain/organization/demo.ts';
 import { handlers } from '../support/handlers.ts';
 import type { Person, Reply, TestRealm } from '../support/realm.ts';
 import type { Call, Operation, Request } from './operation.ts';

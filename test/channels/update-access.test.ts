@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { onlyUser } from '../../shared/domain/group/group-setting.ts';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { onlyUser } from '../../shared/model/permission/group-setting.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import {
   edit,
   edited,

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { handler as get } from '../../functions/channels/get.ts';
-import type { Channel } from '../../shared/domain/channel/channel.ts';
-import { channelGroupNames } from '../../shared/domain/channel/channel-groups.ts';
-import { type GroupSetting, normalized, onlyUser } from '../../shared/domain/group/group-setting.ts';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { WHOLE } from '../../shared/log/run.ts';
+import type { Channel } from '../../shared/model/channel/channel.ts';
+import { channelGroupNames } from '../../shared/model/channel/channel-groups.ts';
+import { type GroupSetting, normalized, onlyUser } from '../../shared/model/permission/group-setting.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import { edit, noticesAfter, storedChannel, toldOfChannels } from '../support/channel-state.ts';
 import { type Client, givenClient } from '../support/event-queue.ts';
 import { givenChannel, givenGroup, givenUser } from '../support/given.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
-import { onlyUser } from '../../shared/domain/group/group-setting.ts';
-import { roles } from '../../shared/domain/group/system-group.ts';
+import { onlyUser } from '../../shared/model/permission/group-setting.ts';
+import { roles } from '../../shared/model/permission/system-group.ts';
 import { edited } from '../support/channel-state.ts';
 import { type Client, type Event, givenClient, sendTo } from '../support/event-queue.ts';
 import { givenChangedUser, givenChannel, givenGroup } from '../support/given.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
-import { type ChannelGroupName, channelGroupNames } from '../../shared/domain/channel/channel-groups.ts';
-import { onlyUser } from '../../shared/domain/group/group-setting.ts';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { type ChannelGroupName, channelGroupNames } from '../../shared/model/channel/channel-groups.ts';
+import { onlyUser } from '../../shared/model/permission/group-setting.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import {
   edit,
   edited,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { handler as createFolder } from '../../functions/channelFolders/create.ts';
 import { handler as updateFolder } from '../../functions/channelFolders/update.ts';
-import { onlyUser } from '../../shared/domain/group/group-setting.ts';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { onlyUser } from '../../shared/model/permission/group-setting.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import {
   edit,
   edited,

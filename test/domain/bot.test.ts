@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkBotEmail } from '../../shared/domain/user/bot.ts';
+import { checkBotEmail } from '../../shared/domain/account/bot.ts';
 
 describe('the address of a bot', () => {
   it('is at the host where that can be the domain of an address', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { accessCaller } from '../../shared/domain/caller.ts';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { accessCaller } from '../../shared/model/user/caller.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenChangedUser, givenChannel, givenGroup } from '../support/given.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';

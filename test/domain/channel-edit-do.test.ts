@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { accessCaller } from '../../shared/domain/caller.ts';
-import type { Channel } from '../../shared/domain/channel/channel.ts';
-import { checkPlan } from '../../shared/domain/channel/channel-edit-do.ts';
-import { channelGroupNames } from '../../shared/domain/channel/channel-groups.ts';
+import { checkPlan } from '../../shared/domain/channel-edit/channel-edit-do.ts';
+import type { Channel } from '../../shared/model/channel/channel.ts';
+import { channelGroupNames } from '../../shared/model/channel/channel-groups.ts';
+import { accessCaller } from '../../shared/model/user/caller.ts';
 import { givenChannel } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 

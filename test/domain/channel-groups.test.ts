@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../shared/kernel/problems.ts';
 import {
   type ChannelGroupName,
   channelGroupNames,
   checkChannelGroup,
   checkNewChannelGroups,
-} from '../../shared/domain/channel/channel-groups.ts';
-import type { GroupSetting } from '../../shared/domain/group/group-setting.ts';
-import { checkGroupSetting, type NamedInSettings } from '../../shared/domain/group/group-setting-check.ts';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { Refusal } from '../../shared/domain/problems.ts';
+} from '../../shared/model/channel/channel-groups.ts';
+import { checkGroupSetting, type NamedInSettings } from '../../shared/model/group/group-setting-check.ts';
+import type { GroupSetting } from '../../shared/model/permission/group-setting.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
 
 const { nobody, everyone, internet, members, owners } = systemGroups;
 

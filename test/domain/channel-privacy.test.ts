@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { noGroups } from '../../shared/kernel/group-graph.ts';
+import { Refusal } from '../../shared/kernel/problems.ts';
 import {
   checkMakingWebPublic,
   checkPrivacyState,
   mayMakeChannels,
   type Privacy,
   type PrivacyCircumstances,
-} from '../../shared/domain/channel/channel-privacy.ts';
-import { type Role, roles, systemGroups } from '../../shared/domain/group/system-group.ts';
-import { noGroups } from '../../shared/domain/group-graph.ts';
-import { type Standing, standingOf } from '../../shared/domain/permission.ts';
-import { Refusal } from '../../shared/domain/problems.ts';
-import { defaultRealmSettings } from '../../shared/domain/realm/realm.ts';
+} from '../../shared/model/channel/channel-privacy.ts';
+import { type Standing, standingOf } from '../../shared/model/permission/permission.ts';
+import { type Role, roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { defaultRealmSettings } from '../../shared/model/realm/realm.ts';
 
 const everyone = systemGroups.everyone.id;
 const open: Privacy = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { htmlDiff } from '../../shared/domain/message/html-diff.ts';
+import { htmlDiff } from '../../shared/domain/reader/html-diff.ts';
 import { render } from '../../shared/markdown/render.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { KNOWN } from '../support/known-names.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GroupSetting } from '../../shared/domain/group/group-setting.ts';
-import { type Role, roles, systemGroups } from '../../shared/domain/group/system-group.ts';
-import { type GroupGraph, noGroups } from '../../shared/domain/group-graph.ts';
+import { type GroupGraph, noGroups } from '../../shared/kernel/group-graph.ts';
+import type { GroupSetting } from '../../shared/model/permission/group-setting.ts';
 import {
   holds,
   holdsUnlessGuest,
@@ -10,7 +9,8 @@ import {
   makesCycle,
   type Standing,
   standingOf,
-} from '../../shared/domain/permission.ts';
+} from '../../shared/model/permission/permission.ts';
+import { type Role, roles, systemGroups } from '../../shared/model/permission/system-group.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.parse('2026-05-01T12:00:00Z');

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
-import { accessCaller } from '../../shared/domain/caller.ts';
 import {
   loadChannels,
   loadCurrent,
   loadFormer,
   splitChannels,
-} from '../../shared/domain/subscription/subscription-object.ts';
+} from '../../shared/model/subscription/subscription-object.ts';
+import { accessCaller } from '../../shared/model/user/caller.ts';
 import { givenChannel } from '../support/given.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 

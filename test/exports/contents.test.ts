@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import type { Account } from '../../shared/domain/user/user.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import type { Account } from '../../shared/model/user/user.ts';
 import { type ItemName, key, partition } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/write.ts';
 import { out } from '../support/accounts.ts';

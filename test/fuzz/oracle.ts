@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { problems } from '../../shared/domain/problems.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
+import { problems } from '../../shared/kernel/problems.ts';
 import { checkReply } from '../support/declared.ts';
 import type { Secret } from './secrets.ts';
 

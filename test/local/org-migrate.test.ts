@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { runCommand } from '../../infra/org/command.ts';
-import { createOrganization } from '../../shared/domain/realm/organization-create.ts';
-import { defaultRealmSettings } from '../../shared/domain/realm/realm.ts';
+import { createOrganization } from '../../shared/domain/organization/organization-create.ts';
+import { defaultRealmSettings } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import { newService } from '../support/service.ts';
 

@@ -7,7 +7,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { Outside } from '../../shared/domain/outside.ts';
+import type { Outside } from '../../shared/kernel/outside.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { conflict, fault } from '../support/faults.ts';
 import { randomFrom } from '../support/random.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Reader } from '../../shared/domain/fetch/reader.ts';
 import type { Places } from '../../shared/domain/fetch/remembered-places.ts';
-import { directConversation } from '../../shared/domain/message/conversation.ts';
-import { visibility } from '../../shared/domain/topic/visibility.ts';
+import { Reader } from '../../shared/domain/reader/reader.ts';
+import { directConversation } from '../../shared/model/message/conversation.ts';
+import { visibility } from '../../shared/model/message/visibility.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenChannel, givenUserTopic } from '../support/given.ts';
 import { move } from '../support/message-update.ts';

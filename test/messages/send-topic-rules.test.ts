@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import type { RealmSettings, TopicsPolicy } from '../../shared/domain/realm/realm.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import type { RealmSettings, TopicsPolicy } from '../../shared/model/realm/realm.ts';
 import {
   givenBot,
   givenChangedUser,

@@ -1,10 +1,10 @@
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { topicConversation } from '../../shared/domain/message/conversation.ts';
-import { MOST_PARTICIPANTS } from '../../shared/domain/topic/topic-leave.ts';
 import { MOST_WRITES } from '../../shared/log/commit.ts';
+import { topicConversation } from '../../shared/model/message/conversation.ts';
+import { MOST_PARTICIPANTS } from '../../shared/model/message/topic-leave.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { audit } from '../support/audit/audit.ts';
 import { givenClient, said } from '../support/event-queue.ts';

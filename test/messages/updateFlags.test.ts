@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
-import { loadReadStates, type ReadState } from '../../shared/domain/unread/read-state.ts';
+import { loadReadStates, type ReadState } from '../../shared/model/message/read-state.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { givenChannel, givenSubscription } from '../support/given.ts';
 import { flagged, flagsFor, givenMessages, idsIn, sent, sentMany } from '../support/messages.ts';

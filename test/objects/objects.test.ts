@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
-import { type Environment, variable } from '../../shared/domain/environment.ts';
-import { s3Objects } from '../../shared/objects/objects.ts';
+import { s3Objects } from '../../shared/adapters/objects.ts';
+import { type Environment, variable } from '../../shared/environment.ts';
 import { bucketOf } from '../support/store.ts';
 
 const bucket = 'sample';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, test } from 'vitest';
-import { variable } from '../../shared/domain/environment.ts';
-import { s3Objects } from '../../shared/objects/objects.ts';
-import { s3Uploads } from '../../shared/objects/uploads.ts';
+import { s3Objects } from '../../shared/adapters/objects.ts';
+import { s3Uploads } from '../../shared/adapters/uploads.ts';
+import { variable } from '../../shared/environment.ts';
 import { bucketOf } from '../support/store.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';

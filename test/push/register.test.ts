@@ -4,7 +4,7 @@ import { handler as removeDevice } from '../../functions/push/removeDevice.ts';
 import type { Device } from '../../shared/domain/push/device.ts';
 import { MOST_DEVICES } from '../../shared/domain/push/device-registration.ts';
 import type { Follower } from '../../shared/domain/push/follower.ts';
-import type { Realm } from '../../shared/domain/realm/realm.ts';
+import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key, partition } from '../../shared/table/keys.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { requestOf } from '../support/faults.ts';

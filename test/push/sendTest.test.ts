@@ -4,7 +4,7 @@ import { handler as sendLegacyTest } from '../../functions/push/sendLegacyTest.t
 import { handler as sendTest } from '../../functions/push/sendTest.ts';
 import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as worker } from '../../functions/workers/push.ts';
-import type { Realm } from '../../shared/domain/realm/realm.ts';
+import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key, partition } from '../../shared/table/keys.ts';
 import { givenClient, virtualTime } from '../support/event-queue.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
-import { variable } from '../../shared/domain/environment.ts';
-import { sqsQueues } from '../../shared/queue/queues.ts';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { variable } from '../../shared/environment.ts';
 import { workOf } from '../support/work-queue.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
-import { visibility } from '../../shared/domain/topic/visibility.ts';
+import { visibility } from '../../shared/model/message/visibility.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';

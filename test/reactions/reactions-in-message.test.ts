@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attributeInMessage } from '../../shared/domain/reaction/reaction.ts';
+import { attributeInMessage } from '../../shared/model/message/reaction.ts';
 import { key } from '../../shared/table/keys.ts';
 import { sendTo } from '../support/event-queue.ts';
 import { exported } from '../support/export-request.ts';

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as listSubscriptions } from '../../functions/subscriptions/list.ts';
-import { roles } from '../../shared/domain/group/system-group.ts';
-import { HOME } from '../../shared/domain/pointer.ts';
-import { changeHosts } from '../../shared/domain/realm/host-change.ts';
+import {
+  createOrganization,
+  type WantedOrganization,
+} from '../../shared/domain/organization/organization-create.ts';
+import { changeHosts } from '../../shared/domain/realm-edit/host-change.ts';
+import { HOME } from '../../shared/kernel/pointer.ts';
+import { roles } from '../../shared/model/permission/system-group.ts';
 import {
   ANY_HOST,
   accessOrganizationOf,
   loadOrganization,
   loadOrganizations,
   type Organization,
-} from '../../shared/domain/realm/hosts.ts';
-import {
-  createOrganization,
-  type WantedOrganization,
-} from '../../shared/domain/realm/organization-create.ts';
-import { digestOf } from '../../shared/domain/user/api-key.ts';
+} from '../../shared/model/realm/hosts.ts';
+import { digestOf } from '../../shared/model/user/api-key.ts';
 import { key } from '../../shared/table/keys.ts';
 import { lost, mishaps, requestOf, unheard } from '../support/faults.ts';
 import { given, newService, refusalOf, type TestService, whoIs } from '../support/service.ts';

@@ -10,18 +10,14 @@ import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as createGroup } from '../../functions/userGroups/create.ts';
 import { handler as updateGroup } from '../../functions/userGroups/update.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
-import {
-  type Channel,
-  type ChannelCount,
-  defaultChannelGroups,
-} from '../../shared/domain/channel/channel.ts';
 import type { CustomEmoji } from '../../shared/domain/emoji/emoji.ts';
-import type { Group } from '../../shared/domain/group/group.ts';
-import { onlyUser } from '../../shared/domain/group/group-setting.ts';
-import { roles } from '../../shared/domain/group/system-group.ts';
-import { loadQuotaUse, type QuotaKind, quotas } from '../../shared/domain/realm/quota.ts';
-import type { User } from '../../shared/domain/user/user.ts';
-import { MOST_BOTS } from '../../shared/domain/user/user-active.ts';
+import { loadQuotaUse, type QuotaKind, quotas } from '../../shared/kernel/quota.ts';
+import { type Channel, type ChannelCount, defaultChannelGroups } from '../../shared/model/channel/channel.ts';
+import type { Group } from '../../shared/model/group/group.ts';
+import { onlyUser } from '../../shared/model/permission/group-setting.ts';
+import { roles } from '../../shared/model/permission/system-group.ts';
+import type { User } from '../../shared/model/user/user.ts';
+import { MOST_BOTS } from '../../shared/model/user/user-active.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
 import { upload } from '../support/emoji.ts';

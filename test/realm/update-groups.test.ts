@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import {
   type RealmGroupName,
   realmGroupNames,
   realmGroupRules,
-} from '../../shared/domain/realm/realm-groups.ts';
+} from '../../shared/model/group/realm-groups.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import { givenChangedUser, givenGroup, givenUser } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 import { change, changed, expectRefused, payloadsAfter, storedRealm } from '../support/realm-state.ts';

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { createSecretService } from '../../infra/local/secret-service.ts';
-import { awsSecrets } from '../../shared/secrets/secrets.ts';
+import { awsSecrets } from '../../shared/adapters/secrets.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';
 process.env.AWS_SECRET_ACCESS_KEY ??= 'test';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { usualBounds } from '../../shared/domain/json-text.ts';
 import type { Parameter } from '../../shared/endpoints/parameter.ts';
+import { usualBounds } from '../../shared/kernel/json-text.ts';
 import { readParameters } from '../../shared/serve/parameters.ts';
 
 /** What is said of a value that the schema does not take. */

@@ -1,4 +1,4 @@
-import type { Section } from './rules.ts';
+import type { Section } from './section.ts';
 
 /** Sections 4.2 and 4.3 of the specification: channels and their folders. */
 export const channels: readonly Section[] = [

@@ -1,4 +1,4 @@
-import type { Section } from './rules.ts';
+import type { Section } from './section.ts';
 
 /** Sections 5 to 9 of the specification: who may call, what is told, what is refused, limits and versions. */
 export const general: readonly Section[] = [

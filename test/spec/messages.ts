@@ -1,4 +1,4 @@
-import type { Section } from './rules.ts';
+import type { Section } from './section.ts';
 
 /** Section 4 as far as it holds for every operation, and section 4.1: sending. */
 export const messages: readonly Section[] = [

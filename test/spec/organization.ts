@@ -1,4 +1,4 @@
-import type { Section } from './rules.ts';
+import type { Section } from './section.ts';
 
 /** Sections 4.4 to 4.12 of the specification. */
 export const organization: readonly Section[] = [

@@ -1,4 +1,4 @@
-import type { Section } from './rules.ts';
+import type { Section } from './section.ts';
 
 /** Sections 2 and 3 of the specification: what things are made of, and how they change. */
 export const resources: readonly Section[] = [

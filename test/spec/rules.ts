@@ -4,15 +4,6 @@ import { messages } from './messages.ts';
 import { organization } from './organization.ts';
 import { resources } from './resources.ts';
 
-/** What a rule says that others say already: whatever proves all of those proves it too. */
-type Restated = readonly [says: string, ...ids: string[]];
-
-/** The rules of one section of the specification: a name for each, and what it says in short. */
-export interface Section {
-  readonly section: string;
-  readonly rules: Readonly<Record<string, string | Restated>>;
-}
-
 /** A rule of the specification. Tests that prove it have `(4.2/is_private)` in their titles, or a list of such ids. */
 export interface Rule {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RealmSettings } from '../../shared/domain/realm/realm.ts';
+import type { RealmSettings } from '../../shared/model/realm/realm.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { type CallOptions, newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
 import { Curtain } from '../support/torn-reads.ts';

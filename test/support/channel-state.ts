@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { handler as update } from '../../functions/channels/update.ts';
-import type { Channel } from '../../shared/domain/channel/channel.ts';
+import type { Channel } from '../../shared/model/channel/channel.ts';
 import { key } from '../../shared/table/keys.ts';
 import { entriesIn } from './log-entries.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { handler as getEvents } from '../../functions/events/get.ts';
 import { handler as register } from '../../functions/events/register.ts';
 import { handler as send } from '../../functions/messages/send.ts';
-import type { Outside } from '../../shared/domain/outside.ts';
+import type { Outside } from '../../shared/kernel/outside.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;

@@ -6,6 +6,7 @@ import { handler as list } from '../../functions/exports/list.ts';
 import { handler as worker } from '../../functions/workers/export.ts';
 import { type Inspection, inspectExport } from '../../infra/local/export-archive.ts';
 import type { ExportRecord } from '../../infra/local/export-check.ts';
+import { s3Objects } from '../../shared/adapters/objects.ts';
 import { doRequestExport } from '../../shared/domain/export/export-request.ts';
 import {
   archiveKey,
@@ -15,10 +16,9 @@ import {
   exportKey,
   type RealmExport,
 } from '../../shared/domain/export/realm-export.ts';
-import type { Realm } from '../../shared/domain/realm/realm.ts';
-import type { User } from '../../shared/domain/user/user.ts';
 import { commit } from '../../shared/log/commit.ts';
-import { s3Objects } from '../../shared/objects/objects.ts';
+import type { Realm } from '../../shared/model/realm/realm.ts';
+import type { User } from '../../shared/model/user/user.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 import type { Work } from './work-queue.ts';

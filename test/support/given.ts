@@ -1,23 +1,23 @@
+import { doCreateUser, type NewUser } from '../../shared/domain/account/user-create.ts';
+import { doCreateChannel } from '../../shared/domain/channel-edit/channel-create.ts';
+import { folded } from '../../shared/kernel/folding.ts';
+import type { GroupGraph } from '../../shared/kernel/group-graph.ts';
+import { commit } from '../../shared/log/commit.ts';
 import {
   type Channel,
   type ChannelGroups,
   defaultChannelGroups,
   type Subscription,
-} from '../../shared/domain/channel/channel.ts';
-import { doCreateChannel } from '../../shared/domain/channel/channel-create.ts';
-import { folded } from '../../shared/domain/folding.ts';
-import type { Group, GroupSettings } from '../../shared/domain/group/group.ts';
-import { onlyUser } from '../../shared/domain/group/group-setting.ts';
-import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
-import type { GroupGraph } from '../../shared/domain/group-graph.ts';
-import type { Realm, RealmSettings } from '../../shared/domain/realm/realm.ts';
-import { subscriptionWrites } from '../../shared/domain/subscription/subscribe.ts';
-import type { UserTopic } from '../../shared/domain/topic/user-topic.ts';
-import { digestOf, newApiKey } from '../../shared/domain/user/api-key.ts';
-import type { User } from '../../shared/domain/user/user.ts';
-import { doHaveBot } from '../../shared/domain/user/user-active.ts';
-import { doCreateUser, type NewUser } from '../../shared/domain/user/user-create.ts';
-import { commit } from '../../shared/log/commit.ts';
+} from '../../shared/model/channel/channel.ts';
+import type { Group, GroupSettings } from '../../shared/model/group/group.ts';
+import type { UserTopic } from '../../shared/model/message/user-topic.ts';
+import { onlyUser } from '../../shared/model/permission/group-setting.ts';
+import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import type { Realm, RealmSettings } from '../../shared/model/realm/realm.ts';
+import { subscriptionWrites } from '../../shared/model/subscription/subscribe.ts';
+import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
+import type { User } from '../../shared/model/user/user.ts';
+import { doHaveBot } from '../../shared/model/user/user-active.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
 import type { Person, TestRealm } from './realm.ts';

@@ -1,8 +1,8 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { topicConversation } from '../../shared/domain/message/conversation.ts';
 import { allocate } from '../../shared/log/log.ts';
 import { slotWrites } from '../../shared/log/pack.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
+import { topicConversation } from '../../shared/model/message/conversation.ts';
 import type { Send } from '../../shared/table/table.ts';
 import type { TestRealm } from './realm.ts';
 import { TABLE } from './store.ts';

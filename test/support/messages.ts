@@ -1,9 +1,9 @@
 import { handler as list } from '../../functions/messages/list.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
-import { topicConversation } from '../../shared/domain/message/conversation.ts';
 import { commit } from '../../shared/log/commit.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
+import { topicConversation } from '../../shared/model/message/conversation.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 
 /** Where a test message goes: a channel and a topic, or people. */

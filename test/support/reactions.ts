@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as add } from '../../functions/reactions/add.ts';
 import { handler as remove } from '../../functions/reactions/remove.ts';
-import type { Emoji } from '../../shared/domain/reaction/reaction.ts';
+import type { Emoji } from '../../shared/model/message/reaction.ts';
 import {
   doReact,
   loadReactionState,
   loadSummary,
   type ReactionSummary,
-} from '../../shared/domain/reaction/reaction-store.ts';
+} from '../../shared/model/message/reaction-store.ts';
 import { key, partition } from '../../shared/table/keys.ts';
 import type { Item, Write } from '../../shared/table/write.ts';
 import { put } from './given.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { handler as update } from '../../functions/realm/update.ts';
-import type { Realm } from '../../shared/domain/realm/realm.ts';
+import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Event } from './event-queue.ts';
 import { entriesIn } from './log-entries.ts';

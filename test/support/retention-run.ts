@@ -1,10 +1,10 @@
 import { handler } from '../../functions/workers/retention.ts';
-import { folded } from '../../shared/domain/folding.ts';
-import type { Outside } from '../../shared/domain/outside.ts';
-import type { Realm } from '../../shared/domain/realm/realm.ts';
-import { doLimitOrganization } from '../../shared/domain/retention/retention-list.ts';
-import type { Topic } from '../../shared/domain/topic/topic.ts';
+import { folded } from '../../shared/kernel/folding.ts';
+import type { Outside } from '../../shared/kernel/outside.ts';
 import type { Slot } from '../../shared/log/slot.ts';
+import { doLimitOrganization } from '../../shared/model/channel/retention-list.ts';
+import type { Topic } from '../../shared/model/message/topic.ts';
+import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key, partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenMessages } from './messages.ts';

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import { itemVersions } from '../../shared/domain/item-versions.ts';
-import type { Outside } from '../../shared/domain/outside.ts';
 import {
   createOrganization,
   type WantedOrganization,
-} from '../../shared/domain/realm/organization-create.ts';
+} from '../../shared/domain/organization/organization-create.ts';
+import type { Outside } from '../../shared/kernel/outside.ts';
+import { itemVersions } from '../../shared/model/realm/item-versions.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { documentClient } from '../../shared/table/client.ts';

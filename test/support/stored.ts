@@ -1,13 +1,13 @@
-import type { ChannelCount } from '../../shared/domain/channel/channel.ts';
-import { rememberedFirst } from '../../shared/domain/channel/first-message.ts';
-import { FirstMessages } from '../../shared/domain/channel/first-messages.ts';
-import { folded } from '../../shared/domain/folding.ts';
-import { directConversation } from '../../shared/domain/message/conversation.ts';
-import type { Conversation } from '../../shared/domain/send/direct.ts';
-import type { Topic } from '../../shared/domain/topic/topic.ts';
-import type { UserTopic } from '../../shared/domain/topic/user-topic.ts';
+import { FirstMessages } from '../../shared/domain/reader/first-messages.ts';
+import { folded } from '../../shared/kernel/folding.ts';
 import { readRun, WHOLE } from '../../shared/log/run.ts';
 import type { MessageSlot, ReadEntry } from '../../shared/log/slot.ts';
+import type { ChannelCount } from '../../shared/model/channel/channel.ts';
+import { rememberedFirst } from '../../shared/model/channel/first-message.ts';
+import { directConversation } from '../../shared/model/message/conversation.ts';
+import type { Conversation } from '../../shared/model/message/direct.ts';
+import type { Topic } from '../../shared/model/message/topic.ts';
+import type { UserTopic } from '../../shared/model/message/user-topic.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Person, TestRealm } from './realm.ts';
 

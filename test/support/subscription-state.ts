@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { handler as list } from '../../functions/subscriptions/list.ts';
-import type { ChannelCount, FormerSubscription, Subscription } from '../../shared/domain/channel/channel.ts';
-import { folded } from '../../shared/domain/folding.ts';
+import { folded } from '../../shared/kernel/folding.ts';
 import type { EventEntry, ReadEntry } from '../../shared/log/slot.ts';
+import type { ChannelCount, FormerSubscription, Subscription } from '../../shared/model/channel/channel.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
 import { entriesIn } from './log-entries.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';

@@ -1,9 +1,9 @@
-import type { Channel, Subscription } from '../../shared/domain/channel/channel.ts';
-import { type Folder, loadFolders } from '../../shared/domain/channel/folder.ts';
-import type { Group } from '../../shared/domain/group/group.ts';
-import type { GroupGraph } from '../../shared/domain/group-graph.ts';
-import type { Realm } from '../../shared/domain/realm/realm.ts';
-import type { User } from '../../shared/domain/user/user.ts';
+import type { GroupGraph } from '../../shared/kernel/group-graph.ts';
+import type { Channel, Subscription } from '../../shared/model/channel/channel.ts';
+import { type Folder, loadFolders } from '../../shared/model/channel/folder.ts';
+import type { Group } from '../../shared/model/group/group.ts';
+import type { Realm } from '../../shared/model/realm/realm.ts';
+import type { User } from '../../shared/model/user/user.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
 import type { Person, TestRealm } from '../support/realm.ts';
 

@@ -1,6 +1,6 @@
-import type { Channel } from '../../shared/domain/channel/channel.ts';
-import type { GroupSetting } from '../../shared/domain/group/group-setting.ts';
-import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
+import type { Channel } from '../../shared/model/channel/channel.ts';
+import type { GroupSetting } from '../../shared/model/permission/group-setting.ts';
+import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
 import type { Known } from './known.ts';
 
 /*

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { Channel, ChannelCount } from '../../shared/domain/channel/channel.ts';
-import { folded } from '../../shared/domain/folding.ts';
-import { type GroupSetting, groupsOf } from '../../shared/domain/group/group-setting.ts';
-import { isSystemGroup, systemGroups } from '../../shared/domain/group/system-group.ts';
+import { folded } from '../../shared/kernel/folding.ts';
+import type { Channel, ChannelCount } from '../../shared/model/channel/channel.ts';
+import { type GroupSetting, groupsOf } from '../../shared/model/permission/group-setting.ts';
+import { isSystemGroup, systemGroups } from '../../shared/model/permission/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
 import { audit } from '../support/audit/audit.ts';
 import type { TestRealm } from '../support/realm.ts';

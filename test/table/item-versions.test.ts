@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import { handler as update } from '../../functions/realm/update.ts';
-import { itemVersions, versions } from '../../shared/domain/item-versions.ts';
-import { defaultRealmSettings, type Realm } from '../../shared/domain/realm/realm.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
+import { itemVersions, versions } from '../../shared/model/realm/item-versions.ts';
+import { defaultRealmSettings, type Realm } from '../../shared/model/realm/realm.ts';
 import { documentClient } from '../../shared/table/client.ts';
 import { ItemVersions, NewerItem, newestOf, type Versions } from '../../shared/table/item-versions.ts';
 import { key } from '../../shared/table/keys.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as set } from '../../functions/topics/setVisibility.ts';
-import { loadHolders } from '../../shared/domain/topic/user-topic.ts';
+import { loadHolders } from '../../shared/model/message/user-topic.ts';
 import { givenChannel, givenUserTopic } from '../support/given.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
 import { lastNumber, storedUserTopic } from '../support/stored.ts';

@@ -4,10 +4,10 @@ import { handler as listMembers } from '../../functions/channels/listMembers.ts'
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import type { Channel } from '../../shared/domain/channel/channel.ts';
-import { roles, systemGroups } from '../../shared/domain/group/system-group.ts';
-import type { Realm } from '../../shared/domain/realm/realm.ts';
-import { loadOwnedBots } from '../../shared/domain/user/bot.ts';
+import { loadOwnedBots } from '../../shared/domain/account/bot.ts';
+import type { Channel } from '../../shared/model/channel/channel.ts';
+import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import { answer, back, mayCall, out, ownersOf } from '../support/accounts.ts';
 import { lost, type Mishap, mishaps, unheard } from '../support/faults.ts';

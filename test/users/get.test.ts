@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as get } from '../../functions/users/get.ts';
-import type { Realm } from '../../shared/domain/realm/realm.ts';
+import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import { newRealm } from '../support/realm.ts';
 

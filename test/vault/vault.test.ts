@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKeyService } from '../../infra/local/key-service.ts';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
-import { kmsVault } from '../../shared/vault/vault.ts';
+import { kmsVault } from '../../shared/adapters/vault.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';
 process.env.AWS_SECRET_ACCESS_KEY ??= 'test';

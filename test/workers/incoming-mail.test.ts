@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
-import { systemGroups } from '../../shared/domain/group/system-group.ts';
 import { endMailAddress } from '../../shared/domain/mail/mail-address-end.ts';
-import type { Realm } from '../../shared/domain/realm/realm.ts';
+import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
 import { edited } from '../support/channel-state.ts';
 import {

@@ -1,6 +1,6 @@
+import type { Outside, Vault } from '../../kernel/outside.ts';
+import { badRequest, refusal } from '../../kernel/problems.ts';
 import { ConflictError } from '../../log/commit.ts';
-import type { Outside, Vault } from '../outside.ts';
-import { badRequest, refusal } from '../problems.ts';
 import type { AskedMeeting, ConfiguredProvider } from './call-provider.ts';
 import { ConsentGone, createMeeting, refreshToken } from './call-talk.ts';
 import {

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Outside, Vault } from '../../kernel/outside.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import { carryOut } from '../../log/carry-out.ts';
 import { key } from '../../table/keys.ts';
-import type { Outside, Vault } from '../outside.ts';
-import { badRequest } from '../problems.ts';
-import { carryOut } from '../realm/carry-out.ts';
 import type { CallProvider } from './call-provider.ts';
 
 /** How long somebody may take to give their consent, ms. */

@@ -1,8 +1,8 @@
+import type { Outside, Vault } from '../../kernel/outside.ts';
 import { commit } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import { isRefused } from '../../table/outcome.ts';
-import type { Outside, Vault } from '../outside.ts';
 import type { CallProvider } from './call-provider.ts';
 
 /** What a provider gave us to act for a person. It is never stored in clear. */

@@ -1,13 +1,13 @@
+import { firstCodePoints } from '../../kernel/folding.ts';
+import type { LookupKey } from '../../kernel/pointer.ts';
+import { badRequest, refusal } from '../../kernel/problems.ts';
+import { bytesOf, doUseQuota } from '../../kernel/quota.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry, Payload } from '../../log/slot.ts';
 import { isBuiltInEmoji } from '../../markdown/emoji-table.ts';
+import { holds, isAdministrator } from '../../model/permission/permission.ts';
+import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
-import type { Caller } from '../caller.ts';
-import { firstCodePoints } from '../folding.ts';
-import { holds, isAdministrator } from '../permission.ts';
-import type { LookupKey } from '../pointer.ts';
-import { badRequest, refusal } from '../problems.ts';
-import { bytesOf, doUseQuota } from '../realm/quota.ts';
 import { type CustomEmoji, emojiObject, type NamedEmoji } from './emoji.ts';
 
 /** Longest name; the wire facts know no limit, this keeps it well within a key. */

@@ -1,7 +1,10 @@
+import type { Objects, Outside } from '../../kernel/outside.ts';
 import type { Payload, ReadEvent } from '../../log/slot.ts';
-import { key } from '../../table/keys.ts';
-import type { Caller } from '../caller.ts';
-import type { Channel } from '../channel/channel.ts';
+import type { Channel } from '../../model/channel/channel.ts';
+import { FIRST_MESSAGE } from '../../model/channel/first-message.ts';
+import type { Group } from '../../model/group/group.ts';
+import { loadGroupObject } from '../../model/group/group-list.ts';
+import { roles } from '../../model/permission/system-group.ts';
 import {
   loadOwnSubscriptions,
   loadShownChannels,
@@ -9,20 +12,17 @@ import {
   type Told,
   withSettings,
   withSubscribers,
-} from '../channel/channels-shown.ts';
-import { FIRST_MESSAGE } from '../channel/first-message.ts';
-import { FirstMessages } from '../channel/first-messages.ts';
-import { filledWithSight } from '../channel/group-sight.ts';
+} from '../../model/subscription/channels-shown.ts';
+import { filledWithSight } from '../../model/subscription/group-sight.ts';
+import { loadChannels, loadSubscriberIds } from '../../model/subscription/subscription-object.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { isSystemBot, type User } from '../../model/user/user.ts';
+import { loadUsers } from '../../model/user/user-list.ts';
+import { key } from '../../table/keys.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { exportObjects, loadExports } from '../export/realm-export.ts';
-import type { Group } from '../group/group.ts';
-import { loadGroupObject } from '../group/group-list.ts';
-import { roles } from '../group/system-group.ts';
-import { filledWithMoved } from '../message/moved-unread.ts';
-import type { Objects, Outside } from '../outside.ts';
-import { loadChannels, loadSubscriberIds } from '../subscription/subscription-object.ts';
-import { isSystemBot, type User } from '../user/user.ts';
-import { loadUsers } from '../user/user-list.ts';
+import { filledWithMoved } from '../move/moved-unread.ts';
+import { FirstMessages } from '../reader/first-messages.ts';
 
 /**
  * The payload of an event with what is read when it is told. It may be newer than the event; what changed

@@ -1,13 +1,13 @@
+import { folded } from '../../kernel/folding.ts';
 import type { MessageHead } from '../../log/message.ts';
+import type { Subscription } from '../../model/channel/channel.ts';
+import { messageFlags } from '../../model/message/message-flags.ts';
+import { formerChannelOf, readPlaceOf } from '../../model/message/message-head.ts';
+import { isUnread, type ReadState, stateFrom } from '../../model/message/read-state.ts';
+import type { Star } from '../../model/message/star.ts';
+import type { Standing } from '../../model/permission/permission.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Subscription } from '../channel/channel.ts';
-import { folded } from '../folding.ts';
-import { formerChannelOf, readPlaceOf } from '../message/message-head.ts';
-import type { Standing } from '../permission.ts';
-import { messageFlags } from '../unread/message-flags.ts';
-import { isUnread, type ReadState, stateFrom } from '../unread/read-state.ts';
-import type { Star } from '../unread/star.ts';
 
 /** What a listener has to do with a message of which an event tells. */
 export interface FlagGround {

@@ -1,8 +1,8 @@
+import { folded } from '../../kernel/folding.ts';
+import { badRequest } from '../../kernel/problems.ts';
 import type { Message } from '../../log/message.ts';
-import { folded } from '../folding.ts';
-import { badRequest } from '../problems.ts';
-import { EMPTY_TOPIC_NAME } from '../realm/realm.ts';
-import type { User } from '../user/user.ts';
+import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
+import type { User } from '../../model/user/user.ts';
 
 /** A name, an address or addresses, an id, or ids. */
 type Operand = string | number | readonly number[];

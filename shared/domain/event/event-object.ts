@@ -1,8 +1,8 @@
 import type { Message } from '../../log/message.ts';
 import type { Payload } from '../../log/slot.ts';
-import { type MessageNames, messageObject } from '../message/message-object.ts';
-import { EMPTY_TOPIC_NAME } from '../realm/realm.ts';
-import { isGravatar } from '../user/avatar.ts';
+import { type MessageNames, messageObject } from '../../model/message/message-object.ts';
+import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
+import { isGravatar } from '../../model/user/avatar.ts';
 import { eventIdOf } from './event-id.ts';
 import type { EventQueue } from './event-queue.ts';
 

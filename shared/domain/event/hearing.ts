@@ -1,25 +1,25 @@
+import { folded } from '../../kernel/folding.ts';
+import type { Objects, Outside } from '../../kernel/outside.ts';
+import { lookUpIn } from '../../kernel/pointer.ts';
+import { refusal } from '../../kernel/problems.ts';
 import type { Payload, ReadEntry, ReadEvent, ReadMessage } from '../../log/slot.ts';
-import { key } from '../../table/keys.ts';
-import { accessCaller, type Caller } from '../caller.ts';
-import type { Channel, Subscription } from '../channel/channel.ts';
-import { hasMetadataAccess, type Seen } from '../channel/channel-access.ts';
-import { hearsOfSight } from '../channel/channel-sight.ts';
-import { folded } from '../folding.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import { hasMetadataAccess, type Seen } from '../../model/channel/channel-access.ts';
+import { hearsOfSight } from '../../model/channel/channel-sight.ts';
+import { messageFlags } from '../../model/message/message-flags.ts';
 import {
   channelsOf,
   comesFromHidden,
   hearsOfMessage,
   isSubscribedBefore,
-} from '../message/message-hearing.ts';
-import { withoutFormerPlace } from '../message/update-event.ts';
-import type { Objects, Outside } from '../outside.ts';
-import { isAdministrator, isGuest } from '../permission.ts';
-import { lookUpIn } from '../pointer.ts';
-import { refusal } from '../problems.ts';
-import { messageFlags } from '../unread/message-flags.ts';
-import type { Account, User } from '../user/user.ts';
-import { concealedUser, hiddenUsers } from '../user/user-access.ts';
-import { userObject } from '../user/user-object.ts';
+} from '../../model/message/message-hearing.ts';
+import { withoutFormerPlace } from '../../model/message/update-event.ts';
+import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
+import { concealedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
+import { accessCaller, type Caller } from '../../model/user/caller.ts';
+import type { Account, User } from '../../model/user/user.ts';
+import { userObject } from '../../model/user/user-object.ts';
+import { key } from '../../table/keys.ts';
 import { filledPayload } from './event-fill.ts';
 import { type FlagGround, flagsIn, loadFlagGround } from './event-flags.ts';
 import { matchesNarrow } from './event-narrow.ts';

@@ -1,7 +1,7 @@
+import { refusal } from '../../kernel/problems.ts';
 import { type Log, skipNumber } from '../../log/log.ts';
 import { isAnythingAfter, type Run, readRun, type Sights } from '../../log/run.ts';
 import { isPassing, isThrottled } from '../../table/outcome.ts';
-import { refusal } from '../problems.ts';
 import { heartbeatId } from './event-id.ts';
 import { heartbeat, type WireEvent } from './event-object.ts';
 import { hear, type Listener } from './hearing.ts';

@@ -1,6 +1,6 @@
+import type { User } from '../../model/user/user.ts';
+import { loadUsers } from '../../model/user/user-list.ts';
 import type { Table } from '../../table/table.ts';
-import type { User } from '../user/user.ts';
-import { loadUsers } from '../user/user-list.ts';
 import { consentOf } from './export-request.ts';
 
 /** Of whose private data it is asked whether they consent: people who are here (wire facts 10). */

@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/problems.ts';
 import type { Change } from '../../log/commit.ts';
-import { badRequest } from '../problems.ts';
 import { exportAt, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
 
 /** Why the archive of an export cannot be deleted (wire facts 10). */

@@ -1,13 +1,13 @@
 import type { Revision } from '../../log/message.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
+import { revisionObject } from '../../model/message/message-object.ts';
+import type { Edit } from '../../model/message/message-revision.ts';
+import { allReactions, type Reaction, reactionObject } from '../../model/message/reaction.ts';
+import { loadReactions } from '../../model/message/reaction-store.ts';
+import { visibleHistory } from '../../model/message/visible-history.ts';
+import type { HistoryVisibility } from '../../model/realm/realm.ts';
 import { padded, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { revisionObject } from '../message/message-object.ts';
-import type { Edit } from '../message/message-revision.ts';
-import { visibleHistory } from '../message/visible-history.ts';
-import { allReactions, type Reaction, reactionObject } from '../reaction/reaction.ts';
-import { loadReactions } from '../reaction/reaction-store.ts';
-import type { HistoryVisibility } from '../realm/realm.ts';
 import type { Scope } from './export-plan.ts';
 import type { Ground, Section } from './section.ts';
 

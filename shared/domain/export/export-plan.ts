@@ -1,11 +1,11 @@
 import type { Log } from '../../log/log.ts';
 import type { Message } from '../../log/message.ts';
 import { solidEnd } from '../../log/solid.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import type { User } from '../../model/user/user.ts';
 import { key, LARGEST_NUMBER, padded, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Channel, Subscription } from '../channel/channel.ts';
 import { loadProfileFields, type ProfileField } from '../profile/profile-field.ts';
-import type { User } from '../user/user.ts';
 import { isAsked } from './export-consent.ts';
 import { consentOf } from './export-request.ts';
 import type { ExportType } from './realm-export.ts';

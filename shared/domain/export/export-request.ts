@@ -1,13 +1,13 @@
+import { badRequest } from '../../kernel/problems.ts';
 import type { Change } from '../../log/commit.ts';
 import type { Counter } from '../../log/log.ts';
+import { roles } from '../../model/permission/system-group.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { OwnerCount } from '../../model/user/owner-count.ts';
+import { settingsOf } from '../../model/user/user-settings.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import type { Caller } from '../caller.ts';
-import { roles } from '../group/system-group.ts';
-import { badRequest } from '../problems.ts';
-import type { OwnerCount } from '../user/owner-count.ts';
-import { settingsOf } from '../user/user-settings.ts';
 import { type ExportType, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
 
 /** Most exports that can be asked for in so many days, whatever becomes of them (wire facts 2). */

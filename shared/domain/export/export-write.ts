@@ -1,7 +1,7 @@
+import type { Objects, Outside, Queues, Upload, Uploads } from '../../kernel/outside.ts';
 import type { Log } from '../../log/log.ts';
+import type { Realm } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
-import type { Objects, Outside, Queues, Upload, Uploads } from '../outside.ts';
-import type { Realm } from '../realm/realm.ts';
 import { closingMember, type Manifest } from './archive.ts';
 import { Draft } from './draft.ts';
 import { type ExportPlan, makePlan, scopeOf } from './export-plan.ts';

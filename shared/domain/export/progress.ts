@@ -1,4 +1,4 @@
-import type { UploadedPart } from '../outside.ts';
+import type { UploadedPart } from '../../kernel/outside.ts';
 
 /**
  * The parts of an archive, in their order. What others refer to comes after them: people, channels, groups and emoji

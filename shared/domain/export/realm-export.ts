@@ -1,7 +1,7 @@
+import type { Objects } from '../../kernel/outside.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Objects } from '../outside.ts';
 import type { Progress } from './progress.ts';
 
 /** The bucket in which archives are, and the queue of the worker that writes them. */

@@ -1,6 +1,6 @@
+import type { Objects } from '../../kernel/outside.ts';
+import type { HistoryVisibility } from '../../model/realm/realm.ts';
 import type { Table } from '../../table/table.ts';
-import type { Objects } from '../outside.ts';
-import type { HistoryVisibility } from '../realm/realm.ts';
 import type { ArchiveFile } from './archive.ts';
 import type { ExportPlan, Scope } from './export-plan.ts';
 import type { From } from './progress.ts';

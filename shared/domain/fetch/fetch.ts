@@ -1,8 +1,8 @@
+import type { Reader } from '../reader/reader.ts';
+import type { Supposed } from '../reader/supposed.ts';
 import type { Source } from './message-source.ts';
 import type { Ground, View } from './message-view.ts';
 import type { Term } from './narrow.ts';
-import type { Reader } from './reader.ts';
-import type { Supposed } from './supposed.ts';
 
 /** A fetch under way: what it is about, and what was read for it so far. */
 export interface Fetch {

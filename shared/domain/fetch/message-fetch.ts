@@ -1,18 +1,18 @@
+import type { Outside } from '../../kernel/outside.ts';
+import type { Resolved } from '../../kernel/pointer.ts';
+import { hasContentAccess } from '../../model/channel/channel-access.ts';
+import { AT_ONCE } from '../../model/message/message-index.ts';
+import { hiddenUsers } from '../../model/subscription/user-access.ts';
+import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import type { Caller } from '../caller.ts';
-import { hasContentAccess } from '../channel/channel-access.ts';
-import { AT_ONCE } from '../message/message-index.ts';
-import type { Outside } from '../outside.ts';
-import type { Resolved } from '../pointer.ts';
-import { hiddenUsers } from '../user/user-access.ts';
+import { Reader } from '../reader/reader.ts';
+import { Supposed } from '../reader/supposed.ts';
 import type { Fetch } from './fetch.ts';
 import { loadSource, type Source, sourceOf } from './message-source.ts';
 import { END, type Ground, SLACK, View } from './message-view.ts';
 import { type ByIds, isPlaced, type Window, wantedFor } from './message-window.ts';
 import { type AskedTerm, isAbout, resolveNarrow, type Term, unknownChannel, unknownUser } from './narrow.ts';
 import { placesIn } from './places.ts';
-import { Reader } from './reader.ts';
-import { Supposed } from './supposed.ts';
 
 /** For whom a fetch begins, and what is known of them before anything else is read. */
 interface Beginning {

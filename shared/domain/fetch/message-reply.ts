@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Outside } from '../../kernel/outside.ts';
+import { badRequest } from '../../kernel/problems.ts';
 import type { MessageHead } from '../../log/message.ts';
-import type { Caller } from '../caller.ts';
-import { mayRead } from '../message/message-access.ts';
-import { AT_ONCE } from '../message/message-index.ts';
-import type { Telling } from '../message/message-object.ts';
-import type { Outside } from '../outside.ts';
-import { badRequest } from '../problems.ts';
+import { mayRead } from '../../model/message/message-access.ts';
+import { AT_ONCE } from '../../model/message/message-index.ts';
+import type { Telling } from '../../model/message/message-object.ts';
+import type { Caller } from '../../model/user/caller.ts';
 import type { Fetch } from './fetch.ts';
 import { loadForTelling, type ToldMessage, tellMessages } from './message-tell.ts';
 import { type ByIds, byDistance, isPlaced, type Window } from './message-window.ts';

@@ -1,13 +1,13 @@
 import type { MessageHead } from '../../log/message.ts';
+import { Strip } from '../../model/message/message-strip.ts';
+import type { Recent } from '../../model/message/recent.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import { Strip } from '../message/message-strip.ts';
-import { type Gathered, gather, type Lane, type Search } from './message-gather.ts';
-import { aboveFloor, listedLane } from './message-lanes.ts';
-import { inLog } from './message-reach.ts';
+import { type Gathered, gather, type Lane, type Search } from '../reader/message-gather.ts';
+import { aboveFloor, listedLane } from '../reader/message-lanes.ts';
+import { inLog } from '../reader/message-reach.ts';
+import type { Reader } from '../reader/reader.ts';
 import { Lanes, listedAsUnread, type Source } from './message-source.ts';
 import type { Wanted } from './message-window.ts';
-import type { Reader } from './reader.ts';
-import type { Recent } from './recent.ts';
 import type { Places } from './remembered-places.ts';
 
 /** What the views of one fetch have in common. */

@@ -1,13 +1,13 @@
+import { folded } from '../../kernel/folding.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { folded } from '../folding.ts';
-import { directConversation, topicConversation } from '../message/conversation.ts';
-import { cameTo } from '../message/message-access.ts';
-import type { Standing } from '../permission.ts';
-import { visibility } from '../topic/visibility.ts';
-import { isMentioned } from '../unread/message-flags.ts';
-import { isUnreadBy } from './message-lanes.ts';
+import { directConversation, topicConversation } from '../../model/message/conversation.ts';
+import { cameTo } from '../../model/message/message-access.ts';
+import { isMentioned } from '../../model/message/message-flags.ts';
+import { visibility } from '../../model/message/visibility.ts';
+import type { Standing } from '../../model/permission/permission.ts';
+import { isUnreadBy } from '../reader/message-lanes.ts';
+import type { Facts } from '../reader/supposed.ts';
 import type { State, Term } from './narrow.ts';
-import type { Facts } from './supposed.ts';
 
 /** Resolved topics begin with this mark. */
 const RESOLVED = '✔ ';

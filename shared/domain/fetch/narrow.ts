@@ -1,11 +1,11 @@
+import { codePoints } from '../../kernel/folding.ts';
+import { isId } from '../../kernel/id.ts';
+import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
+import { badRequest, refusal } from '../../kernel/problems.ts';
+import { EMPTY_TOPIC_NAME, limits } from '../../model/realm/realm.ts';
+import type { Account } from '../../model/user/user.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { codePoints } from '../folding.ts';
-import { isId } from '../id.ts';
-import type { LookupKey, Resolved } from '../pointer.ts';
-import { badRequest, refusal } from '../problems.ts';
-import { EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';
 import { MOST_PEOPLE } from '../send/recipient.ts';
-import type { Account } from '../user/user.ts';
 
 type Operand = string | number | readonly (string | number)[];
 

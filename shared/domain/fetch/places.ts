@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { folded } from '../../kernel/folding.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
 import { key } from '../../table/keys.ts';
-import { folded } from '../folding.ts';
-import type { Outside } from '../outside.ts';
-import type { LookupKey, Resolved } from '../pointer.ts';
 import type { Fetch } from './fetch.ts';
 import { isPersonal } from './message-source.ts';
 import { type AskedTerm, isAbout } from './narrow.ts';

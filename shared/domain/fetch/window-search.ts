@@ -1,16 +1,16 @@
 import type { MessageHead } from '../../log/message.ts';
-import { cameTo, mayRead } from '../message/message-access.ts';
-import type { Side } from '../message/message-strip.ts';
-import type { Standing } from '../permission.ts';
+import { cameTo, mayRead } from '../../model/message/message-access.ts';
+import type { Side } from '../../model/message/message-strip.ts';
+import type { Standing } from '../../model/permission/permission.ts';
+import { type Gathered, gather, type Search } from '../reader/message-gather.ts';
+import { unreadOf } from '../reader/message-lanes.ts';
+import type { Facts } from '../reader/supposed.ts';
 import type { Fetch } from './fetch.ts';
-import { type Gathered, gather, type Search } from './message-gather.ts';
-import { unreadOf } from './message-lanes.ts';
 import type { Source } from './message-source.ts';
 import { END, SLACK, View } from './message-view.ts';
 import { type Found, foundIn, isPlaced, placedAt, type Window, wantedFor } from './message-window.ts';
 import { isAbout } from './narrow.ts';
 import { idsWhere, matchFor } from './narrow-match.ts';
-import type { Facts } from './supposed.ts';
 
 /** The messages of a window, and the id that its anchor turned out to be. */
 export type FoundWindow = Found & { readonly anchor: number };

@@ -1,10 +1,10 @@
+import type { Outside } from '../../kernel/outside.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { key } from '../../table/keys.ts';
-import type { MailAddress } from '../channel/channel-mail.ts';
-import type { Outside } from '../outside.ts';
-import { badRequest } from '../problems.ts';
-import { carryOut } from '../realm/carry-out.ts';
+import type { MailAddress } from './channel-mail.ts';
 import { recipientAt } from './mail-recipient.ts';
 
 /**

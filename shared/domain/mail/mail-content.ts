@@ -1,7 +1,7 @@
-import { verbatim } from '../channel/channel-notice.ts';
-import { codePoints, firstCodePoints } from '../folding.ts';
-import { contentWithin } from '../message/message-text.ts';
-import { limits } from '../realm/realm.ts';
+import { codePoints, firstCodePoints } from '../../kernel/folding.ts';
+import { contentWithin } from '../../model/message/message-text.ts';
+import { limits } from '../../model/realm/realm.ts';
+import { verbatim } from '../send/channel-notice.ts';
 import { type Mail, textOfHtml } from './mail.ts';
 import type { Options } from './mail-recipient.ts';
 import { bareSubject, isForwarded } from './mail-subject.ts';

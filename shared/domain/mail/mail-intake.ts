@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { required } from '../environment.ts';
-import type { Outside } from '../outside.ts';
+import { required } from '../../environment.ts';
+import type { Outside } from '../../kernel/outside.ts';
 import { LARGEST_MAIL, type Mail, parseMail } from './mail.ts';
 import { deliverMail, type Outcome } from './mail-delivery.ts';
 import { suspicionOf } from './mail-origin.ts';

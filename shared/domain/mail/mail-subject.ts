@@ -1,8 +1,8 @@
-import type { Channel } from '../channel/channel.ts';
-import { effectiveTopicsPolicy } from '../channel/posting.ts';
-import { firstCodePoints, unprintableAt } from '../folding.ts';
-import { checkTopic } from '../message/message-text.ts';
-import type { RealmSettings } from '../realm/realm.ts';
+import { firstCodePoints, unprintableAt } from '../../kernel/folding.ts';
+import type { Channel } from '../../model/channel/channel.ts';
+import { effectiveTopicsPolicy } from '../../model/channel/posting.ts';
+import { checkTopic } from '../../model/message/message-text.ts';
+import type { RealmSettings } from '../../model/realm/realm.ts';
 
 /** What programs put before the subject of an answer, and of what is passed on, in the languages most used. */
 const PREFIXES = /^(?:(?:re|aw|antw|sv|fwd?|wg)(?:\[\d+\])?\s*:\s*)+/i;

@@ -1,9 +1,9 @@
+import type { GroupGraph } from '../../kernel/group-graph.ts';
+import type { Outside } from '../../kernel/outside.ts';
 import type { Log } from '../../log/log.ts';
+import type { Realm } from '../../model/realm/realm.ts';
+import { loadGraph } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
-import { loadGraph } from '../caller.ts';
-import type { GroupGraph } from '../group-graph.ts';
-import type { Outside } from '../outside.ts';
-import type { Realm } from '../realm/realm.ts';
 
 /** One organization as the worker of the outbox sees it. */
 export interface OutboxWorld {

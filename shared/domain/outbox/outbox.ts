@@ -9,11 +9,11 @@
  * comes after that finds nothing.
  */
 
+import type { Outside, Queues } from '../../kernel/outside.ts';
 import { MOST_WRITES } from '../../log/commit.ts';
 import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import type { Outside, Queues } from '../outside.ts';
 
 /** The queue that wakes the worker, and the worker's own name. */
 export const OUTBOX = 'outbox';

@@ -1,4 +1,4 @@
-import type { User } from '../user/user.ts';
+import type { User } from '../../model/user/user.ts';
 import { type Presence, seconds } from './presence.ts';
 
 /** Seconds without a ping after which somebody is offline. */

@@ -1,13 +1,13 @@
+import type { Outside } from '../../kernel/outside.ts';
+import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
+import { badRequest } from '../../kernel/problems.ts';
 import { renderDescription } from '../../markdown/render.ts';
 import { type Wants, wants } from '../../markdown/wants.ts';
-import type { Caller } from '../caller.ts';
-import type { Outside } from '../outside.ts';
-import type { LookupKey, Resolved } from '../pointer.ts';
-import { badRequest } from '../problems.ts';
-import { foundFor, loadNamed, type Named, nameLookupKeys, withoutUsers } from '../send/naming.ts';
-import type { User } from '../user/user.ts';
-import { hiddenUsers } from '../user/user-access.ts';
-import { loadUsersById } from '../user/user-list.ts';
+import { hiddenUsers } from '../../model/subscription/user-access.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { User } from '../../model/user/user.ts';
+import { loadUsersById } from '../../model/user/user-list.ts';
+import { foundFor, loadNamed, type Named, nameLookupKeys, withoutUsers } from '../mention/naming.ts';
 import {
   type AskedValue,
   checkValues,

@@ -1,4 +1,4 @@
-import { unprintableAt } from '../folding.ts';
+import { unprintableAt } from '../../kernel/folding.ts';
 
 /** Longest address that a link may have. */
 const LONGEST = 2_048;

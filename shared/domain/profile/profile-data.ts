@@ -1,7 +1,7 @@
+import { fewIds } from '../../model/user/user-list.ts';
+import type { TellProfile } from '../../model/user/user-object.ts';
 import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { fewIds } from '../user/user-list.ts';
-import type { TellProfile } from '../user/user-object.ts';
 import { isLink } from './link.ts';
 import { fieldTypes, loadProfileFields, type ProfileField } from './profile-field.ts';
 

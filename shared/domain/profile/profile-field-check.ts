@@ -1,7 +1,7 @@
-import { codePoints } from '../folding.ts';
-import { checkPrintable } from '../printable.ts';
-import { badRequest } from '../problems.ts';
-import { limits } from '../realm/realm.ts';
+import { codePoints } from '../../kernel/folding.ts';
+import { checkPrintable } from '../../kernel/printable.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import { limits } from '../../model/realm/realm.ts';
 import { knownAccount } from './external-account.ts';
 import { checkFieldData, type SentData } from './field-data.ts';
 import {

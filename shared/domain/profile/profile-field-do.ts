@@ -1,6 +1,6 @@
+import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import { key } from '../../table/keys.ts';
-import type { Commit } from '../bulk.ts';
 import { fieldObjects, type ProfileField, type ProfileFields } from './profile-field.ts';
 import type { NewField } from './profile-field-check.ts';
 

@@ -1,6 +1,6 @@
-import { codePoints } from '../folding.ts';
-import { badRequest } from '../problems.ts';
-import type { User } from '../user/user.ts';
+import { codePoints } from '../../kernel/folding.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import type { User } from '../../model/user/user.ts';
 import { isLink } from './link.ts';
 import type { StoredValue } from './profile-data.ts';
 import { fieldTypes, type ProfileField } from './profile-field.ts';

@@ -1,10 +1,10 @@
+import { folded } from '../../kernel/folding.ts';
 import type { MessageSlot } from '../../log/slot.ts';
+import { loadHolders } from '../../model/message/user-topic.ts';
+import { visibility } from '../../model/message/visibility.ts';
+import { loadSubscriberIds } from '../../model/subscription/subscription-object.ts';
 import { partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { folded } from '../folding.ts';
-import { loadSubscriberIds } from '../subscription/subscription-object.ts';
-import { loadHolders } from '../topic/user-topic.ts';
-import { visibility } from '../topic/visibility.ts';
 
 /**
  * Those among the people with devices who may have to be notified of a message: the people of a direct one; of a

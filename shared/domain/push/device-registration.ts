@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/problems.ts';
 import type { Change } from '../../log/commit.ts';
-import { badRequest } from '../problems.ts';
 import { type Device, deviceEvent, deviceKey } from './device.ts';
 
 /**

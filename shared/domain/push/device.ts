@@ -1,8 +1,8 @@
+import { isId } from '../../kernel/id.ts';
+import { badRequest } from '../../kernel/problems.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { isId } from '../id.ts';
-import { badRequest } from '../problems.ts';
 
 /** Whose service carries notifications to a device: Apple's or Google's. */
 export type TokenKind = 'apns' | 'fcm';

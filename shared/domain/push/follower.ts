@@ -10,13 +10,14 @@
  *
  * That somebody has read what they were notified of is in the log too, as the event that tells their clients.
  */
+
+import { carryOut } from '../../log/carry-out.ts';
 import { readRun, type Sights } from '../../log/run.ts';
 import type { ReadEntry, ReadEvent } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import { isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { carryOut } from '../realm/carry-out.ts';
 import { audienceOf } from './audience.ts';
 import { newJob, type PushJob, putJob } from './push-job.ts';
 import type { PushWorld } from './push-world.ts';

@@ -1,7 +1,7 @@
+import { carryOut } from '../../log/carry-out.ts';
 import { key } from '../../table/keys.ts';
 import { isRefused } from '../../table/outcome.ts';
 import type { Write } from '../../table/write.ts';
-import { carryOut } from '../realm/carry-out.ts';
 import { isActiveDevice, loadDevices } from './device.ts';
 import { type Follower, loadFollower } from './follower.ts';
 import type { PushWorld } from './push-world.ts';

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
+import type { Outside, Vault } from '../../kernel/outside.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import type { Outside, Vault } from '../outside.ts';
 import type { Device } from './device.ts';
 
 /**

@@ -1,17 +1,17 @@
+import { folded } from '../../kernel/folding.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { Refusal } from '../../kernel/problems.ts';
 import type { MessageSlot } from '../../log/slot.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import { cameTo } from '../../model/message/message-access.ts';
+import type { UserTopic } from '../../model/message/user-topic.ts';
+import { visibility } from '../../model/message/visibility.ts';
+import { accessCaller, type Caller } from '../../model/user/caller.ts';
+import { settingsOf, type UserSettings } from '../../model/user/user-settings.ts';
 import { key } from '../../table/keys.ts';
-import { accessCaller, type Caller } from '../caller.ts';
-import type { Channel, Subscription } from '../channel/channel.ts';
-import { Reader } from '../fetch/reader.ts';
-import { folded } from '../folding.ts';
-import { cameTo } from '../message/message-access.ts';
-import type { Outside } from '../outside.ts';
 import { loadPresence, seconds } from '../presence/presence.ts';
 import { OFFLINE } from '../presence/presence-object.ts';
-import { Refusal } from '../problems.ts';
-import type { UserTopic } from '../topic/user-topic.ts';
-import { visibility } from '../topic/visibility.ts';
-import { settingsOf, type UserSettings } from '../user/user-settings.ts';
+import { Reader } from '../reader/reader.ts';
 
 /** Somebody whom a message is for, and why they are notified of it. */
 export interface Notified {

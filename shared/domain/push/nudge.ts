@@ -1,5 +1,5 @@
-import type { Caller } from '../caller.ts';
-import type { Outside, Queues } from '../outside.ts';
+import type { Outside, Queues } from '../../kernel/outside.ts';
+import type { Caller } from '../../model/user/caller.ts';
 
 /** The queue that wakes the worker of push notifications. */
 export const PUSH = 'push';

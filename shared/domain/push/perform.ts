@@ -1,9 +1,9 @@
+import type { Commit } from '../../log/bulk.ts';
+import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
+import type { Realm } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import type { Commit } from '../bulk.ts';
-import { carryOut } from '../realm/carry-out.ts';
-import type { Realm } from '../realm/realm.ts';
 import { deviceEvent, deviceKey, isActiveDevice, loadDevices } from './device.ts';
 import { doHold, dropHolders } from './holders.ts';
 import { loadStoredChest, openChest } from './key-chest.ts';

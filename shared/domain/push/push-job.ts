@@ -10,13 +10,13 @@
  * shown twice would be noticed, one that is missed is still unread when its reader looks; the operator is told.
  */
 
+import type { Outside } from '../../kernel/outside.ts';
+import type { ProblemName } from '../../kernel/problems.ts';
 import { backoff } from '../../log/log.ts';
 import { type Key, key, partition } from '../../table/keys.ts';
 import { isPassing, isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Item, Write } from '../../table/write.ts';
-import type { Outside } from '../outside.ts';
-import type { ProblemName } from '../problems.ts';
 import type { TokenKind } from './device.ts';
 
 /** What is to be told. */

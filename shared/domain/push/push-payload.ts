@@ -1,6 +1,6 @@
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
-import type { Outside } from '../outside.ts';
-import type { Realm } from '../realm/realm.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { Realm } from '../../model/realm/realm.ts';
 import type { ActiveDevice } from './device.ts';
 import type { KeyChest } from './key-chest.ts';
 

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { Outside, Vault } from '../../kernel/outside.ts';
+import { badRequest } from '../../kernel/problems.ts';
 import type { Change } from '../../log/commit.ts';
 import type { Write } from '../../table/write.ts';
-import type { Outside, Vault } from '../outside.ts';
-import { badRequest } from '../problems.ts';
 import { type Device, type DeviceChanges, deviceEvent, deviceKey } from './device.ts';
 import { type KeyChest, newChest, openChest, type StoredChest } from './key-chest.ts';
 import type { GivenKey, GivenPush } from './push-form.ts';

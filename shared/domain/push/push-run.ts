@@ -1,6 +1,6 @@
+import type { Outside } from '../../kernel/outside.ts';
+import { carryOut } from '../../log/carry-out.ts';
 import { runPool } from '../../pool.ts';
-import type { Outside } from '../outside.ts';
-import { carryOut } from '../realm/carry-out.ts';
 import { follow } from './follower.ts';
 import { dropHolders } from './holders.ts';
 import type { Nudge } from './nudge.ts';

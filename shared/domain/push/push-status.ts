@@ -1,8 +1,8 @@
+import type { Commit } from '../../log/bulk.ts';
 import { ConflictError } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
+import type { Realm } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
-import type { Commit } from '../bulk.ts';
-import type { Realm } from '../realm/realm.ts';
 
 /** What the relay says of an organization: whether it serves it, and until when (seconds since 1970) if that ends. */
 export interface PushStatus {

@@ -1,10 +1,10 @@
-import type { Outside, Queues } from '../outside.ts';
-import { refusal } from '../problems.ts';
-import { carryOut } from '../realm/carry-out.ts';
+import type { Outside, Queues } from '../../kernel/outside.ts';
+import { refusal } from '../../kernel/problems.ts';
+import { carryOut } from '../../log/carry-out.ts';
+import { hasRelay } from '../../model/realm/push-settings.ts';
 import { type ActiveDevice, type Device, isActiveDevice } from './device.ts';
 import { sendNudge } from './nudge.ts';
 import { jobKey, newJob, type PushJob } from './push-job.ts';
-import { hasRelay } from './push-settings.ts';
 
 /** The devices that a test goes to: the one that was named, or all that can get it (wire facts 12.2). */
 export function accessTestDevices(devices: readonly Device[], deviceId: number | undefined): ActiveDevice[] {

@@ -1,4 +1,4 @@
-import { firstCodePoints } from '../folding.ts';
+import { firstCodePoints } from '../../kernel/folding.ts';
 
 /** Characters of a message that a notification shows. */
 const SHOWN = 200;

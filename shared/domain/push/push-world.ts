@@ -1,5 +1,5 @@
+import type { Outside, Queues, Secrets, Vault } from '../../kernel/outside.ts';
 import type { Log } from '../../log/log.ts';
-import type { Outside, Queues, Secrets, Vault } from '../outside.ts';
 
 /** What the worker of push notifications uses besides the table. */
 export interface PushTools {

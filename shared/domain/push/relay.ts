@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import type { Environment } from '../../environment.ts';
 import { outgoing, Unreachable } from '../../http/outgoing.ts';
-import type { Environment } from '../environment.ts';
-import type { Secrets } from '../outside.ts';
-import { REFERENCE_VERSION } from '../realm/realm.ts';
+import type { Secrets } from '../../kernel/outside.ts';
+import { REFERENCE_VERSION } from '../../model/realm/realm.ts';
 import type { PushStatus } from './push-status.ts';
 
 /** The longest that the relay may take for an answer, ms (wire facts 2). */

@@ -1,8 +1,8 @@
+import type { Outside, Queues } from '../../kernel/outside.ts';
+import { carryOut } from '../../log/carry-out.ts';
 import { isAnythingAfter } from '../../log/run.ts';
 import { runPool } from '../../pool.ts';
 import { key, partition } from '../../table/keys.ts';
-import type { Outside, Queues } from '../outside.ts';
-import { carryOut } from '../realm/carry-out.ts';
 import { loadFollower } from './follower.ts';
 import { sendNudge } from './nudge.ts';
 import { loadJobs } from './push-job.ts';

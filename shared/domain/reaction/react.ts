@@ -1,19 +1,10 @@
+import { folded } from '../../kernel/folding.ts';
+import type { Resolved } from '../../kernel/pointer.ts';
+import { badRequest, refusal } from '../../kernel/problems.ts';
 import { type Change, ConflictError } from '../../log/commit.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
-import type { Caller } from '../caller.ts';
-import type { Target } from '../fetch/message-target.ts';
-import type { Reader } from '../fetch/reader.ts';
-import { folded } from '../folding.ts';
-import { hearersOf } from '../message/message-hearers.ts';
-import { messageKey, stillThere } from '../message/message-key.ts';
-import type { Resolved } from '../pointer.ts';
-import { badRequest, refusal } from '../problems.ts';
-import { doSetVisibility, type UserTopic } from '../topic/user-topic.ts';
-import { automaticPolicy, visibility } from '../topic/visibility.ts';
-import type { User } from '../user/user.ts';
-import { settingsOf } from '../user/user-settings.ts';
+import { hearersOf } from '../../model/message/message-hearers.ts';
+import { messageKey, stillThere } from '../../model/message/message-key.ts';
 import {
   attributeInMessage,
   type Emoji,
@@ -22,8 +13,8 @@ import {
   reactionsInMessage,
   type StoredReaction,
   storedInMessage,
-} from './reaction.ts';
-import { checkEmoji } from './reaction-emoji.ts';
+} from '../../model/message/reaction.ts';
+import { checkEmoji } from '../../model/message/reaction-emoji.ts';
 import {
   doReact,
   doUnreact,
@@ -32,7 +23,16 @@ import {
   loadReactionState,
   type ReactionState,
   withEmoji,
-} from './reaction-store.ts';
+} from '../../model/message/reaction-store.ts';
+import { doSetVisibility, type UserTopic } from '../../model/message/user-topic.ts';
+import { automaticPolicy, visibility } from '../../model/message/visibility.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { User } from '../../model/user/user.ts';
+import { settingsOf } from '../../model/user/user-settings.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import type { Target } from '../reader/message-target.ts';
+import type { Reader } from '../reader/reader.ts';
 
 /** Most reactions to one message: all of them are told with it, and a reply has a limit. */
 const MOST_REACTIONS = 2_000;

@@ -1,15 +1,15 @@
-import type { Channel, Subscription } from '../channel/channel.ts';
-import { hasMetadataAccess } from '../channel/channel-access.ts';
-import { channelObject } from '../channel/channel-object.ts';
-import { folderObjects, loadFolders } from '../channel/folder.ts';
-import { isGuest } from '../permission.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import { hasMetadataAccess } from '../../model/channel/channel-access.ts';
+import { channelObject } from '../../model/channel/channel-object.ts';
+import { folderObjects, loadFolders } from '../../model/channel/folder.ts';
+import { isGuest } from '../../model/permission/permission.ts';
 import {
   byName,
   type CountedChannel,
   splitChannels,
   subscriptionObject,
   withoutNull,
-} from '../subscription/subscription-object.ts';
+} from '../../model/subscription/subscription-object.ts';
 import type { Asking, Section } from './initial-section.ts';
 
 /** Lists of subscribers that are asked for at once, one query each: when more wait for a connection, the client warns. */

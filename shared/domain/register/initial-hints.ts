@@ -1,8 +1,8 @@
+import type { Outside } from '../../kernel/outside.ts';
+import type { Channel } from '../../model/channel/channel.ts';
+import type { Group } from '../../model/group/group.ts';
 import { partition } from '../../table/keys.ts';
-import type { Channel } from '../channel/channel.ts';
-import { Reader } from '../fetch/reader.ts';
-import type { Group } from '../group/group.ts';
-import type { Outside } from '../outside.ts';
+import { Reader } from '../reader/reader.ts';
 
 /**
  * What the state probably rests on, read before the cursor of the queue is fixed. The state may not be made of it

@@ -1,17 +1,17 @@
+import { systemGroups } from '../../model/permission/system-group.ts';
+import { domainObject, loadDomains } from '../../model/realm/domains.ts';
+import { legacyPolicies } from '../../model/realm/legacy-policies.ts';
+import { pushSettings } from '../../model/realm/push-settings.ts';
+import { derivedSettings, EMPTY_TOPIC_NAME, limits } from '../../model/realm/realm.ts';
+import { videoChatProviders } from '../../model/realm/video-chat.ts';
+import { isWebPublicEnabled } from '../../model/realm/web-public.ts';
+import { organizationIcon } from '../../model/user/avatar.ts';
 import { loadTokenPresence } from '../calls/call-token.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
-import { systemGroups } from '../group/system-group.ts';
 import { OFFLINE } from '../presence/presence-object.ts';
 import { externalAccounts } from '../profile/external-account.ts';
-import { pushSettings } from '../push/push-settings.ts';
-import { domainObject, loadDomains } from '../realm/domains.ts';
-import { legacyPolicies } from '../realm/legacy-policies.ts';
-import { derivedSettings, EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';
-import { supportedSettings } from '../realm/supported-settings.ts';
-import { videoChatProviders } from '../realm/video-chat.ts';
-import { isWebPublicEnabled } from '../realm/web-public.ts';
-import { organizationIcon } from '../user/avatar.ts';
 import type { Asking, Section } from './initial-section.ts';
+import { supportedSettings } from './supported-settings.ts';
 
 /** Largest file (MiB) that a request can carry here. */
 const FILES = 5;

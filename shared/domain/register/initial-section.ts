@@ -1,12 +1,12 @@
-import type { Caller } from '../caller.ts';
-import type { FirstMessages } from '../channel/first-messages.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { UserTopic } from '../../model/message/user-topic.ts';
+import type { CountedChannel, Subscriptions } from '../../model/subscription/subscription-object.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { User } from '../../model/user/user.ts';
+import type { UserSettings } from '../../model/user/user-settings.ts';
 import type { Capability } from '../event/event-queue.ts';
-import type { Reader } from '../fetch/reader.ts';
-import type { Outside } from '../outside.ts';
-import type { CountedChannel, Subscriptions } from '../subscription/subscription-object.ts';
-import type { UserTopic } from '../topic/user-topic.ts';
-import type { User } from '../user/user.ts';
-import type { UserSettings } from '../user/user-settings.ts';
+import type { FirstMessages } from '../reader/first-messages.ts';
+import type { Reader } from '../reader/reader.ts';
 import type { Hints } from './initial-hints.ts';
 
 /** What the state is told of: who asks, and how they want it. */

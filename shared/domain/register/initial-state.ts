@@ -1,7 +1,7 @@
-import { FirstMessages } from '../channel/first-messages.ts';
-import { Reader } from '../fetch/reader.ts';
-import { loadChannels, loadFormer, loadSubscriberIds } from '../subscription/subscription-object.ts';
-import { loadUsers } from '../user/user-list.ts';
+import { loadChannels, loadFormer, loadSubscriberIds } from '../../model/subscription/subscription-object.ts';
+import { loadUsers } from '../../model/user/user-list.ts';
+import { FirstMessages } from '../reader/first-messages.ts';
+import { Reader } from '../reader/reader.ts';
 import { channelSections } from './initial-channels.ts';
 import { deviceSections } from './initial-devices.ts';
 import { loadPolicies, messageSections } from './initial-messages.ts';

@@ -1,11 +1,11 @@
+import type { Outside } from '../../kernel/outside.ts';
 import { commit, MOST_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
-import { loadLeft, loadRemoved, MOST_EDITS, makeRoom, planRemoval } from '../message/message-removal.ts';
-import type { Outside } from '../outside.ts';
-import { MOST_PARTICIPANTS } from '../topic/topic-leave.ts';
-import type { Limit } from './retention-limit.ts';
+import type { Limit } from '../../model/channel/retention-limit.ts';
+import { MOST_PARTICIPANTS } from '../../model/message/topic-leave.ts';
+import { loadLeft, loadRemoved, MOST_EDITS, makeRoom, planRemoval } from '../edit/message-removal.ts';
 
 /** Messages of one conversation that are removed in one transaction. */
 export type Step = readonly [MessageSlot, ...MessageSlot[]];

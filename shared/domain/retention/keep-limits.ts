@@ -1,13 +1,13 @@
+import type { Outside } from '../../kernel/outside.ts';
 import { type Log, uncountMessages } from '../../log/log.ts';
+import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
+import { rememberedFirst } from '../../model/channel/first-message.ts';
+import { dueAt, limitOfOrganization } from '../../model/channel/retention-limit.ts';
+import { type Limited, loadLimited, noteProgress } from '../../model/channel/retention-list.ts';
+import { AT_ONCE, readMessages } from '../../model/message/message-index.ts';
+import type { Realm } from '../../model/realm/realm.ts';
 import { runPool } from '../../pool.ts';
 import { key, partition } from '../../table/keys.ts';
-import type { Channel, ChannelCount } from '../channel/channel.ts';
-import { rememberedFirst } from '../channel/first-message.ts';
-import { AT_ONCE, readMessages } from '../message/message-index.ts';
-import type { Outside } from '../outside.ts';
-import type { Realm } from '../realm/realm.ts';
-import { dueAt, limitOfOrganization } from './retention-limit.ts';
-import { type Limited, loadLimited, noteProgress } from './retention-list.ts';
 import { expireDirect, expireInChannel, type Visit } from './walk.ts';
 
 /** Organizations that are visited at once. */

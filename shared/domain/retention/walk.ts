@@ -1,14 +1,19 @@
+import type { Outside } from '../../kernel/outside.ts';
 import { ConflictError } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
+import type { Channel } from '../../model/channel/channel.ts';
+import {
+  dueAt,
+  type Limit,
+  limitOfChannel,
+  limitOfOrganization,
+} from '../../model/channel/retention-limit.ts';
+import { inIndex, readMessages } from '../../model/message/message-index.ts';
+import type { Realm } from '../../model/realm/realm.ts';
 import { key, LARGEST_NUMBER, padded, partition } from '../../table/keys.ts';
-import type { Channel } from '../channel/channel.ts';
-import { inIndex, readMessages } from '../message/message-index.ts';
-import type { Outside } from '../outside.ts';
-import type { Realm } from '../realm/realm.ts';
 import { expire, stepsOf } from './expire.ts';
-import { dueAt, type Limit, limitOfChannel, limitOfOrganization } from './retention-limit.ts';
 
 /** A visit to messages that have a limit, in a run that ends. */
 export interface Visit {

@@ -1,12 +1,12 @@
+import type { Outside } from '../../kernel/outside.ts';
 import { commit, MOST_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { Rendered } from '../../markdown/render.ts';
+import { directConversation } from '../../model/message/conversation.ts';
+import type { Conversation } from '../../model/message/direct.ts';
 import { runPool } from '../../pool.ts';
 import { key } from '../../table/keys.ts';
-import { directConversation } from '../message/conversation.ts';
-import type { Outside } from '../outside.ts';
-import type { Conversation } from './direct.ts';
 import { type Draft, doSend } from './send.ts';
 import { directDelivery } from './send-direct.ts';
 import { type SendToken, type Sent, sentKey } from './sent.ts';

@@ -1,9 +1,9 @@
-import { channelNameProblem } from '../channel/channel.ts';
-import { unprintableAt } from '../folding.ts';
-import { isWithin, usualBounds } from '../json-text.ts';
-import type { LookupKey } from '../pointer.ts';
-import { badRequest } from '../problems.ts';
-import { limits } from '../realm/realm.ts';
+import { unprintableAt } from '../../kernel/folding.ts';
+import { isWithin, usualBounds } from '../../kernel/json-text.ts';
+import type { LookupKey } from '../../kernel/pointer.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import { channelNameProblem } from '../../model/channel/channel.ts';
+import { limits } from '../../model/realm/realm.ts';
 
 /** A channel as a sender names it, before anything is looked up (wire facts 3.2). */
 export type ChannelRecipient =

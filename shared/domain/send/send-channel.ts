@@ -1,22 +1,32 @@
+import { folded } from '../../kernel/folding.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { Resolved } from '../../kernel/pointer.ts';
+import { type Refusal, refusal } from '../../kernel/problems.ts';
 import { type Rendered, render } from '../../markdown/render.ts';
+import {
+  type Channel,
+  type ChannelCount,
+  checkChannelName,
+  type Subscription,
+} from '../../model/channel/channel.ts';
+import { hasMetadataAccess } from '../../model/channel/channel-access.ts';
+import {
+  checkPosting,
+  checkTopicCreation,
+  checkTopicsPolicy,
+  type Posting,
+} from '../../model/channel/posting.ts';
+import { topicConversation } from '../../model/message/conversation.ts';
+import { doArrive, type Topic } from '../../model/message/topic.ts';
+import { doSetVisibility, type UserTopic } from '../../model/message/user-topic.ts';
+import { automaticPolicy, type Visibility, visibility } from '../../model/message/visibility.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { settingsOf, type UserSettings } from '../../model/user/user-settings.ts';
 import { key } from '../../table/keys.ts';
-import type { Caller } from '../caller.ts';
-import { type Channel, type ChannelCount, checkChannelName, type Subscription } from '../channel/channel.ts';
-import { hasMetadataAccess } from '../channel/channel-access.ts';
-import { checkPosting, checkTopicCreation, checkTopicsPolicy, type Posting } from '../channel/posting.ts';
-import { folded } from '../folding.ts';
-import { isId } from '../id.ts';
-import { topicConversation } from '../message/conversation.ts';
-import type { Outside } from '../outside.ts';
-import type { Resolved } from '../pointer.ts';
-import { type Refusal, refusal } from '../problems.ts';
-import { doArrive, type Topic } from '../topic/topic.ts';
-import { doSetVisibility, type UserTopic } from '../topic/user-topic.ts';
-import { automaticPolicy, type Visibility, visibility } from '../topic/visibility.ts';
-import { settingsOf, type UserSettings } from '../user/user-settings.ts';
-import { type Crowd, checkGroupMentions, checkWildcards } from './mention-permission.ts';
-import { followersOf, loadMentionable, type Mentionable } from './mentioned.ts';
-import { foundFor, type Named, namedUserIds } from './naming.ts';
+import { type Crowd, checkGroupMentions, checkWildcards } from '../mention/mention-permission.ts';
+import { followersOf, loadMentionable, type Mentionable } from '../mention/mentioned.ts';
+import { foundFor, type Named, namedUserIds } from '../mention/naming.ts';
 import type { ChannelRecipient } from './recipient.ts';
 import type { Delivery, Draft } from './send.ts';
 

@@ -1,17 +1,22 @@
+import { firstCodePoints } from '../../kernel/folding.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { Resolved } from '../../kernel/pointer.ts';
+import { badRequest } from '../../kernel/problems.ts';
 import { type Rendered, render } from '../../markdown/render.ts';
+import { directConversation } from '../../model/message/conversation.ts';
+import {
+  type Conversation,
+  checkDirectPermission,
+  checkRecipients,
+  doArriveDirect,
+} from '../../model/message/direct.ts';
+import { limits } from '../../model/realm/realm.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { Account, User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import type { Caller } from '../caller.ts';
-import { firstCodePoints } from '../folding.ts';
-import { isId } from '../id.ts';
-import { directConversation } from '../message/conversation.ts';
-import type { Outside } from '../outside.ts';
-import type { Resolved } from '../pointer.ts';
-import { badRequest } from '../problems.ts';
-import { limits } from '../realm/realm.ts';
-import type { Account, User } from '../user/user.ts';
-import { type Conversation, checkDirectPermission, checkRecipients, doArriveDirect } from './direct.ts';
-import { checkGroupMentions } from './mention-permission.ts';
-import { foundFor, type Named } from './naming.ts';
+import { checkGroupMentions } from '../mention/mention-permission.ts';
+import { foundFor, type Named } from '../mention/naming.ts';
 import { checkSize, type DirectRecipient } from './recipient.ts';
 import type { Delivery, Draft } from './send.ts';
 

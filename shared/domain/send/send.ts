@@ -2,9 +2,9 @@ import type { Change } from '../../log/commit.ts';
 import type { Message } from '../../log/message.ts';
 import type { EventEntry, MessageEntry } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
+import { mentionsIn } from '../../model/message/mentions.ts';
+import type { Visibility } from '../../model/message/visibility.ts';
 import type { Write } from '../../table/write.ts';
-import { mentionsIn } from '../message/mentions.ts';
-import type { Visibility } from '../topic/visibility.ts';
 import { rememberSent, type SendToken } from './sent.ts';
 
 /** What the sender's request says of a message, whatever its kind. */

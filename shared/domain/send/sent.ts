@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { badRequest } from '../../kernel/problems.ts';
+import type { Visibility } from '../../model/message/visibility.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { badRequest } from '../problems.ts';
-import type { Visibility } from '../topic/visibility.ts';
 import type { Recipient } from './recipient.ts';
 
 /** A send that was done, remembered under its sender, so that a retry gets the same answer (DESIGN 5). */

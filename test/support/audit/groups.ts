@@ -1,9 +1,9 @@
 import { loadEmoji } from '../../../shared/domain/emoji/emoji.ts';
-import type { Group } from '../../../shared/domain/group/group.ts';
-import type { GroupSetting } from '../../../shared/domain/group/group-setting.ts';
-import { type GroupUse, namedGroupsIn } from '../../../shared/domain/group/group-use.ts';
-import { isSystemGroup } from '../../../shared/domain/group/system-group.ts';
-import type { GroupGraph } from '../../../shared/domain/group-graph.ts';
+import type { GroupGraph } from '../../../shared/kernel/group-graph.ts';
+import type { Group } from '../../../shared/model/group/group.ts';
+import { type GroupUse, namedGroupsIn } from '../../../shared/model/group/group-use.ts';
+import type { GroupSetting } from '../../../shared/model/permission/group-setting.ts';
+import { isSystemGroup } from '../../../shared/model/permission/system-group.ts';
 import { key, partition, sortPrefix } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import type { Ledger } from './ledger.ts';

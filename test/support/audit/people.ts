@@ -1,8 +1,8 @@
-import type { Subscription } from '../../../shared/domain/channel/channel.ts';
-import { folded } from '../../../shared/domain/folding.ts';
-import type { OwnedBot } from '../../../shared/domain/user/bot.ts';
-import { isHumanOwner } from '../../../shared/domain/user/owner-count.ts';
-import type { Account, User } from '../../../shared/domain/user/user.ts';
+import type { OwnedBot } from '../../../shared/domain/account/bot.ts';
+import { folded } from '../../../shared/kernel/folding.ts';
+import type { Subscription } from '../../../shared/model/channel/channel.ts';
+import { isHumanOwner } from '../../../shared/model/user/owner-count.ts';
+import type { Account, User } from '../../../shared/model/user/user.ts';
 import { key, partition, sortPrefix } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import type { Ledger } from './ledger.ts';

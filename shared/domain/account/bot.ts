@@ -1,0 +1,135 @@
+import { badRequest, refusal } from '../../kernel/problems.ts';
+import type { EventEntry } from '../../log/slot.ts';
+import { hasMetadataAccess, loadChannel, type Seen } from '../../model/channel/channel-access.ts';
+import { holdsUnlessGuest, isAdministrator, type Standing } from '../../model/permission/permission.ts';
+import { checkManages } from '../../model/user/account-management.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { User } from '../../model/user/user.ts';
+import { MOST_BOTS } from '../../model/user/user-active.ts';
+import { isLocalPart } from '../../model/user/user-text.ts';
+import { key, partition, sortPrefix } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+
+/** What the owner of a bot has set for it. */
+export interface BotSettings {
+  readonly sendingChannelId?: number;
+  readonly eventsChannelId?: number;
+  readonly allPublicChannels?: true;
+}
+
+/** That somebody owns a bot, stored as the inverse of what the bot says of its owner. */
+export interface OwnedBot extends BotSettings {
+  readonly userId: number;
+}
+
+/** Makes somebody the owner of a bot. */
+export const ownBot = (realm: string, ownerId: number, bot: OwnedBot): Write => ({
+  put: key('bot', { realm, ownerId, userId: bot.userId }),
+  item: { ...bot },
+});
+
+/** The bots that somebody owns, active or not, with what is set for them. One round trip. */
+export const loadOwnedBots = (table: Table, realm: string, ownerId: number): Promise<OwnedBot[]> =>
+  table.all<OwnedBot>({ pk: partition('bot', { realm }), prefix: sortPrefix('bot', { ownerId }) });
+
+/** All bots that anybody owns, active or not, with what is set for them. One round trip. */
+export const loadAllBots = (table: Table, realm: string): Promise<OwnedBot[]> =>
+  table.all<OwnedBot>({ pk: partition('bot', { realm }) });
+
+/** The channels that are set for bots, as their owner sees them. One round trip. */
+export async function loadBotChannels(
+  table: Table,
+  realm: string,
+  ownerId: number,
+  bots: readonly OwnedBot[],
+): Promise<ReadonlyMap<number, Seen>> {
+  const ids = bots.flatMap(({ sendingChannelId, eventsChannelId }) => [
+    ...(sendingChannelId === undefined ? [] : [sendingChannelId]),
+    ...(eventsChannelId === undefined ? [] : [eventsChannelId]),
+  ]);
+  const channels = await Promise.all(
+    [...new Set(ids)].map((channelId) => loadChannel(table, realm, channelId, ownerId)),
+  );
+  return new Map(channels.flatMap((seen) => (seen ? [[seen.channel.channelId, seen] as const] : [])));
+}
+
+/** What is set for a bot, as its owner is told: the name of a channel that they may not know any more is left out. */
+export function botDefaults(owner: Standing, bot: BotSettings, channels: ReadonlyMap<number, Seen>) {
+  const nameOf = (channelId: number | undefined): string | null => {
+    const seen = channelId === undefined ? undefined : channels.get(channelId);
+    return seen && hasMetadataAccess(owner, seen) ? seen.channel.name : null;
+  };
+  return {
+    default_sending_stream: nameOf(bot.sendingChannelId),
+    default_events_register_stream: nameOf(bot.eventsChannelId),
+    default_all_public_streams: bot.allPublicChannels ?? false,
+  };
+}
+
+/** Where bots have their addresses if the organization has no host that can be the domain of one. Nobody can get mail there. */
+const NO_DOMAIN = 'parlance.invalid';
+
+/**
+ * The address of a bot of this short name, in an organization with this host of its own (`ownHost`). Whoever could
+ * choose the domain could give a bot the address of somebody else.
+ */
+export function checkBotEmail(shortName: string, host: string | undefined): string {
+  const local = `${shortName.trim()}-bot`;
+  if (shortName.trim() === '' || !isLocalPart(local)) {
+    throw badRequest('The short name must be the beginning of an email address.');
+  }
+  const isDomain = host !== undefined && host.length <= 180 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host);
+  return `${local}@${isDomain ? host : NO_DOMAIN}`;
+}
+
+/** Decides on the kind of a bot: the two that need nothing but a key. */
+export function checkBotType(given: number): 1 | 2 {
+  if (given === 1 || given === 2) return given;
+  throw badRequest("'bot_type' must be 1 (a general bot) or 2 (an incoming webhook).");
+}
+
+/** Decides whether somebody has room for one more bot. */
+export function checkRoomForBot({ bots }: Pick<User, 'bots'>): void {
+  if (bots !== undefined && bots.size >= MOST_BOTS) {
+    throw badRequest(`One person can have at most ${MOST_BOTS} bots, including deactivated ones.`);
+  }
+}
+
+/** Decides whether the caller may create bots, or take one up again. Guests never may. */
+export function checkMayCreateBots({ standing, realm }: Pick<Caller, 'standing' | 'realm'>): void {
+  if (!holdsUnlessGuest(standing, realm.settings.can_create_bots_group)) {
+    throw refusal('insufficientPermission');
+  }
+}
+
+/** The bot, for someone who may manage it (`checkManages`). */
+export function accessBot(
+  caller: Pick<Caller, 'user' | 'standing'>,
+  target: User | undefined,
+  owner: User | undefined,
+): User {
+  // The bot of the service has no owner, and is nobody's to decide about.
+  if (target?.ownerId === undefined) throw badRequest('There is no such bot.');
+  checkManages(caller, target, owner);
+  return target;
+}
+
+/** Tells those who may decide about a bot that there is one more. An owner who is an administrator hears it once. */
+export function botAddedEvents(
+  owner: Pick<Standing, 'userId' | 'role'>,
+  userId: number,
+  defaults: ReturnType<typeof botDefaults>,
+): EventEntry[] {
+  const payload = {
+    type: 'realm_bot',
+    op: 'add',
+    bot: { user_id: userId, ...defaults, services: [] },
+  };
+  return [
+    { kind: 'event', hearers: { everyone: 'administrators' }, payload },
+    ...(isAdministrator(owner)
+      ? []
+      : [{ kind: 'event' as const, hearers: { users: [owner.userId] }, payload }]),
+  ];
+}

@@ -1,0 +1,99 @@
+import { folded } from '../../kernel/folding.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import type { Commit } from '../../log/bulk.ts';
+import { ConflictError, commit } from '../../log/commit.ts';
+import type { Log } from '../../log/log.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { isMilestone, keepSolid } from '../../log/solid.ts';
+import type { Role } from '../../model/permission/system-group.ts';
+import type { Realm } from '../../model/realm/realm.ts';
+import { type Account, isSystemBot, type User } from '../../model/user/user.ts';
+import { checkEmail, checkFullName } from '../../model/user/user-text.ts';
+import { key } from '../../table/keys.ts';
+import { changeKey } from './api-key-change.ts';
+import { addPerson, loadNewcomerGround } from './user-add.ts';
+
+/*
+ * What the operator of a service does to accounts, whose right to it is that they reach the table.
+ */
+
+/** An account, and the key that is told this once. */
+export interface KeyedAccount {
+  /** The address as it is stored. */
+  readonly email: string;
+  readonly apiKey: string;
+  readonly userId: number;
+}
+
+/**
+ * Adds a person to an organization as `POST /users` does, and tells everybody. Refuses what that refuses, but the
+ * operator may make owners.
+ */
+export async function addPersonAsOperator(
+  outside: Outside,
+  realmId: string,
+  given: { readonly email: string; readonly fullName: string; readonly role: Role },
+): Promise<KeyedAccount> {
+  const { table } = outside;
+  const person = { ...given, email: checkEmail(given.email), fullName: checkFullName(given.fullName) };
+  return retryOnConflict(outside, async () => {
+    const [stored, account, ground] = await Promise.all([
+      table.get<Realm>(key('realm', { realm: realmId })),
+      table.get<Account>(key('account', { realm: realmId, email: folded(person.email) })),
+      loadNewcomerGround(table, realmId),
+    ]);
+    if (stored === undefined || stored.deactivated) throw badRequest('This organization is out of service.');
+    const organization = { realmId, realm: stored };
+    const isTaken = account !== undefined;
+    const made = await addPerson(outside, organization, commitOf(outside, realmId), person, {
+      ...ground,
+      isTaken,
+    });
+    return { email: person.email, ...made };
+  });
+}
+
+/** Commits to the log of an organization as a request does. */
+function commitOf(outside: Outside, realm: string): Commit {
+  const log: Log = { table: outside.table, realm, now: outside.now, wait: outside.wait };
+  return async (count, plan) => {
+    let used: readonly number[] = [];
+    const result = await commit(log, count, (numbers) => {
+      used = numbers;
+      return plan(numbers);
+    });
+    // Like after every other commit, for the next registration.
+    if (isMilestone(used)) {
+      await keepSolid(log).catch((error: Error) => outside.report({ level: 'WARN', solid: error.message }));
+    }
+    return result;
+  };
+}
+
+/**
+ * Gives an active account of an organization a new key, whoever it belongs to; the old one is out at once. Of two that
+ * do it at once, one has a key and the other is refused.
+ */
+export async function renewKeyAsOperator(
+  outside: Outside,
+  realm: string,
+  given: string,
+): Promise<KeyedAccount> {
+  const { table } = outside;
+  const address = checkEmail(given);
+  const account = await table.get<Account>(key('account', { realm, email: folded(address) }));
+  const user = account && (await table.get<User>(key('user', { realm, userId: account.userId })));
+  if (account === undefined || user === undefined) {
+    throw badRequest(`There is no account with the address '${address}' in this organization.`);
+  }
+  if (isSystemBot(user)) throw badRequest('The bot of the service itself has no key.');
+  if (!user.isActive) throw badRequest(`The account '${address}' is deactivated: a key would be of no use.`);
+  try {
+    const apiKey = await changeKey(outside, realm, user.email, account.keyDigest);
+    return { email: user.email, apiKey, userId: user.userId };
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    throw badRequest(`Somebody else changed the key of '${address}' at the same moment: do it again.`);
+  }
+}

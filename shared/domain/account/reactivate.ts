@@ -1,0 +1,132 @@
+import { folded } from '../../kernel/folding.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { Step } from '../../log/in-order.ts';
+import type { Subscription } from '../../model/channel/channel.ts';
+import { activeGroupEvents } from '../../model/group/role-groups.ts';
+import { isFullMember } from '../../model/permission/permission.ts';
+import { loadCurrent } from '../../model/subscription/subscription-object.ts';
+import { checkManages, loadBotOwner } from '../../model/user/account-management.ts';
+import { type Caller, directGroups } from '../../model/user/caller.ts';
+import { checkBotName, holdNamesakes, lookUpNamesakes, type Namesakes } from '../../model/user/namesakes.ts';
+import { isSystemBot, type User } from '../../model/user/user.ts';
+import { doActivate, doHaveBot, doLoseBot, personEvent } from '../../model/user/user-active.ts';
+import { noSuchAccount } from '../../model/user/user-list.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import { doWake } from '../subscribe/dormancy.ts';
+import { checkMayCreateBots, type OwnedBot, ownBot } from './bot.ts';
+
+/** What the return of an account is decided on. */
+export interface Return {
+  readonly target: User | undefined;
+  readonly subscriptions: readonly Subscription[];
+  /** The named groups that it is directly in. */
+  readonly groups: readonly number[];
+  readonly bot?: BotReturn;
+}
+
+/** What the return of a bot is decided on besides. */
+interface BotReturn {
+  readonly owner: User | undefined;
+  readonly owned: OwnedBot | undefined;
+  readonly namesakes: Namesakes;
+}
+
+/**
+ * Reads the ground of a return, after the account itself: its state tells what fell asleep since. One round trip, and
+ * another one for a bot whose name others bear.
+ */
+export async function loadReturn(outside: Outside, realm: string, target: User | undefined): Promise<Return> {
+  if (target === undefined) return { target, subscriptions: [], groups: [] };
+  const { table } = outside;
+  const { userId, ownerId, fullName } = target;
+  const [subscriptions, groups, bot] = await Promise.all([
+    loadCurrent(table, realm, userId),
+    directGroups(outside, realm, userId),
+    ownerId === undefined ? undefined : loadBotReturn(table, realm, { userId, ownerId, fullName }),
+  ]);
+  return { target, subscriptions, groups, ...(bot && { bot }) };
+}
+
+async function loadBotReturn(
+  table: Table,
+  realm: string,
+  { userId, ownerId, fullName }: Pick<User, 'userId' | 'fullName'> & { readonly ownerId: number },
+): Promise<BotReturn> {
+  const [owner, owned, namesakes] = await Promise.all([
+    loadBotOwner(table, realm, { ownerId }),
+    table.get<OwnedBot>(key('bot', { realm, ownerId, userId })),
+    lookUpNamesakes(table, realm, { userId, fullName }),
+  ]);
+  return { owner, owned, namesakes };
+}
+
+/**
+ * Decides whether the caller may bring the account back: they manage it, and for a bot as for creating one, whose name
+ * must be free. A bot whose owner is deactivated becomes the caller's, who needs the role that its owner had.
+ */
+export function checkReactivate(caller: Caller, { target, bot }: Return): User {
+  if (target === undefined || isSystemBot(target)) throw noSuchAccount(caller);
+  checkManages(caller, target, bot?.owner);
+  if (bot && !target.isActive) {
+    checkMayCreateBots(caller);
+    checkBotName(target.fullName, bot.namesakes);
+  }
+  return target;
+}
+
+/**
+ * Brings the account back: what it was subscribed to wakes, then its key is good again. A bot whose owner is not
+ * active becomes the caller's. There are no steps for an account that is active. `now` is in milliseconds.
+ */
+export function doReactivate(
+  { realmId: realm, realm: { settings }, user }: Pick<Caller, 'realmId' | 'realm' | 'user'>,
+  target: User,
+  { subscriptions, groups, bot }: Return,
+  now: number,
+): Step[] {
+  if (target.isActive) return [];
+  const ownerId = bot && (bot.owner?.isActive ? bot.owner.userId : user.userId);
+  const wakes = doWake(realm, subscriptions);
+  const isFull = isFullMember(target, settings.waiting_period_threshold, now);
+  const inGroups = activeGroupEvents('add_members', target, isFull, groups);
+  if (ownerId === undefined) return [...wakes, doActivate(realm, target, inGroups)];
+  const isHeir = ownerId !== target.ownerId;
+  const { writes, entries } = doActivate(realm, target, inGroups, isHeir ? { ownerId } : {});
+  return [
+    ...wakes,
+    {
+      writes: [
+        ...writes,
+        doHaveBot(realm, ownerId, target.userId),
+        ...(isHeir ? doChangeOwner(realm, target, ownerId, bot?.owned) : []),
+        ...(bot ? holdNamesakes(realm, target.fullName, bot.namesakes) : []),
+      ],
+      entries: [...entries, ...(isHeir ? [personEvent(target.userId, { bot_owner_id: ownerId })] : [])],
+    },
+  ];
+}
+
+/** Moves a bot from its owner to another one, with what was set for it; the bot itself is another write. */
+function doChangeOwner(
+  realm: string,
+  { userId, email, ownerId }: User,
+  to: number,
+  owned?: OwnedBot,
+): Write[] {
+  return [
+    { update: key('account', { realm, email: folded(email) }), change: { set: { ownerId: to } } },
+    ...(ownerId === undefined
+      ? []
+      : [{ delete: key('bot', { realm, ownerId, userId }) }, doLoseBot(realm, ownerId, userId)]),
+    ownBot(realm, to, { ...settingsIn(owned), userId }),
+  ];
+}
+
+/** What is set for a bot, without the key of the item that says so. */
+const settingsIn = (owned: OwnedBot | undefined): Omit<OwnedBot, 'userId'> => ({
+  ...(owned?.sendingChannelId !== undefined && { sendingChannelId: owned.sendingChannelId }),
+  ...(owned?.eventsChannelId !== undefined && { eventsChannelId: owned.eventsChannelId }),
+  ...(owned?.allPublicChannels && { allPublicChannels: true as const }),
+});

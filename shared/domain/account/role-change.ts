@@ -1,0 +1,149 @@
+import type { Outside } from '../../kernel/outside.ts';
+import { badRequest, refusal } from '../../kernel/problems.ts';
+import type { EventEntry } from '../../log/slot.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import { hasMetadataAccess } from '../../model/channel/channel-access.ts';
+import { roleGroupEvents } from '../../model/group/role-groups.ts';
+import { isFullMember, isOwner, type Standing, standingOf } from '../../model/permission/permission.ts';
+import { type Role, roles } from '../../model/permission/system-group.ts';
+import { loadCurrent } from '../../model/subscription/subscription-object.ts';
+import { type Caller, directGroups } from '../../model/user/caller.ts';
+import { countOwner, isHumanOwner, type OwnerCount, uncountOwner } from '../../model/user/owner-count.ts';
+import type { User } from '../../model/user/user.ts';
+import { personEvent } from '../../model/user/user-active.ts';
+import { key, partition } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+
+/** Decides that a number is a role, which only owners may give if it is theirs. */
+export function checkNewRole({ standing }: Pick<Caller, 'standing'>, given: number): Role {
+  const role = Object.values(roles).find((known) => known === given);
+  if (role === undefined) throw badRequest(`'role' must be one of ${Object.values(roles).join(', ')}.`);
+  if (role === roles.owner && !isOwner(standing)) throw refusal('notOwner');
+  return role;
+}
+
+/** What a change of somebody's role rests on besides them. */
+export interface RoleGround {
+  readonly owners: OwnerCount | undefined;
+  readonly channels: readonly Channel[];
+  /** What they are subscribed to. */
+  readonly subscriptions: readonly Subscription[];
+  /** The named groups that they are direct members of. */
+  readonly groups: readonly number[];
+}
+
+/** Reads the ground of a change of somebody's role. One round trip; it costs what the list of all channels costs. */
+export async function loadRoleGround(outside: Outside, realm: string, userId: number): Promise<RoleGround> {
+  const { table } = outside;
+  const [owners, channels, subscriptions, groups] = await Promise.all([
+    table.get<OwnerCount>(key('owners', { realm })),
+    table.all<Channel>({ pk: partition('channel', { realm }) }),
+    loadCurrent(table, realm, userId),
+    directGroups(outside, realm, userId),
+  ]);
+  return { owners, channels, subscriptions, groups };
+}
+
+/**
+ * Decides whether an administrator may give somebody this role: only owners make owners, and the last one stays.
+ * That nobody else may change owners is decided for all of their account.
+ */
+export function checkRoleChange(
+  caller: Pick<Caller, 'standing'>,
+  target: User,
+  given: number,
+  owners: OwnerCount | undefined,
+): Role {
+  const role = checkNewRole(caller, given);
+  const isGone = isHumanOwner(target) && target.isActive && role !== target.role;
+  if (isGone && (owners?.count ?? 0) <= 1) {
+    throw badRequest('The only owner of an organization must stay one.');
+  }
+  return role;
+}
+
+/**
+ * Gives somebody another role, and tells everybody. What `set` says belongs into the write of the account, which
+ * must be held to its being active or not, and to the role that it had. `now` is in milliseconds.
+ */
+export function doChangeRole(
+  { realmId, realm, graph }: Pick<Caller, 'realmId' | 'realm' | 'graph'>,
+  target: User,
+  role: Role,
+  { channels, subscriptions, groups }: RoleGround,
+  now: number,
+): {
+  readonly set: Pick<User, 'role'>;
+  readonly writes: readonly Write[];
+  readonly entries: readonly EventEntry[];
+} {
+  const { userId, isActive, isBot } = target;
+  const counts = isActive && !isBot;
+  const waitingDays = realm.settings.waiting_period_threshold;
+  const isFull = isFullMember(target, waitingDays, now);
+  const standingAs = (each: Role): Standing =>
+    standingOf({ ...target, role: each }, groups, graph, waitingDays, now);
+  const [before, after] = [standingAs(target.role), standingAs(role)];
+  const own = new Map(subscriptions.map((subscription) => [subscription.channelId, subscription]));
+  const sees = (who: Standing, channel: Channel): boolean =>
+    hasMetadataAccess(who, { channel, subscription: own.get(channel.channelId) });
+  const idsOf = (list: readonly Channel[]): number[] => list.map(({ channelId }) => channelId);
+  return {
+    set: { role },
+    writes: [
+      ...(counts && role === roles.owner ? [countOwner(realmId, userId)] : []),
+      ...(counts && target.role === roles.owner ? [uncountOwner(realmId, userId)] : []),
+    ],
+    entries: [
+      personEvent(userId, { role }),
+      // Those who are deactivated are in no group of a role.
+      ...(isActive ? roleGroupEvents(userId, role, isFull, target.role) : []),
+      ...sightEvents(
+        userId,
+        idsOf(channels.filter((channel) => !sees(before, channel) && sees(after, channel))),
+        idsOf(channels.filter((channel) => sees(before, channel) && !sees(after, channel))),
+      ),
+      ...defaultChannelEvents(userId, target.role, role),
+    ],
+  };
+}
+
+/** Tells somebody which channels they may know of from now on, and of which not any more. */
+function sightEvents(userId: number, gained: readonly number[], lost: readonly number[]): EventEntry[] {
+  const hearers = { users: [userId] };
+  return [
+    ...(gained.length > 0
+      ? [
+          {
+            kind: 'event' as const,
+            hearers,
+            payload: { type: 'stream', op: 'create', stream_ids: gained },
+            fill: 'channels' as const,
+          },
+        ]
+      : []),
+    ...(lost.length > 0
+      ? [
+          {
+            kind: 'event' as const,
+            hearers,
+            payload: {
+              type: 'stream',
+              op: 'delete',
+              stream_ids: lost,
+              streams: lost.map((stream_id) => ({ stream_id })),
+            },
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Guests are not told which channels newcomers are subscribed to. */
+function defaultChannelEvents(userId: number, before: Role, after: Role): EventEntry[] {
+  const isGuest = after === roles.guest;
+  if (isGuest === (before === roles.guest)) return [];
+  const payload = { type: 'default_streams', ...(isGuest && { default_streams: [] }) };
+  const hearers = { users: [userId] };
+  return [{ kind: 'event', hearers, payload, ...(!isGuest && { fill: 'defaultChannels' as const }) }];
+}

@@ -1,0 +1,113 @@
+import type { Outside } from '../../kernel/outside.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import type { Commit } from '../../log/bulk.ts';
+import type { Change } from '../../log/commit.ts';
+import { roleGroupEvents } from '../../model/group/role-groups.ts';
+import { isFullMember } from '../../model/permission/permission.ts';
+import {
+  checkAddressAllowed,
+  checkSameDomains,
+  type Domains,
+  loadDomains,
+} from '../../model/realm/domains.ts';
+import { type CountedChannel, loadChannels } from '../../model/subscription/subscription-object.ts';
+import { digestOf, newApiKey } from '../../model/user/api-key.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import { doJoin, entriesOfJoin, type Joining, type Newcomer } from '../subscribe/join.ts';
+import { doCreateUser, type NewUser } from './user-create.ts';
+
+/** The channels that everybody is subscribed to who comes new. */
+const defaultChannels = (channels: readonly CountedChannel[]): CountedChannel[] =>
+  channels.filter(({ channel }) => channel.isDefault && !channel.isArchived);
+
+/** Most channels of one transaction: each takes up to five writes, and the account takes some. */
+const MOST_CHANNELS = 18;
+
+/** What somebody new is decided on. */
+export interface NewcomerGround {
+  readonly channels: readonly CountedChannel[];
+  readonly domains: Domains;
+  /** There is an account with the address already. */
+  readonly isTaken: boolean;
+}
+
+/** Reads it but for the address. One round trip; it costs what the list of all channels costs. */
+export async function loadNewcomerGround(
+  table: Table,
+  realm: string,
+): Promise<Omit<NewcomerGround, 'isTaken'>> {
+  const [channels, domains] = await Promise.all([loadChannels(table, realm), loadDomains(table, realm)]);
+  return { channels, domains };
+}
+
+/**
+ * Makes an account for somebody whose name and role may be, unless their address is taken, or none that the
+ * organization takes. Returns its id and its key, which is known only here.
+ */
+export async function addPerson(
+  outside: Pick<Outside, 'now' | 'randomBytes'>,
+  organization: Pick<Caller, 'realmId' | 'realm'>,
+  commit: Commit,
+  person: Pick<NewUser, 'email' | 'fullName' | 'role'>,
+  { channels, domains, isTaken }: NewcomerGround,
+): Promise<{ readonly userId: number; readonly apiKey: string }> {
+  const { realmId, realm } = organization;
+  checkAddressAllowed(person.email, realm, domains);
+  if (isTaken) throw badRequest(`There is already an account with the address '${person.email}'.`);
+  const apiKey = newApiKey(outside);
+  const dateJoined = new Date(outside.now()).toISOString();
+  const user = { ...person, isBot: false, dateJoined, timezone: '' };
+  const ground = realm.settings.emails_restricted_to_domains ? [checkSameDomains(realmId, domains)] : [];
+  const userId = await addUser(
+    organization,
+    commit,
+    user,
+    digestOf(apiKey),
+    defaultChannels(channels),
+    ground,
+  );
+  return { userId, apiKey };
+}
+
+/**
+ * Adds a person to the organization and subscribes them to the default channels, in one transaction with the account
+ * unless they are very many. `ground` is what else must still hold then. Returns the id.
+ */
+async function addUser(
+  { realmId, realm }: Pick<Caller, 'realmId' | 'realm'>,
+  commit: Commit,
+  user: NewUser,
+  keyDigest: string,
+  defaults: readonly CountedChannel[],
+  ground: readonly Write[] = [],
+): Promise<number> {
+  const isFull = isFullMember(user, realm.settings.waiting_period_threshold, Date.parse(user.dateJoined));
+  const first = (numbers: readonly number[]): Change<number> => {
+    const userId = numbers[0] ?? 0;
+    const created = doCreateUser(realmId, userId, user, keyDigest);
+    const before = [...created.entries, ...roleGroupEvents(userId, user.role, isFull)];
+    const joinings = joiningsOf({ userId, isNewAccount: true }, defaults.slice(0, MOST_CHANNELS));
+    const joined =
+      joinings.length === 0 ? undefined : doJoin(realmId, joinings, (i) => numbers[before.length + i] ?? 0);
+    return {
+      writes: [...created.writes, ...(joined?.writes ?? []), ...ground],
+      entries: [...before, ...(joined?.entries ?? [])],
+      result: userId,
+    };
+  };
+  const userId = await commit(first([]).entries.length, first);
+  for (let start = MOST_CHANNELS; start < defaults.length; start += MOST_CHANNELS) {
+    const joinings = joiningsOf({ userId }, defaults.slice(start, start + MOST_CHANNELS));
+    await commit(entriesOfJoin(joinings), (numbers) => doJoin(realmId, joinings, (i) => numbers[i] ?? 0));
+  }
+  return userId;
+}
+
+/** The subscriptions of somebody who has just come. Their clients know of no channel so far, nor need to be told. */
+const joiningsOf = (
+  who: Pick<Newcomer, 'userId' | 'isNewAccount'>,
+  channels: readonly CountedChannel[],
+): Joining[] =>
+  channels.map((target) => ({ target, newcomers: [{ ...who, settings: {}, isNewToThem: false }] }));

@@ -1,0 +1,122 @@
+import type { Outside } from '../../kernel/outside.ts';
+import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
+import type { Step } from '../../log/in-order.ts';
+import type { Role } from '../../model/permission/system-group.ts';
+import { checkManages, loadBotOwner } from '../../model/user/account-management.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { checkBotName, loadNamesakes, type Namesakes } from '../../model/user/namesakes.ts';
+import { isSystemBot, type User } from '../../model/user/user.ts';
+import { loadTarget, noSuchUser, ownerIdOf, targetLookupKeys, userIdOf } from '../../model/user/user-list.ts';
+import { checkFullName } from '../../model/user/user-text.ts';
+import { key } from '../../table/keys.ts';
+import { checkRoleChange, doChangeRole, loadRoleGround, type RoleGround } from './role-change.ts';
+import { doRename } from './user-rename.ts';
+
+/** What an administrator may want of an account. */
+export interface UserUpdateAsked {
+  readonly full_name?: string;
+  readonly role?: number;
+}
+
+/** What it is decided on. */
+export interface UserUpdateGround {
+  readonly target: User | undefined;
+  /** Whose bot it is. */
+  readonly owner: User | undefined;
+  /** Read where a role is asked for. */
+  readonly role: RoleGround | undefined;
+  /** Who bears the name that is asked for. */
+  readonly namesakes: Namesakes | undefined;
+}
+
+/** What is decided; what stays as it was is absent. */
+export interface UserUpdate {
+  readonly target: User;
+  readonly fullName?: string;
+  readonly role?: Role;
+}
+
+/** The account, and the name that is asked for, as pointers to look up; refuses what cannot be a name. */
+export const updateLookupKeys = (user: string, asked: UserUpdateAsked): LookupKey[] => [
+  ...targetLookupKeys(user),
+  ...nameLookupKeys(asked),
+];
+
+const nameLookupKeys = ({ full_name: name }: UserUpdateAsked): LookupKey[] =>
+  name === undefined ? [] : [{ kind: 'fullName', name: checkFullName(name) }];
+
+/** Reads the ground for the account that a path names, after the look-up of `updatePointers`. One round trip. */
+export async function loadUserUpdate(
+  outside: Outside,
+  resolved: Resolved,
+  user: string,
+  asked: UserUpdateAsked,
+): Promise<UserUpdateGround> {
+  const userId = userIdOf(user, resolved);
+  if (userId === undefined) {
+    return { target: undefined, owner: undefined, role: undefined, namesakes: undefined };
+  }
+  const { realm } = resolved;
+  const [name] = nameLookupKeys(asked);
+  const bearers = name && resolved.follow<{ users?: ReadonlySet<number> }>(name)?.users;
+  const [target, owner, role, namesakes] = await Promise.all([
+    loadTarget(outside.table, user, resolved),
+    loadBotOwner(outside.table, realm, { ownerId: ownerIdOf(user, resolved) }),
+    asked.role === undefined ? undefined : loadRoleGround(outside, realm, userId),
+    name && loadNamesakes(outside.table, realm, bearers),
+  ]);
+  return { target, owner, role, namesakes };
+}
+
+/** Decides on a new name and a new role, for somebody who manages the account (`checkManages`). */
+export function checkUserUpdate(
+  caller: Pick<Caller, 'user' | 'standing'>,
+  { target, owner, role: ground, namesakes }: UserUpdateGround,
+  asked: UserUpdateAsked,
+): UserUpdate {
+  if (target === undefined || isSystemBot(target)) throw noSuchUser();
+  checkManages(caller, target, owner);
+  const fullName = asked.full_name === undefined ? target.fullName : checkFullName(asked.full_name);
+  const role =
+    asked.role === undefined ? target.role : checkRoleChange(caller, target, asked.role, ground?.owners);
+  if (target.isBot && target.isActive && fullName !== target.fullName && namesakes) {
+    checkBotName(fullName, namesakes);
+  }
+  return {
+    target,
+    ...(fullName !== target.fullName && { fullName }),
+    ...(role !== target.role && { role }),
+  };
+}
+
+/**
+ * Changes an account, held to what was seen of it, and tells everybody; `now` is in milliseconds. Undefined where
+ * nothing is different.
+ */
+export function doUpdateUser(
+  caller: Pick<Caller, 'realmId' | 'realm' | 'graph'>,
+  { target, fullName, role }: UserUpdate,
+  { role: ground, namesakes }: UserUpdateGround,
+  now: number,
+): Step | undefined {
+  const { userId, isActive } = target;
+  const parts = [
+    ...(role === undefined || ground === undefined ? [] : [doChangeRole(caller, target, role, ground, now)]),
+    ...(fullName === undefined
+      ? []
+      : [doRename(caller.realmId, target, fullName, target.isBot ? namesakes : undefined)]),
+  ];
+  if (parts.length === 0) return undefined;
+  return {
+    writes: [
+      {
+        update: key('user', { realm: caller.realmId, userId }),
+        change: { set: Object.assign({}, ...parts.map(({ set }) => set)) },
+        when: { equals: { isActive, role: target.role, fullName: target.fullName } },
+        inOrder: true,
+      },
+      ...parts.flatMap(({ writes }) => writes),
+    ],
+    entries: parts.flatMap(({ entries }) => entries),
+  };
+}

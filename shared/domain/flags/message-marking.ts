@@ -1,0 +1,249 @@
+import type { Outside } from '../../kernel/outside.ts';
+import { refusal } from '../../kernel/problems.ts';
+import type { Commit } from '../../log/bulk.ts';
+import { type Change, ConflictError } from '../../log/commit.ts';
+import type { MessageHead } from '../../log/message.ts';
+import { cameTo, mayRead } from '../../model/message/message-access.ts';
+import { readPlaceOf } from '../../model/message/message-head.ts';
+import { readHeads } from '../../model/message/message-index.ts';
+import { compactReadState } from '../../model/message/read-compact.ts';
+import { CROWDED, doMark, type ReadState } from '../../model/message/read-state.ts';
+import { doStar, doUnstar, loadStars } from '../../model/message/star.ts';
+import type { Standing } from '../../model/permission/permission.ts';
+import type { Write } from '../../table/write.ts';
+import { uniqueSorted } from '../../unique.ts';
+import { addresses, idsWhere } from '../fetch/narrow-match.ts';
+import { isUnreadBy } from '../reader/message-lanes.ts';
+import type { Reader } from '../reader/reader.ts';
+
+/** What is to become of some messages for one person. */
+export interface Marking {
+  readonly op: 'add' | 'remove';
+  readonly flag: 'read' | 'starred';
+  readonly ids: readonly number[];
+}
+
+/** What a marking is decided on. */
+export interface MarkingGround {
+  readonly heads: readonly MessageHead[];
+  readonly starred: ReadonlySet<number>;
+}
+
+/**
+ * Reads the messages and what decides whether the marking changes them, in one round trip if they are at most 500. A
+ * star is taken away without looking at them.
+ */
+export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): Promise<MarkingGround> {
+  const { table, realm, userId } = reader;
+  const needsMessages = flag === 'read' || op === 'add';
+  const [heads, starred] = await Promise.all([
+    needsMessages ? readHeads(table, realm, ids) : [],
+    flag === 'starred' ? loadStars(table, realm, userId, ids) : new Set<number>(),
+    needsMessages && reader.subscriptions(),
+    flag === 'read' && reader.states(),
+  ]);
+  return { heads, starred };
+}
+
+/** A marking that was decided on. */
+export interface Marked {
+  /** The messages that change, in id order. */
+  readonly ids: readonly number[];
+  /** Channels whose messages stay as they are, because unread ones are kept for subscribers only. */
+  readonly ignoredChannels: readonly number[];
+}
+
+/**
+ * Decides what a marking changes: what is so already stays as it is, and no client is told of it. A message that the
+ * caller cannot read cannot be marked as unread or starred; it is refused like one that does not exist. To mark it as
+ * read, or to take a star away, leaves it as it is.
+ */
+export async function checkMarking(
+  reader: Reader,
+  standing: Standing,
+  { op, flag, ids }: Marking,
+  { heads, starred }: MarkingGround,
+): Promise<Marked> {
+  if (flag === 'starred' && op === 'remove') return changing(ids.filter((id) => starred.has(id)));
+  if (flag === 'read' && op === 'add') return changing(await received(reader, heads, 'unread'));
+  const readable = await idsWhere(heads, (head) => mayRead(reader, standing, head));
+  if (ids.some((id) => !readable.has(id))) throw refusal('invalidMessages');
+  if (flag === 'starred') return changing(ids.filter((id) => !starred.has(id)));
+  const subscriptions = await reader.subscriptions();
+  const elsewhere = heads.flatMap(({ channelId }) =>
+    channelId === undefined || subscriptions.has(channelId) ? [] : channelId,
+  );
+  return changing(await received(reader, heads, 'read'), elsewhere);
+}
+
+/** The messages that came to the reader and are read, or are not. */
+async function received(
+  reader: Reader,
+  heads: readonly MessageHead[],
+  state: 'read' | 'unread',
+): Promise<number[]> {
+  const ids = await idsWhere(
+    heads,
+    async (head) => (await cameTo(reader, head)) && (await isUnreadBy(reader, head)) === (state === 'unread'),
+  );
+  return [...ids];
+}
+
+const changing = (ids: readonly number[], ignoredChannels: readonly number[] = []): Marked => ({
+  ids: uniqueSorted(ids),
+  ignoredChannels: uniqueSorted(ignoredChannels),
+});
+
+/** What one transaction holds: messages of one event, which fits into a slot, and items. */
+const MOST_MESSAGES = 1_000;
+const MOST_ITEMS = 90;
+
+/** The messages and items of one transaction, and what clients must know of messages that are unread again. */
+interface Part {
+  readonly ids: readonly number[];
+  readonly writes: readonly Write[];
+  readonly details?: Readonly<Record<string, object>>;
+}
+
+/** The changes that a marking is made of: one for each transaction, whole by itself. */
+export async function doMarking(
+  reader: Reader,
+  standing: Standing,
+  marking: Marking,
+  { ids }: Marked,
+  { heads }: MarkingGround,
+  now: number,
+): Promise<Change<void>[]> {
+  if (marking.flag === 'starred') {
+    const writes = starWrites(reader, ids, heads, marking.op, now);
+    return starParts(ids, writes).map((part) => changeOf(reader, marking, part));
+  }
+  const changing = new Set(ids);
+  const parts = readParts(
+    reader,
+    heads.filter(({ id }) => changing.has(id)),
+    marking.op,
+    now,
+  );
+  if (marking.op === 'add') return parts.map((part) => changeOf(reader, marking, part));
+  return Promise.all(
+    parts.map(async (part) => {
+      const ids = new Set(part.ids);
+      const own = heads.filter(({ id }) => ids.has(id));
+      return changeOf(reader, marking, { ...part, details: await unreadDetails(reader, standing, own) });
+    }),
+  );
+}
+
+/** One write for each of these ids. */
+function starWrites(
+  { realm, userId }: Reader,
+  ids: readonly number[],
+  heads: readonly MessageHead[],
+  op: Marking['op'],
+  now: number,
+): Write[] {
+  if (op === 'remove') return ids.map((id) => doUnstar(realm, userId, id, now));
+  const changing = new Set(ids);
+  return heads
+    .filter(({ id }) => changing.has(id))
+    .sort((a, b) => a.id - b.id)
+    .map((head) => doStar(realm, userId, head));
+}
+
+function starParts(ids: readonly number[], writes: readonly Write[]): Part[] {
+  const parts: Part[] = [];
+  for (let start = 0; start < ids.length; start += MOST_ITEMS) {
+    const end = start + MOST_ITEMS;
+    parts.push({ ids: ids.slice(start, end), writes: writes.slice(start, end) });
+  }
+  return parts;
+}
+
+/** One item a conversation. */
+function readParts(
+  { realm, userId }: Reader,
+  heads: readonly MessageHead[],
+  op: Marking['op'],
+  now: number,
+): Part[] {
+  const parts: MessageHead[][] = [];
+  let items = 0;
+  for (const conversation of Map.groupBy(heads, readPlaceOf).values()) {
+    items++;
+    for (const head of conversation) {
+      const last = parts.at(-1);
+      if (last !== undefined && last.length < MOST_MESSAGES && items <= MOST_ITEMS) last.push(head);
+      else {
+        parts.push([head]);
+        items = 1;
+      }
+    }
+  }
+  const as = op === 'add' ? 'read' : 'unread';
+  return parts.map((part) => ({
+    ids: uniqueSorted(part.map(({ id }) => id)),
+    writes: [...Map.groupBy(part, readPlaceOf).values()].flatMap((here) =>
+      here[0] ? [doMark(realm, userId, here[0], uniqueSorted(here.map(({ id }) => id)), as, now)] : [],
+    ),
+  }));
+}
+
+/** A part with the event that tells the caller's clients. */
+function changeOf({ userId }: Reader, { op, flag }: Marking, { ids, writes, details }: Part): Change<void> {
+  const payload = {
+    type: 'update_message_flags',
+    op,
+    // Its name before feature level 32.
+    operation: op,
+    flag,
+    messages: ids,
+    all: false,
+    ...(details && { message_details: details }),
+  };
+  return { writes, entries: [{ kind: 'event', hearers: { users: [userId] }, payload }], result: undefined };
+}
+
+/** What clients need to count messages as unread again, by id. */
+async function unreadDetails(
+  reader: Reader,
+  standing: Standing,
+  heads: readonly MessageHead[],
+): Promise<Readonly<Record<string, object>>> {
+  const details = await Promise.all(
+    heads.map(async (head): Promise<[number, object]> => {
+      const { id, channelId, topic = '', people = [] } = head;
+      const mentioned = (await addresses(reader, standing, head)) && { mentioned: true };
+      const place =
+        channelId === undefined
+          ? { type: 'private', user_ids: people.filter((each) => each !== reader.userId) }
+          : { type: 'stream', stream_id: channelId, topic };
+      return [id, { ...place, ...mentioned }];
+    }),
+  );
+  return Object.fromEntries(details);
+}
+
+/**
+ * Carries out a change of flags. A read state that has grown too large is compacted, and has room when the request
+ * decides again.
+ *
+ * @throws ConflictError then, and where somebody else changed the flags
+ */
+export async function commitMarking(
+  outside: Pick<Outside, 'table' | 'now'>,
+  { realm, userId }: Reader,
+  commit: Commit,
+  change: Change<void>,
+): Promise<void> {
+  try {
+    await commit(1, () => change);
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    const crowded = (error.found as readonly (ReadState | undefined)[]).filter(
+      (state) => (state?.added ?? 0) >= CROWDED,
+    );
+    await Promise.all(crowded.map((state) => state && compactReadState(outside, realm, userId, state)));
+    throw error;
+  }
+}

@@ -1,0 +1,172 @@
+import type { Outside } from '../../kernel/outside.ts';
+import type { MessageHead } from '../../log/message.ts';
+import type { Subscription } from '../../model/channel/channel.ts';
+import { formerChannelOf, readPlaceOf } from '../../model/message/message-head.ts';
+import { inPlace } from '../../model/message/message-place.ts';
+import { SETTLED, settledAmong } from '../../model/message/read-compact.ts';
+import { floorOf, isUnread, type ReadState, readPlace, stateFrom } from '../../model/message/read-state.ts';
+import type { Recent } from '../../model/message/recent.ts';
+import { key, LARGEST_NUMBER } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+
+/** Messages above the floor that one raise looks at. */
+const LOOK = 4_000;
+
+/** What one raise may list as unread below the new floor, so that it fits into a transaction. */
+const MOST_UNREAD = 1_000;
+const MOST_CONVERSATIONS = 90;
+/** Read states that one raise takes away, because the new floor says the same. */
+const MOST_COVERED = 100;
+
+/** Where the floor can go, and which messages below it are still unread, by the conversation they are noted in. */
+interface Raise {
+  readonly floor: number;
+  readonly unread: ReadonlyMap<string, readonly MessageHead[]>;
+  /** Those below it that are unread and were moved. */
+  readonly moved: ReadonlySet<number>;
+}
+
+/**
+ * Raises the floor of a subscription over what is read and settled, so that finding what is unread never means
+ * looking through all that was ever read. Old messages that are unread are listed one by one in the read states of
+ * their topics. Does nothing where somebody changed one of them meanwhile; the next time will do.
+ *
+ * `known` is what is known of this person besides.
+ */
+export async function raiseFloor(
+  outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
+  realm: string,
+  userId: number,
+  subscription: Subscription,
+  known: KnownRead,
+): Promise<void> {
+  const { states, recent } = known;
+  const reach = inPlace(outside.table, realm, { channelId: subscription.channelId }, recent);
+  const from = floorOf(subscription, undefined) + 1;
+  const { heads } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: LOOK });
+  const settled = await settledAmong(
+    outside,
+    realm,
+    heads.toSorted((a, b) => a.id - b.id),
+  );
+  const read = { subscription, ...known };
+  const raise = planRaise(userId, read, heads, settled);
+  const { floor, unread } = raise;
+  if (floor < from) return;
+  const raised = await outside.table.transact(raiseWrites(realm, userId, read, raise), outside.uuid());
+  if (raised.state !== 'done') return;
+  const covered = [...states.values()]
+    .filter(({ channelId }) => channelId === subscription.channelId)
+    .filter((state) => !unread.has(state.conversation) && isCovered(state, floor, outside.now()))
+    .slice(0, MOST_COVERED);
+  if (covered.length === 0) return;
+  await outside.table.transact(
+    covered.map(({ conversation, version }) => ({
+      delete: key('read', { realm, userId, conversation }),
+      when: { equals: { version } },
+    })),
+    outside.uuid(),
+  );
+}
+
+/** What somebody has read, and not. */
+export interface KnownRead {
+  /** All of their read states, by conversation. */
+  readonly states: ReadonlyMap<string, ReadState>;
+  readonly subscriptions: ReadonlyMap<number, Subscription>;
+  /** What they have not read, of all channels. */
+  readonly unread: readonly MessageHead[];
+  /** What the log tells of messages that changed lately: one that moved here must not come under the floor unseen. */
+  readonly recent: () => Promise<Recent>;
+}
+
+/** How somebody has read a channel. */
+interface ChannelRead extends KnownRead {
+  readonly subscription: Subscription;
+}
+
+function planRaise(
+  userId: number,
+  { subscription, states, subscriptions, unread: unreadAnywhere }: ChannelRead,
+  heads: readonly MessageHead[],
+  settled: number,
+): Raise {
+  const { channelId } = subscription;
+  const unread = new Map<string, MessageHead[]>();
+  // The floor holds for those too that went elsewhere from here.
+  const gone = unreadAnywhere.filter((head) => formerChannelOf(head) === channelId);
+  const moved = stillListed(subscription.movedUnread ?? new Set(), states);
+  let floor = 0;
+  let listed = 0;
+  let read = 0;
+  for (const head of [...heads, ...gone].sort((a, b) => a.id - b.id)) {
+    if (head.id > settled) break;
+    const conversation = readPlaceOf(head);
+    const state = states.get(conversation);
+    const former = subscriptions.get(formerChannelOf(head) ?? 0);
+    const isHere = head.channelId === channelId;
+    if (isHere && !isUnread(head, userId, subscription, stateFrom(former, head.id, state))) {
+      read++;
+      // Listing many to save few would make the next look longer.
+      if (read >= listed) floor = head.id;
+      continue;
+    }
+    if (isHere && head.readIn !== undefined) moved.add(head.id);
+    if (state?.unread?.has(head.id) !== true) {
+      const noted = unread.get(conversation);
+      const isFull = noted === undefined && unread.size === MOST_CONVERSATIONS;
+      if (isFull || listed === MOST_UNREAD) break;
+      if (noted) noted.push(head);
+      else unread.set(conversation, [head]);
+      listed++;
+    }
+  }
+  const below = [...unread].map(([name, noted]) => [name, noted.filter(({ id }) => id <= floor)] as const);
+  return {
+    floor,
+    unread: new Map(below.filter(([, noted]) => noted.length > 0)),
+    moved: new Set([...moved].filter((id) => id <= floor)),
+  };
+}
+
+/** Those of the messages that are listed as unread in some read state. */
+const stillListed = (ids: ReadonlySet<number>, states: ReadonlyMap<string, ReadState>): Set<number> =>
+  new Set([...ids].filter((id) => [...states.values()].some(({ unread }) => unread?.has(id) === true)));
+
+function raiseWrites(
+  realm: string,
+  userId: number,
+  { subscription: { channelId, since }, states }: ChannelRead,
+  { floor, unread, moved }: Raise,
+): Write[] {
+  return [
+    {
+      update: key('subscription', { realm, userId, channelId }),
+      change:
+        moved.size > 0
+          ? { set: { readFloor: floor, movedUnread: moved } }
+          : { set: { readFloor: floor }, remove: ['movedUnread'] },
+      when: { equals: { since }, below: { readFloor: floor } },
+    },
+    ...[...unread].flatMap(([conversation, noted]): Write[] =>
+      noted.slice(0, 1).map((head) => ({
+        update: key('read', { realm, userId, conversation }),
+        change: {
+          set: { ...readPlace(head) },
+          add: { unread: new Set(noted.map(({ id }) => id)), version: 1 },
+        },
+        when: { equals: { version: states.get(conversation)?.version } },
+      })),
+    ),
+  ];
+}
+
+/**
+ * Whether the new floor says all that the state says, and no older change of the state can still come. What is listed as
+ * unread may have moved to another channel.
+ */
+const isCovered = (state: ReadState, floor: number, now: number): boolean =>
+  (state.floor ?? 0) <= floor &&
+  [...(state.read ?? [])].every((id) => id <= floor) &&
+  (state.unread?.size ?? 0) === 0 &&
+  (state.at ?? 0) <= now - SETTLED;

@@ -1,0 +1,195 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Outside } from '../../kernel/outside.ts';
+import type { MessageHead } from '../../log/message.ts';
+import type { Subscription } from '../../model/channel/channel.ts';
+import { topicConversation } from '../../model/message/conversation.ts';
+import type { Dialogue } from '../../model/message/direct.ts';
+import { compactReadState } from '../../model/message/read-compact.ts';
+import type { ReadState } from '../../model/message/read-state.ts';
+import type { Recent } from '../../model/message/recent.ts';
+import { visibility } from '../../model/message/visibility.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
+import { gather, type Lane } from '../reader/message-gather.ts';
+import {
+  aboveFloor,
+  channelLane,
+  dialogueLane,
+  listedLane,
+  type PlaceLane,
+  unreadOf,
+} from '../reader/message-lanes.ts';
+import type { Reader } from '../reader/reader.ts';
+import { raiseFloor } from './read-floor.ts';
+
+/** Most unread messages that are told of, the newest ones; clients of the reference expect no more. */
+export const MOST_UNREAD = 5_000;
+
+/** An unread message, with what the way it is told depends on. */
+export interface UnreadMessage extends MessageHead {
+  /** Its topic is muted, or its channel and not the topic by itself otherwise. */
+  readonly isMuted: boolean;
+  /** The reader takes part in the topic. Known where the message mentions those who do. */
+  readonly takesPart: boolean;
+}
+
+/** What somebody has not read. */
+export interface Unread {
+  /** Newest first. */
+  readonly messages: readonly UnreadMessage[];
+  /** There may be older ones. */
+  readonly missing: boolean;
+  /**
+   * Raises floors where much is read above them, so that the next look is short. The reply does not need it: run
+   * it beside other writes. A race that it loses is no error.
+   */
+  readonly upkeep: () => Promise<void>;
+}
+
+/**
+ * Finds what somebody has not read, for `unread_msgs` of the registration. Two round trips: what they have to do
+ * with channels and conversations, then the messages above their floors (a third one where there are very many, or
+ * where topics are mentioned as a whole). The work grows with what is unread, not with what there is.
+ *
+ * `earlier` read the first part of it before. Unless that has changed since, one round trip is enough.
+ */
+export async function loadUnread(
+  outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
+  reader: Reader,
+  earlier?: Reader,
+): Promise<Unread> {
+  const recent = (): Promise<Recent> => reader.recent();
+  // Whoever needs it meets the fault.
+  recent().catch(ignored);
+  const expected = earlier && findUnread(outside, earlier, recent);
+  expected?.catch(ignored);
+  const ground = await loadGround(reader);
+  const isAsExpected = earlier !== undefined && isDeepStrictEqual(ground, await loadGround(earlier));
+  return expected !== undefined && isAsExpected ? expected : findUnread(outside, reader, recent);
+}
+
+/** What was begun in vain may fail. */
+const ignored = (): void => {};
+
+/** Reads what it depends on where messages can be unread, and which of them are. */
+const loadGround = (reader: Reader) =>
+  Promise.all([reader.subscriptions(), reader.dialogues(), reader.states(), reader.topicPolicies()]);
+
+async function findUnread(
+  outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
+  reader: Reader,
+  recent: () => Promise<Recent>,
+): Promise<Unread> {
+  const [subscriptions, dialogues, states] = await loadGround(reader);
+  const channels = await lanesAboveFloors(
+    reader,
+    [...subscriptions.values()].map((each) => ({ ...channelLane(reader, each, recent), subscription: each })),
+  );
+  const directs = await lanesAboveFloors(
+    reader,
+    dialogues.map((dialogue) => ({ ...dialogueLane(reader, dialogue, recent), dialogue })),
+  );
+  const found = await gather({
+    lanes: [...channels, ...directs, listedLane(reader, listedUnread(states, subscriptions))],
+    side: 'older',
+    from: NEWEST,
+    need: MOST_UNREAD + 1,
+    keep: unreadOf(reader),
+    mayRead: true,
+  });
+  const heads = found.heads.slice(0, MOST_UNREAD);
+  return {
+    messages: await described(reader, heads),
+    missing: !found.complete || found.heads.length > MOST_UNREAD,
+    upkeep: () => raiseFloors(outside, reader, recent, { channels, directs, unread: heads }),
+  };
+}
+
+/** Reading begins at the newest message. */
+const NEWEST = LARGEST_NUMBER + 1;
+
+async function lanesAboveFloors<L extends PlaceLane>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
+  const raised = await Promise.all(lanes.map((lane) => aboveFloor(reader, lane)));
+  return raised.filter((lane) => lane !== undefined);
+}
+
+/** The messages with what telling them depends on. Reads only where a topic is mentioned as a whole. */
+async function described(reader: Reader, heads: readonly MessageHead[]): Promise<UnreadMessage[]> {
+  const [subscriptions, policies] = await Promise.all([reader.subscriptions(), reader.topicPolicies()]);
+  const policyOf = new Map(
+    policies.map(({ channelId, topic, policy }) => [topicConversation(channelId, topic), policy]),
+  );
+  return Promise.all(
+    heads.map(async (head) => {
+      const { channelId, conversation, topic = '', mentions } = head;
+      if (channelId === undefined) return { ...head, isMuted: false, takesPart: true };
+      const policy = policyOf.get(conversation) ?? visibility.inherit;
+      const isChannelMuted = subscriptions.get(channelId)?.isMuted === true;
+      return {
+        ...head,
+        isMuted: policy === visibility.muted || (policy === visibility.inherit && isChannelMuted),
+        takesPart: mentions?.topic === true && (await reader.takesPart(channelId, topic)),
+      };
+    }),
+  );
+}
+
+/**
+ * Messages that are listed as unread one by one, as far as they can have come to the reader. Where they were noted says
+ * nothing of that: they may have moved to another channel since.
+ */
+function listedUnread(
+  states: ReadonlyMap<string, ReadState>,
+  subscriptions: ReadonlyMap<number, Subscription>,
+): number[] {
+  const oldest = Math.min(...[...subscriptions.values()].map(({ since }) => since));
+  return [...states.values()].flatMap(({ channelId, unread }) =>
+    [...(unread ?? [])].filter((id) => channelId === undefined || id > oldest),
+  );
+}
+
+/** Places whose floors are raised after one look. */
+const MOST_RAISED = 5;
+
+/** A floor is raised where so many messages above it are read: then it saves more than it costs. */
+const WORTHWHILE = 200;
+
+/** How many of the messages that were read into the lane are not unread. */
+async function readAbove(reader: Reader, { strip, above }: Lane): Promise<number> {
+  const heads = [...strip.heads()].filter(({ id }) => id > above);
+  return heads.length - (await unreadOf(reader)(heads)).size;
+}
+
+async function worthRaising<L extends Lane>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
+  const counts = await Promise.all(lanes.map((lane) => readAbove(reader, lane)));
+  return lanes.filter((_, i) => (counts[i] ?? 0) >= WORTHWHILE).slice(0, MOST_RAISED);
+}
+
+/** Where was looked for unread messages, and which there are. */
+interface Looked {
+  readonly channels: readonly (PlaceLane & { readonly subscription: Subscription })[];
+  readonly directs: readonly (PlaceLane & { readonly dialogue: Dialogue })[];
+  readonly unread: readonly MessageHead[];
+}
+
+async function raiseFloors(
+  outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
+  reader: Reader,
+  recent: () => Promise<Recent>,
+  { channels, directs, unread }: Looked,
+): Promise<void> {
+  const { realm, userId } = reader;
+  const [states, subscriptions, raising, compacting] = await Promise.all([
+    reader.states(),
+    reader.subscriptions(),
+    worthRaising(reader, channels),
+    worthRaising(reader, directs),
+  ]);
+  await Promise.all([
+    ...raising.map(({ subscription }) =>
+      raiseFloor(outside, realm, userId, subscription, { states, subscriptions, unread, recent }),
+    ),
+    ...compacting.map(({ dialogue: { conversation } }) =>
+      compactReadState(outside, realm, userId, states.get(conversation) ?? { conversation }),
+    ),
+  ]);
+}

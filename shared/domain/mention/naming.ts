@@ -1,0 +1,160 @@
+import { codePoints, folded } from '../../kernel/folding.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
+import type { Found, FoundChannel, FoundEmoji, FoundGroup, FoundUser } from '../../markdown/found.ts';
+import type { Wants } from '../../markdown/wants.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import { hasMetadataAccess, mayReadMessage, type Seen } from '../../model/channel/channel-access.ts';
+import type { Group } from '../../model/group/group.ts';
+import { type Topic, topicKey } from '../../model/message/topic.ts';
+import type { TopicPlace } from '../../model/message/user-topic.ts';
+import type { Standing } from '../../model/permission/permission.ts';
+import { isSystemGroup, systemGroups } from '../../model/permission/system-group.ts';
+import { limits } from '../../model/realm/realm.ts';
+import type { User } from '../../model/user/user.ts';
+import { key } from '../../table/keys.ts';
+
+/** The names in a text, as pointers to look up before anything else. */
+export function nameLookupKeys(names: Wants): LookupKey[] {
+  return [
+    ...names.users.flatMap(({ id, name }) =>
+      id === undefined && name !== undefined ? [fullName(name)] : [],
+    ),
+    ...names.groups.map((name): LookupKey => ({ kind: 'groupName', name })),
+    ...names.channels.map((name): LookupKey => ({ kind: 'channelName', name })),
+    ...[...names.emoji, ...names.builtInEmoji].map((name): LookupKey => ({ kind: 'emojiName', name })),
+  ];
+}
+
+const fullName = (name: string): LookupKey => ({ kind: 'fullName', name });
+
+/** What stands behind the names in a text, as far as it was found. */
+export interface Named {
+  readonly users: ReadonlyMap<number, User>;
+  readonly groups: readonly Group[];
+  readonly channels: readonly {
+    readonly channel: Channel;
+    readonly subscription: Subscription | undefined;
+  }[];
+  /** The newest message of each topic that the text links to. */
+  readonly topics: readonly (TopicPlace & { readonly newest: number })[];
+  readonly names: Wants;
+  readonly resolved: Resolved;
+}
+
+/** The bearers of one name that are looked at; who shares a name with more is mentioned with an id. */
+const NAMESAKES = 10;
+
+/** The ids of the users that a text may mention. */
+export function namedUserIds(names: Wants, resolved: Resolved): number[] {
+  const ids = names.users.flatMap(({ id, name }) => {
+    if (id !== undefined) return isId(id) ? [id] : [];
+    return name === undefined ? [] : bearers(resolved, name);
+  });
+  return [...new Set(ids)];
+}
+
+const bearers = (resolved: Resolved, name: string): number[] =>
+  [...(resolved.follow<{ users?: Set<number> }>(fullName(name))?.users ?? [])]
+    .sort((a, b) => a - b)
+    .slice(0, NAMESAKES);
+
+/** Reads what stands behind the names in a text, in one round trip with whatever is read beside it. */
+export async function loadNamed(
+  outside: Outside,
+  resolved: Resolved,
+  names: Wants,
+  userId: number,
+): Promise<Named> {
+  const { realm } = resolved;
+  const { table } = outside;
+  const groupIds = names.groups.flatMap(
+    (name) => resolved.follow<{ groupId: number }>({ kind: 'groupName', name })?.groupId ?? [],
+  );
+  const channelIdOf = (name: string): number | undefined =>
+    resolved.follow<{ channelId: number }>({ kind: 'channelName', name })?.channelId;
+  const channelIds = names.channels.flatMap((name) => channelIdOf(name) ?? []);
+  const [users, groups, channels, topics] = await Promise.all([
+    table.getMany<User>(namedUserIds(names, resolved).map((id) => key('user', { realm, userId: id }))),
+    table.getMany<Group>(groupIds.map((groupId) => key('group', { realm, groupId }))),
+    Promise.all(
+      [...new Set(channelIds)].map(async (channelId) => {
+        const [channel, subscription] = await Promise.all([
+          table.get<Channel>(key('channel', { realm, channelId })),
+          table.get<Subscription>(key('subscription', { realm, userId, channelId })),
+        ]);
+        return channel === undefined ? [] : [{ channel, subscription }];
+      }),
+    ),
+    Promise.all(
+      names.topics.map(async ({ channel, topic }) => {
+        const channelId = channelIdOf(channel);
+        if (channelId === undefined || codePoints(topic) > limits.topic) return [];
+        const stored = await table.get<Topic>(topicKey(realm, { channelId, topic }));
+        return stored === undefined ? [] : [{ channelId, topic, newest: stored.maxId }];
+      }),
+    ),
+  ]);
+  return {
+    users: new Map(users.map((user) => [user.userId, user])),
+    groups,
+    channels: channels.flat(),
+    topics: topics.flat(),
+    names,
+    resolved,
+  };
+}
+
+/** The same without some people, whose names then stay plain text. */
+export const withoutUsers = (named: Named, hidden: ReadonlySet<number>): Named =>
+  hidden.size === 0
+    ? named
+    : { ...named, users: new Map([...named.users].filter(([userId]) => !hidden.has(userId))) };
+
+/** What a text may refer to when this person writes it: a channel that they may not know stays plain text. */
+export function foundFor(standing: Standing, named: Named): Found {
+  const active = [...named.users.values()].filter((user) => user.isActive);
+  const byId = new Map<number, FoundUser>(
+    active.map(({ userId, fullName }) => [userId, { id: userId, fullName }]),
+  );
+  const byName = new Map<string, FoundUser>();
+  for (const { name } of named.names.users) {
+    if (name === undefined) continue;
+    const bearer = bearers(named.resolved, name)
+      .map((id) => byId.get(id))
+      .find((user) => user && folded(user.fullName) === folded(name));
+    if (bearer) byName.set(name, bearer);
+  }
+  const channels = new Map<string, FoundChannel>();
+  for (const name of named.names.channels) {
+    // Another spelling is not the name in a text, although it leads to the channel elsewhere.
+    const seen = named.channels.find(({ channel }) => channel.name === name);
+    if (seen && hasMetadataAccess(standing, seen)) channels.set(name, foundChannel(standing, named, seen));
+  }
+  const emoji = new Map<string, FoundEmoji>();
+  for (const name of [...named.names.emoji, ...named.names.builtInEmoji]) {
+    const found = named.resolved.follow<{ sourceUrl: string }>({ kind: 'emojiName', name });
+    if (found) emoji.set(name, { sourceUrl: found.sourceUrl });
+  }
+  return { usersById: byId, usersByName: byName, groups: groupsFor(named), channels, emoji };
+}
+
+function foundChannel(standing: Standing, { topics }: Named, seen: Seen): FoundChannel {
+  const { channelId: id, name } = seen.channel;
+  const readable = topics.filter(
+    ({ channelId, newest }) => channelId === id && mayReadMessage(standing, seen, newest),
+  );
+  return { id, name, newestIn: new Map(readable.map(({ topic, newest }) => [topic, newest])) };
+}
+
+/** Named groups that are in use, and the system groups: a text names them as the API does, readers see what they are. */
+function groupsFor({ groups, names }: Named): Map<string, FoundGroup> {
+  const found = new Map<string, FoundGroup>();
+  for (const { id, name, shown } of Object.values(systemGroups))
+    if (names.groups.includes(name)) found.set(name, { id, name: shown });
+  for (const { groupId, name, deactivated } of groups) {
+    if (!deactivated && !isSystemGroup(groupId)) found.set(name, { id: groupId, name });
+  }
+  return found;
+}

@@ -1,0 +1,272 @@
+import type { Outside } from '../../kernel/outside.ts';
+import type { Commit } from '../../log/bulk.ts';
+import type { MessageHead } from '../../log/message.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import type { Channel } from '../../model/channel/channel.ts';
+import type { Seen } from '../../model/channel/channel-access.ts';
+import { isSameTopic } from '../../model/message/conversation.ts';
+import { messageKey, stillThere } from '../../model/message/message-key.ts';
+import type { Relocation } from '../../model/message/message-revision.ts';
+import type { PoliciesTask } from '../../model/message/policy-move.ts';
+import { thinOut } from '../../model/message/topic-leave.ts';
+import { type Updated, updateEvent } from '../../model/message/update-event.ts';
+import { openTo } from '../../model/message/visible-history.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { Write } from '../../table/write.ts';
+import type { Rewriting } from '../edit/message-change.ts';
+import { doLeave, type Job, type TaskKind } from '../outbox/outbox.ts';
+import { noticeEntry } from '../send/topic-notice.ts';
+import type { Relocating } from './message-update.ts';
+import type { Move } from './move.ts';
+import { checkMove } from './move-check.ts';
+import { type Moved, noticeInNew } from './move-notice.ts';
+import { leavesPeople } from './move-people.ts';
+import { endEarlierMoves, type RestTask } from './move-rest.ts';
+import { planStep, type Step } from './move-step.ts';
+import { checkMoveTime, checkTopicMoveTime, moveLimit } from './move-time.ts';
+import { goingAlong, loadTogether, lowestOf } from './move-together.ts';
+import type { MovedTask } from './moved-notice.ts';
+import type { PeopleTask } from './moved-people.ts';
+
+interface MoveContext {
+  readonly caller: Caller;
+  readonly outside: Outside;
+  readonly commit: Commit;
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+/** How messages are to be moved. */
+interface Manner {
+  readonly mode: Move['mode'];
+  readonly rewriting: Rewriting | undefined;
+  /** Whether the old topic and the new one are told of it. */
+  readonly inOld: boolean;
+  readonly inNew: boolean;
+}
+
+/** A move that was decided on. */
+interface Decided {
+  readonly move: Move;
+  readonly message: MessageSlot;
+  readonly channels: { readonly from: Channel; readonly to: Channel };
+  readonly manner: Manner;
+  readonly updated: Updated;
+  /** No message that goes is older than this, seconds since 1970; undefined where that does not matter. */
+  readonly notBefore: number | undefined;
+  /** What the mover can read of the topic begins here. */
+  readonly floor: number;
+}
+
+/** What the transaction of a request looks at. */
+type Held = Pick<Relocating, 'ground' | 'others' | 'oldest' | 'first'>;
+
+/**
+ * Moves a message, and perhaps others of its topic with it, and tells both topics of it. All is decided before the
+ * first of them moves. They go in one transaction where that has room for them; else the message that was asked for
+ * goes, with its new content if it gets any, and the worker of the outbox moves the others (`move-rest.ts`).
+ *
+ * Returns what is left to that worker. Throws `ConflictError` where the ground has changed, then nothing has moved.
+ */
+export async function moveMessages(
+  context: MoveContext,
+  { message, seen }: { readonly message: MessageSlot; readonly seen: Seen },
+  relocating: Relocating,
+  manner: Manner,
+): Promise<readonly Job[]> {
+  const { caller, outside, now } = context;
+  const { target } = relocating;
+  const { realmId: realm, user, standing } = caller;
+  const { channel, subscription } = seen;
+  const { mode } = manner;
+  const from = { channelId: channel.channelId, topic: message.topic ?? '' };
+  const open = openTo(channel);
+  const to: Relocation = { ...relocating.to, ...(open && { openTo: open }) };
+  const asked = { from: { channel, topic: from.topic }, to };
+  const channels = { from: channel, to: checkMove(caller, asked, target, relocating.ground.topic) };
+  const limit = moveLimit(caller, asked);
+  if (limit !== undefined) checkMoveTime(message, limit, now);
+  const move: Move = { from, to, mode, userId: user.userId };
+  const decided: Decided = {
+    move,
+    message,
+    channels,
+    manner,
+    updated: { userId: user.userId, now, relocation: to, mode, channelName: channel.name },
+    notBefore: limit === undefined || mode !== 'change_all' ? undefined : Math.ceil(now / 1000 - limit),
+    floor: channel.historyPublicToSubscribers ? 0 : (subscription?.since ?? 0) + 1,
+  };
+
+  const endEarlier = ({ ground }: Held): Promise<void> =>
+    endEarlierMoves(outside, realm, [
+      { ...from, seen: ground.left.topic },
+      { ...to, seen: ground.topic },
+    ]);
+  const reload = async (): Promise<Held> => {
+    // A message is not where its index showed it, or is too old: only a look at each of them tells.
+    if (limit !== undefined && mode === 'change_all')
+      await checkTopicMoveTime(outside, caller, { message, seen }, limit, now);
+    const held = await loadTogether(outside, realm, move, message);
+    await endEarlier(held);
+    return held;
+  };
+  await endEarlier(relocating);
+  return retryOnConflict(
+    outside,
+    async (attempt) => {
+      const held = attempt === 1 ? relocating : await reload();
+      const isLast = attempt === TRIES;
+      const others = held.others && goingAlong(held.others, move, standing, seen);
+      return others && !isLast
+        ? moveAtOnce(context, decided, held, others)
+        : moveFirst(context, decided, held, isLast ? message : oldestOf(decided, held.oldest));
+    },
+    mode === 'change_one' ? 1 : TRIES,
+  );
+}
+
+/** Tries of a move of several messages: the last one leaves the others to the worker in any case. */
+const TRIES = 3;
+
+/** The oldest of the messages that go, as far as they are known. */
+const oldestOf = ({ message, floor }: Decided, oldest: readonly MessageHead[]): MessageHead =>
+  oldest.find(({ id }) => id >= floor && id < message.id) ?? message;
+
+/** Moves all of them, the notice in their new topic among them, in one transaction. */
+async function moveAtOnce(
+  context: MoveContext,
+  decided: Decided,
+  { ground }: Held,
+  others: readonly MessageHead[],
+): Promise<readonly Job[]> {
+  const { caller, now } = context;
+  const { move, message, channels, manner, updated, notBefore } = decided;
+  const { from, to, mode } = move;
+  const messages = [...others, message].sort((a, b) => a.id - b.id);
+  const stored = ground.left.topic;
+  const count = messages.length;
+  const isWhole = stored !== undefined && stored.arrived - stored.left === count;
+  const moved: Moved = {
+    from: { channel: channels.from, topic: from.topic },
+    to: { channel: channels.to, topic: to.topic },
+    count,
+    isWhole,
+    isResolution: to.isResolution,
+  };
+  const speaking = { actor: caller.user, noticeBotId: caller.realm.noticeBotId };
+  const [first] = others;
+  const movedTask: MovedTask = { by: move.userId, from, to, count, isWhole };
+  const peopleTask: PeopleTask = { ids: messages.map(({ id }) => id) };
+  return commitMove(context, decided, {
+    step: {
+      messages,
+      ground,
+      headsEvent: first && updateEvent(first, others, updated),
+      notBefore,
+      notice: manner.inNew ? noticeEntry(speaking, noticeInNew(caller.user, moved), now) : undefined,
+    },
+    // What is left of the topic after `change_all` is nothing that the caller can see.
+    follows: isWhole || mode === 'change_all',
+    tasks: [
+      ...(manner.inOld ? [{ kind: 'moved' as const, task: movedTask }] : []),
+      ...(leavesPeople(messages, ground.reacted) ? [{ kind: 'people' as const, task: peopleTask }] : []),
+    ],
+    checks: [],
+  });
+}
+
+/**
+ * Moves the message that was asked for, and leaves the others to the worker. Where no message that goes may be too
+ * old, `oldest` is held to that.
+ */
+async function moveFirst(
+  context: MoveContext,
+  decided: Decided,
+  { ground, first }: Held,
+  oldest: MessageHead,
+): Promise<readonly Job[]> {
+  const { caller, outside } = context;
+  const { move, message, channels, manner, notBefore, floor } = decided;
+  const { from, to, mode } = move;
+  const begins = mode === 'change_all' ? floor : message.id;
+  const isWhole = ground.left.topic !== undefined && first >= begins;
+  const task: RestTask = {
+    by: move.userId,
+    from,
+    to,
+    mode,
+    main: message.id,
+    lowest: Math.max(floor, lowestOf(mode, message)),
+    channelName: channels.from.name,
+    isWhole,
+    inOld: manner.inOld,
+    inNew: manner.inNew,
+    count: 1,
+  };
+  const job = outside.uuid();
+  const checks: Write[] =
+    notBefore === undefined || oldest.id === message.id
+      ? []
+      : [
+          {
+            check: messageKey(caller.realmId, oldest.id),
+            when: { ...stillThere(oldest), above: { timestamp: notBefore - 1 } },
+          },
+        ];
+  return commitMove(context, decided, {
+    // Those who take part because of it come with the others.
+    step: { messages: [message], ground: { ...ground, taking: new Set([message.senderId]) }, moving: job },
+    follows: isWhole || mode === 'change_all',
+    tasks: [{ kind: 'move', task, job }],
+    checks,
+  });
+}
+
+/** What one transaction moves, and what goes with it. */
+interface Batch {
+  readonly step: Omit<Step, 'event' | 'now' | 'rewrite'>;
+  /** Whether the policies follow. */
+  readonly follows: boolean;
+  /** What is left to the worker of the outbox. */
+  readonly tasks: readonly { readonly kind: TaskKind; readonly task: object; readonly job?: string }[];
+  readonly checks: readonly Write[];
+}
+
+/** The transaction of the request. Returns what is left to the worker. */
+async function commitMove(
+  { caller, outside, commit, now }: MoveContext,
+  { move, message, manner, updated }: Decided,
+  batch: Batch,
+): Promise<readonly Job[]> {
+  const { table, uuid } = outside;
+  const { realmId: realm } = caller;
+  const { from, to } = move;
+  const { ground, messages } = batch.step;
+  const ids = messages.map(({ id }) => id);
+  const left = isSameTopic(from, to)
+    ? ground.left
+    : await thinOut(table, realm, { ...from, ids }, ground.left, uuid);
+  const rewrite = manner.rewriting?.rewrite;
+  const step: Step = {
+    ...batch.step,
+    ground: { ...ground, left },
+    event: updateEvent(message, [message], { ...updated, rewrite }),
+    now,
+    rewrite,
+  };
+  const policiesTask: PoliciesTask = {
+    from,
+    to: { channelId: to.channelId, topic: to.topic },
+    merges: ground.topic !== undefined,
+  };
+  // Another spelling is the same topic.
+  const follows = batch.follows && !isSameTopic(from, to);
+  const tasks = [...(follows ? [{ kind: 'policies' as const, task: policiesTask }] : []), ...batch.tasks].map(
+    ({ kind, task, job = uuid() }: Batch['tasks'][number]) => ({ job: { realm, kind, job }, task }),
+  );
+  const leave = (number: number): Write[] => tasks.map(({ job, task }) => doLeave(job, number, task, now));
+  const { count, plan } = planStep(realm, move, { ...step, checks: batch.checks, left: leave });
+  await commit(count, plan);
+  return tasks.map(({ job }) => job);
+}

@@ -1,0 +1,134 @@
+import { folded } from '../../kernel/folding.ts';
+import { ConflictError } from '../../log/commit.ts';
+import type { MessageHead } from '../../log/message.ts';
+import type { ChannelCount } from '../../model/channel/channel.ts';
+import { areNewer, forgetFirst, holdFirst } from '../../model/channel/first-message.ts';
+import { type Topic, topicKey } from '../../model/message/topic.ts';
+import type { Condition } from '../../table/condition.ts';
+import { type Key, key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import type { Move, StepGround } from './move.ts';
+import { isWhole, MOST_JOINING, sendersOf } from './move-people.ts';
+
+/** A notice that arrives with the messages, as the newest message of the target. */
+export interface NoticeArrival {
+  readonly id: number;
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+/** What comes to a topic in one step of a move. */
+export interface Arriving {
+  readonly messages: readonly MessageHead[];
+  readonly notice: NoticeArrival | undefined;
+  /** The job of the outbox in which others follow. */
+  readonly moving: string | undefined;
+}
+
+const mark = (moving: string | undefined): { readonly moving?: string } =>
+  moving === undefined ? {} : { moving };
+
+/** Where only the spelling changes, the messages stay in their topic, which is spelled as its newest message. */
+export function spellingWrites(
+  update: Key,
+  topic: string,
+  { messages, notice, moving }: Arriving,
+  { topic: seen }: StepGround,
+): Write[] {
+  if (seen === undefined) throw new ConflictError([]);
+  const isNewest = messages.some(({ id }) => id === seen.maxId);
+  if (!notice) {
+    const when = { equals: { maxId: seen.maxId } };
+    const set = { ...(isNewest && { topic }), ...mark(moving) };
+    return Object.keys(set).length > 0 ? [{ update, change: { set }, when }] : [];
+  }
+  const when = { equals: { arrived: seen.arrived, left: seen.left } };
+  const set = { topic, maxId: notice.id, day: Math.floor(notice.now / 86_400_000) };
+  return [{ update, change: { set, add: { arrived: 1 } }, when }];
+}
+
+/** What changes of the counts of a channel in which messages arrive, or topics vanish. */
+export interface Arrivals {
+  readonly channelId: number;
+  /** How many named topics there are more, or fewer. */
+  readonly namedTopics: number;
+  /** A topic with a name begins with these messages. */
+  readonly begins: boolean;
+}
+
+/** The channel may be restricted to its empty topic at this very moment (specification 3). */
+const freeFor = (begins: boolean): Condition => (begins ? { equals: { onlyEmptyTopic: undefined } } : {});
+
+/** Changes the counts where messages move within one channel, which leaves its oldest message as it is. */
+export function countsWrites(realm: string, { channelId, namedTopics, begins }: Arrivals): Write[] {
+  const at = key('channelCount', { realm, channelId });
+  const when = freeFor(begins);
+  if (namedTopics !== 0) return [{ update: at, change: { add: { namedTopics } }, when }];
+  return begins ? [{ check: at, when }] : [];
+}
+
+/**
+ * Changes the counts of a channel to which these messages come from another one, and forgets its oldest message if one
+ * of them may be older.
+ *
+ * @param number of the log, of the transaction with which they come
+ */
+export function doComeToChannel(
+  realm: string,
+  { channelId, namedTopics, begins }: Arrivals,
+  ids: readonly number[],
+  count: ChannelCount | undefined,
+  number: number,
+): Write {
+  const change = namedTopics === 0 ? {} : { add: { namedTopics } };
+  const counts = { realm, channelId, change, when: freeFor(begins) };
+  return areNewer(count, ids) ? holdFirst(counts, count) : forgetFirst(counts, number);
+}
+
+/** The target topic with the messages that arrive in it, held to how it was seen. */
+export function arrivalWrites(
+  realm: string,
+  { channelId, topic }: Move['to'],
+  { messages, notice, moving }: Arriving,
+  { topic: seen, taking }: StepGround,
+): Write[] {
+  const place = { realm, channelId, topic: folded(topic) };
+  const ids = [...messages.map(({ id }) => id), ...(notice ? [notice.id] : [])];
+  const maxId = Math.max(...ids);
+  // Some message was sent at this time: were a later day stored, the channel would miss that it is alive then.
+  const sent =
+    notice?.now ?? 1000 * Math.max(0, ...messages.filter(isWhole).map(({ timestamp }) => timestamp));
+  const day = Math.floor(sent / 86_400_000);
+  const joining = sendersOf(messages)
+    .slice(0, MOST_JOINING)
+    .filter((userId) => !taking.has(userId));
+  const joined = joining.map(
+    (userId): Write => ({
+      put: key('participant', { ...place, userId }),
+      item: { userId },
+      when: { absent: true },
+    }),
+  );
+  if (seen === undefined) {
+    const item: Topic = {
+      topic,
+      maxId,
+      arrived: ids.length,
+      left: 0,
+      participants: joining.length,
+      day,
+      ...mark(moving),
+    };
+    return [
+      { put: topicKey(realm, { channelId, topic }), item: { ...item }, when: { absent: true } },
+      ...joined,
+    ];
+  }
+  const set = {
+    ...(maxId > seen.maxId ? { maxId, topic, day } : { late: maxId }),
+    ...mark(moving),
+  };
+  const add = { arrived: ids.length, ...(joining.length > 0 && { participants: joining.length }) };
+  const when = { equals: { arrived: seen.arrived, left: seen.left } };
+  return [{ update: topicKey(realm, { channelId, topic }), change: { set, add }, when }, ...joined];
+}

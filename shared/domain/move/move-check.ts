@@ -1,0 +1,118 @@
+import { isId } from '../../kernel/id.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import {
+  accessContent,
+  administersChannel,
+  loadChannel,
+  type Seen,
+} from '../../model/channel/channel-access.ts';
+import { checkPosting, checkTopicCreation, checkTopicsPolicy } from '../../model/channel/posting.ts';
+import { checkTopic } from '../../model/message/message-text.ts';
+import type { Topic } from '../../model/message/topic.ts';
+import { holds, type Standing } from '../../model/permission/permission.ts';
+import type { RealmSettings } from '../../model/realm/realm.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+
+/** How a topic that is resolved begins. */
+const RESOLVED = '✔ ';
+
+export const isResolved = (topic: string): boolean => topic.startsWith(RESOLVED);
+
+/** Whether a new name for a topic only marks it as resolved, or takes the mark away. */
+export const isResolution = (from: string, to: string): boolean =>
+  isResolved(from)
+    ? from.slice(RESOLVED.length) === to
+    : isResolved(to) && checkTopic(RESOLVED + from) === to;
+
+/** The channel that messages go to, as the caller sees it. */
+export interface TargetChannel {
+  readonly seen: Seen | undefined;
+  readonly ownerSubscription: Subscription | undefined;
+}
+
+/** Reads it. One round trip. */
+export async function loadTargetChannel(
+  table: Table,
+  realm: string,
+  channelId: number,
+  { userId, ownerId }: { readonly userId: number; readonly ownerId?: number },
+): Promise<TargetChannel> {
+  const [seen, ownerSubscription] = await Promise.all([
+    loadChannel(table, realm, channelId, userId),
+    ownerId === undefined || !isId(channelId)
+      ? undefined
+      : table.get<Subscription>(key('subscription', { realm, userId: ownerId, channelId })),
+  ]);
+  return { seen, ownerSubscription };
+}
+
+/** A move as it was asked for. */
+export interface AskedMove {
+  readonly from: { readonly channel: Channel; readonly topic: string };
+  readonly to: { readonly channelId: number; readonly topic: string };
+}
+
+/**
+ * Decides whether the caller may move messages so, and tells the target channel (specification 4.2:
+ * `can_move_messages_within_channel_group`, `can_move_messages_out_of_channel_group`, `can_resolve_topics_group`).
+ * They have read the messages already, so the source needs no more access.
+ */
+export function checkMove(
+  caller: Caller,
+  { from, to }: AskedMove,
+  target: TargetChannel,
+  targetTopic: Topic | undefined,
+): Channel {
+  const { standing, realm } = caller;
+  const { settings } = realm;
+  const staysInChannel = from.channel.channelId === to.channelId;
+  if (from.topic !== to.topic) checkRename(standing, settings, from, to.topic, staysInChannel);
+  if (staysInChannel) {
+    if (targetTopic === undefined && !isResolution(from.topic, to.topic)) {
+      checkPosting(caller, postingIn(accessContent(standing, target.seen), target));
+      checkTopicCreation(caller, from.channel, targetTopic);
+    }
+    checkTopicsPolicy(from.channel, settings, to.topic);
+    return from.channel;
+  }
+  const { can_move_messages_out_of_channel_group: mayLeave } = from.channel.groups;
+  if (
+    !holds(standing, settings.can_move_messages_between_channels_group) &&
+    !holds(standing, mayLeave) &&
+    !administersChannel(standing, from.channel)
+  ) {
+    throw badRequest('You do not have permission to move messages out of this channel.');
+  }
+  const seen = accessContent(standing, target.seen);
+  checkPosting(caller, postingIn(seen, target));
+  checkTopicCreation(caller, seen.channel, targetTopic);
+  checkTopicsPolicy(seen.channel, settings, to.topic);
+  return seen.channel;
+}
+
+const postingIn = (seen: Seen, { ownerSubscription }: TargetChannel) => ({ ...seen, ownerSubscription });
+
+function checkRename(
+  standing: Standing,
+  settings: RealmSettings,
+  { channel, topic }: AskedMove['from'],
+  to: string,
+  staysInChannel: boolean,
+): void {
+  const { can_resolve_topics_group, can_move_messages_within_channel_group } = channel.groups;
+  if (staysInChannel && isResolution(topic, to)) {
+    if (holds(standing, settings.can_resolve_topics_group) || holds(standing, can_resolve_topics_group))
+      return;
+    throw badRequest('You do not have permission to resolve topics in this channel.');
+  }
+  if (
+    !holds(standing, settings.can_move_messages_between_topics_group) &&
+    !holds(standing, can_move_messages_within_channel_group) &&
+    !administersChannel(standing, channel)
+  ) {
+    throw badRequest('You do not have permission to move messages to another topic in this channel.');
+  }
+}

@@ -1,0 +1,50 @@
+import type { Channel } from '../../model/channel/channel.ts';
+import type { User } from '../../model/user/user.ts';
+import type { Notice, Place } from '../send/topic-notice.ts';
+import { isResolved } from './move-check.ts';
+
+/** A move of messages, as it is told. */
+export interface Moved {
+  readonly from: Place;
+  readonly to: Place;
+  readonly count: number;
+  /** The topic went as a whole. */
+  readonly isWhole: boolean;
+  /** It was only marked as resolved, or the mark was taken away. */
+  readonly isResolution: boolean;
+}
+
+/** What the new topic is told: where its messages came from. */
+export function noticeInNew(user: User, { from, to, count, isWhole, isResolution }: Moved): Notice {
+  if (isResolution && isWhole) {
+    const resolution = isResolved(to.topic) ? 'resolved' : 'unresolved';
+    return { place: to, content: `${nameOf(user)} has marked this topic as ${resolution}.`, channels: [] };
+  }
+  const what = isWhole ? 'This topic was' : messages(count);
+  const { link, channels } = linkTo(from, to);
+  return { place: to, content: `${what} moved here from ${link} by ${nameOf(user)}.`, channels };
+}
+
+/** What the old topic is told: where its messages went. */
+export function noticeInOld(user: User, { from, to, count, isWhole }: Omit<Moved, 'isResolution'>): Notice {
+  const what = isWhole ? 'This topic was moved' : `${messages(count)} moved from this topic`;
+  const { link, channels } = linkTo(to, from);
+  return { place: from, content: `${what} to ${link} by ${nameOf(user)}.`, channels };
+}
+
+const messages = (count: number): string => (count === 1 ? 'A message was' : `${count} messages were`);
+
+/** A mention that notifies nobody. */
+const nameOf = ({ fullName, userId }: User): string => `@_**${fullName}|${userId}**`;
+
+/** A topic as the readers of another one are told of it: a private channel is not named to others. */
+function linkTo(
+  { channel, topic }: Place,
+  reader: Place,
+): { readonly link: string; readonly channels: readonly Channel[] } {
+  if (channel.isPrivate && channel.channelId !== reader.channel.channelId) {
+    return { link: 'another channel', channels: [] };
+  }
+  const place = topic === '' ? channel.name : `${channel.name}>${topic}`;
+  return { link: `#**${place}**`, channels: [channel] };
+}

@@ -1,0 +1,249 @@
+import { readMessages } from '../../model/message/message-index.ts';
+import type { Move } from './move.ts';
+
+/*
+ * A request moves as many messages as one transaction takes. Where more go, the one that was asked for goes with the
+ * request, and the others follow in steps of one transaction each, by a job of the outbox: the transaction of the
+ * request leaves the job, so that whatever becomes of the request or of a worker, all of them arrive.
+ *
+ * Both topics are marked with the job as long as it lasts. Who wants to move messages from or to one of them first does
+ * what is left of it: by that, moves that were asked for one after the other come out as if each had been done at once.
+ * Every step is held to the job being there, so that a run that was overtaken cannot move what somebody moved since.
+ */
+
+import type { Outside } from '../../kernel/outside.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import { carryOut } from '../../log/carry-out.ts';
+import { ConflictError, commit } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import { isSameTopic, topicConversation } from '../../model/message/conversation.ts';
+import { inPlace } from '../../model/message/message-place.ts';
+import type { Reached } from '../../model/message/message-strip.ts';
+import { extents, loadRecent } from '../../model/message/recent.ts';
+import { type Topic, topicKey } from '../../model/message/topic.ts';
+import { thinOut } from '../../model/message/topic-leave.ts';
+import { type Updated, updateEvent } from '../../model/message/update-event.ts';
+import type { TopicPlace } from '../../model/message/user-topic.ts';
+import type { Key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import { doLeave, finish, type Job, type Left, loadJob, outboxKey } from '../outbox/outbox.ts';
+import { loadWorld, type OutboxWorld } from '../outbox/outbox-world.ts';
+import { leavesPeople } from './move-people.ts';
+import { loadStep, oneStep, planStep, STEP } from './move-step.ts';
+import { type MovedTask, tellMoved } from './moved-notice.ts';
+import { bringPeople, type PeopleTask } from './moved-people.ts';
+
+/** The rest of a move, as the request leaves it. The number of its transaction is the `part` of the job. */
+export interface RestTask extends Pick<Move, 'to' | 'mode'>, Pick<MovedTask, 'by' | 'from' | 'isWhole'> {
+  /** The message that went with the request. */
+  readonly main: number;
+  /** The lowest id of those that follow: the mover could not read what is below it, or did not ask for it. */
+  readonly lowest: number;
+  /** Name of the channel that they leave. */
+  readonly channelName: string;
+  /** Whether the old topic and the new one are told of the move when it is done. */
+  readonly inOld: boolean;
+  readonly inNew: boolean;
+  /** How many messages went by now. */
+  readonly count: number;
+}
+
+type Rest = RestTask & Left;
+
+/** A topic as it was read. */
+export interface SeenTopic extends TopicPlace {
+  readonly seen: Topic | undefined;
+}
+
+/** How long (ms) one request does what is left of earlier moves: its function may run for 28 s. */
+const LONGEST = 15_000;
+
+/**
+ * Does what is left of earlier moves from or to one of these topics, which are as they were read. Throws `ConflictError` if
+ * there was something, since whatever was read with them has changed then.
+ */
+export async function endEarlierMoves(
+  outside: Outside,
+  realm: string,
+  places: readonly SeenTopic[],
+): Promise<void> {
+  const jobs = new Set(places.flatMap(({ seen }) => seen?.moving ?? []));
+  if (jobs.size === 0) return;
+  const ends = outside.now() + LONGEST;
+  const world = await loadWorld(outside, realm);
+  for (const job of jobs) {
+    const parts = await loadJob<Rest>(outside.table, { realm, kind: 'move', job });
+    if (parts.length === 0) await unmark(outside, realm, places, job);
+    for (const part of parts) {
+      if (world === undefined || !(await moveRest(world, part, ends)))
+        throw badRequest('Messages of this topic are still being moved; try again in a moment.');
+    }
+  }
+  throw new ConflictError([]);
+}
+
+/** Takes a mark away that means nothing any more; only that, whatever else became of the topics. */
+async function unmark(
+  { table, uuid }: Outside,
+  realm: string,
+  places: readonly TopicPlace[],
+  moving: string,
+): Promise<void> {
+  for (const place of places) await table.transact([doUnmark(topicKey(realm, place), moving)], uuid());
+}
+
+/** Takes the mark of one job off a topic, which must still have it. */
+const doUnmark = (topic: Key, moving: string): Write => ({
+  update: topic,
+  change: { remove: ['moving'] },
+  when: { absent: false, equals: { moving } },
+});
+
+/**
+ * Moves what is left and tells the topics of it. False where that takes longer than until `ends` (ms): another run goes
+ * on then. To do it again, or beside another run, changes nothing.
+ */
+export async function moveRest(world: OutboxWorld, rest: Rest, ends: number): Promise<boolean> {
+  const { outside, realmId } = world;
+  await bringPeople(world, { ids: [rest.main] });
+  if (!(await moveOthers(world, rest, ends))) return false;
+  const [done] = await loadJob<Rest>(outside.table, rest);
+  // Else another run was faster.
+  if (done !== undefined) {
+    if (done.inNew) await tellMoved(world, done, 'new');
+    if (done.inOld) await tellMoved(world, done, 'old');
+    await retryOnConflict(outside, () => endMove(outside, realmId, done));
+  }
+  return true;
+}
+
+/**
+ * Takes the job out of the outbox and its mark off both topics, in one transaction: a mark that outlives its job would
+ * make the next mover look for it, and a job that outlives its mark could move what somebody has moved since. Throws
+ * `ConflictError` where a topic got another mark, or came or went, meanwhile.
+ */
+async function endMove(outside: Outside, realm: string, done: Rest): Promise<void> {
+  // Where only the spelling changes, both are one topic.
+  const places = isSameTopic(done.from, done.to) ? [done.from] : [done.from, done.to];
+  const keys = places.map((place) => topicKey(realm, place));
+  const topics = await Promise.all(keys.map((at) => outside.table.get<Topic>(at)));
+  const marked = keys.filter((_, i) => topics[i]?.moving === done.job);
+  const { state } = await carryOut(outside, [
+    { delete: outboxKey(done) },
+    ...marked.map((topic) => doUnmark(topic, done.job)),
+  ]);
+  if (state === 'refused') throw new ConflictError([]);
+}
+
+/** False where there is no more time. */
+async function moveOthers(world: OutboxWorld, rest: Rest, ends: number): Promise<boolean> {
+  const { outside, realmId: realm } = world;
+  const { from, lowest, part: highest } = rest;
+  const place = { channelId: from.channelId, conversation: topicConversation(from.channelId, from.topic) };
+  for (let look = 1; ; look++) {
+    const recent = await loadRecent(outside, realm, extents.worker);
+    const reach = inPlace(outside.table, realm, place, async () => recent);
+    for (let next: number | undefined = lowest; next !== undefined; ) {
+      if (outside.now() > ends) return false;
+      const { heads, until }: Reached = await reach({ from: next, to: highest, side: 'newer', limit: STEP });
+      const ids = heads.map(({ id }) => id).sort((a, b) => a - b);
+      if (!(await moveThese(world, rest, ids))) return true;
+      next = until === undefined ? undefined : until + 1;
+    }
+    if (recent.isWhole || look === LOOKS) return true;
+    await outside.wait(PAUSE);
+  }
+}
+
+/** How often to look again, and after how many ms, where the log has too much to tell what an index may not show. */
+const LOOKS = 10;
+const PAUSE = 1_000;
+
+/**
+ * Moves those of these messages that are still in the topic, in as many steps as they need. False where no more may be
+ * moved.
+ */
+async function moveThese(world: OutboxWorld, rest: Rest, ids: readonly number[]): Promise<boolean> {
+  for (let open = ids; open.length > 0; ) {
+    // Somebody may write to one of the topics meanwhile, or change one of the messages.
+    const [isMoved, last] = await retryOnConflict(world.outside, async () => {
+      const step = oneStep(await stillHere(world, rest, open));
+      const id = step.at(-1)?.id;
+      return [id === undefined || (await orOvertaken(world, rest, () => moveStep(world, rest, step))), id];
+    });
+    if (last === undefined) return true;
+    if (!isMoved) return false;
+    open = open.filter((id) => id > last);
+  }
+  return true;
+}
+
+/** The outcome of a step, or false where it was refused because another run has done the job. */
+async function orOvertaken(
+  { outside: { table } }: OutboxWorld,
+  rest: Rest,
+  step: () => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    return await step();
+  } catch (error) {
+    if (error instanceof ConflictError && (await loadJob(table, rest)).length === 0) return false;
+    throw error;
+  }
+}
+
+/** Those of the messages that are in the topic still, in rising order. */
+async function stillHere(
+  { outside: { table }, realmId }: OutboxWorld,
+  { from, to }: Rest,
+  ids: readonly number[],
+): Promise<MessageSlot[]> {
+  const conversation = topicConversation(from.channelId, from.topic);
+  const messages = await readMessages(table, realmId, ids);
+  return (
+    messages
+      .filter((message) => message.conversation === conversation)
+      // Where only the spelling changes, a message that has it stays in its conversation.
+      .filter(({ channelId, topic }) => channelId !== to.channelId || topic !== to.topic)
+      .sort((a, b) => a.id - b.id)
+  );
+}
+
+/**
+ * Moves some of them, in one transaction with one event, so that whatever was moved is told. False where they can go
+ * there no more: all that went before were deleted, and since then the channel takes no named topics.
+ */
+async function moveStep(world: OutboxWorld, rest: Rest, step: readonly MessageSlot[]): Promise<boolean> {
+  const { outside, log, realmId: realm } = world;
+  const { by, from, to, mode, channelName, at: now } = rest;
+  const move: Move = { from, to, mode, userId: by };
+  const ground = await loadStep(outside, realm, move, step);
+  if (ground.topic === undefined && to.topic !== '' && ground.count?.onlyEmptyTopic === true) return false;
+  const leaving = { ...from, ids: step.map(({ id }) => id) };
+  const left = await thinOut(outside.table, realm, leaving, ground.left, outside.uuid);
+  const updated: Updated = { userId: by, now, relocation: to, mode, channelName };
+  const people: PeopleTask = { ids: leaving.ids };
+  const job: Job | undefined = leavesPeople(step, ground.reacted)
+    ? { realm, kind: 'people', job: outside.uuid() }
+    : undefined;
+  const progress: Write = {
+    update: outboxKey(rest),
+    change: { add: { count: step.length } },
+    when: { absent: false },
+  };
+  const { count, plan } = planStep(realm, move, {
+    messages: step,
+    ground: { ...ground, left },
+    event: updateEvent(step[0] as MessageSlot, step, updated),
+    now,
+    moving: rest.job,
+    left: (number) => [progress, ...(job ? [doLeave(job, number, people, outside.now())] : [])],
+  });
+  await commit(log, count, plan);
+  if (job !== undefined) {
+    await bringPeople(world, people);
+    await finish(outside, await loadJob(outside.table, job));
+  }
+  return true;
+}

@@ -1,0 +1,194 @@
+import { folded } from '../../kernel/folding.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { Change } from '../../log/commit.ts';
+import type { MessageHead } from '../../log/message.ts';
+import type { EventEntry, MessageEntry, MessageSlot } from '../../log/slot.ts';
+import type { ChannelCount } from '../../model/channel/channel.ts';
+import { areNewer, firstMessageEvent } from '../../model/channel/first-message.ts';
+import { isSameTopic } from '../../model/message/conversation.ts';
+import { doRelocate, doRevise, type Rewrite } from '../../model/message/message-revision.ts';
+import { doNoteMove, hasReactions } from '../../model/message/reaction-store.ts';
+import { type Topic, topicKey } from '../../model/message/topic.ts';
+import { doLeaveChannel, doLeaveTopic, loadLeaving } from '../../model/message/topic-leave.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import { deletionPayload } from '../edit/message-removal.ts';
+import type { Move, StepGround } from './move.ts';
+import {
+  type Arriving,
+  arrivalWrites,
+  countsWrites,
+  doComeToChannel,
+  spellingWrites,
+} from './move-arrival.ts';
+import { isWhole, MOST_JOINING, sendersOf } from './move-people.ts';
+import { unreadByMove } from './moved-unread.ts';
+
+/** Messages that move in one transaction: with the people who come to take part, it has room for no more. */
+export const STEP = 20;
+
+/** As many of the messages as fit into one step, at least one. */
+export function oneStep(messages: readonly MessageSlot[]): readonly MessageSlot[] {
+  const people = new Set<number>();
+  const fitting = messages.slice(0, STEP).findIndex(({ senderId }) => {
+    people.add(senderId);
+    return people.size > MOST_JOINING;
+  });
+  return fitting < 0 ? messages.slice(0, STEP) : messages.slice(0, Math.max(1, fitting));
+}
+
+/** Reads what a step looks at. One round trip. */
+export async function loadStep(
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  realm: string,
+  { from, to }: Pick<Move, 'from' | 'to'>,
+  messages: readonly MessageSlot[],
+): Promise<StepGround> {
+  const { table } = outside;
+  const place = { realm, channelId: to.channelId, topic: folded(to.topic) };
+  const people = sendersOf(messages).slice(0, MOST_JOINING);
+  const [left, topic, count, participants, reacted] = await Promise.all([
+    loadLeaving(outside, realm, from, messages.length),
+    table.get<Topic>(topicKey(realm, to)),
+    table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
+    table.getMany<{ userId: number }>(people.map((userId) => key('participant', { ...place, userId }))),
+    Promise.all(messages.map((message) => hasReactions(table, realm, message))),
+  ]);
+  return {
+    left,
+    topic,
+    count,
+    taking: new Set(participants.map(({ userId }) => userId)),
+    reacted: reacted.includes(true),
+  };
+}
+
+/** One step of a move: the messages that go, what it looks at, and how it is told. */
+export interface Step {
+  /** In rising order. */
+  readonly messages: readonly MessageHead[];
+  readonly ground: StepGround;
+  /** Tells of those of which only the heads were read; undefined where there are none. */
+  readonly headsEvent?: EventEntry | undefined;
+  /** Heads of older messages do not move (seconds since 1970). */
+  readonly notBefore?: number | undefined;
+  /** Tells of the others. */
+  readonly event: EventEntry;
+  /** Milliseconds. */
+  readonly now: number;
+  /** New content that the message gets as it moves; it moves alone then. */
+  readonly rewrite?: Rewrite | undefined;
+  /** What the target topic is told in the same transaction. */
+  readonly notice?: MessageEntry | undefined;
+  /** What must hold besides. */
+  readonly checks?: readonly Write[];
+  /** What is left to be done afterwards, by the number of the step. */
+  readonly left?: ((number: number) => readonly Write[]) | undefined;
+  /** The job of the outbox in which the others follow, or of which this is a step: both topics are marked with it. */
+  readonly moving?: string | undefined;
+}
+
+/** A step as a change of the log: so many numbers, and what happens under them. */
+export function planStep(
+  realm: string,
+  move: Move,
+  { messages, ground, headsEvent, notBefore, event, now, rewrite, notice, checks = [], left, moving }: Step,
+): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<undefined> } {
+  const entries = [
+    ...(headsEvent ? [headsEvent] : []),
+    event,
+    ...lossesOf(move, messages),
+    ...unreadByMove({ from: move.from.channelId, to: move.to.channelId }, messages),
+    ...firstMessageEvents(move, messages, ground),
+    ...(notice ? [notice] : []),
+  ];
+  const { userId, to: relocation } = move;
+  const told = headsEvent ? 1 : 0;
+  return {
+    count: entries.length,
+    plan: (numbers) => ({
+      writes: [
+        ...messages.flatMap((message) => {
+          const seq = numbers[isWhole(message) ? told : 0] as number;
+          const moving = { seq, userId, now, relocation };
+          return [
+            ...(isWhole(message)
+              ? doRevise(realm, message, { ...moving, rewrite })
+              : [doRelocate(realm, message, { ...moving, notBefore })]),
+            ...(leavesChannel(move) ? [doNoteMove(realm, message.id, seq)] : []),
+          ];
+        }),
+        ...placeWrites(
+          realm,
+          move,
+          ground,
+          { messages, notice: notice && { id: numbers.at(-1) as number, now }, moving },
+          numbers.at(-1) as number,
+        ),
+        ...checks,
+        ...(left?.(numbers.at(-1) as number) ?? []),
+      ],
+      entries,
+      result: undefined,
+    }),
+  };
+}
+
+/** Who may read the messages no longer is told to forget them. */
+const lossesOf = ({ from, to }: Move, messages: readonly MessageHead[]): EventEntry[] =>
+  leavesChannel({ from, to })
+    ? messages.map((message) => ({
+        kind: 'event',
+        hearers: { message: message.id, channel: from.channelId, goneTo: to.channelId },
+        payload: deletionPayload(message.id, message),
+      }))
+    : [];
+
+const leavesChannel = ({ from, to }: Pick<Move, 'from' | 'to'>): boolean => from.channelId !== to.channelId;
+
+/** Each channel may have another oldest message after the step. */
+function firstMessageEvents(
+  { from, to }: Move,
+  messages: readonly MessageHead[],
+  { left, count }: StepGround,
+): EventEntry[] {
+  if (!leavesChannel({ from, to })) return [];
+  const ids = messages.map(({ id }) => id);
+  return [
+    ...(areNewer(left.count, ids) ? [] : [firstMessageEvent(from.channelId)]),
+    ...(areNewer(count, ids) ? [] : [firstMessageEvent(to.channelId)]),
+  ];
+}
+
+/** Keeps both topics and both channels right, in the transaction of this number of the log. */
+function placeWrites(
+  realm: string,
+  { from, to }: Move,
+  ground: StepGround,
+  arriving: Arriving,
+  number: number,
+): Write[] {
+  if (isSameTopic(from, to)) {
+    return spellingWrites(topicKey(realm, to), to.topic, arriving, ground);
+  }
+  const { messages, moving } = arriving;
+  const leaving = { ...from, ids: messages.map(({ id }) => id) };
+  const departure = doLeaveTopic(realm, leaving, ground.left, moving);
+  const { channelId } = to;
+  const begins = ground.topic === undefined && to.topic !== '';
+  const begun = begins ? 1 : 0;
+  const counts =
+    from.channelId === channelId
+      ? countsWrites(realm, { channelId, begins, namedTopics: departure.namedTopics + begun })
+      : [
+          doLeaveChannel(realm, leaving, ground.left, departure, number),
+          doComeToChannel(
+            realm,
+            { channelId, begins, namedTopics: begun },
+            leaving.ids,
+            ground.count,
+            number,
+          ),
+        ];
+  return [...departure.writes, ...counts, ...arrivalWrites(realm, to, arriving, ground)];
+}

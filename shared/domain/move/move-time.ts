@@ -1,0 +1,102 @@
+import type { Outside } from '../../kernel/outside.ts';
+import { badRequest, refusal } from '../../kernel/problems.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import type { Seen } from '../../model/channel/channel-access.ts';
+import { readMessages } from '../../model/message/message-index.ts';
+import { inPlace } from '../../model/message/message-place.ts';
+import { extents, loadRecent } from '../../model/message/recent.ts';
+import { roles } from '../../model/permission/system-group.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
+import { LEEWAY } from '../edit/message-rewrite.ts';
+import { type AskedMove, isResolution } from './move-check.ts';
+
+/**
+ * How old (seconds) a message may be that the caller moves so; undefined where it does not matter. The limits are not
+ * for moderators, and not for resolving a topic. Where both limits apply, the stricter one counts.
+ */
+export function moveLimit(
+  { standing, realm: { settings } }: Caller,
+  { from, to }: AskedMove,
+): number | undefined {
+  if (standing.role <= roles.moderator) return undefined;
+  const staysInChannel = from.channel.channelId === to.channelId;
+  const renames = from.topic !== to.topic && !(staysInChannel && isResolution(from.topic, to.topic));
+  const limits = [
+    renames ? settings.move_messages_within_stream_limit_seconds : null,
+    staysInChannel ? null : settings.move_messages_between_streams_limit_seconds,
+  ].filter((limit) => limit !== null);
+  return limits.length === 0 ? undefined : Math.min(...limits) + LEEWAY;
+}
+
+const isTooOld = ({ timestamp }: MessageSlot, limit: number, now: number): boolean =>
+  now / 1000 - timestamp > limit;
+
+/** Decides that the message is not too old to be moved. `now` is in milliseconds. */
+export function checkMoveTime(message: MessageSlot, limit: number, now: number): void {
+  if (isTooOld(message, limit, now)) throw badRequest('This message is too old for you to move.');
+}
+
+/**
+ * Decides that none of the messages of a topic is too old to be moved, as far as the caller can read them. The
+ * refusal tells how many are not, so that clients can offer to move just those: for that the whole topic is read.
+ */
+export async function checkTopicMoveTime(
+  outside: Outside,
+  { realmId: realm }: Caller,
+  { message, seen }: { message: MessageSlot; seen: Seen },
+  limit: number,
+  now: number,
+): Promise<void> {
+  const { table } = outside;
+  const { conversation, channelId } = message;
+  const { channel, subscription } = seen;
+  const from = channel.historyPublicToSubscribers ? 0 : (subscription?.since ?? 0) + 1;
+  const recent = loadRecent(outside, realm, extents.read);
+  const place = { conversation, ...(channelId !== undefined && { channelId }) };
+  const reach = inPlace(table, realm, place, () => recent);
+  const first = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: FEW });
+  const oldest = await readMessages(
+    table,
+    realm,
+    first.heads.map(({ id }) => id),
+  );
+  const here = oldest.filter((each) => each.conversation === conversation);
+  const isKnown = here.length > 0 || first.until === undefined;
+  if (isKnown && !here.some((each) => isTooOld(each, limit, now))) return;
+
+  const ids = new Set<number>();
+  for (let next: number | undefined = from; next !== undefined; ) {
+    const { heads, until } = await reach({ from: next, to: LARGEST_NUMBER, side: 'newer', limit: MANY });
+    for (const { id } of heads) ids.add(id);
+    next = until === undefined ? undefined : until + 1;
+  }
+  const all = [...ids].sort((a, b) => a - b);
+  const tooOld = await leading(all, async (id) => {
+    const [found] = await readMessages(table, realm, [id]);
+    return found !== undefined && isTooOld(found, limit, now);
+  });
+  if (tooOld === 0) return;
+  throw refusal('moveTimeLimit', {
+    // The message that was asked for may be moved, so there is one.
+    first: all[tooOld] ?? message.id,
+    total: all.length,
+    allowed: all.length - tooOld,
+  });
+}
+
+/** Messages at the beginning of a topic that are looked at: an index may still show some that left it. */
+const FEW = 4;
+/** Messages of a topic that are counted at once. */
+const MANY = 5_000;
+
+/** How many there are at the beginning of a list for which it holds; it holds for none behind the first for which not. */
+async function leading(list: readonly number[], holds: (item: number) => Promise<boolean>): Promise<number> {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (await holds(list[middle] as number)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

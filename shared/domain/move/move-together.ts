@@ -1,0 +1,110 @@
+import { folded } from '../../kernel/folding.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { MessageHead } from '../../log/message.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import type { ChannelCount } from '../../model/channel/channel.ts';
+import { mayReadMessage, type Seen } from '../../model/channel/channel-access.ts';
+import { inPlace } from '../../model/message/message-place.ts';
+import { hasReactions } from '../../model/message/reaction-store.ts';
+import { extents, loadRecent } from '../../model/message/recent.ts';
+import { type Topic, topicKey } from '../../model/message/topic.ts';
+import { loadLeaving } from '../../model/message/topic-leave.ts';
+import type { Standing } from '../../model/permission/permission.ts';
+import { key, LARGEST_NUMBER, partition, sortPrefix } from '../../table/keys.ts';
+import type { Move, StepGround } from './move.ts';
+import { loadStep, STEP } from './move-step.ts';
+
+/*
+ * The messages that go with another one are known when that one was read, and to read them too would take a round
+ * trip that their request does not have. So they are moved by what the index tells of them, where one transaction
+ * takes all of them: each is held to be where the index shows it, and what is not known of them, who reacted, is left
+ * to the worker of the outbox. Where anything of that does not hold, nothing has moved, and they are read.
+ */
+
+/** Messages at the beginning of a topic that are looked at: an index may still show some that left it. */
+const FEW = 4;
+
+/** People of the target topic that are read with the message. */
+const MOST_TAKING = 1000;
+
+/** A move of several messages, with what it looks at if one step takes all of them. */
+export interface Together {
+  readonly ground: StepGround;
+  /** The messages that may go with the one that was asked for; undefined where they are too many. */
+  readonly others: readonly MessageHead[] | undefined;
+  /** The oldest messages that the move is about. */
+  readonly oldest: readonly MessageHead[];
+  /** The oldest message of the topic. */
+  readonly first: number;
+}
+
+/** The lowest id of the messages that a move of this one is about. */
+export const lowestOf = (mode: Move['mode'], main: MessageHead): number =>
+  mode === 'change_all' ? 0 : main.id + 1;
+
+/** Reads it for a message that moves alone. One round trip. */
+export async function loadAlone(
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  realm: string,
+  places: Pick<Move, 'from' | 'to'>,
+  message: MessageSlot,
+): Promise<Together> {
+  const ground = await loadStep(outside, realm, places, [message]);
+  return { ground, others: [], oldest: [], first: message.id };
+}
+
+/** Reads it. One round trip. */
+export async function loadTogether(
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  realm: string,
+  { from, to, mode }: Pick<Move, 'from' | 'to' | 'mode'>,
+  main: MessageSlot,
+): Promise<Together> {
+  const { table } = outside;
+  const recent = loadRecent(outside, realm, extents.write);
+  const source = { conversation: main.conversation, channelId: from.channelId };
+  const reach = inPlace(table, realm, source, () => recent);
+  const lowest = lowestOf(mode, main);
+  const [left, topic, count, taking, page, before, reacted] = await Promise.all([
+    loadLeaving(outside, realm, from, STEP, recent),
+    table.get<Topic>(topicKey(realm, to)),
+    table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
+    table.page<{ userId: number }>({
+      pk: partition('participant', { realm, channelId: to.channelId }),
+      prefix: sortPrefix('participant', { topic: folded(to.topic) }),
+      limit: MOST_TAKING,
+    }),
+    reach({ from: lowest, to: LARGEST_NUMBER, side: 'newer', limit: STEP + 1 }),
+    // Where the move is about all of the topic, its oldest message is on the page.
+    lowest === 0 ? undefined : reach({ from: 0, to: main.id - 1, side: 'newer', limit: FEW }),
+    hasReactions(table, realm, main),
+  ]);
+  const others = page.heads.filter(({ id }) => id !== main.id).sort((a, b) => a.id - b.id);
+  const isAll = mode !== 'change_all' || others.length + 1 === messagesIn(left.topic);
+  const fits = !taking.more && page.until === undefined && others.length < STEP && isAll;
+  const older = before?.heads.map(({ id }) => id) ?? [];
+  const first = Math.min(main.id, others[0]?.id ?? main.id, before?.until ?? main.id, ...older);
+  const ground = {
+    left,
+    topic,
+    count,
+    taking: new Set(taking.items.map(({ userId }) => userId)),
+    reacted: reacted || others.length > 0,
+  };
+  return { ground, others: fits ? others : undefined, oldest: others, first };
+}
+
+/** How many messages a topic has: by that it is known whether the index shows all of them. */
+const messagesIn = (topic: Topic | undefined): number => (topic ? topic.arrived - topic.left : 0);
+
+/** Those that do go: the caller may read them, and they are not there already, in another spelling of one topic. */
+export const goingAlong = (
+  others: readonly MessageHead[],
+  { to }: Pick<Move, 'to'>,
+  standing: Standing,
+  seen: Seen,
+): MessageHead[] =>
+  others.filter(
+    ({ id, channelId, topic = '' }) =>
+      (channelId !== to.channelId || topic !== to.topic) && mayReadMessage(standing, seen, id),
+  );

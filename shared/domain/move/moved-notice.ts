@@ -1,0 +1,49 @@
+import type { Channel } from '../../model/channel/channel.ts';
+import type { TopicPlace } from '../../model/message/user-topic.ts';
+import type { User } from '../../model/user/user.ts';
+import { key } from '../../table/keys.ts';
+import { type Left, REMEMBERED } from '../outbox/outbox.ts';
+import type { OutboxWorld } from '../outbox/outbox-world.ts';
+import { onceToken } from '../send/sent.ts';
+import { sendNotice } from '../send/topic-notice.ts';
+import { type Moved, noticeInNew, noticeInOld } from './move-notice.ts';
+
+/** A move of messages of which a topic is to be told. */
+export interface MovedTask {
+  /** Who moved them. */
+  readonly by: number;
+  readonly from: TopicPlace;
+  readonly to: TopicPlace & { readonly isResolution?: boolean };
+  readonly count: number;
+  readonly isWhole: boolean;
+}
+
+/**
+ * Tells the old topic or the new one, once for each job, with the channels as they are now: one that became private
+ * meanwhile is not named to the readers of another.
+ */
+export async function tellMoved(
+  { outside, log, realmId: realm, realm: { noticeBotId } }: OutboxWorld,
+  { job, by, from, to, count, isWhole }: MovedTask & Pick<Left, 'job'>,
+  topic: 'old' | 'new',
+): Promise<void> {
+  const channelOf = ({ channelId }: TopicPlace) =>
+    outside.table.get<Channel>(key('channel', { realm, channelId }));
+  const [actor, source, target] = await Promise.all([
+    outside.table.get<User>(key('user', { realm, userId: by })),
+    channelOf(from),
+    channelOf(to),
+  ]);
+  const told = topic === 'old' ? source : target;
+  if (actor === undefined || source === undefined || target === undefined || told?.isArchived) return;
+  const moved: Moved = {
+    from: { channel: source, topic: from.topic },
+    to: { channel: target, topic: to.topic },
+    count,
+    isWhole,
+    isResolution: to.isResolution === true,
+  };
+  const notice = topic === 'old' ? noticeInOld(actor, moved) : noticeInNew(actor, moved);
+  const token = onceToken(job, topic === 'old' ? 'moved' : 'arrived', REMEMBERED);
+  await sendNotice(outside, log, { actor, noticeBotId }, notice, token, true);
+}

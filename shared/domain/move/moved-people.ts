@@ -1,0 +1,81 @@
+import { folded } from '../../kernel/folding.ts';
+import { ConflictError } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import { readMessages } from '../../model/message/message-index.ts';
+import { messageKey, stillThere } from '../../model/message/message-key.ts';
+import { allReactions } from '../../model/message/reaction.ts';
+import { loadReactions } from '../../model/message/reaction-store.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import type { OutboxWorld } from '../outbox/outbox-world.ts';
+
+/** Messages that moved, of which not all the people came along. */
+export interface PeopleTask {
+  readonly ids: readonly number[];
+}
+
+/** People who come in one transaction: with a check of each message and the topic it has room for them. */
+const STEP = 50;
+
+/**
+ * Lets everybody who sent one of the messages or reacted to it take part in the topic where it is now, as far as they
+ * do not yet. To do it again changes nothing.
+ */
+export async function bringPeople(world: OutboxWorld, { ids }: PeopleTask): Promise<void> {
+  const { outside, realmId: realm } = world;
+  await retryOnConflict(outside, async () => {
+    const messages = await readMessages(outside.table, realm, ids);
+    const topics = [...Map.groupBy(messages, ({ conversation }) => conversation).values()];
+    // One after the other: `every` would stop at the first that has to be looked at again.
+    const states: boolean[] = [];
+    for (const topic of topics) states.push(await bringInto(world, topic));
+    if (!states.every((isDone) => isDone)) throw new ConflictError([]);
+  });
+}
+
+/** Brings the people of messages of one topic; false where something changed meanwhile. */
+async function bringInto(
+  { outside: { table, uuid }, realmId: realm }: OutboxWorld,
+  messages: readonly MessageSlot[],
+): Promise<boolean> {
+  const [{ channelId, topic = '' } = {}] = messages;
+  if (channelId === undefined) return true;
+  const place = { realm, channelId, topic: folded(topic) };
+  const people = await peopleOfAll(table, realm, messages);
+  const keyOf = (userId: number) => key('participant', { ...place, userId });
+  const there = await table.getMany<{ userId: number }>(people.map(keyOf));
+  const taking = new Set(there.map(({ userId }) => userId));
+  const joining = people.filter((userId) => !taking.has(userId));
+  const held = messages.map(
+    (message): Write => ({ check: messageKey(realm, message.id), when: stillThere(message) }),
+  );
+  for (let start = 0; start < joining.length; start += STEP) {
+    const some = joining.slice(start, start + STEP);
+    const add = { participants: some.length };
+    const outcome = await table.transact(
+      [
+        ...held,
+        { update: key('topic', place), change: { add }, when: { absent: false } },
+        ...some.map((userId): Write => ({ put: keyOf(userId), item: { userId }, when: { absent: true } })),
+      ],
+      uuid(),
+    );
+    if (outcome.state !== 'done') return false;
+  }
+  return true;
+}
+
+/** Those who take part in a topic because of these messages: who sent one of them or reacted to it. */
+async function peopleOfAll(
+  table: Table,
+  realm: string,
+  messages: readonly MessageSlot[],
+): Promise<readonly number[]> {
+  const people = messages.map(async (message) => {
+    const reactions = allReactions(message, await loadReactions(table, realm, message.id));
+    return [message.senderId, ...reactions.map(({ userId }) => userId)];
+  });
+  return [...new Set((await Promise.all(people)).flat())];
+}

@@ -1,0 +1,97 @@
+import { commit } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import { hasContentAccess } from '../../model/channel/channel-access.ts';
+import {
+  changeFor,
+  doMovePolicies,
+  isChange,
+  type PoliciesTask,
+  type PolicyChange,
+} from '../../model/message/policy-move.ts';
+import { loadHolders, type UserTopic, userTopicKey } from '../../model/message/user-topic.ts';
+import { visibility } from '../../model/message/visibility.ts';
+import { standingOf } from '../../model/permission/permission.ts';
+import { directGroups } from '../../model/user/caller.ts';
+import type { User } from '../../model/user/user.ts';
+import { key } from '../../table/keys.ts';
+import type { Left } from '../outbox/outbox.ts';
+import type { OutboxWorld } from '../outbox/outbox-world.ts';
+
+/** People in one transaction: each takes four writes. */
+const STEP = 22;
+
+/**
+ * Lets the policies follow a topic that moved, as far as they did not go with it. Who cannot read the channel that it
+ * went to only loses theirs.
+ *
+ * What somebody chose after the move is theirs, and stays. By that it is also known what was done before, by this job
+ * or another: to do it again changes nothing.
+ */
+export async function followPolicies(world: OutboxWorld, task: PoliciesTask & Left): Promise<void> {
+  const { outside, realmId: realm } = world;
+  const { table } = outside;
+  const { from, to } = task;
+  const [channel, old, there] = await Promise.all([
+    table.get<Channel>(key('channel', { realm, channelId: to.channelId })),
+    loadHolders(table, realm, from),
+    loadHolders(table, realm, to),
+  ]);
+  if (channel === undefined) return;
+  const people = [...new Set([...old, ...there].map(({ userId }) => userId))];
+  for (let start = 0; start < people.length; start += STEP) {
+    const some = people.slice(start, start + STEP);
+    // Somebody may choose anew at this very moment, or another run be faster.
+    await retryOnConflict(outside, () => followSome(world, task, channel, some));
+  }
+}
+
+async function followSome(
+  world: OutboxWorld,
+  task: PoliciesTask & Left,
+  channel: Channel,
+  people: readonly number[],
+): Promise<void> {
+  const { outside, log, realmId: realm } = world;
+  const { from, to, merges, part: moved } = task;
+  const decided = await Promise.all(
+    people.map(async (userId): Promise<PolicyChange[]> => {
+      const [old, there, mayRead] = await Promise.all([
+        outside.table.get<UserTopic>(userTopicKey(realm, from, userId)),
+        outside.table.get<UserTopic>(userTopicKey(realm, to, userId)),
+        from.channelId === to.channelId || mayReadIn(world, channel, userId),
+      ]);
+      // What was chosen for the old name since is meant for what is under that name now.
+      if (isSince(old, moved)) return [];
+      const before = there?.policy ?? visibility.inherit;
+      const change = changeFor(userId, old?.policy ?? visibility.inherit, before, merges);
+      const goes = mayRead && !isSince(there, moved);
+      return [goes ? change : { ...change, to: { before, after: before } }];
+    }),
+  );
+  const changes = decided.flat().filter(isChange);
+  if (changes.length === 0) return;
+  const change = doMovePolicies(realm, task, changes, Math.floor(outside.now() / 1000), moved);
+  await commit(log, change.entries.length, () => ({ ...change, result: undefined }));
+}
+
+/** Whether a policy was chosen with the move or after it. */
+const isSince = (stored: UserTopic | undefined, moved: number): boolean =>
+  (stored?.asOf ?? stored?.changed ?? 0) >= moved;
+
+/** Whether somebody may read the channel that the topic went to. */
+async function mayReadIn(
+  { outside, realmId: realm, realm: { settings }, graph }: OutboxWorld,
+  channel: Channel,
+  userId: number,
+): Promise<boolean> {
+  const { channelId } = channel;
+  const [user, subscription, groups] = await Promise.all([
+    outside.table.get<User>(key('user', { realm, userId })),
+    outside.table.get<Subscription>(key('subscription', { realm, userId, channelId })),
+    channel.isPrivate ? directGroups(outside, realm, userId) : [],
+  ]);
+  if (user === undefined) return false;
+  const standing = standingOf(user, groups, graph, settings.waiting_period_threshold, outside.now());
+  return hasContentAccess(standing, { channel, subscription });
+}

@@ -1,0 +1,58 @@
+import type { Outside } from '../../kernel/outside.ts';
+import { carryOut } from '../../log/carry-out.ts';
+import { roles } from '../../model/permission/system-group.ts';
+import type { KeyedAccount } from '../account/operator-accounts.ts';
+import { type Founder, GENERAL, planFounding } from './founding.ts';
+import type { NewOrganization } from './organization.ts';
+
+/** An account of the demo organization, with the key that is told this once. */
+export interface DemoAccount extends KeyedAccount {
+  readonly name: DemoName;
+}
+
+const addressOf = (name: string): string => `${name}@example.com`;
+
+const people = [
+  { name: 'owner', fullName: 'Olive Owner', role: roles.owner },
+  { name: 'admin', fullName: 'Adam Admin', role: roles.administrator },
+  { name: 'moderator', fullName: 'Mona Moderator', role: roles.moderator },
+  { name: 'member', fullName: 'Max Member', role: roles.member },
+  { name: 'guest', fullName: 'Gus Guest', role: roles.guest },
+  { name: 'bot', fullName: 'Busy Bot', role: roles.member, ownedBy: addressOf('member') },
+] as const;
+
+export type DemoName = (typeof people)[number]['name'];
+
+const random = { name: 'random', description: 'What fits nowhere else.', isDefault: false };
+
+/** The demo organization: its realm, its accounts and its channels' ids. */
+export interface Demo {
+  readonly realm: string;
+  readonly accounts: readonly DemoAccount[];
+  readonly channels: Readonly<Record<'general' | 'random', number>>;
+}
+
+/**
+ * A demo organization with one account of each role, a bot of the member's, and two channels to which all of them
+ * are subscribed (guests only to the default one). One transaction makes all of it or nothing; the keys are made
+ * before, so that the caller can keep them safe first.
+ */
+export function planDemo(
+  outside: Outside,
+  given: Omit<NewOrganization, 'now' | 'uuid'>,
+): { readonly demo: Demo; readonly create: () => Promise<'created' | 'exists'> } {
+  const founders = people.map(({ name, ...person }): Founder => ({ ...person, email: addressOf(name) }));
+  const { realm, accounts, channelIds, writes } = planFounding(outside, given, founders, [GENERAL, random]);
+  const [generalId = 0, randomId = 0] = channelIds;
+  const demo: Demo = {
+    realm,
+    accounts: people.flatMap(({ name }, i) => {
+      const account = accounts[i];
+      return account ? [{ ...account, name }] : [];
+    }),
+    channels: { general: generalId, random: randomId },
+  };
+  const create = async (): Promise<'created' | 'exists'> =>
+    (await carryOut(outside, writes)).state === 'done' ? 'created' : 'exists';
+  return { demo, create };
+}

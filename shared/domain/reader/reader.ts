@@ -1,0 +1,257 @@
+import { folded } from '../../kernel/folding.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { MessageHead } from '../../log/message.ts';
+import type { MessageSlot, Slot } from '../../log/slot.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import type { Seen } from '../../model/channel/channel-access.ts';
+import type { Dialogue } from '../../model/message/direct.ts';
+import { formerChannelOf, readPlaceOf } from '../../model/message/message-head.ts';
+import type { Reaction } from '../../model/message/reaction.ts';
+import { loadReactions } from '../../model/message/reaction-store.ts';
+import { loadReadStates, type ReadState, stateFrom } from '../../model/message/read-state.ts';
+import { extents, loadRecent, type Recent } from '../../model/message/recent.ts';
+import type { Star } from '../../model/message/star.ts';
+import type { UserTopic } from '../../model/message/user-topic.ts';
+import type { User } from '../../model/user/user.ts';
+import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+
+/**
+ * What a request reads for one person who looks at messages. Each thing is asked for by name and read once; what is
+ * asked for in the same moment travels together, so callers just say what they need, all of it at once.
+ */
+export class Reader {
+  readonly table: Table;
+  readonly realm: string;
+  readonly userId: number;
+  readonly #outside: Pick<Outside, 'table' | 'now' | 'memory'>;
+  readonly #read = new Map<string, Promise<unknown>>();
+  readonly #kept = new Map<number, MessageSlot>();
+  #starred: readonly Starred[] = [];
+
+  constructor(outside: Pick<Outside, 'table' | 'now' | 'memory'>, realm: string, userId: number) {
+    this.#outside = outside;
+    this.table = outside.table;
+    this.realm = realm;
+    this.userId = userId;
+  }
+
+  #once<T>(name: string, load: () => Promise<T>): Promise<T> {
+    const known = this.#read.get(name);
+    if (known) return known as Promise<T>;
+    const loading = load();
+    this.#read.set(name, loading);
+    return loading;
+  }
+
+  #item<T>(at: Key): Promise<T | undefined> {
+    return this.#once(nameOf(at), () => this.table.get<T>(at));
+  }
+
+  /** What the end of the log tells of messages that the indexes may not show as they are. */
+  recent(): Promise<Recent> {
+    return this.#once('recent', () => loadRecent(this.#outside, this.realm, extents.read));
+  }
+
+  /** A channel with the reader's own subscription to it; undefined when there is no such channel. */
+  async seen(channelId: number): Promise<Seen | undefined> {
+    if (!isId(channelId)) return undefined;
+    const [channel, subscription] = await Promise.all([
+      this.#item<Channel>(key('channel', { realm: this.realm, channelId })),
+      this.subscription(channelId),
+    ]);
+    return channel && { channel, subscription };
+  }
+
+  async subscription(channelId: number): Promise<Subscription | undefined> {
+    if (this.#read.has('subscriptions')) return (await this.subscriptions()).get(channelId);
+    return this.#item(key('subscription', { realm: this.realm, userId: this.userId, channelId }));
+  }
+
+  /** All that the reader is subscribed to, by channel. */
+  subscriptions(): Promise<ReadonlyMap<number, Subscription>> {
+    return this.#once('subscriptions', async () => {
+      const all = await this.table.all<Subscription>({
+        pk: partition('subscription', this),
+        prefix: sortPrefix('subscription'),
+      });
+      return new Map(all.map((subscription) => [subscription.channelId, subscription]));
+    });
+  }
+
+  /** The direct conversations in which the reader takes part. */
+  dialogues(): Promise<readonly Dialogue[]> {
+    return this.#once('dialogues', () =>
+      this.table.all<Dialogue>({ pk: partition('dialogue', this), prefix: sortPrefix('dialogue') }),
+    );
+  }
+
+  /** The reader's policies for topics. */
+  topicPolicies(): Promise<readonly UserTopic[]> {
+    return this.#once('topicPolicies', () =>
+      this.table.all<UserTopic>({ pk: partition('userTopic', this), prefix: sortPrefix('userTopic') }),
+    );
+  }
+
+  /** What the reader has read, of all conversations or of the topics of one channel. */
+  states(channelId?: number): Promise<ReadonlyMap<string, ReadState>> {
+    return this.#once(stateList(channelId), async () => {
+      const states = await loadReadStates(this.table, this.realm, this.userId, channelId);
+      return new Map(states.map((state) => [state.conversation, state]));
+    });
+  }
+
+  /** What the reader has read of one conversation. */
+  async state(conversation: string, channelId?: number): Promise<ReadState | undefined> {
+    for (const list of [stateList(), stateList(channelId)]) {
+      const states = this.#read.get(list) as Promise<ReadonlyMap<string, ReadState>> | undefined;
+      if (states) return (await states).get(conversation);
+    }
+    return this.#item(key('read', { realm: this.realm, userId: this.userId, conversation }));
+  }
+
+  /** What the reader has read of the conversation in which a message is noted, and of its channel if it left that. */
+  async stateFor(head: Where & Pick<MessageHead, 'id'>): Promise<ReadState | undefined> {
+    const [state, former] = await this.#noted(head);
+    return stateFrom(former, head.id, state);
+  }
+
+  #noted(head: Where): Promise<[ReadState | undefined, Subscription | undefined]> {
+    const former = formerChannelOf(head);
+    return Promise.all([
+      this.state(readPlaceOf(head), channelNotedOf(head)),
+      former === undefined ? undefined : this.subscription(former),
+    ]);
+  }
+
+  /** Whether that was asked for before, so that asking reads nothing. */
+  knowsStateFor(head: Where): boolean {
+    const { realm, userId } = this;
+    const item = key('read', { realm, userId, conversation: readPlaceOf(head) });
+    const names = [stateList(), stateList(channelNotedOf(head)), nameOf(item)];
+    const former = formerChannelOf(head);
+    return (
+      names.some((name) => this.#read.has(name)) &&
+      (former === undefined ||
+        this.#read.has('subscriptions') ||
+        this.#read.has(nameOf(key('subscription', { realm, userId, channelId: former }))))
+    );
+  }
+
+  /** Whether the reader sent to the topic or reacted in it. */
+  async takesPart(channelId: number, topic: string): Promise<boolean> {
+    return (await this.#item(this.#participant(channelId, topic))) !== undefined;
+  }
+
+  /** Whether that was asked for before. */
+  knowsPart(channelId: number, topic: string): boolean {
+    return this.#read.has(nameOf(this.#participant(channelId, topic)));
+  }
+
+  #participant(channelId: number, topic: string): Key {
+    const { realm, userId } = this;
+    return key('participant', { realm, channelId, topic: folded(topic), userId });
+  }
+
+  /** Messages that the reader starred, among them all of those in a range of ids, both ends included. */
+  stars(from: number, to: number): Promise<ReadonlySet<number>> {
+    const known = this.#starred.find((range) => range.from <= from && to <= range.to);
+    if (known) return known.ids;
+    const at = (messageId: number): string =>
+      key('star', { realm: this.realm, userId: this.userId, messageId }).sk;
+    const stars = this.table.all<Star>({ pk: partition('star', this), from: at(from), to: at(to) });
+    const ids = stars.then(
+      (all) => new Set(all.filter(({ removed }) => !removed).map(({ messageId }) => messageId)),
+    );
+    this.noteStars({ from, to, ids });
+    return ids;
+  }
+
+  /** Takes note of stars that were read in another way. Ranges that meet become one. */
+  noteStars({ from, to, ids }: Starred): void {
+    const meets = (range: Starred): boolean => range.from <= to + 1 && from <= range.to + 1;
+    const parts = [...this.#starred.filter(meets), { from, to, ids }];
+    const joined = Promise.all(parts.map((part) => part.ids)).then((all) => all.reduce(union));
+    joined.catch(ignored);
+    this.#starred = [
+      ...this.#starred.filter((range) => !meets(range)),
+      {
+        from: Math.min(...parts.map((part) => part.from)),
+        to: Math.max(...parts.map((part) => part.to)),
+        ids: joined,
+      },
+    ];
+  }
+
+  async user(userId: number): Promise<User | undefined> {
+    if (!isId(userId)) return undefined;
+    return this.#item(key('user', { realm: this.realm, userId }));
+  }
+
+  /** A message, whether the reader may see it or not. Only some are kept: a long reply would fill the memory. */
+  async message(id: number): Promise<MessageSlot | undefined> {
+    const kept = this.#kept.get(id);
+    if (kept !== undefined || !isId(id)) return kept;
+    const slot = await this.table.get<Slot>(key('slot', { realm: this.realm, seq: id }));
+    if (slot?.kind !== 'message') return undefined;
+    if (this.#kept.size < MOST_KEPT) this.#kept.set(id, slot);
+    return slot;
+  }
+
+  /** The reactions that are stored beside a message. Two round trips where they are many, mostly one. */
+  reactions(messageId: number): Promise<readonly Reaction[]> {
+    return this.#once(`reactions ${messageId}`, () =>
+      loadReactions(this.table, this.realm, messageId, this.#outside.memory),
+    );
+  }
+
+  /**
+   * Reads all that telling a message needs besides the message itself, its reactions and its star: what was read of its
+   * conversation, its channel, its people, and whether the reader takes part in a topic that it mentions.
+   */
+  async surroundings(head: Omit<MessageHead, 'id' | 'readBySender'>): Promise<void> {
+    const { senderId, channelId, topic = '', people = [], mentions } = head;
+    await Promise.all([
+      this.#noted(head),
+      channelId !== undefined && this.seen(channelId),
+      channelId !== undefined && mentions?.topic && this.takesPart(channelId, topic),
+      ...[senderId, ...people].map((userId) => this.user(userId)),
+    ]);
+  }
+
+  /** Keeps messages that were read in another way, until they are released. */
+  keep(messages: readonly MessageSlot[]): void {
+    for (const message of messages) this.#kept.set(message.id, message);
+  }
+
+  release(messages: readonly MessageSlot[]): void {
+    for (const { id } of messages) this.#kept.delete(id);
+  }
+}
+
+const union = (a: ReadonlySet<number>, b: ReadonlySet<number>): ReadonlySet<number> => new Set([...a, ...b]);
+
+/** Whoever asks for it meets the fault. */
+const ignored = (): void => {};
+
+/** Messages that are kept although nobody asked for that. */
+const MOST_KEPT = 500;
+
+/** A range of ids, both ends included, and the messages in it that somebody starred. */
+interface Starred {
+  readonly from: number;
+  readonly to: number;
+  readonly ids: Promise<ReadonlySet<number>>;
+}
+
+/** Where a message stands, and where it is noted what was read of it. */
+type Where = Pick<MessageHead, 'conversation' | 'readIn' | 'channelId'>;
+
+/** The channel in whose topics a message is noted, where that is certain. */
+const channelNotedOf = ({ readIn, channelId }: Where): number | undefined =>
+  readIn === undefined ? channelId : undefined;
+
+/** Under these names it is remembered what was read. */
+const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
+const stateList = (channelId?: number): string => `states ${channelId ?? ''}`;

@@ -1,0 +1,28 @@
+import { mayReadMessage, type Seen } from '../../model/channel/channel-access.ts';
+import type { Topic } from '../../model/message/topic.ts';
+import type { Standing } from '../../model/permission/permission.ts';
+import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
+import { partition, sortPrefix } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+
+/** All topics of a channel, in no useful order. One round trip. */
+export const loadTopics = (table: Table, realm: string, channelId: number): Promise<Topic[]> =>
+  table.all<Topic>({ pk: partition('topic', { realm, channelId }), prefix: sortPrefix('topic') });
+
+/**
+ * The topics that someone can read something of, the one with the newest message first. Where the history is
+ * protected, these are the topics that had a message since they subscribed.
+ */
+export const listTopics = (
+  who: Standing,
+  seen: Seen,
+  topics: readonly Topic[],
+  allowEmptyName: boolean,
+): { readonly name: string; readonly max_id: number }[] =>
+  topics
+    .filter(({ maxId }) => mayReadMessage(who, seen, maxId))
+    .sort((a, b) => b.maxId - a.maxId)
+    .map(({ topic, maxId }) => ({
+      name: topic === '' && !allowEmptyName ? EMPTY_TOPIC_NAME : topic,
+      max_id: maxId,
+    }));

@@ -1,0 +1,68 @@
+import type { Outside } from '../../kernel/outside.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import { carryOut } from '../../log/carry-out.ts';
+import { ConflictError } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import {
+  checkHost,
+  type Hosts,
+  hostsWrite,
+  loadOrganization,
+  type Organization,
+} from '../../model/realm/hosts.ts';
+import { key } from '../../table/keys.ts';
+
+/** Hosts to attach to an organization, and to take from it, as they were given. */
+export interface HostChange {
+  readonly add?: string | undefined;
+  readonly remove?: string | undefined;
+}
+
+/** Decides which hosts an organization has from then on: it must stay within reach. */
+export function checkHostChange({ hosts }: Hosts, given: HostChange): readonly string[] {
+  const add = given.add === undefined ? undefined : checkHost(given.add);
+  const remove = given.remove === undefined ? undefined : checkHost(given.remove);
+  if (remove !== undefined && !hosts.includes(remove)) {
+    throw badRequest(`'${remove}' is not a host of this organization.`);
+  }
+  if (add !== undefined && add === remove)
+    throw badRequest(`'${add}' cannot be attached and removed at once.`);
+  const left = hosts.filter((host) => host !== remove);
+  const after = add === undefined || left.includes(add) ? left : [...left, add];
+  if (after.length === 0) {
+    throw badRequest(`'${remove}' is the only host of this organization: attach another one first.`);
+  }
+  return after;
+}
+
+/**
+ * Attaches a host to an organization, takes one from it, or both in one transaction. A host that leads elsewhere is
+ * refused; one that is attached already stays. Returns the hosts of the organization.
+ */
+export async function changeHosts(
+  outside: Outside,
+  { realm }: Organization,
+  given: HostChange,
+): Promise<readonly string[]> {
+  return retryOnConflict(outside, async () => {
+    const seen = await loadOrganization(outside.table, realm);
+    if (seen === undefined) throw badRequest('This organization is not there any more.');
+    const after = checkHostChange(seen, given);
+    const added = after.filter((host) => !seen.hosts.includes(host));
+    const removed = seen.hosts.filter((host) => !after.includes(host));
+    if (added.length + removed.length === 0) return after;
+    const outcome = await carryOut(outside, [
+      hostsWrite(seen, after),
+      ...added.map((host) => ({
+        put: key('host', { host }),
+        item: { realm },
+        when: { absent: true },
+      })),
+      ...removed.map((host) => ({ delete: key('host', { host }), when: { equals: { realm } } })),
+    ]);
+    if (outcome.state === 'done') return after;
+    const elsewhere = outcome.refused.some(({ index, item }) => index > 0 && item?.realm !== realm);
+    if (elsewhere) throw badRequest(`'${added[0]}' leads to another organization already.`);
+    throw new ConflictError(outcome.refused.map(({ item }) => item));
+  });
+}

@@ -1,0 +1,59 @@
+import type { Environment } from '../../environment.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { lookUp } from '../../kernel/pointer.ts';
+import { refusal } from '../../kernel/problems.ts';
+import { NOTHING_FOUND } from '../../markdown/found.ts';
+import { render } from '../../markdown/render.ts';
+import { pushSettings } from '../../model/realm/push-settings.ts';
+import { FEATURE_LEVEL, REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
+import { organizationIcon } from '../../model/user/avatar.ts';
+import { key } from '../../table/keys.ts';
+
+/** Loads the organization that answers at the host, or refuses where none does. Two round trips, one when warm. */
+export async function accessOrganization(outside: Outside, host: string): Promise<Realm> {
+  const { table, memory } = outside;
+  const load = (realm: string): Promise<Realm | undefined> => table.get<Realm>(key('realm', { realm }));
+  const guess = memory.guess(host, []);
+  const guessed = guess && load(guess.realm);
+  const [known, early] = await Promise.all([lookUp(table, memory, host, [], () => true), guessed]);
+  if (known === undefined) throw refusal('unknownOrganization');
+  const realm = known.realm === guess?.realm ? early : await load(known.realm);
+  if (realm === undefined) throw refusal('unknownOrganization');
+  return realm;
+}
+
+/** Ways to sign in that clients ask for. There are none here: a client is given an API key. */
+const authenticationMethods = [
+  'password',
+  'dev',
+  'email',
+  'ldap',
+  'remoteuser',
+  'github',
+  'azuread',
+  'gitlab',
+  'google',
+  'apple',
+  'saml',
+  'openid connect',
+];
+
+/** What a client needs to know before it signs in. */
+export const serverSettings = (realm: Realm, baseUrl: string, environment: Environment) => ({
+  zulip_version: REFERENCE_VERSION,
+  zulip_feature_level: FEATURE_LEVEL,
+  zulip_merge_base: REFERENCE_VERSION,
+  push_notifications_enabled: pushSettings(realm, environment).push_notifications_enabled,
+  is_incompatible: false,
+  email_auth_enabled: false,
+  require_email_format_usernames: true,
+  realm_uri: baseUrl,
+  realm_url: baseUrl,
+  realm_name: realm.name,
+  realm_icon: organizationIcon(realm.uuid),
+  realm_description: render(realm.description, NOTHING_FOUND).html,
+  // It means that channels can be read without an account, which no endpoint here allows.
+  realm_web_public_access_enabled: false,
+  authentication_methods: Object.fromEntries(authenticationMethods.map((method) => [method, false])),
+  external_authentication_methods: [],
+});

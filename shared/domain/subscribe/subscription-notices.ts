@@ -1,0 +1,138 @@
+import { isId } from '../../kernel/id.ts';
+import { type Found, NOTHING_FOUND } from '../../markdown/found.ts';
+import { render } from '../../markdown/render.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import type { User } from '../../model/user/user.ts';
+import { key } from '../../table/keys.ts';
+import { REMEMBERED } from '../outbox/outbox.ts';
+import type { OutboxWorld } from '../outbox/outbox-world.ts';
+import { silently } from '../send/channel-notice.ts';
+import { type DirectNotice, sendDirectNotices } from '../send/direct-notices.ts';
+import { onceToken, type SendToken } from '../send/sent.ts';
+import { sendNotice } from '../send/topic-notice.ts';
+import { pairOf } from './subscription-ground.ts';
+import type { SubscribedTask } from './subscription-leave.ts';
+
+/** The topic in which the organization is told of new channels. */
+const NEW_CHANNELS = 'new channels';
+
+/** Most channels that one notice names. */
+const MOST_NAMED = 100;
+
+/**
+ * Tells people in direct messages to which channels somebody subscribed them, and the organization of channels that
+ * were created. All is judged as it is now: nobody hears of a channel in which they are not any more. Throws where
+ * something could not be told; what was told is not told again.
+ */
+export async function tellSubscribed(
+  world: OutboxWorld,
+  job: string,
+  tasks: readonly SubscribedTask[],
+): Promise<void> {
+  const { outside, realmId: realm } = world;
+  const { table } = outside;
+  const joined = tasks.flatMap((task) => task.joined);
+  const created = tasks.flatMap((task) => task.created);
+  const by = tasks[0]?.by ?? 0;
+  const pairs = joined.flatMap(({ channelId, users }) =>
+    users.map((userId) => ({ realm, channelId, userId })),
+  );
+  const people = [...new Set(pairs.map(({ userId }) => userId))];
+  const [actor, channels, users, subscriptions] = await Promise.all([
+    table.get<User>(key('user', { realm, userId: by })),
+    table.getMany<Channel>(
+      [...joined.map(({ channelId }) => channelId), ...created].map((channelId) =>
+        key('channel', { realm, channelId }),
+      ),
+    ),
+    table.getMany<User>(people.map((userId) => key('user', { realm, userId }))),
+    table.getMany<Subscription>(pairs.map((pair) => key('subscription', pair))),
+  ]);
+  if (actor === undefined) return;
+  const open = new Map(
+    channels.filter(({ isArchived }) => !isArchived).map((each) => [each.channelId, each]),
+  );
+  const active = new Set(
+    users.filter(({ isActive, isBot }) => isActive && !isBot).map(({ userId }) => userId),
+  );
+  const subscribed = new Set(subscriptions.map(({ userId, channelId }) => pairOf(userId, channelId)));
+  const byPerson = Map.groupBy(
+    pairs.filter(
+      ({ userId, channelId }) =>
+        active.has(userId) && open.has(channelId) && subscribed.has(pairOf(userId, channelId)),
+    ),
+    ({ userId }) => userId,
+  );
+  const tell = sendDirectNotices(
+    outside,
+    world.log,
+    world.realm.noticeBotId,
+    noticesTo(actor, job, byPerson, open),
+  );
+  const announce = announceCreated(
+    world,
+    actor,
+    created.flatMap((channelId) => open.get(channelId) ?? []),
+    onceToken(job, 'announcement', REMEMBERED),
+  );
+  const failures = (await Promise.allSettled([tell, announce])).flatMap((each) =>
+    each.status === 'rejected' ? [each.reason] : [],
+  );
+  if (failures.length > 0) throw new AggregateError(failures, 'not all could be told');
+}
+
+/** One notice for each person, of all of their channels. */
+function noticesTo(
+  actor: User,
+  job: string,
+  byPerson: ReadonlyMap<number, readonly { readonly channelId: number }[]>,
+  open: ReadonlyMap<number, Channel>,
+): DirectNotice[] {
+  const texts = new Map<string, Pick<DirectNotice, 'content' | 'rendered'>>();
+  return [...byPerson].map(([to, pairs]) => {
+    const channels = pairs.flatMap(({ channelId }) => open.get(channelId) ?? []);
+    const ids = channels.map(({ channelId }) => channelId).join();
+    const content = `${silently(actor)} subscribed you to ${listOf(channels)}.`;
+    // Most are told the same.
+    const said = texts.get(ids) ?? { content, rendered: render(content, foundWith(actor, channels)) };
+    texts.set(ids, said);
+    return { to, ...said, token: onceToken(job, String(to), REMEMBERED) };
+  });
+}
+
+/**
+ * Announces channels that were created where the organization wants to hear of them, which is no news to whoever did
+ * it. Private ones are not named to others, as nothing of them is.
+ */
+async function announceCreated(
+  { outside, log, realmId: realm, realm: { noticeBotId, settings } }: OutboxWorld,
+  actor: User,
+  created: readonly Channel[],
+  token: SendToken,
+): Promise<void> {
+  const { new_stream_announcements_stream_id: channelId } = settings;
+  const channels = created.filter(({ isPrivate }) => !isPrivate);
+  if (channels.length === 0 || !isId(channelId)) return;
+  const place = await outside.table.get<Channel>(key('channel', { realm, channelId }));
+  if (place === undefined || place.isArchived) return;
+  const what = channels.length === 1 ? 'the channel' : 'these channels:';
+  const notice = {
+    place: { channel: place, topic: place.topicsPolicy === 'empty_topic_only' ? '' : NEW_CHANNELS },
+    content: `${silently(actor)} created ${what} ${listOf(channels)}.`,
+    channels,
+  };
+  await sendNotice(outside, log, { actor, noticeBotId }, notice, token, false);
+}
+
+/** Links to channels, as Markdown. */
+function listOf(channels: readonly Channel[]): string {
+  const links = channels.slice(0, MOST_NAMED).map(({ name }) => `#**${name}**`);
+  const more = channels.length - links.length;
+  return more === 0 ? links.join(', ') : `${links.join(', ')} and ${more} more`;
+}
+
+const foundWith = (actor: User, channels: readonly Channel[]): Found => ({
+  ...NOTHING_FOUND,
+  usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
+  channels: new Map(channels.map(({ channelId: id, name }) => [name, { id, name }])),
+});

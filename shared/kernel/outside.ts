@@ -1,0 +1,97 @@
+import type { Environment } from '../environment.ts';
+import type { Table } from '../table/table.ts';
+import type { MetricName } from './metric.ts';
+import type { Memory } from './pointer.ts';
+
+/** Everything that a request gets from outside itself, as one record, so that tests can hold it still and break it. */
+export interface Outside {
+  readonly table: Table;
+  /** What the container remembers of names and ids: hints, never truth. */
+  readonly memory: Memory;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Waits some milliseconds. */
+  readonly wait: (ms: number) => Promise<void>;
+  /** A new unguessable identifier. */
+  readonly uuid: () => string;
+  /** Unguessable bytes. */
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** The domain at which channels take mail; absent where none is taken. */
+  readonly mailDomain?: string;
+  /** Where the clients of other services are configured (`shared/serve/clients.ts`). */
+  readonly environment: Environment;
+  /** Tells the operator; never message contents, keys or addresses. */
+  readonly report: (line: Readonly<Record<string, unknown>>) => void;
+  /** Counts something for the operator, with details that are held to the same. */
+  readonly count: (
+    metric: MetricName,
+    kind: string | undefined,
+    details?: Readonly<Record<string, unknown>>,
+  ) => void;
+}
+
+/** The work queues that a function may send to. */
+export interface Queues {
+  /** Hands a message (JSON) to the queue's worker, at the earliest after some seconds (at most 900). */
+  readonly send: (queue: string, message: object, delaySeconds?: number) => Promise<void>;
+}
+
+/** The buckets that a function may use. Keys begin with the realm. */
+export interface Objects {
+  /** `cacheControl` is for those that a cache hands out, and says for how long it may. */
+  readonly put: (
+    bucket: string,
+    key: string,
+    bytes: Uint8Array,
+    contentType: string,
+    cacheControl?: string,
+  ) => Promise<void>;
+  /** The object, or undefined where there is none. */
+  readonly get: (
+    bucket: string,
+    key: string,
+  ) => Promise<{ readonly bytes: Uint8Array; readonly contentType: string } | undefined>;
+  /** Removes the object; one that is gone already is removed as well. */
+  readonly remove: (bucket: string, key: string) => Promise<void>;
+  /** An address at which anyone can download the object for some seconds, under this file name. */
+  readonly link: (bucket: string, key: string, seconds: number, filename: string) => Promise<string>;
+}
+
+/** Writes large objects into the buckets, in numbered parts that may come from several runs of a worker. */
+export interface Uploads {
+  /** Begins an upload and tells its id. */
+  readonly begin: (bucket: string, key: string, contentType: string) => Promise<string>;
+  /**
+   * Sends a part of at least 5 MiB (the last one may be smaller) and tells its mark. The numbers, from 1 to 10,000,
+   * say in which order parts stand; some may be left out, and a part that comes again takes the place of the first.
+   */
+  readonly putPart: (upload: Upload, number: number, bytes: Uint8Array) => Promise<string>;
+  /** Makes the object of these parts. One that was made of them before is made. */
+  readonly complete: (upload: Upload, parts: readonly UploadedPart[]) => Promise<void>;
+  /** Gives an upload up with all its parts. One that is gone is given up. */
+  readonly abort: (upload: Upload) => Promise<void>;
+}
+
+export interface Upload {
+  readonly bucket: string;
+  readonly key: string;
+  readonly id: string;
+}
+
+export interface UploadedPart {
+  readonly number: number;
+  readonly mark: string;
+}
+
+/** Seals what must not be stored in clear: what it sealed opens with the same context only. */
+export interface Vault {
+  readonly seal: (text: string, context: Readonly<Record<string, string>>) => Promise<string>;
+  /** Fails for what was not sealed here, or with another context. */
+  readonly open: (sealed: string, context: Readonly<Record<string, string>>) => Promise<string>;
+}
+
+/** What the operator trusts the service with. */
+export interface Secrets {
+  /** The secret of this name, or undefined where the operator has set none. */
+  readonly get: (name: string) => Promise<string | undefined>;
+}

@@ -1,0 +1,64 @@
+import { key } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Write } from '../table/write.ts';
+import { badRequest } from './problems.ts';
+
+/**
+ * How many bytes of each kind an organization may hold (docs/LIMITS.md). `POST /register` tells all of it to everybody,
+ * so without a limit one member could make that reply too large for all the others. Texts count as JSON in UTF-8,
+ * whether they can be compressed or not. With every quota used up, a compressed reply still fits into what Lambda
+ * returns; channels take twice their quota there, since they are told as `streams` and as subscriptions.
+ */
+export const quotas = {
+  channels: { bytes: 700_000, holds: 'channels and channel folders' },
+  groups: { bytes: 500_000, holds: 'user groups' },
+  emoji: { bytes: 400_000, holds: 'custom emoji' },
+  profiles: { bytes: 800_000, holds: 'profiles' },
+} as const;
+
+export type QuotaKind = keyof typeof quotas;
+
+/** What is stored of a quota: the bytes in use. */
+interface QuotaUse {
+  readonly used: number;
+}
+
+/** What anything costs besides its texts: its ID, its dates and its switches. */
+const BASE_BYTES = 100;
+
+/** What one more member costs a group: the ID in the list of its members. */
+export const MEMBER_BYTES = 4;
+
+/** The bytes that something with these texts takes of its quota. */
+export const bytesOf = (...texts: readonly unknown[]): number =>
+  BASE_BYTES + Buffer.byteLength(JSON.stringify(texts));
+
+/** Reads how many bytes of a quota are in use. One round trip. */
+export const loadQuotaUse = async (table: Table, realm: string, kind: QuotaKind): Promise<number> =>
+  (await table.get<QuotaUse>(key('quota', { realm, kind })))?.used ?? 0;
+
+/**
+ * Decides whether the organization has room for so many bytes more; fewer are always allowed. `used` is what
+ * `loadQuotaUse` read. Throws `BAD_REQUEST`.
+ */
+export function checkQuota(kind: QuotaKind, used: number, more: number): void {
+  const { bytes, holds } = quotas[kind];
+  if (more > 0 && used + more > bytes) {
+    throw badRequest(`The ${holds} of this organization take up all the space that there is for them.`);
+  }
+}
+
+/**
+ * Counts so many bytes more, or fewer, in the transaction that stores them. The condition refuses what the quota has no
+ * room for any more, so that two requests at once cannot both take the last of it.
+ */
+export const doUseQuota = (realm: string, kind: QuotaKind, more: number): Write[] =>
+  more === 0
+    ? []
+    : [
+        {
+          update: key('quota', { realm, kind }),
+          change: { add: { used: more } },
+          ...(more > 0 && { when: { below: { used: quotas[kind].bytes - more + 1 } } }),
+        },
+      ];

@@ -1,0 +1,165 @@
+import type { Outside } from '../../kernel/outside.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import { ConflictError } from '../../log/commit.ts';
+import type { Changes } from '../../table/condition.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import { groupsOf } from '../permission/group-setting.ts';
+import { holds, isForEveryone, standingOf } from '../permission/permission.ts';
+import { isSystemGroup, systemGroups } from '../permission/system-group.ts';
+import type { Caller } from '../user/caller.ts';
+import { directGroups } from '../user/caller.ts';
+import type { User } from '../user/user.ts';
+import type { Neighbour } from './message-neighbours.ts';
+
+/** A direct conversation, as stored: it exists while it has messages. */
+export interface Conversation {
+  readonly people: readonly number[];
+  readonly maxId: number;
+  /** The message that came last below the newest one (see `Topic`). */
+  readonly late?: number;
+  /** How many messages ever arrived in it, and how many left it. */
+  readonly arrived: number;
+  readonly left: number;
+  /** Identifies the conversation on the wire: the id of its first message. */
+  readonly recipientId: number;
+}
+
+/** That a user takes part in a conversation, stored under the user. */
+export interface Dialogue {
+  readonly conversation: string;
+  readonly people: readonly number[];
+}
+
+/** Keeps the conversation's newest message right when one arrives, and begins it with the first one. */
+export function doArriveDirect(
+  realm: string,
+  conversation: string,
+  people: readonly number[],
+  messageId: number,
+  exists: boolean,
+): Write[] {
+  const conversationKey = key('conversation', { realm, conversation });
+  if (exists) {
+    const newer: Write = {
+      update: conversationKey,
+      change: { set: { maxId: messageId }, add: { arrived: 1 } },
+      when: { absent: false, below: { maxId: messageId } },
+    };
+    // A newer message was committed first; that may leave between two tries.
+    const older: Write = {
+      update: conversationKey,
+      change: { set: { late: messageId }, add: { arrived: 1 } },
+      when: { absent: false, above: { maxId: messageId } },
+      otherwise: newer,
+    };
+    return [{ ...newer, otherwise: older }];
+  }
+  const item: Conversation = { people, maxId: messageId, arrived: 1, left: 0, recipientId: messageId };
+  const dialogue: Dialogue = { conversation, people };
+  return [
+    { put: conversationKey, item: { ...item }, when: { absent: true } },
+    ...people.map(
+      (userId): Write => ({ put: key('dialogue', { realm, userId, conversation }), item: { ...dialogue } }),
+    ),
+  ];
+}
+
+/** Messages of one direct conversation that are deleted together. */
+export interface LeavingDirect {
+  readonly conversation: string;
+  readonly ids: readonly number[];
+}
+
+/**
+ * Keeps a conversation right when messages of it are deleted: with the last one it is gone, for everybody in it. What
+ * was seen of its newest message is held to, as in topics.
+ */
+export function doLeaveDirect(
+  realm: string,
+  { conversation, ids }: LeavingDirect,
+  seen: Conversation | undefined,
+  newest: readonly Neighbour[],
+): Write[] {
+  // The messages were deleted since they were read, and the conversation with them.
+  if (seen === undefined) throw new ConflictError([]);
+  const at = key('conversation', { realm, conversation });
+  const held = { arrived: seen.arrived, left: seen.left };
+  if (seen.arrived - seen.left === ids.length) {
+    return [
+      { delete: at, when: { equals: held } },
+      ...seen.people.map((userId): Write => ({ delete: key('dialogue', { realm, userId, conversation }) })),
+    ];
+  }
+  const highest = Math.max(...ids);
+  const change: Changes = {
+    ...(seen.late !== undefined && ids.includes(seen.late) && { remove: ['late'] }),
+    add: { left: ids.length },
+  };
+  if (highest < seen.maxId) {
+    return [{ update: at, change, when: { absent: false, above: { maxId: highest } } }];
+  }
+  const next = newest.find(({ id }) => !ids.includes(id));
+  // There is one, since more arrived than left: it came after the log was read.
+  if (next === undefined) throw new ConflictError([]);
+  return [
+    { update: at, change: { ...change, set: { maxId: next.id } }, when: { equals: held } },
+    {
+      check: key('slot', { realm, seq: next.id }),
+      when: { equals: { kind: 'message', conversation } },
+    },
+  ];
+}
+
+/** Decides whether these people can be written to at all: nobody's account may be deactivated (wire facts 3.8). */
+export function checkRecipients(people: readonly User[]): void {
+  const gone = people.find(({ isActive }) => !isActive);
+  if (gone !== undefined) throw badRequest(`The account '${gone.email}' is deactivated.`);
+}
+
+/**
+ * Decides whether this conversation is permitted (wire facts 3.8). Bots may always send, and everybody may always
+ * write to bots and to themselves. Otherwise somebody in it must hold the permission, and whoever begins it the
+ * other one.
+ *
+ * Memberships of the recipients are read only where a setting names groups other than those of the roles.
+ */
+export async function checkDirectPermission(
+  outside: Outside,
+  caller: Caller,
+  people: readonly User[],
+  isNew: boolean,
+): Promise<void> {
+  const { settings } = caller.realm;
+  if (caller.user.isBot || people.every(({ userId, isBot }) => isBot || userId === caller.user.userId))
+    return;
+  const permission = settings.direct_message_permission_group;
+  if (!isForEveryone(permission) && !(await someoneHolds(outside, caller, people))) {
+    throw badRequest(
+      permission === systemGroups.nobody.id
+        ? 'Direct messages are disabled in this organization.'
+        : 'This direct message is not permitted by the settings of the organization.',
+    );
+  }
+  const initiator = settings.direct_message_initiator_group;
+  if (isNew && !isForEveryone(initiator) && !holds(caller.standing, initiator)) {
+    throw badRequest('You do not have permission to begin a direct conversation.');
+  }
+}
+
+async function someoneHolds(outside: Outside, caller: Caller, people: readonly User[]): Promise<boolean> {
+  const setting = caller.realm.settings.direct_message_permission_group;
+  if (holds(caller.standing, setting)) return true;
+  const others = people.filter(({ userId }) => userId !== caller.user.userId);
+  const holdsWith = (user: User, groups: readonly number[]): boolean => {
+    const { graph, realm } = caller;
+    return holds(
+      standingOf(user, groups, graph, realm.settings.waiting_period_threshold, outside.now()),
+      setting,
+    );
+  };
+  if (others.some((user) => holdsWith(user, []))) return true;
+  if (groupsOf(setting).every(isSystemGroup)) return false;
+  const groups = await Promise.all(others.map(({ userId }) => directGroups(outside, caller.realmId, userId)));
+  return others.some((user, i) => holdsWith(user, groups[i] ?? []));
+}

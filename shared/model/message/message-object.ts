@@ -1,0 +1,96 @@
+import type { Message, Revision } from '../../log/message.ts';
+import { EMPTY_TOPIC_NAME, type HistoryVisibility } from '../realm/realm.ts';
+import { toldAvatarUrl } from '../user/avatar.ts';
+import type { User } from '../user/user.ts';
+import { type Reaction, reactionObject } from './reaction.ts';
+import { topicLinks } from './topic-links.ts';
+import { readableHistory, visibleHistory } from './visible-history.ts';
+
+/** How a reader wants messages told. */
+export interface Telling {
+  /** Rendered HTML, or the Markdown as it was sent. */
+  readonly applyMarkdown: boolean;
+  /** The client knows the empty topic, so it is not given a name. */
+  readonly emptyTopicName: boolean;
+  /** The client works out Gravatar's addresses itself; yes if absent. */
+  readonly clientGravatar?: boolean;
+}
+
+/** Names that the stored message refers to by id. */
+export interface MessageNames {
+  /** Name of the channel, for channel messages. */
+  readonly channelName?: string;
+  /** Users by id: the sender, and the people of a direct message. */
+  readonly users: ReadonlyMap<number, User>;
+  /** The organization's subdomain. */
+  readonly realmStringId: string;
+  /** What the organization shows of earlier versions. */
+  readonly historyVisibility: HistoryVisibility;
+  /** The reader is a guest, to whom less of it is open. */
+  readonly isGuest: boolean;
+}
+
+/** A message as clients see one (wire facts 14.4), without flags. The reactions come in the order in which they are shown. */
+export function messageObject(
+  message: Message,
+  names: MessageNames,
+  telling: Telling,
+  reactions: readonly Reaction[],
+) {
+  const sender = names.users.get(message.senderId);
+  const isChannel = message.channelId !== undefined;
+  const topic = message.topic ?? '';
+  const readable = readableHistory(message.history, names.isGuest);
+  const history = visibleHistory(readable, names.historyVisibility);
+  return {
+    id: message.id,
+    type: isChannel ? ('stream' as const) : ('private' as const),
+    sender_id: message.senderId,
+    sender_email: sender?.email ?? '',
+    sender_full_name: sender?.fullName ?? '',
+    sender_realm_str: names.realmStringId,
+    avatar_url: sender === undefined ? null : toldAvatarUrl(sender, telling.clientGravatar),
+    recipient_id: message.recipientId,
+    timestamp: message.timestamp,
+    client: message.client,
+    subject: isChannel ? topicName(topic, telling) : topic,
+    topic_links: topicLinks(topic),
+    display_recipient: isChannel
+      ? (names.channelName ?? '')
+      : (message.people ?? []).map((id) => personOf(id, names.users.get(id))),
+    ...(isChannel && { stream_id: message.channelId }),
+    content: telling.applyMarkdown ? message.rendered : message.content,
+    content_type: telling.applyMarkdown ? ('text/html' as const) : ('text/x-markdown' as const),
+    is_me_message: message.isMe,
+    reactions: reactions.map(reactionObject),
+    submessages: [],
+    ...(message.edited !== undefined && { last_edit_timestamp: message.edited }),
+    ...(message.moved !== undefined && { last_moved_timestamp: message.moved }),
+    ...(history.length > 0 && {
+      edit_history: history.map((revision) => revisionObject(revision, telling)),
+    }),
+  };
+}
+
+/** A topic as the reader's client names it. */
+export const topicName = (topic: string, { emptyTopicName }: Pick<Telling, 'emptyTopicName'>): string =>
+  topic === '' && !emptyTopicName ? EMPTY_TOPIC_NAME : topic;
+
+/** Who changed a message when, and where it was and what it said before, as far as that is kept with the message. */
+export const revisionObject = (
+  { userId, timestamp, topic, channel, before }: Revision,
+  telling: Pick<Telling, 'emptyTopicName'>,
+) => ({
+  user_id: userId,
+  timestamp,
+  ...(before && { prev_content: before.content, prev_rendered_content: before.rendered }),
+  ...(topic && { topic: topicName(topic.to, telling), prev_topic: topicName(topic.from, telling) }),
+  ...(channel && { stream: channel.to, prev_stream: channel.from }),
+});
+
+const personOf = (id: number, user: User | undefined) => ({
+  id,
+  email: user?.email ?? '',
+  full_name: user?.fullName ?? '',
+  is_mirror_dummy: false,
+});

@@ -1,0 +1,187 @@
+import { folded } from '../../kernel/folding.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { ConflictError } from '../../log/commit.ts';
+import type { Changes } from '../../table/condition.ts';
+import { key, partition, sortPrefix } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import type { ChannelCount } from '../channel/channel.ts';
+import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
+import { topicConversation } from './conversation.ts';
+import { loadNewest, type Neighbour } from './message-neighbours.ts';
+import type { Recent } from './recent.ts';
+import { type Topic, topicKey } from './topic.ts';
+
+/** Messages of one topic that leave it together: they are deleted, or they go elsewhere. */
+export interface Leaving {
+  readonly channelId: number;
+  readonly topic: string;
+  readonly ids: readonly number[];
+}
+
+/** What keeps the topic and its channel right is decided by this. */
+export interface LeavingState {
+  readonly topic: Topic | undefined;
+  readonly count: ChannelCount | undefined;
+  /** Some of the newest messages of the topic, the newest first. */
+  readonly newest: readonly Neighbour[];
+  /** Some of those who take part in the topic. */
+  readonly participants: readonly number[];
+}
+
+/**
+ * Participants that go in the transaction with which their topic vanishes; what is more goes before it. Beside them it has
+ * room for twenty messages that go to another channel, two writes each, with fifteen people who come to take part there.
+ */
+export const MOST_PARTICIPANTS = 30;
+
+/** Reads what decides about messages that leave, so many at most. One round trip, seldom two. */
+export async function loadLeaving(
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  realm: string,
+  { channelId, topic }: Omit<Leaving, 'ids'>,
+  leaving: number,
+  recent?: Promise<Recent>,
+): Promise<LeavingState> {
+  const { table } = outside;
+  const place = { channelId, conversation: topicConversation(channelId, topic) };
+  const reading = table.get<Topic>(topicKey(realm, { channelId, topic }));
+  const [stored, count, newest, participants] = await Promise.all([
+    reading,
+    table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+    loadNewest(outside, realm, place, leaving, reading, recent),
+    someParticipants(table, realm, channelId, topic),
+  ]);
+  return { topic: stored, count, newest, participants };
+}
+
+async function someParticipants(
+  table: Table,
+  realm: string,
+  channelId: number,
+  topic: string,
+): Promise<number[]> {
+  const { items } = await table.page<{ userId: number }>({
+    pk: partition('participant', { realm, channelId }),
+    prefix: sortPrefix('participant', { topic: folded(topic) }),
+    limit: MOST_PARTICIPANTS + 1,
+  });
+  return items.map(({ userId }) => userId);
+}
+
+/** What happens to a topic and to the counts of its channel when messages leave. */
+export interface Departure {
+  readonly writes: readonly Write[];
+  /** What is added to the number of named topics of the channel: -1 where one vanishes. */
+  readonly namedTopics: number;
+}
+
+/**
+ * Keeps the topic right when messages leave it: with its last message it vanishes, and with it who took part. Where its
+ * newest one leaves, arrivals and departures are held to what was seen: if there was one meanwhile, the change is
+ * refused and decided again. `moving` is the job of the outbox in which others follow.
+ */
+export function doLeaveTopic(
+  realm: string,
+  { channelId, topic, ids }: Leaving,
+  { topic: seen, newest, participants }: LeavingState,
+  moving?: string,
+): Departure {
+  // The messages went elsewhere since they were read, and the topic with them.
+  if (seen === undefined) throw new ConflictError([]);
+  const at = topicKey(realm, { channelId, topic });
+  const held = { arrived: seen.arrived, left: seen.left };
+  if (seen.arrived - seen.left === ids.length) {
+    // Whoever came to take part since then, by a reaction, would stay behind.
+    const unjoined = { ...held, participants: seen.participants };
+    return {
+      writes: [
+        { delete: at, when: { equals: unjoined } },
+        ...participants.slice(0, MOST_PARTICIPANTS).map(
+          (userId): Write => ({
+            delete: key('participant', { realm, channelId, topic: folded(topic), userId }),
+          }),
+        ),
+      ],
+      namedTopics: topic === '' ? 0 : -1,
+    };
+  }
+  const highest = Math.max(...ids);
+  const change: Changes = {
+    ...(moving !== undefined && { set: { moving } }),
+    ...(seen.late !== undefined && ids.includes(seen.late) && { remove: ['late'] }),
+    add: { left: ids.length },
+  };
+  if (highest < seen.maxId) {
+    const when = { absent: false, above: { maxId: highest } };
+    return { writes: [{ update: at, change, when }], namedTopics: 0 };
+  }
+  const next = newest.find(({ id }) => !ids.includes(id));
+  // There is one, since more arrived than left: it came after the log was read.
+  if (next === undefined) throw new ConflictError([]);
+  const set = { ...change.set, maxId: next.id, topic: next.topic ?? topic };
+  const conversation = topicConversation(channelId, topic);
+  return {
+    writes: [
+      { update: at, change: { ...change, set }, when: { equals: held } },
+      {
+        check: key('slot', { realm, seq: next.id }),
+        when: { equals: { kind: 'message', conversation } },
+      },
+    ],
+    namedTopics: 0,
+  };
+}
+
+/**
+ * Keeps the counts of a channel right when messages leave it, and forgets its oldest message if that may be one of
+ * them.
+ *
+ * @param number of the log, of the transaction with which they leave
+ */
+export function doLeaveChannel(
+  realm: string,
+  { channelId, ids }: Leaving,
+  { count }: LeavingState,
+  { namedTopics }: Departure,
+  number: number,
+): Write {
+  const change = namedTopics === 0 ? {} : { add: { namedTopics } };
+  const counts = { realm, channelId, change };
+  return areNewer(count, ids) ? holdFirst(counts, count) : forgetFirst(counts, number);
+}
+
+/**
+ * Takes people out of a topic that is about to vanish, where they are too many for the transaction with which it
+ * does, and tells what is left. Nobody misses them: the topic has no other message than those that leave. `ground` are
+ * the checks on which it rests that they may leave at all.
+ */
+export async function thinOut(
+  table: Table,
+  realm: string,
+  { channelId, topic, ids }: Leaving,
+  state: LeavingState,
+  uuid: () => string,
+  ground: readonly Write[] = [],
+): Promise<LeavingState> {
+  let { topic: seen, participants } = state;
+  if (seen === undefined || seen.arrived - seen.left !== ids.length) return state;
+  const at = { realm, channelId, topic: folded(topic) };
+  while (participants.length > MOST_PARTICIPANTS) {
+    const held = { equals: { arrived: seen.arrived, left: seen.left, participants: seen.participants } };
+    const add = { participants: -participants.length };
+    const outcome = await table.transact(
+      [
+        ...ground,
+        { update: topicKey(realm, { channelId, topic }), change: { add }, when: held },
+        ...participants.map((userId): Write => ({ delete: key('participant', { ...at, userId }) })),
+      ],
+      uuid(),
+    );
+    // Somebody wrote to the topic at this moment, or the ground has changed, so it stays.
+    if (outcome.state === 'refused') return state;
+    seen = { ...seen, participants: seen.participants - participants.length };
+    participants = await someParticipants(table, realm, channelId, topic);
+  }
+  return { ...state, topic: seen, participants };
+}

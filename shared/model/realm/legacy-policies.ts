@@ -1,0 +1,50 @@
+import type { GroupSetting } from '../permission/group-setting.ts';
+import { systemGroups } from '../permission/system-group.ts';
+import type { RealmSettings } from './realm.ts';
+
+const { nobody, owners, administrators, moderators, fullMembers, members } = systemGroups;
+
+/** The number of each role in the policies that came before group settings (companion facts 4.9). */
+const channelCreation: Readonly<Record<number, number>> = {
+  [nobody.id]: 2,
+  [owners.id]: 2,
+  [administrators.id]: 2,
+  [moderators.id]: 4,
+  [fullMembers.id]: 3,
+};
+const webPublicCreation: Readonly<Record<number, number>> = {
+  [nobody.id]: 6,
+  [owners.id]: 7,
+  [administrators.id]: 2,
+  [moderators.id]: 4,
+};
+const wildcardMention: Readonly<Record<number, number>> = {
+  [nobody.id]: 6,
+  [owners.id]: 5,
+  [administrators.id]: 5,
+  [moderators.id]: 7,
+  [fullMembers.id]: 3,
+  [members.id]: 2,
+};
+
+/**
+ * A group setting as one of these numbers: the smallest set of roles that holds the group. Groups that people made can
+ * have anybody in them, so they count as the largest one, which is `widest`.
+ */
+const policyOf = (setting: GroupSetting, numbers: Readonly<Record<number, number>>, widest: number): number =>
+  (typeof setting === 'number' ? numbers[setting] : undefined) ?? widest;
+
+/**
+ * The deprecated policies that older clients still read at registration (companion facts 4.9); current mobile clients
+ * do not load without the last one. No events tell of them.
+ */
+export const legacyPolicies = (settings: RealmSettings) => ({
+  realm_create_public_stream_policy: policyOf(settings.can_create_public_channel_group, channelCreation, 1),
+  realm_create_private_stream_policy: policyOf(settings.can_create_private_channel_group, channelCreation, 1),
+  realm_create_web_public_stream_policy: policyOf(
+    settings.can_create_web_public_channel_group,
+    webPublicCreation,
+    4,
+  ),
+  realm_wildcard_mention_policy: policyOf(settings.can_mention_many_users_group, wildcardMention, 1),
+});

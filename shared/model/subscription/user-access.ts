@@ -1,0 +1,82 @@
+import type { Outside } from '../../kernel/outside.ts';
+import { partition, sortPrefix } from '../../table/keys.ts';
+import type { Subscription } from '../channel/channel.ts';
+import type { Dialogue } from '../message/direct.ts';
+import { holds, isGuest } from '../permission/permission.ts';
+import { roles } from '../permission/system-group.ts';
+import type { Caller } from '../user/caller.ts';
+import type { User } from '../user/user.ts';
+
+/** Whether the caller may know of everybody in the organization: guests perhaps may not (wire facts 3.8). */
+export const seesEveryone = ({ standing, realm }: Pick<Caller, 'standing' | 'realm'>): boolean =>
+  !isGuest(standing) || holds(standing, realm.settings.can_access_all_users_group);
+
+/** How somebody is named to those who may know no more of them than that they did something. */
+export const concealed = (userId: number): Pick<User, 'fullName' | 'email'> => ({
+  fullName: 'Unknown user',
+  email: `user${userId}@hidden.invalid`,
+});
+
+/** Somebody as those are told of them from whom they are hidden: that there is somebody, and no more. */
+export const concealedUser = ({ userId, isBot }: Pick<User, 'userId' | 'isBot'>): User => ({
+  userId,
+  ...concealed(userId),
+  role: roles.member,
+  isActive: true,
+  isBot,
+  dateJoined: new Date(0).toISOString(),
+  avatarVersion: 1,
+  timezone: '',
+});
+
+/**
+ * Which of these users are hidden from the caller. Guests who do not see everyone see bots, and those with whom
+ * they share a channel or a direct conversation. Only for them anything is read, in one round trip.
+ */
+export async function hiddenUsers(
+  outside: Outside,
+  caller: Caller,
+  users: readonly User[],
+): Promise<ReadonlySet<number>> {
+  const others = users.filter(({ isBot }) => !isBot);
+  const isHidden = await loadHidden(
+    outside,
+    caller,
+    others.map(({ userId }) => userId),
+  );
+  return new Set(others.filter(isHidden).map(({ userId }) => userId));
+}
+
+/** Tells of a user whether they are hidden. */
+export type IsHidden = (user: Pick<User, 'userId' | 'isBot'>) => boolean;
+
+/** The same before it is known who they are: judges those with these ids later. */
+export async function loadHidden(
+  outside: Outside,
+  caller: Caller,
+  userIds: readonly number[],
+): Promise<IsHidden> {
+  const { realmId: realm, user } = caller;
+  const others = [...new Set(userIds)].filter((userId) => userId !== user.userId);
+  if (seesEveryone(caller) || others.length === 0) return () => false;
+  const [own, dialogues, ...theirs] = await Promise.all([
+    subscribedChannels(outside, realm, user.userId),
+    outside.table.all<Dialogue>({
+      pk: partition('dialogue', { realm, userId: user.userId }),
+      prefix: sortPrefix('dialogue'),
+    }),
+    ...others.map((userId) => subscribedChannels(outside, realm, userId)),
+  ]);
+  const met = new Set(dialogues.flatMap(({ people }) => people));
+  const shares = (i: number): boolean => (theirs[i] ?? []).some((channelId) => own.includes(channelId));
+  const hidden = new Set(others.filter((userId, i) => !met.has(userId) && !shares(i)));
+  return ({ userId, isBot }) => !isBot && hidden.has(userId);
+}
+
+async function subscribedChannels(outside: Outside, realm: string, userId: number): Promise<number[]> {
+  const subscriptions = await outside.table.all<Subscription>({
+    pk: partition('subscription', { realm, userId }),
+    prefix: sortPrefix('subscription'),
+  });
+  return subscriptions.flatMap(({ channelId, dormant }) => (dormant ? [] : [channelId]));
+}

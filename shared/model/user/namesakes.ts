@@ -1,0 +1,72 @@
+import { folded } from '../../kernel/folding.ts';
+import { badRequest } from '../../kernel/problems.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import type { User } from './user.ts';
+
+/** The users who bear a full name, whatever its case: what the name of a new bot is decided on. */
+export interface Namesakes {
+  /** The ids as they are stored with the name; undefined where nobody ever bore it. */
+  readonly ids: ReadonlySet<number> | undefined;
+  readonly users: readonly User[];
+}
+
+/** Reads the users with these ids, which the look-up of a name has brought. One round trip. */
+export async function loadNamesakes(
+  table: Table,
+  realm: string,
+  ids: ReadonlySet<number> | undefined,
+): Promise<Namesakes> {
+  const keys = [...(ids ?? [])].map((userId) => key('user', { realm, userId }));
+  return { ids, users: await table.getMany<User>(keys) };
+}
+
+/** The same for the name of somebody, who is not read. One round trip, and another one where others bear it. */
+export async function lookUpNamesakes(
+  table: Table,
+  realm: string,
+  { userId, fullName }: Pick<User, 'userId' | 'fullName'>,
+): Promise<Namesakes> {
+  const stored = await table.get<{ users?: ReadonlySet<number> }>(nameKey(realm, fullName));
+  const others = [...(stored?.users ?? [])].filter((id) => id !== userId);
+  const { users } = await loadNamesakes(table, realm, new Set(others));
+  return { ids: stored?.users, users };
+}
+
+/** Refuses a name for a bot that an active account bears. People may share names, bots may not. */
+export function checkBotName(fullName: string, { users }: Namesakes): void {
+  if (users.some((user) => user.isActive && user.fullName === fullName)) {
+    throw badRequest(`There is already an active account with the name '${fullName}'.`);
+  }
+}
+
+/** Most namesakes to which a transaction is held, beside what else is in it. */
+const MOST_HELD = 40;
+
+/** Holds a transaction to those who were seen to bear a name, and to those of them who were out being so still. */
+export const holdNamesakes = (realm: string, fullName: string, { ids, users }: Namesakes): Write[] => [
+  { check: nameKey(realm, fullName), when: { equals: { users: ids } } },
+  ...users
+    .filter(({ isActive }) => !isActive)
+    .slice(0, MOST_HELD)
+    .map(({ userId }) => ({ check: key('user', { realm, userId }), when: { equals: { isActive: false } } })),
+];
+
+const nameKey = (realm: string, fullName: string) => key('fullName', { realm, name: folded(fullName) });
+
+/**
+ * Lets a full name lead to its bearer, for mentions. Names are not unique; `namesakes` holds the write to those who
+ * were seen to bear it.
+ */
+export const nameWrite = (realm: string, fullName: string, userId: number, namesakes?: Namesakes): Write => ({
+  update: nameKey(realm, fullName),
+  change: { add: { users: new Set([userId]) } },
+  ...(namesakes && { when: { equals: { users: namesakes.ids } } }),
+});
+
+/** Lets a full name lead to somebody no more. */
+export const unnameWrite = (realm: string, fullName: string, userId: number): Write => ({
+  update: nameKey(realm, fullName),
+  change: { take: { users: new Set([userId]) } },
+});
