@@ -3,7 +3,7 @@
  * fixed text. Nothing of the request is ever put in, so nothing needs escaping.
  */
 
-import { refusal } from '../shared/kernel/problems.ts';
+import { refusal } from '../shared/kernel/errors.ts';
 
 const json = 'application/json';
 

@@ -5,7 +5,7 @@ import { consentCookie, openCallState, useCallState } from '../../shared/domain/
 import { exchangeCode } from '../../shared/domain/calls/call-talk.ts';
 import { storeToken } from '../../shared/domain/calls/call-token.ts';
 import { completeCalls } from '../../shared/endpoints/calls.ts';
-import { badRequest } from '../../shared/kernel/problems.ts';
+import { badRequest } from '../../shared/kernel/errors.ts';
 import type { User } from '../../shared/model/user/user.ts';
 import { readCookie, setCookie } from '../../shared/serve/cookie.ts';
 import { page } from '../../shared/serve/reply.ts';

@@ -4,7 +4,7 @@ import { accessProvider, completionUrl } from '../../shared/domain/calls/call-pr
 import { beginConsent, consentCookie } from '../../shared/domain/calls/call-state.ts';
 import { consentUrl } from '../../shared/domain/calls/call-talk.ts';
 import { registerCalls } from '../../shared/endpoints/calls.ts';
-import { badRequest } from '../../shared/kernel/problems.ts';
+import { badRequest } from '../../shared/kernel/errors.ts';
 import { setCookie } from '../../shared/serve/cookie.ts';
 import { redirection } from '../../shared/serve/reply.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,4 +1,4 @@
-import { checkArchiving, loadArchiveGround } from '../../shared/domain/channel-edit/channel-archive.ts';
+import { checkArchiving, loadArchiveGround } from '../../shared/domain/channel-edit/archive.ts';
 import { archiveChannel } from '../../shared/endpoints/channel-update.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,9 +1,9 @@
 import { FirstMessages } from '../../shared/domain/reader/first-messages.ts';
 import { getChannel } from '../../shared/endpoints/channels.ts';
 import { isId } from '../../shared/kernel/id.ts';
-import { accessMetadata, loadChannel } from '../../shared/model/channel/channel-access.ts';
-import { channelObject } from '../../shared/model/channel/channel-object.ts';
-import { loadSomeChannels } from '../../shared/model/subscription/subscription-object.ts';
+import { accessMetadata, loadChannel } from '../../shared/model/channel/access.ts';
+import { channelObject } from '../../shared/model/channel/object.ts';
+import { loadSomeChannels } from '../../shared/model/subscription/object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getChannel, {

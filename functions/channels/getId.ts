@@ -1,8 +1,8 @@
 import { getChannelId } from '../../shared/endpoints/channels.ts';
-import type { LookupKey } from '../../shared/kernel/pointer.ts';
-import { badRequest } from '../../shared/kernel/problems.ts';
+import { badRequest } from '../../shared/kernel/errors.ts';
+import type { LookupKey } from '../../shared/kernel/lookup.ts';
+import { hasMetadataAccess, loadChannel } from '../../shared/model/channel/access.ts';
 import { checkChannelName } from '../../shared/model/channel/channel.ts';
-import { hasMetadataAccess, loadChannel } from '../../shared/model/channel/channel-access.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 const pointer = (stream: string): LookupKey => ({ kind: 'channelName', name: checkChannelName(stream) });

@@ -1,7 +1,7 @@
 import { listChannelMembers } from '../../shared/endpoints/channels.ts';
 import { isId } from '../../shared/kernel/id.ts';
-import { accessMetadata, loadChannel } from '../../shared/model/channel/channel-access.ts';
-import { loadSubscriberIds } from '../../shared/model/subscription/subscription-object.ts';
+import { accessMetadata, loadChannel } from '../../shared/model/channel/access.ts';
+import { loadSubscriberIds } from '../../shared/model/subscription/object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listChannelMembers, {

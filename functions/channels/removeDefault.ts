@@ -1,4 +1,4 @@
-import { checkDefaultChange, loadDefaultGround } from '../../shared/domain/channel-edit/channel-default.ts';
+import { checkDefaultChange, loadDefaultGround } from '../../shared/domain/channel-edit/default.ts';
 import { removeDefaultChannel } from '../../shared/endpoints/channel-update.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

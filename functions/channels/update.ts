@@ -1,11 +1,11 @@
+import { checkChannelEdit } from '../../shared/domain/channel-edit/check.ts';
+import { checkPlan } from '../../shared/domain/channel-edit/do.ts';
 import {
   type ChannelEdit,
   type EditGround,
   editLookupKeys,
   loadEditGround,
-} from '../../shared/domain/channel-edit/channel-edit.ts';
-import { checkChannelEdit } from '../../shared/domain/channel-edit/channel-edit-check.ts';
-import { checkPlan } from '../../shared/domain/channel-edit/channel-edit-do.ts';
+} from '../../shared/domain/channel-edit/edit.ts';
 import { updateChannel } from '../../shared/endpoints/channel-update.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import type { Request } from '../../shared/serve/request.ts';

@@ -1,7 +1,7 @@
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { IMAGES, keyOfAddress } from '../../shared/domain/emoji/emoji-file.ts';
 import { getEmojiImage } from '../../shared/endpoints/emoji.ts';
-import { refusal } from '../../shared/kernel/problems.ts';
+import { refusal } from '../../shared/kernel/errors.ts';
 import { serveFile } from '../../shared/serve/serve.ts';
 
 export const handler = serveFile(

@@ -1,6 +1,6 @@
 import { deleteQueue } from '../../shared/domain/event/event-queue.ts';
 import { deleteQueue as declaration } from '../../shared/endpoints/events.ts';
-import { refusal } from '../../shared/kernel/problems.ts';
+import { refusal } from '../../shared/kernel/errors.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(declaration, {

@@ -13,7 +13,7 @@ import { type Hints, loadHints } from '../../shared/domain/register/initial-hint
 import { loadInitialState } from '../../shared/domain/register/initial-state.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { registerQueue } from '../../shared/endpoints/events.ts';
-import { badRequest } from '../../shared/kernel/problems.ts';
+import { badRequest } from '../../shared/kernel/errors.ts';
 import { ConflictError } from '../../shared/log/commit.ts';
 import { type SolidEnd, solidEnd } from '../../shared/log/solid.ts';
 import { isGuest } from '../../shared/model/permission/permission.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../shared/domain/export/export-request.ts';
 import { EXPORT_QUEUE, type ExportJob } from '../../shared/domain/export/realm-export.ts';
 import { createExport } from '../../shared/endpoints/export.ts';
-import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import type { OwnerCount } from '../../shared/model/user/owner-count.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,11 +1,11 @@
-import { checkDeletion, loadDeletion } from '../../shared/domain/edit/message-delete.ts';
-import { makeRoom, planRemoval } from '../../shared/domain/edit/message-removal.ts';
+import { checkDeletion, loadDeletion } from '../../shared/domain/edit/delete.ts';
+import { makeRoom, planRemoval } from '../../shared/domain/edit/removal.ts';
 import {
   accessTarget,
   checkChangeable,
   loadTarget,
   messageLookupKeys,
-} from '../../shared/domain/reader/message-target.ts';
+} from '../../shared/domain/reader/target.ts';
 import { deleteMessage } from '../../shared/endpoints/message-edit.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,8 +1,8 @@
 import { loadForTelling, tellMessages } from '../../shared/domain/fetch/message-tell.ts';
-import { followMessage, messageLookupKeys } from '../../shared/domain/reader/message-target.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
+import { followMessage, messageLookupKeys } from '../../shared/domain/reader/target.ts';
 import { getMessage } from '../../shared/endpoints/messages.ts';
-import { refusal } from '../../shared/kernel/problems.ts';
+import { refusal } from '../../shared/kernel/errors.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getMessage, {

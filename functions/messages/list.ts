@@ -6,7 +6,7 @@ import { checkNarrow, narrowLookupKeys } from '../../shared/domain/fetch/narrow.
 import { placesLookupKeys } from '../../shared/domain/fetch/places.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
-import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

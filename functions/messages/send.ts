@@ -40,11 +40,11 @@ import {
 } from '../../shared/domain/send/sent.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { sendMessage } from '../../shared/endpoints/send-message.ts';
-import type { LookupKey } from '../../shared/kernel/pointer.ts';
-import { badRequest } from '../../shared/kernel/problems.ts';
+import { badRequest } from '../../shared/kernel/errors.ts';
+import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import { type Wants, wants } from '../../shared/markdown/wants.ts';
 import { noAccess } from '../../shared/model/channel/posting.ts';
-import { checkContent, checkTopic, normalizedContent } from '../../shared/model/message/message-text.ts';
+import { checkContent, checkTopic, normalizedContent } from '../../shared/model/message/text.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import type { User } from '../../shared/model/user/user.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';

@@ -1,11 +1,11 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { rewriteMessage } from '../../shared/domain/edit/message-change.ts';
+import { rewriteMessage } from '../../shared/domain/edit/change.ts';
 import {
   checkRewrite,
   checkRewriting,
   editedContent,
   loadRewrite,
-} from '../../shared/domain/edit/message-rewrite.ts';
+} from '../../shared/domain/edit/rewrite.ts';
 import { nameLookupKeys } from '../../shared/domain/mention/naming.ts';
 import { moveMessages } from '../../shared/domain/move/message-move.ts';
 import {
@@ -22,14 +22,14 @@ import {
   checkChangeable,
   loadTarget,
   messageLookupKeys,
-} from '../../shared/domain/reader/message-target.ts';
+} from '../../shared/domain/reader/target.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updateMessage } from '../../shared/endpoints/message-edit.ts';
+import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import type { Queues } from '../../shared/kernel/outside.ts';
-import type { LookupKey } from '../../shared/kernel/pointer.ts';
 import type { MessageSlot } from '../../shared/log/slot.ts';
 import { wants } from '../../shared/markdown/wants.ts';
-import { checkTopic } from '../../shared/model/message/message-text.ts';
+import { checkTopic } from '../../shared/model/message/text.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

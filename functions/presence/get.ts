@@ -5,10 +5,10 @@ import {
   singlePresenceObject,
 } from '../../shared/domain/presence/presence-object.ts';
 import { getPresence } from '../../shared/endpoints/presence.ts';
-import { badRequest } from '../../shared/kernel/problems.ts';
+import { badRequest } from '../../shared/kernel/errors.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/list.ts';
 import type { User } from '../../shared/model/user/user.ts';
-import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/user-list.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 

@@ -15,8 +15,8 @@ import {
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updatePresence } from '../../shared/endpoints/presence.ts';
 import { ofKnown } from '../../shared/model/subscription/acquaintances.ts';
-import { loadUsersById } from '../../shared/model/user/user-list.ts';
-import { settingsOf } from '../../shared/model/user/user-settings.ts';
+import { loadUsersById } from '../../shared/model/user/list.ts';
+import { settingsOf } from '../../shared/model/user/settings.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 

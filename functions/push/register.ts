@@ -11,7 +11,7 @@ import {
   registerJob,
 } from '../../shared/domain/push/push-registration.ts';
 import { registerPush } from '../../shared/endpoints/push.ts';
-import { refusal } from '../../shared/kernel/problems.ts';
+import { refusal } from '../../shared/kernel/errors.ts';
 import { hasRelay } from '../../shared/model/realm/push-settings.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

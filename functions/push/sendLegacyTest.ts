@@ -1,5 +1,5 @@
 import { testLegacyPush } from '../../shared/endpoints/push.ts';
-import { refusal } from '../../shared/kernel/problems.ts';
+import { refusal } from '../../shared/kernel/errors.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** Nobody can register a device without encryption here, so a token is none of the caller's (wire facts 12.5). */

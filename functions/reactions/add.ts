@@ -4,7 +4,7 @@ import {
   checkChangeable,
   loadTarget,
   messageLookupKeys,
-} from '../../shared/domain/reader/message-target.ts';
+} from '../../shared/domain/reader/target.ts';
 import { addReaction } from '../../shared/endpoints/reactions.ts';
 import { emojiLookupKeys, emojiToRead, namedEmoji } from '../../shared/model/message/reaction-emoji.ts';
 import { serve } from '../../shared/serve/serve.ts';

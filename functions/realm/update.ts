@@ -1,6 +1,6 @@
-import { loadRealmEditGround } from '../../shared/domain/realm-edit/realm-edit.ts';
-import { checkRealmEdit } from '../../shared/domain/realm-edit/realm-edit-check.ts';
-import { doEditRealm, eventsOfRealmEdit } from '../../shared/domain/realm-edit/realm-edit-do.ts';
+import { checkRealmEdit } from '../../shared/domain/realm-edit/check.ts';
+import { doEditRealm, eventsOfRealmEdit } from '../../shared/domain/realm-edit/do.ts';
+import { loadRealmEditGround } from '../../shared/domain/realm-edit/edit.ts';
 import { updateRealm } from '../../shared/endpoints/realm.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

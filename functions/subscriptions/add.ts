@@ -13,8 +13,8 @@ import {
 import { hasAnnouncements } from '../../shared/domain/subscribe/subscription-leave.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { addSubscriptions } from '../../shared/endpoints/subscriptions.ts';
+import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import type { Queues } from '../../shared/kernel/outside.ts';
-import type { LookupKey } from '../../shared/kernel/pointer.ts';
 import { MOST_AT_ONCE } from '../../shared/log/bulk.ts';
 import { MOST_WRITES } from '../../shared/log/commit.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';

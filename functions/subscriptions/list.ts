@@ -6,7 +6,7 @@ import {
   loadSomeChannels,
   loadSubscriberIds,
   subscriptionObject,
-} from '../../shared/model/subscription/subscription-object.ts';
+} from '../../shared/model/subscription/object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listSubscriptions, {

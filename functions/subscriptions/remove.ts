@@ -9,7 +9,7 @@ import { unsubscribePeople } from '../../shared/domain/subscribe/unsubscribe-peo
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { removeSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import { folded } from '../../shared/kernel/folding.ts';
-import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import { MOST_AT_ONCE } from '../../shared/log/bulk.ts';
 import { checkChannelName } from '../../shared/model/channel/channel.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';

@@ -1,8 +1,8 @@
 import { setTopicVisibility } from '../../shared/endpoints/topics.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import { isId } from '../../shared/kernel/id.ts';
-import { loadChannel } from '../../shared/model/channel/channel-access.ts';
-import { checkTopicName } from '../../shared/model/message/message-text.ts';
+import { loadChannel } from '../../shared/model/channel/access.ts';
+import { checkTopicName } from '../../shared/model/message/text.ts';
 import { doSetVisibility, type UserTopic } from '../../shared/model/message/user-topic.ts';
 import { accessUserTopic } from '../../shared/model/message/user-topic-access.ts';
 import { visibility } from '../../shared/model/message/visibility.ts';

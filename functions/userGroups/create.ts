@@ -1,12 +1,12 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { arrivalJob } from '../../shared/domain/group-edit/group-arrival.ts';
+import { arrivalJob } from '../../shared/domain/group-edit/arrival.ts';
 import {
   type CreationGround,
   checkCreateGroup,
   doCreateGroup,
   eventsOfCreation,
   loadCreationGround,
-} from '../../shared/domain/group-edit/group-create.ts';
+} from '../../shared/domain/group-edit/create.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { createUserGroup } from '../../shared/endpoints/user-groups.ts';

@@ -2,7 +2,7 @@ import {
   checkDeactivation,
   doDeactivate,
   loadDeactivationGround,
-} from '../../shared/domain/group-edit/group-deactivate.ts';
+} from '../../shared/domain/group-edit/deactivate.ts';
 import { deactivateUserGroup } from '../../shared/endpoints/user-groups.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,8 +1,8 @@
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { isUserGroupMember } from '../../shared/endpoints/user-groups.ts';
+import { badRequest } from '../../shared/kernel/errors.ts';
 import { isId } from '../../shared/kernel/id.ts';
-import { badRequest } from '../../shared/kernel/problems.ts';
-import { checkGroupExists, loadGroup } from '../../shared/model/group/group-membership.ts';
+import { checkGroupExists, loadGroup } from '../../shared/model/group/membership.ts';
 import { roleGroups } from '../../shared/model/group/role-groups.ts';
 import { isFullMember, standingOf } from '../../shared/model/permission/permission.ts';
 import { directGroups } from '../../shared/model/user/caller.ts';

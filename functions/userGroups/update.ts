@@ -5,7 +5,7 @@ import {
   eventsOfEdit,
   type GroupEdit,
   loadEditGround,
-} from '../../shared/domain/group-edit/group-edit.ts';
+} from '../../shared/domain/group-edit/edit.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { updateUserGroup } from '../../shared/endpoints/user-groups.ts';
 import type { Request } from '../../shared/serve/request.ts';

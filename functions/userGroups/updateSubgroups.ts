@@ -4,7 +4,7 @@ import {
   loadMemberGround,
   type MemberChange,
   memberChange,
-} from '../../shared/domain/group-edit/group-change.ts';
+} from '../../shared/domain/group-edit/change.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updateUserGroupSubgroups } from '../../shared/endpoints/user-groups.ts';
 import { serve } from '../../shared/serve/serve.ts';

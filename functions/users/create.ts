@@ -1,9 +1,9 @@
 import { checkNewRole } from '../../shared/domain/account/role-change.ts';
 import { addPerson, loadNewcomerGround } from '../../shared/domain/account/user-add.ts';
 import { createUser } from '../../shared/endpoints/users.ts';
-import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import { roles } from '../../shared/model/permission/system-group.ts';
-import { checkEmail, checkFullName } from '../../shared/model/user/user-text.ts';
+import { checkEmail, checkFullName } from '../../shared/model/user/text.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** The account, its groups, its subscriptions, and the news of them in a few default channels. */

@@ -1,9 +1,9 @@
 import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
 import { getUser } from '../../shared/endpoints/users.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/list.ts';
+import { userObject } from '../../shared/model/user/object.ts';
 import type { User } from '../../shared/model/user/user.ts';
-import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/user-list.ts';
-import { userObject } from '../../shared/model/user/user-object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 

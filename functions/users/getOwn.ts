@@ -1,6 +1,6 @@
 import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
 import { getOwnUser } from '../../shared/endpoints/users.ts';
-import { userObject } from '../../shared/model/user/user-object.ts';
+import { userObject } from '../../shared/model/user/object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 

@@ -1,9 +1,9 @@
 import { getUserStatus } from '../../shared/endpoints/user-status.ts';
 import { isId } from '../../shared/kernel/id.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import { noSuchUser } from '../../shared/model/user/list.ts';
+import { loadStatus, statusObject } from '../../shared/model/user/status.ts';
 import type { User } from '../../shared/model/user/user.ts';
-import { noSuchUser } from '../../shared/model/user/user-list.ts';
-import { loadStatus, statusObject } from '../../shared/model/user/user-status.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 

@@ -1,11 +1,11 @@
 import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
 import { listUsers } from '../../shared/endpoints/users.ts';
 import { acquaintancesAt, loadMeetingPlaces } from '../../shared/model/subscription/acquaintances.ts';
-import { loadSubscriberIds } from '../../shared/model/subscription/subscription-object.ts';
+import { loadSubscriberIds } from '../../shared/model/subscription/object.ts';
 import { seesEveryone } from '../../shared/model/subscription/user-access.ts';
+import { loadUsersById } from '../../shared/model/user/list.ts';
+import { userObject } from '../../shared/model/user/object.ts';
 import { isSystemBot } from '../../shared/model/user/user.ts';
-import { loadUsersById } from '../../shared/model/user/user-list.ts';
-import { userObject } from '../../shared/model/user/user-object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listUsers, {

@@ -2,7 +2,7 @@ import { seconds } from '../../shared/domain/presence/presence.ts';
 import { checkStatus, doSetStatus } from '../../shared/domain/presence/user-status-set.ts';
 import { setUserStatus } from '../../shared/endpoints/user-status.ts';
 import { emojiLookupKeys } from '../../shared/model/message/reaction-emoji.ts';
-import { loadStatus } from '../../shared/model/user/user-status.ts';
+import { loadStatus } from '../../shared/model/user/status.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(setUserStatus, {

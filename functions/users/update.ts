@@ -12,7 +12,7 @@ import {
 import { doChangeProfile } from '../../shared/domain/profile/profile-change.ts';
 import { updateUser } from '../../shared/endpoints/users.ts';
 import { commitInOrder } from '../../shared/log/in-order.ts';
-import { userIdOf } from '../../shared/model/user/user-list.ts';
+import { userIdOf } from '../../shared/model/user/list.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** A role with its groups and the channels that it shows and hides, and a name. */

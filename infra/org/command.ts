@@ -1,4 +1,4 @@
-import { Refusal } from '../../shared/kernel/problems.ts';
+import { Refusal } from '../../shared/kernel/errors.ts';
 import { StartProblem } from '../local/start-problem.ts';
 import { help, readArguments, UsageProblem, type Wanted } from './arguments.ts';
 import { faultOfAws } from './aws-fault.ts';

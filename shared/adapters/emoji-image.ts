@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { badRequest, type Refusal, refusal } from '../kernel/problems.ts';
+import { badRequest, type Refusal, refusal } from '../kernel/errors.ts';
 
 /** Largest file that is taken (wire facts 2). */
 const LARGEST = 5 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { groupSettingSchema } from '../model/permission/group-setting.ts';
 
-/** The fields of a channel object in replies and events (see `shared/model/channel/channel-object.ts`). */
+/** The fields of a channel object in replies and events (see `shared/model/channel/object.ts`). */
 export const channelFields = {
   stream_id: z.int(),
   name: z.string(),
@@ -35,7 +35,7 @@ export const channelFields = {
   can_subscribe_group: groupSettingSchema,
 } as const;
 
-/** The further fields of a subscription object (see `shared/model/subscription/subscription-object.ts`). */
+/** The further fields of a subscription object (see `shared/model/subscription/object.ts`). */
 export const subscriptionFields = {
   color: z.string(),
   is_muted: z.boolean(),

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
+import type { ErrorCode } from '../kernel/errors.ts';
 import { type JsonBounds, usualBounds } from '../kernel/json-text.ts';
-import type { ErrorCode } from '../kernel/problems.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
 import type { Input, Parameter } from './parameter.ts';
 

@@ -8,7 +8,7 @@ const person = z.object({
   is_mirror_dummy: z.boolean(),
 });
 
-/** The fields of a message in replies (wire facts 14.4; `shared/model/message/message-object.ts`). */
+/** The fields of a message in replies (wire facts 14.4; `shared/model/message/object.ts`). */
 export const messageFields = {
   id: z.int(),
   type: z.enum(['stream', 'private']),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** The fields of a user object in replies and events (see `shared/model/user/user-object.ts`). */
+/** The fields of a user object in replies and events (see `shared/model/user/object.ts`). */
 export const userFields = {
   user_id: z.int(),
   email: z.string(),

@@ -1,7 +1,7 @@
 import type { Environment } from '../environment.ts';
 import type { Table } from '../table/table.ts';
+import type { Memory } from './lookup.ts';
 import type { MetricName } from './metric.ts';
-import type { Memory } from './pointer.ts';
 
 /** Everything that a request gets from outside itself, as one record, so that tests can hold it still and break it. */
 export interface Outside {

@@ -1,5 +1,5 @@
+import { badRequest } from './errors.ts';
 import { unprintableAt } from './folding.ts';
-import { badRequest } from './problems.ts';
 
 /** What is wrong with a line of text that has a character which cannot be shown, as a sentence; undefined if nothing. */
 export function unprintableProblem(what: string, text: string): string | undefined {

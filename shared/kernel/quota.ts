@@ -1,7 +1,7 @@
 import { key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
-import { badRequest } from './problems.ts';
+import { badRequest } from './errors.ts';
 
 /**
  * How many bytes of each kind an organization may hold (docs/LIMITS.md). `POST /register` tells all of it to everybody,

@@ -1,6 +1,6 @@
 import { endpoints as everyEndpoint } from '../endpoints/all.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { problems } from '../kernel/problems.ts';
+import { problems } from '../kernel/errors.ts';
 import { FEATURE_LEVEL } from '../model/realm/realm.ts';
 import { areas } from './areas.ts';
 import { errorExamples } from './error-examples.ts';

@@ -1,5 +1,5 @@
 import type { Audience } from '../endpoints/endpoint.ts';
-import { type Refusal, refusal } from '../kernel/problems.ts';
+import { type Refusal, refusal } from '../kernel/errors.ts';
 import type { Code } from './errors.ts';
 
 /**

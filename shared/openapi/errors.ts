@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { type ErrorCode, problems } from '../kernel/problems.ts';
+import { type ErrorCode, problems } from '../kernel/errors.ts';
 
 /** Codes that any request may meet, whatever it asks for: too many at once, and a fault of ours. */
 export const generalCodes = ['RATE_LIMIT_HIT', 'INTERNAL_SERVER_ERROR'] as const;

@@ -1,7 +1,7 @@
 import { type Endpoint, SMALL_REQUEST } from '../endpoints/endpoint.ts';
+import { Refusal, refusal } from '../kernel/errors.ts';
+import { fitsOneBatch, type LookupKey, lookUp, type Resolved } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
-import { fitsOneBatch, type LookupKey, lookUp, type Resolved } from '../kernel/pointer.ts';
-import { Refusal, refusal } from '../kernel/problems.ts';
 import { commit } from '../log/commit.ts';
 import { allocate, joinNumbers, type Log, type Numbers, release, splitNumbers } from '../log/log.ts';
 import { retryOnConflict } from '../log/retry-on-conflict.ts';

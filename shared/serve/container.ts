@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../environment.ts';
+import { Memory } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
-import { Memory } from '../kernel/pointer.ts';
-import { itemVersions } from '../model/realm/item-versions.ts';
+import { itemVersions } from '../model/realm/versions.ts';
 import { documentClient } from '../table/client.ts';
 import { Table } from '../table/table.ts';
 import { operatorLog } from './operator-log.ts';

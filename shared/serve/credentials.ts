@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
+import { refusal } from '../kernel/errors.ts';
 import { folded } from '../kernel/folding.ts';
-import { refusal } from '../kernel/problems.ts';
 import { limits } from '../model/realm/realm.ts';
 import { digestOf } from '../model/user/api-key.ts';
 

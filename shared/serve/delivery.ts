@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { badRequest } from '../kernel/problems.ts';
+import { badRequest } from '../kernel/errors.ts';
 import type { Middleware } from './incoming.ts';
 
 const compressed = promisify(gzip);

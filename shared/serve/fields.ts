@@ -1,4 +1,4 @@
-import { badRequest, refusal } from '../kernel/problems.ts';
+import { badRequest, refusal } from '../kernel/errors.ts';
 
 /** Parameters as they came, by name; text that still has to be read as its declaration says. */
 export type Fields = ReadonlyMap<string, string>;

@@ -1,6 +1,6 @@
 import urlencodeBodyParser from '@middy/http-urlencode-body-parser';
 import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
-import { badRequest, refusal } from '../kernel/problems.ts';
+import { badRequest, refusal } from '../kernel/errors.ts';
 import { fieldsOf, MOST_FIELDS, tooManyFields } from './fields.ts';
 import type { Middleware } from './incoming.ts';
 

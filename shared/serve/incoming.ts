@@ -1,8 +1,8 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
+import { badRequest } from '../kernel/errors.ts';
 import { firstCodePoints } from '../kernel/folding.ts';
-import { badRequest } from '../kernel/problems.ts';
 import { type Credentials, readCredentials } from './credentials.ts';
 import { type Fields, pathFields, queryFields } from './fields.ts';
 import { checkAddress, type Read, readParameters } from './parameters.ts';

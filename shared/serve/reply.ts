@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { Refusal, refusal } from '../kernel/problems.ts';
+import { Refusal, refusal } from '../kernel/errors.ts';
 import { CommitTimeoutError, ConflictError } from '../log/commit.ts';
 import { isThrottled } from '../table/outcome.ts';
 

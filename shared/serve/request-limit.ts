@@ -1,6 +1,6 @@
 import type { Environment } from '../environment.ts';
+import { refusal } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
-import { refusal } from '../kernel/problems.ts';
 import { limits } from '../model/realm/realm.ts';
 import { key } from '../table/keys.ts';
 import { isRefused } from '../table/outcome.ts';

@@ -1,5 +1,5 @@
+import type { LookupKey, Resolved } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
-import type { LookupKey, Resolved } from '../kernel/pointer.ts';
 import type { Change } from '../log/commit.ts';
 import type { Log } from '../log/log.ts';
 import type { Caller } from '../model/user/caller.ts';

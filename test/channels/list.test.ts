@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as list } from '../../functions/channels/list.ts';
 import { systemGroups } from '../../shared/model/permission/system-group.ts';
-import { loadChannels } from '../../shared/model/subscription/subscription-object.ts';
+import { loadChannels } from '../../shared/model/subscription/object.ts';
 import { partition } from '../../shared/table/keys.ts';
 import { givenChannel, givenGroup } from '../support/given.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';

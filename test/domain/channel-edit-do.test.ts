@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { checkPlan } from '../../shared/domain/channel-edit/channel-edit-do.ts';
+import { checkPlan } from '../../shared/domain/channel-edit/do.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
-import { channelGroupNames } from '../../shared/model/channel/channel-groups.ts';
+import { channelGroupNames } from '../../shared/model/channel/groups.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
 import { givenChannel } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../shared/kernel/problems.ts';
+import { Refusal } from '../../shared/kernel/errors.ts';
 import {
   type ChannelGroupName,
   channelGroupNames,
   checkChannelGroup,
   checkNewChannelGroups,
-} from '../../shared/model/channel/channel-groups.ts';
-import { checkGroupSetting, type NamedInSettings } from '../../shared/model/group/group-setting-check.ts';
+} from '../../shared/model/channel/groups.ts';
+import { checkGroupSetting, type NamedInSettings } from '../../shared/model/group/setting-check.ts';
 import type { GroupSetting } from '../../shared/model/permission/group-setting.ts';
 import { systemGroups } from '../../shared/model/permission/system-group.ts';
 

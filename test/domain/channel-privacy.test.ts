@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../shared/kernel/errors.ts';
 import { noGroups } from '../../shared/kernel/group-graph.ts';
-import { Refusal } from '../../shared/kernel/problems.ts';
 import {
   checkMakingWebPublic,
   checkPrivacyState,
   mayMakeChannels,
   type Privacy,
   type PrivacyCircumstances,
-} from '../../shared/model/channel/channel-privacy.ts';
+} from '../../shared/model/channel/privacy.ts';
 import { type Standing, standingOf } from '../../shared/model/permission/permission.ts';
 import { type Role, roles, systemGroups } from '../../shared/model/permission/system-group.ts';
 import { defaultRealmSettings } from '../../shared/model/realm/realm.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { gather } from '../../shared/domain/reader/message-gather.ts';
+import { gather } from '../../shared/domain/reader/gather.ts';
 import type { MessageHead } from '../../shared/log/message.ts';
-import { type Reach, type Reacher, Strip } from '../../shared/model/message/message-strip.ts';
+import { type Reach, type Reacher, Strip } from '../../shared/model/message/strip.ts';
 
 const head = (id: number): MessageHead => ({ id, senderId: 1, conversation: 'c', readBySender: false });
 

@@ -5,7 +5,7 @@ import {
   loadCurrent,
   loadFormer,
   splitChannels,
-} from '../../shared/model/subscription/subscription-object.ts';
+} from '../../shared/model/subscription/object.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
 import { givenChannel } from '../support/given.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';

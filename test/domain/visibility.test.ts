@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { automaticPolicy, visibility } from '../../shared/model/message/visibility.ts';
-import { defaultUserSettings } from '../../shared/model/user/user-settings.ts';
+import { defaultUserSettings } from '../../shared/model/user/settings.ts';
 
 const { inherit, muted, unmuted, followed } = visibility;
 

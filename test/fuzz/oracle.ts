@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
-import { problems } from '../../shared/kernel/problems.ts';
+import { problems } from '../../shared/kernel/errors.ts';
 import { checkReply } from '../support/declared.ts';
 import type { Secret } from './secrets.ts';
 

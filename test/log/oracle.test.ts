@@ -7,7 +7,7 @@ import { numberOf } from '../../shared/domain/event/event-id.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { GIVEN_UP } from '../../shared/log/run.ts';
 import type { ReadEntry } from '../../shared/log/slot.ts';
-import { loadSubscriberIds } from '../../shared/model/subscription/subscription-object.ts';
+import { loadSubscriberIds } from '../../shared/model/subscription/object.ts';
 import { documentClient } from '../../shared/table/client.ts';
 import { key } from '../../shared/table/keys.ts';
 import { type Client, givenClient } from '../support/event-queue.ts';

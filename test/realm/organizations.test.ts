@@ -6,7 +6,7 @@ import {
   type WantedOrganization,
 } from '../../shared/domain/organization/organization-create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/host-change.ts';
-import { HOME } from '../../shared/kernel/pointer.ts';
+import { HOME } from '../../shared/kernel/lookup.ts';
 import { roles } from '../../shared/model/permission/system-group.ts';
 import {
   ANY_HOST,

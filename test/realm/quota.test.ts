@@ -16,8 +16,8 @@ import { type Channel, type ChannelCount, defaultChannelGroups } from '../../sha
 import type { Group } from '../../shared/model/group/group.ts';
 import { onlyUser } from '../../shared/model/permission/group-setting.ts';
 import { roles } from '../../shared/model/permission/system-group.ts';
+import { MOST_BOTS } from '../../shared/model/user/active.ts';
 import type { User } from '../../shared/model/user/user.ts';
-import { MOST_BOTS } from '../../shared/model/user/user-active.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
 import { upload } from '../support/emoji.ts';

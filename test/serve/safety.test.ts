@@ -4,7 +4,7 @@ import { handler as getOpenApi } from '../../functions/server/getOpenApi.ts';
 import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { endpoint } from '../../shared/endpoints/endpoint.ts';
-import { badRequest } from '../../shared/kernel/problems.ts';
+import { badRequest } from '../../shared/kernel/errors.ts';
 import { page, redirection } from '../../shared/serve/reply.ts';
 import { type Served, serveAnyone, serveFile } from '../../shared/serve/serve.ts';
 import { newRealm } from '../support/realm.ts';

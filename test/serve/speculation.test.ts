@@ -5,7 +5,7 @@ import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as regenerate } from '../../functions/users/regenerateKey.ts';
 import { endpoint, SMALL_REQUEST, writes } from '../../shared/endpoints/endpoint.ts';
 import { optional, text } from '../../shared/endpoints/parameter.ts';
-import type { LookupKey } from '../../shared/kernel/pointer.ts';
+import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import { ConflictError } from '../../shared/log/commit.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';

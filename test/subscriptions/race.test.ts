@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
-import type { GroupUse } from '../../shared/model/group/group-use.ts';
+import type { GroupUse } from '../../shared/model/group/use.ts';
 import { key } from '../../shared/table/keys.ts';
 import { conflict, fault, lost, type Mishap, mishaps, refusedWith, unheard } from '../support/faults.ts';
 import { givenChangedUser, givenChannel, givenGroup, givenSubscription } from '../support/given.ts';

@@ -1,5 +1,5 @@
 import { doCreateUser, type NewUser } from '../../shared/domain/account/user-create.ts';
-import { doCreateChannel } from '../../shared/domain/channel-edit/channel-create.ts';
+import { doCreateChannel } from '../../shared/domain/channel-edit/create.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import type { GroupGraph } from '../../shared/kernel/group-graph.ts';
 import { commit } from '../../shared/log/commit.ts';
@@ -15,9 +15,9 @@ import { onlyUser } from '../../shared/model/permission/group-setting.ts';
 import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
 import type { Realm, RealmSettings } from '../../shared/model/realm/realm.ts';
 import { subscriptionWrites } from '../../shared/model/subscription/subscribe.ts';
+import { doHaveBot } from '../../shared/model/user/active.ts';
 import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
 import type { User } from '../../shared/model/user/user.ts';
-import { doHaveBot } from '../../shared/model/user/user-active.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
 import type { Person, TestRealm } from './realm.ts';

@@ -7,7 +7,7 @@ import {
   type WantedOrganization,
 } from '../../shared/domain/organization/organization-create.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
-import { itemVersions } from '../../shared/model/realm/item-versions.ts';
+import { itemVersions } from '../../shared/model/realm/versions.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { documentClient } from '../../shared/table/client.ts';

@@ -1,9 +1,9 @@
 import type { Change } from '../../log/commit.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
 import { isFullMember } from '../../model/permission/permission.ts';
+import { doHaveNewBot } from '../../model/user/active.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
-import { doHaveNewBot } from '../../model/user/user-active.ts';
 import { botAddedEvents, type botDefaults } from './bot.ts';
 import { doCreateUser, type NewBot, type NewUser } from './user-create.ts';
 

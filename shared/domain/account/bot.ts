@@ -1,12 +1,12 @@
-import { badRequest, refusal } from '../../kernel/problems.ts';
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { hasMetadataAccess, loadChannel, type Seen } from '../../model/channel/channel-access.ts';
+import { hasMetadataAccess, loadChannel, type Seen } from '../../model/channel/access.ts';
 import { holdsUnlessGuest, isAdministrator, type Standing } from '../../model/permission/permission.ts';
-import { checkManages } from '../../model/user/account-management.ts';
+import { MOST_BOTS } from '../../model/user/active.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import { checkManages } from '../../model/user/management.ts';
+import { isLocalPart } from '../../model/user/text.ts';
 import type { User } from '../../model/user/user.ts';
-import { MOST_BOTS } from '../../model/user/user-active.ts';
-import { isLocalPart } from '../../model/user/user-text.ts';
 import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';

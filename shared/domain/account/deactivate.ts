@@ -1,17 +1,17 @@
+import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import type { Step } from '../../log/in-order.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import { activeGroupEvents } from '../../model/group/role-groups.ts';
 import { isFullMember } from '../../model/permission/permission.ts';
-import { loadCurrent } from '../../model/subscription/subscription-object.ts';
-import { checkManages, loadBotOwner } from '../../model/user/account-management.ts';
+import { loadCurrent } from '../../model/subscription/object.ts';
+import { doInactivate } from '../../model/user/active.ts';
 import { type Caller, directGroups } from '../../model/user/caller.ts';
+import { noSuchAccount } from '../../model/user/list.ts';
+import { checkManages, loadBotOwner } from '../../model/user/management.ts';
 import { isHumanOwner, type OwnerCount } from '../../model/user/owner-count.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
-import { doInactivate } from '../../model/user/user-active.ts';
-import { noSuchAccount } from '../../model/user/user-list.ts';
 import { key } from '../../table/keys.ts';
 import { doSleep } from '../subscribe/dormancy.ts';
 

@@ -1,6 +1,6 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
@@ -8,8 +8,8 @@ import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
 import type { Role } from '../../model/permission/system-group.ts';
 import type { Realm } from '../../model/realm/realm.ts';
+import { checkEmail, checkFullName } from '../../model/user/text.ts';
 import { type Account, isSystemBot, type User } from '../../model/user/user.ts';
-import { checkEmail, checkFullName } from '../../model/user/user-text.ts';
 import { key } from '../../table/keys.ts';
 import { changeKey } from './api-key-change.ts';
 import { addPerson, loadNewcomerGround } from './user-add.ts';

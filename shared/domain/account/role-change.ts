@@ -1,16 +1,16 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { badRequest, refusal } from '../../kernel/problems.ts';
 import type { EventEntry } from '../../log/slot.ts';
+import { hasMetadataAccess } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { hasMetadataAccess } from '../../model/channel/channel-access.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
 import { isFullMember, isOwner, type Standing, standingOf } from '../../model/permission/permission.ts';
 import { type Role, roles } from '../../model/permission/system-group.ts';
-import { loadCurrent } from '../../model/subscription/subscription-object.ts';
+import { loadCurrent } from '../../model/subscription/object.ts';
+import { personEvent } from '../../model/user/active.ts';
 import { type Caller, directGroups } from '../../model/user/caller.ts';
 import { countOwner, isHumanOwner, type OwnerCount, uncountOwner } from '../../model/user/owner-count.ts';
 import type { User } from '../../model/user/user.ts';
-import { personEvent } from '../../model/user/user-active.ts';
 import { key, partition } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 

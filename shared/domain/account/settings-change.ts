@@ -1,12 +1,12 @@
-import { badRequest } from '../../kernel/problems.ts';
+import { badRequest } from '../../kernel/errors.ts';
 import type { Step } from '../../log/in-order.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';
+import { personEvent } from '../../model/user/active.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import type { UserSettings } from '../../model/user/settings.ts';
+import { checkFullName } from '../../model/user/text.ts';
 import type { User } from '../../model/user/user.ts';
-import { personEvent } from '../../model/user/user-active.ts';
-import type { UserSettings } from '../../model/user/user-settings.ts';
-import { checkFullName } from '../../model/user/user-text.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doHidePresence, doShowPresence } from '../presence/ping.ts';

@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
@@ -10,7 +10,7 @@ import {
   type Domains,
   loadDomains,
 } from '../../model/realm/domains.ts';
-import { type CountedChannel, loadChannels } from '../../model/subscription/subscription-object.ts';
+import { type CountedChannel, loadChannels } from '../../model/subscription/object.ts';
 import { digestOf, newApiKey } from '../../model/user/api-key.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Table } from '../../table/table.ts';

@@ -1,9 +1,9 @@
 import { folded } from '../../kernel/folding.ts';
 import type { Change } from '../../log/commit.ts';
 import { type Namesakes, nameWrite } from '../../model/user/namesakes.ts';
+import { userObject } from '../../model/user/object.ts';
 import { countOwner, isHumanOwner } from '../../model/user/owner-count.ts';
 import type { Account, User } from '../../model/user/user.ts';
-import { userObject } from '../../model/user/user-object.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { type BotSettings, ownBot } from './bot.ts';

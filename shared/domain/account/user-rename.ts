@@ -1,8 +1,8 @@
 import { folded } from '../../kernel/folding.ts';
 import type { EventEntry } from '../../log/slot.ts';
+import { personEvent } from '../../model/user/active.ts';
 import { type Namesakes, nameWrite, unnameWrite } from '../../model/user/namesakes.ts';
 import type { User } from '../../model/user/user.ts';
-import { personEvent } from '../../model/user/user-active.ts';
 import type { Write } from '../../table/write.ts';
 
 /**

@@ -1,13 +1,13 @@
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
 import type { Step } from '../../log/in-order.ts';
 import type { Role } from '../../model/permission/system-group.ts';
-import { checkManages, loadBotOwner } from '../../model/user/account-management.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import { loadTarget, noSuchUser, ownerIdOf, targetLookupKeys, userIdOf } from '../../model/user/list.ts';
+import { checkManages, loadBotOwner } from '../../model/user/management.ts';
 import { checkBotName, loadNamesakes, type Namesakes } from '../../model/user/namesakes.ts';
+import { checkFullName } from '../../model/user/text.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
-import { loadTarget, noSuchUser, ownerIdOf, targetLookupKeys, userIdOf } from '../../model/user/user-list.ts';
-import { checkFullName } from '../../model/user/user-text.ts';
 import { key } from '../../table/keys.ts';
 import { checkRoleChange, doChangeRole, loadRoleGround, type RoleGround } from './role-change.ts';
 import { doRename } from './user-rename.ts';

@@ -1,5 +1,5 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Outside, Vault } from '../../kernel/outside.ts';
-import { badRequest, refusal } from '../../kernel/problems.ts';
 import { ConflictError } from '../../log/commit.ts';
 import type { AskedMeeting, ConfiguredProvider } from './call-provider.ts';
 import { ConsentGone, createMeeting, refreshToken } from './call-talk.ts';

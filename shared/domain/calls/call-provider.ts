@@ -1,5 +1,5 @@
 import type { Environment } from '../../environment.ts';
-import { badRequest } from '../../kernel/problems.ts';
+import { badRequest } from '../../kernel/errors.ts';
 
 /** A provider of video calls in which each person has an account of their own (wire facts 13). */
 export interface CallProvider {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { badRequest } from '../../kernel/errors.ts';
 import type { Outside, Vault } from '../../kernel/outside.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { key } from '../../table/keys.ts';
 import type { CallProvider } from './call-provider.ts';

@@ -16,7 +16,7 @@ import {
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi';
 import { outgoing, Unreachable } from '../../http/outgoing.ts';
-import { badRequest } from '../../kernel/problems.ts';
+import { badRequest } from '../../kernel/errors.ts';
 import { type AskedMeeting, below, type ConfiguredProvider } from './call-provider.ts';
 import type { CallToken } from './call-token.ts';
 

@@ -1,6 +1,6 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import { firstCodePoints } from '../../kernel/folding.ts';
-import type { LookupKey } from '../../kernel/pointer.ts';
-import { badRequest, refusal } from '../../kernel/problems.ts';
+import type { LookupKey } from '../../kernel/lookup.ts';
 import { bytesOf, doUseQuota } from '../../kernel/quota.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry, Payload } from '../../log/slot.ts';

@@ -3,7 +3,7 @@ import type { Payload, ReadEvent } from '../../log/slot.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { FIRST_MESSAGE } from '../../model/channel/first-message.ts';
 import type { Group } from '../../model/group/group.ts';
-import { loadGroupObject } from '../../model/group/group-list.ts';
+import { loadGroupObject } from '../../model/group/list.ts';
 import { roles } from '../../model/permission/system-group.ts';
 import {
   loadOwnSubscriptions,
@@ -14,10 +14,10 @@ import {
   withSubscribers,
 } from '../../model/subscription/channels-shown.ts';
 import { filledWithSight } from '../../model/subscription/group-sight.ts';
-import { loadChannels, loadSubscriberIds } from '../../model/subscription/subscription-object.ts';
+import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import { loadUsers } from '../../model/user/list.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
-import { loadUsers } from '../../model/user/user-list.ts';
 import { key } from '../../table/keys.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { exportObjects, loadExports } from '../export/realm-export.ts';

@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import type { Message } from '../../log/message.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';

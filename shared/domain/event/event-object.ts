@@ -1,6 +1,6 @@
 import type { Message } from '../../log/message.ts';
 import type { Payload } from '../../log/slot.ts';
-import { type MessageNames, messageObject } from '../../model/message/message-object.ts';
+import { type MessageNames, messageObject } from '../../model/message/object.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { isGravatar } from '../../model/user/avatar.ts';
 import { eventIdOf } from './event-id.ts';

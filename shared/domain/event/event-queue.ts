@@ -1,4 +1,4 @@
-import { badRequest, refusal } from '../../kernel/problems.ts';
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { KEPT, LONGEST_IDLE } from '../../log/slot.ts';
 import type { Condition } from '../../table/condition.ts';

@@ -1,24 +1,24 @@
+import { refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
+import { lookUpIn } from '../../kernel/lookup.ts';
 import type { Objects, Outside } from '../../kernel/outside.ts';
-import { lookUpIn } from '../../kernel/pointer.ts';
-import { refusal } from '../../kernel/problems.ts';
 import type { Payload, ReadEntry, ReadEvent, ReadMessage } from '../../log/slot.ts';
+import { hasMetadataAccess, type Seen } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { hasMetadataAccess, type Seen } from '../../model/channel/channel-access.ts';
-import { hearsOfSight } from '../../model/channel/channel-sight.ts';
-import { messageFlags } from '../../model/message/message-flags.ts';
+import { hearsOfSight } from '../../model/channel/sight.ts';
 import {
   channelsOf,
   comesFromHidden,
   hearsOfMessage,
   isSubscribedBefore,
-} from '../../model/message/message-hearing.ts';
+} from '../../model/message/hearing.ts';
+import { messageFlags } from '../../model/message/message-flags.ts';
 import { withoutFormerPlace } from '../../model/message/update-event.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { concealedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';
+import { userObject } from '../../model/user/object.ts';
 import type { Account, User } from '../../model/user/user.ts';
-import { userObject } from '../../model/user/user-object.ts';
 import { key } from '../../table/keys.ts';
 import { filledPayload } from './event-fill.ts';
 import { type FlagGround, flagsIn, loadFlagGround } from './event-flags.ts';

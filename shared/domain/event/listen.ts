@@ -1,4 +1,4 @@
-import { refusal } from '../../kernel/problems.ts';
+import { refusal } from '../../kernel/errors.ts';
 import { type Log, skipNumber } from '../../log/log.ts';
 import { isAnythingAfter, type Run, readRun, type Sights } from '../../log/run.ts';
 import { isPassing, isThrottled } from '../../table/outcome.ts';

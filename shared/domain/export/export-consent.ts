@@ -1,5 +1,5 @@
+import { loadUsers } from '../../model/user/list.ts';
 import type { User } from '../../model/user/user.ts';
-import { loadUsers } from '../../model/user/user-list.ts';
 import type { Table } from '../../table/table.ts';
 import { consentOf } from './export-request.ts';
 

@@ -1,9 +1,9 @@
 import type { Revision } from '../../log/message.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
-import { revisionObject } from '../../model/message/message-object.ts';
-import type { Edit } from '../../model/message/message-revision.ts';
+import { revisionObject } from '../../model/message/object.ts';
 import { allReactions, type Reaction, reactionObject } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
+import type { Edit } from '../../model/message/revision.ts';
 import { visibleHistory } from '../../model/message/visible-history.ts';
 import type { HistoryVisibility } from '../../model/realm/realm.ts';
 import { padded, partition } from '../../table/keys.ts';

@@ -1,7 +1,7 @@
+import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Resolved } from '../../kernel/pointer.ts';
-import { hasContentAccess } from '../../model/channel/channel-access.ts';
-import { AT_ONCE } from '../../model/message/message-index.ts';
+import { hasContentAccess } from '../../model/channel/access.ts';
+import { AT_ONCE } from '../../model/message/index.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';

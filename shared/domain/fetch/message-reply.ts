@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { mayRead } from '../../model/message/message-access.ts';
-import { AT_ONCE } from '../../model/message/message-index.ts';
-import type { Telling } from '../../model/message/message-object.ts';
+import { mayRead } from '../../model/message/access.ts';
+import { AT_ONCE } from '../../model/message/index.ts';
+import type { Telling } from '../../model/message/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Fetch } from './fetch.ts';
 import { loadForTelling, type ToldMessage, tellMessages } from './message-tell.ts';

@@ -1,13 +1,13 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import { directConversation, topicConversation } from '../../model/message/conversation.ts';
-import type { Place } from '../../model/message/message-index.ts';
-import { Strip } from '../../model/message/message-strip.ts';
+import type { Place } from '../../model/message/index.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
 import type { Recent } from '../../model/message/recent.ts';
-import { firstRead, type Lane } from '../reader/message-gather.ts';
-import { aboveFloor, listedLane, type PlaceLane, stripOf } from '../reader/message-lanes.ts';
-import { starredBy, toldAmongListed } from '../reader/message-reach.ts';
+import { Strip } from '../../model/message/strip.ts';
+import { firstRead, type Lane } from '../reader/gather.ts';
+import { aboveFloor, listedLane, type PlaceLane, stripOf } from '../reader/lanes.ts';
+import { starredBy, toldAmongListed } from '../reader/reach.ts';
 import type { Reader } from '../reader/reader.ts';
 import type { Wanted } from './message-window.ts';
 import { canBeTopic, type Term } from './narrow.ts';

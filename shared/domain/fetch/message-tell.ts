@@ -1,15 +1,15 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { cameTo, mayRead } from '../../model/message/message-access.ts';
+import { cameTo, mayRead } from '../../model/message/access.ts';
 import { messageFlags } from '../../model/message/message-flags.ts';
-import { messageObject, type Telling } from '../../model/message/message-object.ts';
+import { messageObject, type Telling } from '../../model/message/object.ts';
 import { allReactions, type Reaction } from '../../model/message/reaction.ts';
 import { isGuest } from '../../model/permission/permission.ts';
 import { concealedUser, type IsHidden, loadHidden } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
-import { isUnreadBy } from '../reader/message-lanes.ts';
+import { isUnreadBy } from '../reader/lanes.ts';
 import type { Reader } from '../reader/reader.ts';
 
 /** A message as a fetch tells it: with its flags for this reader. */

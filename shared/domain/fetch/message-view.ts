@@ -1,10 +1,10 @@
 import type { MessageHead } from '../../log/message.ts';
-import { Strip } from '../../model/message/message-strip.ts';
 import type { Recent } from '../../model/message/recent.ts';
+import { Strip } from '../../model/message/strip.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import { type Gathered, gather, type Lane, type Search } from '../reader/message-gather.ts';
-import { aboveFloor, listedLane } from '../reader/message-lanes.ts';
-import { inLog } from '../reader/message-reach.ts';
+import { type Gathered, gather, type Lane, type Search } from '../reader/gather.ts';
+import { aboveFloor, listedLane } from '../reader/lanes.ts';
+import { inLog } from '../reader/reach.ts';
 import type { Reader } from '../reader/reader.ts';
 import { Lanes, listedAsUnread, type Source } from './message-source.ts';
 import type { Wanted } from './message-window.ts';

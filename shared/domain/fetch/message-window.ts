@@ -1,8 +1,8 @@
-import { badRequest, refusal } from '../../kernel/problems.ts';
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { uniqueSorted } from '../../unique.ts';
-import type { Gathered } from '../reader/message-gather.ts';
+import type { Gathered } from '../reader/gather.ts';
 
 /** Most messages of one fetch. */
 export const MOST_FETCHED = 5_000;

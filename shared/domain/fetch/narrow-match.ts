@@ -1,11 +1,11 @@
 import { folded } from '../../kernel/folding.ts';
 import type { MessageHead } from '../../log/message.ts';
+import { cameTo } from '../../model/message/access.ts';
 import { directConversation, topicConversation } from '../../model/message/conversation.ts';
-import { cameTo } from '../../model/message/message-access.ts';
 import { isMentioned } from '../../model/message/message-flags.ts';
 import { visibility } from '../../model/message/visibility.ts';
 import type { Standing } from '../../model/permission/permission.ts';
-import { isUnreadBy } from '../reader/message-lanes.ts';
+import { isUnreadBy } from '../reader/lanes.ts';
 import type { Facts } from '../reader/supposed.ts';
 import type { State, Term } from './narrow.ts';
 

@@ -1,7 +1,7 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/id.ts';
-import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
-import { badRequest, refusal } from '../../kernel/problems.ts';
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../../model/realm/realm.ts';
 import type { Account } from '../../model/user/user.ts';
 import { uniqueSorted } from '../../unique.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { folded } from '../../kernel/folding.ts';
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
 import { key } from '../../table/keys.ts';
 import type { Fetch } from './fetch.ts';
 import { isPersonal } from './message-source.ts';

@@ -1,9 +1,9 @@
 import type { MessageHead } from '../../log/message.ts';
-import { cameTo, mayRead } from '../../model/message/message-access.ts';
-import type { Side } from '../../model/message/message-strip.ts';
+import { cameTo, mayRead } from '../../model/message/access.ts';
+import type { Side } from '../../model/message/strip.ts';
 import type { Standing } from '../../model/permission/permission.ts';
-import { type Gathered, gather, type Search } from '../reader/message-gather.ts';
-import { unreadOf } from '../reader/message-lanes.ts';
+import { type Gathered, gather, type Search } from '../reader/gather.ts';
+import { unreadOf } from '../reader/lanes.ts';
 import type { Facts } from '../reader/supposed.ts';
 import type { Fetch } from './fetch.ts';
 import type { Source } from './message-source.ts';

@@ -1,11 +1,11 @@
+import { refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { refusal } from '../../kernel/problems.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { type Change, ConflictError } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { cameTo, mayRead } from '../../model/message/message-access.ts';
-import { readPlaceOf } from '../../model/message/message-head.ts';
-import { readHeads } from '../../model/message/message-index.ts';
+import { cameTo, mayRead } from '../../model/message/access.ts';
+import { readPlaceOf } from '../../model/message/head.ts';
+import { readHeads } from '../../model/message/index.ts';
 import { compactReadState } from '../../model/message/read-compact.ts';
 import { CROWDED, doMark, type ReadState } from '../../model/message/read-state.ts';
 import { doStar, doUnstar, loadStars } from '../../model/message/star.ts';
@@ -13,7 +13,7 @@ import type { Standing } from '../../model/permission/permission.ts';
 import type { Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { addresses, idsWhere } from '../fetch/narrow-match.ts';
-import { isUnreadBy } from '../reader/message-lanes.ts';
+import { isUnreadBy } from '../reader/lanes.ts';
 import type { Reader } from '../reader/reader.ts';
 
 /** What is to become of some messages for one person. */

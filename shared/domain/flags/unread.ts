@@ -9,7 +9,7 @@ import type { ReadState } from '../../model/message/read-state.ts';
 import type { Recent } from '../../model/message/recent.ts';
 import { visibility } from '../../model/message/visibility.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import { gather, type Lane } from '../reader/message-gather.ts';
+import { gather, type Lane } from '../reader/gather.ts';
 import {
   aboveFloor,
   channelLane,
@@ -17,7 +17,7 @@ import {
   listedLane,
   type PlaceLane,
   unreadOf,
-} from '../reader/message-lanes.ts';
+} from '../reader/lanes.ts';
 import type { Reader } from '../reader/reader.ts';
 import { raiseFloor } from './read-floor.ts';
 

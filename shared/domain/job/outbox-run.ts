@@ -2,7 +2,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import { isSameTopic } from '../../model/message/conversation.ts';
 import type { PoliciesTask } from '../../model/message/policy-move.ts';
 import { deleteReactions, type ReactionsTask } from '../../model/message/reaction-store.ts';
-import { type ArrivalTask, endArrival } from '../group-edit/group-arrival.ts';
+import { type ArrivalTask, endArrival } from '../group-edit/arrival.ts';
 import { moveRest, type RestTask } from '../move/move-rest.ts';
 import { type MovedTask, tellMoved } from '../move/moved-notice.ts';
 import { bringPeople, type PeopleTask } from '../move/moved-people.ts';

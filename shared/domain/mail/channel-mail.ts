@@ -1,13 +1,13 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { badRequest, refusal } from '../../kernel/problems.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError } from '../../log/commit.ts';
+import { accessContent, loadChannel, type Seen } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { accessContent, loadChannel, type Seen } from '../../model/channel/channel-access.ts';
 import { checkPosting } from '../../model/channel/posting.ts';
-import { mayActAsBot } from '../../model/user/account-management.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import { mayActAsBot } from '../../model/user/management.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

@@ -1,5 +1,5 @@
 import { codePoints, firstCodePoints } from '../../kernel/folding.ts';
-import { contentWithin } from '../../model/message/message-text.ts';
+import { contentWithin } from '../../model/message/text.ts';
 import { limits } from '../../model/realm/realm.ts';
 import { verbatim } from '../send/channel-notice.ts';
 import { type Mail, textOfHtml } from './mail.ts';

@@ -1,7 +1,7 @@
 import { firstCodePoints, unprintableAt } from '../../kernel/folding.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { effectiveTopicsPolicy } from '../../model/channel/posting.ts';
-import { checkTopic } from '../../model/message/message-text.ts';
+import { checkTopic } from '../../model/message/text.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';
 
 /** What programs put before the subject of an answer, and of what is passed on, in the languages most used. */

@@ -1,4 +1,4 @@
-import { badRequest, refusal } from '../../kernel/problems.ts';
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Group } from '../../model/group/group.ts';
 import { holds } from '../../model/permission/permission.ts';
 import { systemGroups } from '../../model/permission/system-group.ts';

@@ -3,8 +3,8 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
 import { visibility } from '../../model/message/visibility.ts';
+import { settingsOf } from '../../model/user/settings.ts';
 import type { User } from '../../model/user/user.ts';
-import { settingsOf } from '../../model/user/user-settings.ts';
 import { key } from '../../table/keys.ts';
 
 /** What must be known of somebody who may be mentioned, to let them follow the topic. */

@@ -1,11 +1,11 @@
 import { codePoints, folded } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/id.ts';
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
 import type { Found, FoundChannel, FoundEmoji, FoundGroup, FoundUser } from '../../markdown/found.ts';
 import type { Wants } from '../../markdown/wants.ts';
+import { hasMetadataAccess, mayReadMessage, type Seen } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { hasMetadataAccess, mayReadMessage, type Seen } from '../../model/channel/channel-access.ts';
 import type { Group } from '../../model/group/group.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
 import type { TopicPlace } from '../../model/message/user-topic.ts';

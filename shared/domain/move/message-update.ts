@@ -1,6 +1,6 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { badRequest, refusal } from '../../kernel/problems.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';

@@ -1,14 +1,9 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
-import { badRequest } from '../../kernel/problems.ts';
+import { accessContent, administersChannel, loadChannel, type Seen } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import {
-  accessContent,
-  administersChannel,
-  loadChannel,
-  type Seen,
-} from '../../model/channel/channel-access.ts';
 import { checkPosting, checkTopicCreation, checkTopicsPolicy } from '../../model/channel/posting.ts';
-import { checkTopic } from '../../model/message/message-text.ts';
+import { checkTopic } from '../../model/message/text.ts';
 import type { Topic } from '../../model/message/topic.ts';
 import { holds, type Standing } from '../../model/permission/permission.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';

@@ -1,4 +1,4 @@
-import { readMessages } from '../../model/message/message-index.ts';
+import { readMessages } from '../../model/message/index.ts';
 import type { Move } from './move.ts';
 
 /*
@@ -11,16 +11,16 @@ import type { Move } from './move.ts';
  * Every step is held to the job being there, so that a run that was overtaken cannot move what somebody moved since.
  */
 
+import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { isSameTopic, topicConversation } from '../../model/message/conversation.ts';
-import { inPlace } from '../../model/message/message-place.ts';
-import type { Reached } from '../../model/message/message-strip.ts';
+import { inPlace } from '../../model/message/place.ts';
 import { extents, loadRecent } from '../../model/message/recent.ts';
+import type { Reached } from '../../model/message/strip.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
 import { thinOut } from '../../model/message/topic-leave.ts';
 import { type Updated, updateEvent } from '../../model/message/update-event.ts';

@@ -6,13 +6,13 @@ import type { EventEntry, MessageEntry, MessageSlot } from '../../log/slot.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
 import { areNewer, firstMessageEvent } from '../../model/channel/first-message.ts';
 import { isSameTopic } from '../../model/message/conversation.ts';
-import { doRelocate, doRevise, type Rewrite } from '../../model/message/message-revision.ts';
 import { doNoteMove, hasReactions } from '../../model/message/reaction-store.ts';
+import { doRelocate, doRevise, type Rewrite } from '../../model/message/revision.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
 import { doLeaveChannel, doLeaveTopic, loadLeaving } from '../../model/message/topic-leave.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { deletionPayload } from '../edit/message-removal.ts';
+import { deletionPayload } from '../edit/removal.ts';
 import type { Move, StepGround } from './move.ts';
 import {
   type Arriving,

@@ -1,14 +1,14 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { badRequest, refusal } from '../../kernel/problems.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import type { Seen } from '../../model/channel/channel-access.ts';
-import { readMessages } from '../../model/message/message-index.ts';
-import { inPlace } from '../../model/message/message-place.ts';
+import type { Seen } from '../../model/channel/access.ts';
+import { readMessages } from '../../model/message/index.ts';
+import { inPlace } from '../../model/message/place.ts';
 import { extents, loadRecent } from '../../model/message/recent.ts';
 import { roles } from '../../model/permission/system-group.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import { LEEWAY } from '../edit/message-rewrite.ts';
+import { LEEWAY } from '../edit/rewrite.ts';
 import { type AskedMove, isResolution } from './move-check.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { ChannelCount } from '../../model/channel/channel.ts';
-import type { Relocation } from '../../model/message/message-revision.ts';
+import type { Relocation } from '../../model/message/revision.ts';
 import type { Topic } from '../../model/message/topic.ts';
 import type { LeavingState } from '../../model/message/topic-leave.ts';
 

@@ -2,10 +2,10 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry, Moved, Payload } from '../../log/slot.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
+import { readHeads } from '../../model/message/index.ts';
 import { messageFlags } from '../../model/message/message-flags.ts';
-import { readHeads } from '../../model/message/message-index.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { unreadOf } from '../reader/message-lanes.ts';
+import { unreadOf } from '../reader/lanes.ts';
 import { Reader } from '../reader/reader.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { commit } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { hasContentAccess } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { hasContentAccess } from '../../model/channel/channel-access.ts';
 import {
   changeFor,
   doMovePolicies,

@@ -6,7 +6,7 @@ import { digestOf, newApiKey } from '../../model/user/api-key.ts';
 import type { Write } from '../../table/write.ts';
 import type { KeyedAccount } from '../account/operator-accounts.ts';
 import { doCreateUser } from '../account/user-create.ts';
-import { doCreateChannel } from '../channel-edit/channel-create.ts';
+import { doCreateChannel } from '../channel-edit/create.ts';
 import { counterWrite, doCreateOrganization, floorWrite, type NewOrganization } from './organization.ts';
 
 /** Somebody who is there from the beginning. */

@@ -1,16 +1,16 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
+import { realmIdFor } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { realmIdFor } from '../../kernel/pointer.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { roles } from '../../model/permission/system-group.ts';
 import { ANY_HOST, checkHost, loadOrganization, type Organization } from '../../model/realm/hosts.ts';
-import { checkEmail, checkFullName } from '../../model/user/user-text.ts';
+import { checkEmail, checkFullName } from '../../model/user/text.ts';
 import { key } from '../../table/keys.ts';
 import type { KeyedAccount } from '../account/operator-accounts.ts';
-import { checkOrganizationName } from '../realm-edit/realm-edit-check.ts';
+import { checkOrganizationName } from '../realm-edit/check.ts';
 import { GENERAL, planFounding } from './founding.ts';
 import { NOTICES } from './organization.ts';
 

@@ -1,5 +1,5 @@
 import { noGroups } from '../../kernel/group-graph.ts';
-import { HOME, realmIdFor } from '../../kernel/pointer.ts';
+import { HOME, realmIdFor } from '../../kernel/lookup.ts';
 import { doLimitOrganization } from '../../model/channel/retention-list.ts';
 import { roles } from '../../model/permission/system-group.ts';
 import { ANY_HOST, hostsWrite } from '../../model/realm/hosts.ts';

@@ -1,17 +1,12 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
-import type { Resolved } from '../../kernel/pointer.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
 import { checkPrintable } from '../../kernel/printable.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import type { Step } from '../../log/in-order.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import type { ReactionType } from '../../model/message/reaction.ts';
 import { checkEmoji, type GivenEmoji, namedEmoji } from '../../model/message/reaction-emoji.ts';
-import {
-  type StatusFields,
-  statusFields,
-  statusObject,
-  type UserStatus,
-} from '../../model/user/user-status.ts';
+import { type StatusFields, statusFields, statusObject, type UserStatus } from '../../model/user/status.ts';
 import { key } from '../../table/keys.ts';
 
 /** Longest text, in code points. */

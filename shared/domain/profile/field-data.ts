@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { checkPrintable } from '../../kernel/printable.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { knownAccount } from './external-account.ts';
 import { isLink } from './link.ts';
 import { type Choice, type FieldData, fieldTypes } from './profile-field.ts';

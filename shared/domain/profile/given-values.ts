@@ -1,12 +1,12 @@
+import { badRequest } from '../../kernel/errors.ts';
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { renderDescription } from '../../markdown/render.ts';
 import { type Wants, wants } from '../../markdown/wants.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import { loadUsersById } from '../../model/user/list.ts';
 import type { User } from '../../model/user/user.ts';
-import { loadUsersById } from '../../model/user/user-list.ts';
 import { foundFor, loadNamed, type Named, nameLookupKeys, withoutUsers } from '../mention/naming.ts';
 import {
   type AskedValue,

@@ -1,5 +1,5 @@
-import { fewIds } from '../../model/user/user-list.ts';
-import type { TellProfile } from '../../model/user/user-object.ts';
+import { fewIds } from '../../model/user/list.ts';
+import type { TellProfile } from '../../model/user/object.ts';
 import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { isLink } from './link.ts';

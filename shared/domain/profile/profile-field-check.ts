@@ -1,6 +1,6 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
 import { checkPrintable } from '../../kernel/printable.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { limits } from '../../model/realm/realm.ts';
 import { knownAccount } from './external-account.ts';
 import { checkFieldData, type SentData } from './field-data.ts';

@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import type { User } from '../../model/user/user.ts';
 import { isLink } from './link.ts';
 import type { StoredValue } from './profile-data.ts';

@@ -2,7 +2,7 @@ import { folded } from '../../kernel/folding.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { loadHolders } from '../../model/message/user-topic.ts';
 import { visibility } from '../../model/message/visibility.ts';
-import { loadSubscriberIds } from '../../model/subscription/subscription-object.ts';
+import { loadSubscriberIds } from '../../model/subscription/object.ts';
 import { partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 

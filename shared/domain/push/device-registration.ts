@@ -1,4 +1,4 @@
-import { badRequest } from '../../kernel/problems.ts';
+import { badRequest } from '../../kernel/errors.ts';
 import type { Change } from '../../log/commit.ts';
 import { type Device, deviceEvent, deviceKey } from './device.ts';
 

@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

@@ -1,13 +1,13 @@
+import { Refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { Refusal } from '../../kernel/problems.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { cameTo } from '../../model/message/message-access.ts';
+import { cameTo } from '../../model/message/access.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
 import { visibility } from '../../model/message/visibility.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';
-import { settingsOf, type UserSettings } from '../../model/user/user-settings.ts';
+import { settingsOf, type UserSettings } from '../../model/user/settings.ts';
 import { key } from '../../table/keys.ts';
 import { loadPresence, seconds } from '../presence/presence.ts';
 import { OFFLINE } from '../presence/presence-object.ts';

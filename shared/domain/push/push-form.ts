@@ -1,4 +1,4 @@
-import { badRequest } from '../../kernel/problems.ts';
+import { badRequest } from '../../kernel/errors.ts';
 import type { TokenKind } from './device.ts';
 
 /** The first byte of a push key: NaCl's secretbox, the one way of encryption that there is (wire facts 12.4). */

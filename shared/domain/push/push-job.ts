@@ -10,8 +10,8 @@
  * shown twice would be noticed, one that is missed is still unread when its reader looks; the operator is told.
  */
 
+import type { ProblemName } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { ProblemName } from '../../kernel/problems.ts';
 import { backoff } from '../../log/log.ts';
 import { type Key, key, partition } from '../../table/keys.ts';
 import { isPassing, isRefused } from '../../table/outcome.ts';

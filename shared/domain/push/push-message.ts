@@ -1,13 +1,13 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Group } from '../../model/group/group.ts';
-import { readMessages } from '../../model/message/message-index.ts';
+import { readMessages } from '../../model/message/index.ts';
 import { systemGroups } from '../../model/permission/system-group.ts';
 import { concealedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
 import { avatarUrlOf } from '../../model/user/avatar.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import { isUnreadBy } from '../reader/message-lanes.ts';
+import { isUnreadBy } from '../reader/lanes.ts';
 import { Reader } from '../reader/reader.ts';
 import { isActiveDevice, loadDevices } from './device.ts';
 import { accessNotified, type Notified } from './notifiable.ts';

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
+import { badRequest } from '../../kernel/errors.ts';
 import type { Outside, Vault } from '../../kernel/outside.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import type { Change } from '../../log/commit.ts';
 import type { Write } from '../../table/write.ts';
 import { type Device, type DeviceChanges, deviceEvent, deviceKey } from './device.ts';

@@ -1,5 +1,5 @@
+import { refusal } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
-import { refusal } from '../../kernel/problems.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { hasRelay } from '../../model/realm/push-settings.ts';
 import { type ActiveDevice, type Device, isActiveDevice } from './device.ts';

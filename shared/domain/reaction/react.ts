@@ -1,10 +1,10 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import type { Resolved } from '../../kernel/pointer.ts';
-import { badRequest, refusal } from '../../kernel/problems.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
 import { type Change, ConflictError } from '../../log/commit.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { hearersOf } from '../../model/message/message-hearers.ts';
-import { messageKey, stillThere } from '../../model/message/message-key.ts';
+import { hearersOf } from '../../model/message/hearers.ts';
+import { messageKey, stillThere } from '../../model/message/key.ts';
 import {
   attributeInMessage,
   type Emoji,
@@ -27,12 +27,12 @@ import {
 import { doSetVisibility, type UserTopic } from '../../model/message/user-topic.ts';
 import { automaticPolicy, visibility } from '../../model/message/visibility.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import { settingsOf } from '../../model/user/settings.ts';
 import type { User } from '../../model/user/user.ts';
-import { settingsOf } from '../../model/user/user-settings.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import type { Target } from '../reader/message-target.ts';
 import type { Reader } from '../reader/reader.ts';
+import type { Target } from '../reader/target.ts';
 
 /** Most reactions to one message: all of them are told with it, and a reply has a limit. */
 const MOST_REACTIONS = 2_000;

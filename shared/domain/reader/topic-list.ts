@@ -1,4 +1,4 @@
-import { mayReadMessage, type Seen } from '../../model/channel/channel-access.ts';
+import { mayReadMessage, type Seen } from '../../model/channel/access.ts';
 import type { Topic } from '../../model/message/topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';

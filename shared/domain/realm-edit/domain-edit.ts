@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { firstCodePoints } from '../../kernel/folding.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import type { Realm } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doUnrestrict } from './realm-edit-do.ts';
+import { doUnrestrict } from './do.ts';
 
 /** Most domains of an organization, which keeps the item well below what the table holds. */
 const MOST_DOMAINS = 500;

@@ -1,7 +1,7 @@
 import type { Environment } from '../../environment.ts';
+import { refusal } from '../../kernel/errors.ts';
+import { lookUp } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { lookUp } from '../../kernel/pointer.ts';
-import { refusal } from '../../kernel/problems.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
 import { pushSettings } from '../../model/realm/push-settings.ts';

@@ -1,7 +1,7 @@
+import { hasMetadataAccess } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { hasMetadataAccess } from '../../model/channel/channel-access.ts';
-import { channelObject } from '../../model/channel/channel-object.ts';
 import { folderObjects, loadFolders } from '../../model/channel/folder.ts';
+import { channelObject } from '../../model/channel/object.ts';
 import { isGuest } from '../../model/permission/permission.ts';
 import {
   byName,
@@ -9,7 +9,7 @@ import {
   splitChannels,
   subscriptionObject,
   withoutNull,
-} from '../../model/subscription/subscription-object.ts';
+} from '../../model/subscription/object.ts';
 import type { Asking, Section } from './initial-section.ts';
 
 /** Lists of subscribers that are asked for at once, one query each: when more wait for a connection, the client warns. */

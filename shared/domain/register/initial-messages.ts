@@ -1,5 +1,5 @@
 import type { Conversation } from '../../model/message/direct.ts';
-import { readHeads } from '../../model/message/message-index.ts';
+import { readHeads } from '../../model/message/index.ts';
 import type { Star } from '../../model/message/star.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
 import { visibility } from '../../model/message/visibility.ts';

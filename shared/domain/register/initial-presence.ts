@@ -1,4 +1,4 @@
-import { loadStatuses, statusObject } from '../../model/user/user-status.ts';
+import { loadStatuses, statusObject } from '../../model/user/status.ts';
 import { loadPresences, seconds, updateId } from '../presence/presence.ts';
 import { legacyPresences, shownPresences, slimPresences } from '../presence/presence-object.ts';
 import type { Section } from './initial-section.ts';

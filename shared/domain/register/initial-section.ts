@@ -1,9 +1,9 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
-import type { CountedChannel, Subscriptions } from '../../model/subscription/subscription-object.ts';
+import type { CountedChannel, Subscriptions } from '../../model/subscription/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import type { UserSettings } from '../../model/user/settings.ts';
 import type { User } from '../../model/user/user.ts';
-import type { UserSettings } from '../../model/user/user-settings.ts';
 import type { Capability } from '../event/event-queue.ts';
 import type { FirstMessages } from '../reader/first-messages.ts';
 import type { Reader } from '../reader/reader.ts';

@@ -1,4 +1,4 @@
-import { groupObjects, loadMemberIds, loadNamedGroups } from '../../model/group/group-list.ts';
+import { groupObjects, loadMemberIds, loadNamedGroups } from '../../model/group/list.ts';
 import { holds, isAdministrator, isGuest, isOwner } from '../../model/permission/permission.ts';
 import { roles } from '../../model/permission/system-group.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';
@@ -6,9 +6,9 @@ import { isWebPublicEnabled } from '../../model/realm/web-public.ts';
 import { acquaintancesAt } from '../../model/subscription/acquaintances.ts';
 import { concealedUser, seesEveryone } from '../../model/subscription/user-access.ts';
 import { avatarUrlOf } from '../../model/user/avatar.ts';
+import { userObject } from '../../model/user/object.ts';
+import { defaultUserSettings, settingsOf, type UserSettings } from '../../model/user/settings.ts';
 import type { User } from '../../model/user/user.ts';
-import { userObject } from '../../model/user/user-object.ts';
-import { defaultUserSettings, settingsOf, type UserSettings } from '../../model/user/user-settings.ts';
 import { key } from '../../table/keys.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
 import { loadProfiles } from '../profile/profile-data.ts';

@@ -1,9 +1,9 @@
 import { defaultChannelGroups } from '../../model/channel/channel.ts';
-import { channelGroupRules } from '../../model/channel/channel-groups.ts';
-import { defaultGroupSettings, groupPermissionRules } from '../../model/group/group-permissions.ts';
-import type { GroupSettingRule } from '../../model/group/group-setting-check.ts';
+import { channelGroupRules } from '../../model/channel/groups.ts';
+import { defaultGroupSettings, groupPermissionRules } from '../../model/group/permissions.ts';
 import { realmGroupRules } from '../../model/group/realm-groups.ts';
 import { roleGroupSettings } from '../../model/group/role-groups.ts';
+import type { GroupSettingRule } from '../../model/group/setting-check.ts';
 import type { GroupSetting } from '../../model/permission/group-setting.ts';
 import { systemGroups } from '../../model/permission/system-group.ts';
 import { defaultRealmSettings } from '../../model/realm/realm.ts';

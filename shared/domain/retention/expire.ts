@@ -5,7 +5,7 @@ import type { MessageSlot } from '../../log/slot.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
 import type { Limit } from '../../model/channel/retention-limit.ts';
 import { MOST_PARTICIPANTS } from '../../model/message/topic-leave.ts';
-import { loadLeft, loadRemoved, MOST_EDITS, makeRoom, planRemoval } from '../edit/message-removal.ts';
+import { loadLeft, loadRemoved, MOST_EDITS, makeRoom, planRemoval } from '../edit/removal.ts';
 
 /** Messages of one conversation that are removed in one transaction. */
 export type Step = readonly [MessageSlot, ...MessageSlot[]];

@@ -4,7 +4,7 @@ import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
 import { rememberedFirst } from '../../model/channel/first-message.ts';
 import { dueAt, limitOfOrganization } from '../../model/channel/retention-limit.ts';
 import { type Limited, loadLimited, noteProgress } from '../../model/channel/retention-list.ts';
-import { AT_ONCE, readMessages } from '../../model/message/message-index.ts';
+import { AT_ONCE, readMessages } from '../../model/message/index.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { runPool } from '../../pool.ts';
 import { key, partition } from '../../table/keys.ts';

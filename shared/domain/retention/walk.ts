@@ -10,7 +10,7 @@ import {
   limitOfChannel,
   limitOfOrganization,
 } from '../../model/channel/retention-limit.ts';
-import { inIndex, readMessages } from '../../model/message/message-index.ts';
+import { inIndex, readMessages } from '../../model/message/index.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { key, LARGEST_NUMBER, padded, partition } from '../../table/keys.ts';
 import { expire, stepsOf } from './expire.ts';

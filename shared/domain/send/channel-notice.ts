@@ -2,7 +2,7 @@ import { isId } from '../../kernel/id.ts';
 import type { MessageEntry } from '../../log/slot.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
-import { noticeMessage } from '../../model/message/notice-message.ts';
+import { noticeMessage } from '../../model/message/notice.ts';
 import { type Arrival, type CountChange, doArrive, type Topic, topicKey } from '../../model/message/topic.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';

@@ -1,7 +1,7 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { unprintableAt } from '../../kernel/folding.ts';
 import { isWithin, usualBounds } from '../../kernel/json-text.ts';
-import type { LookupKey } from '../../kernel/pointer.ts';
-import { badRequest } from '../../kernel/problems.ts';
+import type { LookupKey } from '../../kernel/lookup.ts';
 import { channelNameProblem } from '../../model/channel/channel.ts';
 import { limits } from '../../model/realm/realm.ts';
 

@@ -1,16 +1,16 @@
+import { type Refusal, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/id.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Resolved } from '../../kernel/pointer.ts';
-import { type Refusal, refusal } from '../../kernel/problems.ts';
 import { type Rendered, render } from '../../markdown/render.ts';
+import { hasMetadataAccess } from '../../model/channel/access.ts';
 import {
   type Channel,
   type ChannelCount,
   checkChannelName,
   type Subscription,
 } from '../../model/channel/channel.ts';
-import { hasMetadataAccess } from '../../model/channel/channel-access.ts';
 import {
   checkPosting,
   checkTopicCreation,
@@ -22,7 +22,7 @@ import { doArrive, type Topic } from '../../model/message/topic.ts';
 import { doSetVisibility, type UserTopic } from '../../model/message/user-topic.ts';
 import { automaticPolicy, type Visibility, visibility } from '../../model/message/visibility.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { settingsOf, type UserSettings } from '../../model/user/user-settings.ts';
+import { settingsOf, type UserSettings } from '../../model/user/settings.ts';
 import { key } from '../../table/keys.ts';
 import { type Crowd, checkGroupMentions, checkWildcards } from '../mention/mention-permission.ts';
 import { followersOf, loadMentionable, type Mentionable } from '../mention/mentioned.ts';

@@ -1,8 +1,8 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { firstCodePoints } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/id.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Resolved } from '../../kernel/pointer.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { type Rendered, render } from '../../markdown/render.ts';
 import { directConversation } from '../../model/message/conversation.ts';
 import {

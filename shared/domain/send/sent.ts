@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { badRequest } from '../../kernel/problems.ts';
+import { badRequest } from '../../kernel/errors.ts';
 import type { Visibility } from '../../model/message/visibility.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';

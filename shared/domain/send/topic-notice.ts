@@ -6,7 +6,7 @@ import type { EventEntry, MessageEntry } from '../../log/slot.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import type { Channel, ChannelCount, Subscription } from '../../model/channel/channel.ts';
 import { topicConversation } from '../../model/message/conversation.ts';
-import { noticeMessage } from '../../model/message/notice-message.ts';
+import { noticeMessage } from '../../model/message/notice.ts';
 import { compactReadState } from '../../model/message/read-compact.ts';
 import { CROWDED, doMark, type ReadState } from '../../model/message/read-state.ts';
 import { doArrive, type Topic, topicKey } from '../../model/message/topic.ts';

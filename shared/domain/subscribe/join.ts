@@ -10,17 +10,17 @@ import {
 import { creationEvent } from '../../model/channel/creation-event.ts';
 import { defaultChannelsEvent } from '../../model/channel/default-channels.ts';
 import { doFillFolders } from '../../model/channel/folder.ts';
-import { doUseGroupsInNew } from '../../model/group/group-use.ts';
+import { doUseGroupsInNew } from '../../model/group/use.ts';
+import { type CountedChannel, subscriptionObject } from '../../model/subscription/object.ts';
 import {
   countSubscribers,
   newSubscriptionSettings,
   subscriptionWrites,
 } from '../../model/subscription/subscribe.ts';
-import { type CountedChannel, subscriptionObject } from '../../model/subscription/subscription-object.ts';
-import { doReceive, doReceiveForBot } from '../../model/user/user-active.ts';
+import { doReceive, doReceiveForBot } from '../../model/user/active.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doCreateChannel } from '../channel-edit/channel-create.ts';
+import { doCreateChannel } from '../channel-edit/create.ts';
 
 /** Somebody who is to be subscribed to a channel. */
 export interface Newcomer {

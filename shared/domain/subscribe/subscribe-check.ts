@@ -1,14 +1,10 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import { noGroups } from '../../kernel/group-graph.ts';
-import type { Resolved } from '../../kernel/pointer.ts';
-import { badRequest, refusal } from '../../kernel/problems.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
 import { checkQuota } from '../../kernel/quota.ts';
+import { administersChannel, hasContentAccess, hasMetadataAccess } from '../../model/channel/access.ts';
 import { type Channel, checkChannelDescription, checkChannelName } from '../../model/channel/channel.ts';
-import {
-  administersChannel,
-  hasContentAccess,
-  hasMetadataAccess,
-} from '../../model/channel/channel-access.ts';
 import { holdsUnlessGuest, type Standing, standingOf } from '../../model/permission/permission.ts';
 import { checkColor, settingsOf } from '../../model/subscription/subscribe.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -19,7 +15,7 @@ import {
   mayCreateChannel,
   type NewChannel,
   type NewChannelSettings,
-} from '../channel-edit/channel-create.ts';
+} from '../channel-edit/create.ts';
 import { bytesOfCreations, type Joining, type Newcomer } from './join.ts';
 import {
   type Ground,

@@ -1,7 +1,7 @@
 import { folded } from '../../kernel/folding.ts';
 import { type Commit, cutOf, inBulk, isOneTransaction, type Stage, type Work } from '../../log/bulk.ts';
 import type { Channel } from '../../model/channel/channel.ts';
-import type { CountedChannel } from '../../model/subscription/subscription-object.ts';
+import type { CountedChannel } from '../../model/subscription/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Write } from '../../table/write.ts';
 import { doJoin, entriesOfJoin, type Joining } from './join.ts';

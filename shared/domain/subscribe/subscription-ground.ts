@@ -1,11 +1,11 @@
 import { folded } from '../../kernel/folding.ts';
-import type { Resolved } from '../../kernel/pointer.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
 import { loadQuotaUse } from '../../kernel/quota.ts';
 import type { Channel, FormerSubscription, Subscription } from '../../model/channel/channel.ts';
-import { type GivenChannelGroups, givenSettings } from '../../model/channel/channel-groups.ts';
 import { type Folder, loadFolder } from '../../model/channel/folder.ts';
-import { loadNamedInSettings, type NamedInSettings } from '../../model/group/group-setting-check.ts';
-import { type CountedChannel, loadSomeChannels } from '../../model/subscription/subscription-object.ts';
+import { type GivenChannelGroups, givenSettings } from '../../model/channel/groups.ts';
+import { loadNamedInSettings, type NamedInSettings } from '../../model/group/setting-check.ts';
+import { type CountedChannel, loadSomeChannels } from '../../model/subscription/object.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

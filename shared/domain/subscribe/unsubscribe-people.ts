@@ -1,9 +1,9 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import type { Resolved } from '../../kernel/pointer.ts';
-import { badRequest, refusal } from '../../kernel/problems.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
 import { type Commit, cutOf, inBulk, isOneTransaction, type Stage, type Work } from '../../log/bulk.ts';
+import { administersChannel, hasMetadataAccess } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';
-import { administersChannel, hasMetadataAccess } from '../../model/channel/channel-access.ts';
 import { holdsUnlessGuest, type Standing, standingOf } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { accessPrincipals, type Principals } from '../../model/user/principals.ts';

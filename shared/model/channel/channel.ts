@@ -1,6 +1,6 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
 import { unprintableProblem } from '../../kernel/printable.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { bytesOf } from '../../kernel/quota.ts';
 import type { GroupSetting } from '../permission/group-setting.ts';
 import { onlyUser } from '../permission/group-setting.ts';

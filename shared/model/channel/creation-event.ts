@@ -1,6 +1,6 @@
 import type { EventEntry, Hearers } from '../../log/slot.ts';
 import type { Channel, ChannelCount } from './channel.ts';
-import { channelObject } from './channel-object.ts';
+import { channelObject } from './object.ts';
 
 /**
  * The `stream/create` event: a channel exists for these people from now on (wire facts 4.6). Clients that keep lists of

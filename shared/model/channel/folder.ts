@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { bytesOf } from '../../kernel/quota.ts';
 import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

@@ -1,4 +1,4 @@
-import { badRequest, type Refusal } from '../../kernel/problems.ts';
+import { badRequest, type Refusal } from '../../kernel/errors.ts';
 import { holds, isForEveryone, isGuest, type Standing } from '../permission/permission.ts';
 import { EMPTY_TOPIC_NAME, type RealmSettings, type TopicsPolicy } from '../realm/realm.ts';
 import type { Caller } from '../user/caller.ts';

@@ -1,7 +1,7 @@
 import type { GroupSetting } from '../permission/group-setting.ts';
 import { systemGroups } from '../permission/system-group.ts';
 import type { RealmSettings } from '../realm/realm.ts';
-import type { GroupSettingRule } from './group-setting-check.ts';
+import type { GroupSettingRule } from './setting-check.ts';
 
 /** The settings of the organization that give a permission to a group. */
 export type RealmGroupName = {

@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { ConflictError } from '../../log/commit.ts';
 import type { Changes } from '../../table/condition.ts';
 import { key } from '../../table/keys.ts';
@@ -10,7 +10,7 @@ import { isSystemGroup, systemGroups } from '../permission/system-group.ts';
 import type { Caller } from '../user/caller.ts';
 import { directGroups } from '../user/caller.ts';
 import type { User } from '../user/user.ts';
-import type { Neighbour } from './message-neighbours.ts';
+import type { Neighbour } from './neighbours.ts';
 
 /** A direct conversation, as stored: it exists while it has messages. */
 export interface Conversation {

@@ -1,5 +1,5 @@
-import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
-import { badRequest, Refusal } from '../../kernel/problems.ts';
+import { badRequest, Refusal } from '../../kernel/errors.ts';
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { emojiCode } from '../../markdown/emoji-table.ts';
 import type { Emoji, EmojiKey, ReactionType } from './reaction.ts';
 

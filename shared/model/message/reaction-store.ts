@@ -17,8 +17,8 @@
  * A change of topic within the channel is not noted, since it changes nothing about who hears of the reaction.
  */
 
+import type { Memory } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Memory } from '../../kernel/pointer.ts';
 import type { Message } from '../../log/message.ts';
 import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

@@ -3,8 +3,8 @@ import type { MessageHead } from '../../log/message.ts';
 import type { Changes } from '../../table/condition.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Subscription } from '../channel/channel.ts';
-import { readPlaceOf } from './message-head.ts';
-import { inIndex, readMessages } from './message-index.ts';
+import { readPlaceOf } from './head.ts';
+import { inIndex, readMessages } from './index.ts';
 import { floorOf, isUnread, type ReadState } from './read-state.ts';
 
 /**

@@ -3,7 +3,7 @@ import { key, partition, readPrefix, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { Subscription } from '../channel/channel.ts';
-import { readPlaceOf } from './message-head.ts';
+import { readPlaceOf } from './head.ts';
 
 /**
  * What one person has read of one conversation (DESIGN 4): everything up to a floor, and single messages above it.

@@ -5,7 +5,7 @@ import { entriesOf, type ReadEvent, type Slot } from '../../log/slot.ts';
 import { padded, partition } from '../../table/keys.ts';
 import type { Query, Table } from '../../table/table.ts';
 import { topicConversation } from './conversation.ts';
-import { bare, type Place, readHeads } from './message-index.ts';
+import { bare, type Place, readHeads } from './index.ts';
 
 /*
  * The indexes over messages show a change a moment after it was committed; DynamoDB promises no time for that. So

@@ -8,7 +8,7 @@ import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
 import { topicConversation } from './conversation.ts';
-import { loadNewest, type Neighbour } from './message-neighbours.ts';
+import { loadNewest, type Neighbour } from './neighbours.ts';
 import type { Recent } from './recent.ts';
 import { type Topic, topicKey } from './topic.ts';
 

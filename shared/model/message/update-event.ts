@@ -1,10 +1,10 @@
 import type { Message, MessageHead } from '../../log/message.ts';
 import type { EventEntry, Payload } from '../../log/slot.ts';
 import { topicConversation } from './conversation.ts';
+import { readPlaceOf } from './head.ts';
+import { hearersOf } from './hearers.ts';
 import { mentionsIn } from './mentions.ts';
-import { readPlaceOf } from './message-head.ts';
-import { hearersOf } from './message-hearers.ts';
-import type { Relocation, Rewrite } from './message-revision.ts';
+import type { Relocation, Rewrite } from './revision.ts';
 import { topicLinks } from './topic-links.ts';
 
 /** What an update changed. */

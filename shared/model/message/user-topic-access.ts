@@ -1,4 +1,4 @@
-import { accessContent, type Seen } from '../channel/channel-access.ts';
+import { accessContent, type Seen } from '../channel/access.ts';
 import type { Standing } from '../permission/permission.ts';
 import type { UserTopic } from './user-topic.ts';
 import { type Visibility, visibility } from './visibility.ts';

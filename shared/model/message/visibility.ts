@@ -1,4 +1,4 @@
-import type { UserSettings } from '../user/user-settings.ts';
+import type { UserSettings } from '../user/settings.ts';
 
 /** How much of a topic a user wants to hear (wire facts 3.10). */
 export const visibility = { inherit: 0, muted: 1, unmuted: 2, followed: 3 } as const;

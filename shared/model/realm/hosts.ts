@@ -1,5 +1,5 @@
-import { HOME } from '../../kernel/pointer.ts';
-import { badRequest } from '../../kernel/problems.ts';
+import { badRequest } from '../../kernel/errors.ts';
+import { HOME } from '../../kernel/lookup.ts';
 import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';

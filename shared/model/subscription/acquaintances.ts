@@ -4,7 +4,7 @@ import type { Table } from '../../table/table.ts';
 import type { Subscription } from '../channel/channel.ts';
 import type { Dialogue } from '../message/direct.ts';
 import type { Caller } from '../user/caller.ts';
-import { loadCurrent, loadSubscriberIds } from './subscription-object.ts';
+import { loadCurrent, loadSubscriberIds } from './object.ts';
 import { seesEveryone } from './user-access.ts';
 
 /** Where somebody meets others: the channels that they are subscribed to, and their direct conversations. */

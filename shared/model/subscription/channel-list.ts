@@ -1,8 +1,8 @@
+import { hasContentAccess, hasMetadataAccess } from '../channel/access.ts';
 import type { Channel, Subscription } from '../channel/channel.ts';
-import { hasContentAccess, hasMetadataAccess } from '../channel/channel-access.ts';
 import { isGuest } from '../permission/permission.ts';
 import type { Caller } from '../user/caller.ts';
-import { byName, type CountedChannel } from './subscription-object.ts';
+import { byName, type CountedChannel } from './object.ts';
 
 /** Which channels a listing is about, as `GET /streams` has it. What is absent takes its default. */
 export interface ChannelFilter {

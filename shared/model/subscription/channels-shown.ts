@@ -1,16 +1,11 @@
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { hasMetadataAccess } from '../channel/access.ts';
 import type { Subscription } from '../channel/channel.ts';
-import { hasMetadataAccess } from '../channel/channel-access.ts';
-import { channelObject } from '../channel/channel-object.ts';
+import { channelObject } from '../channel/object.ts';
 import type { Standing } from '../permission/permission.ts';
-import { settingsOf } from '../user/user-settings.ts';
-import {
-  loadSomeChannels,
-  loadSubscriberIds,
-  subscriptionObject,
-  withoutNull,
-} from './subscription-object.ts';
+import { settingsOf } from '../user/settings.ts';
+import { loadSomeChannels, loadSubscriberIds, subscriptionObject, withoutNull } from './object.ts';
 
 /** Who is shown channels, and how their client wants them. */
 export interface Onlooker {

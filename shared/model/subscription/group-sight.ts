@@ -1,16 +1,16 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { Payload, Through } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
+import { hasMetadataAccess } from '../channel/access.ts';
 import type { Subscription } from '../channel/channel.ts';
-import { hasMetadataAccess } from '../channel/channel-access.ts';
-import { channelObject } from '../channel/channel-object.ts';
-import { allSupergroupsOf } from '../group/group-graph.ts';
-import type { GroupUse } from '../group/group-use.ts';
+import { channelObject } from '../channel/object.ts';
+import { allSupergroupsOf } from '../group/graph.ts';
+import type { GroupUse } from '../group/use.ts';
 import { isGuest, type Standing, standingOf } from '../permission/permission.ts';
 import { isSystemGroup, roles } from '../permission/system-group.ts';
 import { type Caller, directGroups } from '../user/caller.ts';
 import { type Onlooker, withSubscribers } from './channels-shown.ts';
-import { type CountedChannel, loadChannels, loadCurrent, loadSomeChannels } from './subscription-object.ts';
+import { type CountedChannel, loadChannels, loadCurrent, loadSomeChannels } from './object.ts';
 
 /*
  * Who comes to know of private channels, or forgets them, since they came into a group or left it that settings of

@@ -1,4 +1,4 @@
-import { badRequest } from '../../kernel/problems.ts';
+import { badRequest } from '../../kernel/errors.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { Subscription, SubscriptionSettings } from '../channel/channel.ts';

@@ -1,6 +1,6 @@
+import { refusal } from '../../kernel/errors.ts';
 import { type GroupGraph, noGroups, sizeOfGraph } from '../../kernel/group-graph.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { refusal } from '../../kernel/problems.ts';
 import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Item } from '../../table/write.ts';
 import { type Standing, standingOf } from '../permission/permission.ts';

@@ -1,5 +1,5 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import { badRequest } from '../../kernel/problems.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';

@@ -1,7 +1,7 @@
+import { badRequest } from '../../kernel/errors.ts';
 import { codePoints, firstCodePoints } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/id.ts';
-import type { LookupKey, Resolved } from '../../kernel/pointer.ts';
-import { badRequest } from '../../kernel/problems.ts';
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { limits } from '../realm/realm.ts';
 import type { Account, User } from './user.ts';
 

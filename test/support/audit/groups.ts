@@ -1,7 +1,7 @@
 import { loadEmoji } from '../../../shared/domain/emoji/emoji.ts';
 import type { GroupGraph } from '../../../shared/kernel/group-graph.ts';
 import type { Group } from '../../../shared/model/group/group.ts';
-import { type GroupUse, namedGroupsIn } from '../../../shared/model/group/group-use.ts';
+import { type GroupUse, namedGroupsIn } from '../../../shared/model/group/use.ts';
 import type { GroupSetting } from '../../../shared/model/permission/group-setting.ts';
 import { isSystemGroup } from '../../../shared/model/permission/system-group.ts';
 import { key, partition, sortPrefix } from '../../../shared/table/keys.ts';

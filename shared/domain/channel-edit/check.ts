@@ -1,0 +1,213 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
+import { folded } from '../../kernel/folding.ts';
+import { checkQuota } from '../../kernel/quota.ts';
+import { renderDescription } from '../../markdown/render.ts';
+import {
+  accessMetadata,
+  administersChannel,
+  hasContentAccess,
+  hasMetadataAccess,
+  type Seen,
+} from '../../model/channel/access.ts';
+import {
+  type Channel,
+  type ChannelGroups,
+  channelBytes,
+  checkChannelDescription,
+  checkChannelName,
+} from '../../model/channel/channel.ts';
+import { accessFolderForChannel } from '../../model/channel/folder.ts';
+import {
+  type ChannelGroupName,
+  channelGroupNames,
+  channelGroupRules,
+  checkChannelGroup,
+} from '../../model/channel/groups.ts';
+import {
+  checkMakingWebPublic,
+  checkPrivacyState,
+  mayMakeChannels,
+  type Privacy,
+} from '../../model/channel/privacy.ts';
+import { checkRetention } from '../../model/channel/retention.ts';
+import { checkSettingTopicsPolicy, checkTopicsPolicyName } from '../../model/channel/topics-policy.ts';
+import { checkNamedGroups } from '../../model/group/use.ts';
+import { type GroupSetting, normalized, sameSetting } from '../../model/permission/group-setting.ts';
+import { isAdministrator, isOwner, type Standing } from '../../model/permission/permission.ts';
+import type { TopicsPolicy } from '../../model/realm/realm.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { foundFor } from '../mention/naming.ts';
+import type { ChannelEdit, DecidedEdit, EditGround } from './edit.ts';
+
+/** The channel, for someone who may change it: the table of wire facts 4.1. */
+export function accessForAdministration(who: Standing, found: Seen | undefined): Seen {
+  const seen = accessMetadata(who, found);
+  if (!administersChannel(who, seen.channel)) throw refusal('cannotAdministerChannel');
+  return seen;
+}
+
+/**
+ * Decides on an edit as a whole (specification 4.2, wire facts 4.2 to 4.5): nothing is changed unless all of it may
+ * be. The checks stand in the order of wire facts 4.2, since only the first refusal is told.
+ */
+export function checkChannelEdit(caller: Caller, edit: ChannelEdit, ground: EditGround): DecidedEdit {
+  const seen = accessForAdministration(caller.standing, ground.seen);
+  const before = seen.channel;
+  const privacy = checkPrivacy(caller, edit, seen, ground);
+  const retention = checkRetentionChange(caller.standing, edit, before);
+  const isArchived = checkUnarchiving(edit, before, privacy, ground);
+  const topicsPolicy = checkTopicsPolicyChange(caller, edit, before, ground);
+  const description = checkChannelDescription(edit.description ?? before.description);
+  const name = checkRenaming(caller.standing, edit, before, ground.holder);
+  const folderId = checkMoving(edit, before, ground);
+  const groups = checkGroups(caller.standing, edit, seen, ground);
+  const { messageRetentionDays: _retention, folderId: _folder, ...kept } = before;
+  const after: Channel = {
+    ...kept,
+    ...privacy,
+    ...(retention !== undefined && { messageRetentionDays: retention }),
+    isArchived,
+    topicsPolicy,
+    description,
+    renderedDescription:
+      description === before.description
+        ? before.renderedDescription
+        : renderDescription(description, foundFor(caller.standing, ground.inDescription)),
+    name,
+    ...(folderId !== undefined && { folderId }),
+    groups,
+  };
+  checkQuota('channels', ground.channelBytes, channelBytes(after) - channelBytes(before));
+  return { before, after };
+}
+
+/** Who can see the channel and its history, and whether newcomers are subscribed to it (wire facts 4.3, 4.4). */
+function checkPrivacy(
+  { standing, realm }: Caller,
+  edit: ChannelEdit,
+  seen: Seen,
+  { isWebPublicEnabled }: EditGround,
+): Privacy {
+  const { channel } = seen;
+  const { is_private: isPrivate, is_web_public: isWebPublic, history_public_to_subscribers: isShared } = edit;
+  const proposed: Privacy = {
+    isPrivate: isPrivate ?? channel.isPrivate,
+    isWebPublic: isWebPublic ?? channel.isWebPublic,
+    historyPublicToSubscribers:
+      isShared ?? (isPrivate === undefined ? channel.historyPublicToSubscribers : !isPrivate),
+    isDefault: edit.is_default_stream ?? channel.isDefault,
+  };
+  checkPrivacyState(proposed, {
+    topicCreators: normalized(edit.can_create_topic_group?.new ?? channel.groups.can_create_topic_group),
+    isForModeration: realm.settings.moderation_request_channel_id === channel.channelId,
+  });
+  const isTouched = isPrivate !== undefined || isWebPublic !== undefined || isShared !== undefined;
+  if (isTouched && !hasContentAccess(standing, seen)) {
+    throw badRequest('Only those who can read a private channel can change who can.');
+  }
+  if (isPrivate !== undefined && !mayMakeChannels(standing, realm.settings, isPrivate)) {
+    throw refusal('insufficientPermission');
+  }
+  if (isWebPublic) checkMakingWebPublic(standing, realm.settings, isWebPublicEnabled);
+  checkDefault(standing, edit, channel);
+  return proposed;
+}
+
+function checkDefault(who: Standing, edit: ChannelEdit, channel: Channel): void {
+  const { is_default_stream: isDefault, is_archived: stays } = edit;
+  if (isDefault === undefined) return;
+  if (!isAdministrator(who)) {
+    throw badRequest('Only organization administrators can choose the default channels.');
+  }
+  if (isDefault && channel.isArchived && stays !== false)
+    throw badRequest('An archived channel cannot be a default channel.');
+}
+
+/** How long messages are kept; only owners may say so, even that it is as the organization says (wire facts 4.4). */
+function checkRetentionChange(
+  who: Standing,
+  { message_retention_days: given }: ChannelEdit,
+  before: Channel,
+): number | undefined {
+  if (given === undefined) return before.messageRetentionDays;
+  if (!isOwner(who)) throw refusal('notOwner');
+  return checkRetention(given);
+}
+
+/** Whether the channel stays archived: a wish to archive it is ignored here (specification 3, wire facts 4.4). */
+function checkUnarchiving(
+  { is_archived: given }: ChannelEdit,
+  before: Channel,
+  { isPrivate }: Privacy,
+  { count }: EditGround,
+): boolean {
+  if (given !== false) return before.isArchived;
+  if (!before.isArchived) throw badRequest('The channel is not archived.');
+  if (isPrivate && (count?.subscribers ?? 0) === 0) {
+    throw badRequest('A private channel without subscribers cannot be taken out of the archive.');
+  }
+  return false;
+}
+
+/** Which topics the channel takes (specification 3). */
+function checkTopicsPolicyChange(
+  { standing, realm }: Caller,
+  { topics_policy: given }: ChannelEdit,
+  before: Channel,
+  { count }: EditGround,
+): TopicsPolicy {
+  if (given === undefined) return before.topicsPolicy;
+  const policy = checkTopicsPolicyName(given);
+  checkSettingTopicsPolicy(standing, realm.settings);
+  if (policy === 'empty_topic_only' && (count?.namedTopics ?? 0) > 0) {
+    throw badRequest('A channel with messages in named topics cannot be restricted to the empty topic.');
+  }
+  return policy;
+}
+
+/**
+ * The name after the edit. Names are compared without regard to case, with those of archived channels too. A name
+ * that a channel bears which the caller may not know of is refused as not permitted, and nothing else is told.
+ */
+function checkRenaming(
+  who: Standing,
+  { new_name: given }: ChannelEdit,
+  before: Channel,
+  holder: Seen | undefined,
+): string {
+  if (given === undefined) return before.name;
+  const name = checkChannelName(given);
+  if (name === before.name) throw badRequest('The channel has that name already.');
+  if (folded(name) === folded(before.name) || holder === undefined) return name;
+  if (!hasMetadataAccess(who, holder)) throw refusal('insufficientPermission');
+  throw badRequest(`There is already a channel named '${holder.channel.name}'.`);
+}
+
+/** The folder of the channel; null takes it out of its folder (specification 4.2). */
+function checkMoving(
+  { folder_id: given }: ChannelEdit,
+  before: Channel,
+  { folder }: EditGround,
+): number | undefined {
+  if (given === undefined || given === before.folderId) return before.folderId;
+  return given === null ? undefined : accessFolderForChannel(folder).folderId;
+}
+
+/** The eleven settings (wire facts 4.5). */
+function checkGroups(who: Standing, edit: ChannelEdit, seen: Seen, { named }: EditGround): ChannelGroups {
+  const groups: Record<ChannelGroupName, GroupSetting> = { ...seen.channel.groups };
+  for (const name of channelGroupNames) {
+    const change = edit[name];
+    if (change === undefined) continue;
+    const current = groups[name];
+    if (channelGroupRules[name].needsContentAccess && !hasContentAccess(who, seen)) {
+      throw badRequest(`Only those who can read the channel can change '${name}'.`);
+    }
+    if (change.old !== undefined && change.old !== null && !sameSetting(change.old, current)) {
+      throw refusal('expectationMismatch');
+    }
+    if (!sameSetting(change.new, current)) groups[name] = checkChannelGroup(name, change.new, named);
+  }
+  checkNamedGroups(Object.values(groups));
+  return groups;
+}

@@ -1,0 +1,26 @@
+import type { Resolved } from '../../kernel/lookup.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { checkChannelEdit } from './check.ts';
+import { checkPlan, type EditPlan } from './do.ts';
+import { type EditGround, loadEditGround } from './edit.ts';
+
+/** Reads what a change of the default channels is decided on. One round trip. */
+export const loadDefaultGround = (
+  outside: Outside,
+  resolved: Resolved,
+  userId: number,
+  channelId: number,
+): Promise<EditGround> => loadEditGround(outside, resolved, userId, channelId, {});
+
+/**
+ * Decides whether new users are subscribed to the channel from now on: the same edit of it as with
+ * `is_default_stream` (specification 4.2). `now` is in milliseconds.
+ */
+export const checkDefaultChange = (
+  caller: Caller,
+  isDefault: boolean,
+  ground: EditGround,
+  now: number,
+): EditPlan =>
+  checkPlan(caller, checkChannelEdit(caller, { is_default_stream: isDefault }, ground), ground, now);

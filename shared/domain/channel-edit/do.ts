@@ -1,0 +1,137 @@
+import { badRequest } from '../../kernel/errors.ts';
+import { folded } from '../../kernel/folding.ts';
+import { doUseQuota } from '../../kernel/quota.ts';
+import { isOneTransaction } from '../../log/bulk.ts';
+import type { Change } from '../../log/commit.ts';
+import type { EventEntry } from '../../log/slot.ts';
+import { type Channel, channelBytes } from '../../model/channel/channel.ts';
+import { doMoveToFolder } from '../../model/channel/folder.ts';
+import { doLimitChannel } from '../../model/channel/retention-list.ts';
+import { doUseGroups } from '../../model/group/use.ts';
+import type { CountChange } from '../../model/message/topic.ts';
+import type { GroupSetting } from '../../model/permission/group-setting.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { Changes } from '../../table/condition.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import { doNotify, type NoticeGround } from '../send/channel-notice.ts';
+import type { DecidedEdit } from './edit.ts';
+import { eventsOfChannelEdit } from './events.ts';
+import { noticesOfChannelEdit } from './notices.ts';
+
+/** An edit that was decided on, with everything that carrying it out needs. */
+export interface EditPlan {
+  /** How many numbers of the log it takes; none where nothing becomes different. */
+  readonly count: number;
+  readonly change: (numbers: readonly number[]) => Change<Record<string, never>>;
+}
+
+/** What an edit means for other things than the channel, and what is told of that. */
+export interface Beside {
+  readonly writes: readonly Write[];
+  readonly events: readonly EventEntry[];
+}
+
+/**
+ * Plans an edit as one transaction: the channel, held to the version that was decided on, what depends on its
+ * settings elsewhere, and what clients and the channel itself are told. Refuses one that is larger than that.
+ *
+ * @param now milliseconds
+ */
+export function checkPlan(
+  caller: Caller,
+  edit: DecidedEdit,
+  ground: NoticeGround,
+  now: number,
+  beside: Beside = { writes: [], events: [] },
+): EditPlan {
+  const { realmId: realm, user, realm: organization } = caller;
+  const events = [...eventsOfChannelEdit(edit, ground.count), ...beside.events];
+  const texts = organization.settings.send_channel_events_messages ? noticesOfChannelEdit(edit, user) : [];
+  const notices = { channel: edit.after, texts, actor: user, noticeBotId: organization.noticeBotId, now };
+  const change = (numbers: readonly number[]): Change<Record<string, never>> => {
+    const posted = doNotify(realm, notices, ground, numbers.slice(events.length), countChange(edit));
+    return {
+      writes: [...doEditChannel(caller, edit), ...posted.writes, ...beside.writes],
+      entries: [...events, ...posted.entries],
+      result: {},
+    };
+  };
+  // The notices are short; what can grow is the values of settings in the events.
+  if (!isOneTransaction({ writes: [], entries: events, result: undefined })) {
+    throw badRequest('The settings list too many people and groups to be changed in one request.');
+  }
+  return { count: events.length + texts.length, change };
+}
+
+/** The channel itself, its name, its folder and the groups that it names. */
+function doEditChannel(
+  { realmId: realm, realm: organization }: Caller,
+  { before, after }: DecidedEdit,
+): Write[] {
+  const { channelId } = after;
+  const settings = ({ groups }: Channel): GroupSetting[] => Object.values(groups);
+  return [
+    {
+      update: key('channel', { realm, channelId }),
+      change: changesOf(before, after),
+      when: { equals: { version: before.version } },
+      inOrder: true,
+    },
+    ...doRename(realm, before, after),
+    ...doLimitChannel(realm, { ...after, version: before.version + 1 }, before.messageRetentionDays),
+    ...doMoveToFolder(realm, before.folderId, after.folderId),
+    ...doUseGroups(realm, { channelId }, settings(before), settings(after)),
+    ...doUseQuota(realm, 'channels', channelBytes(after) - channelBytes(before)),
+    ...(opens({ before, after })
+      ? [{ check: key('realm', { realm }), when: { equals: { version: organization.version } } }]
+      : []),
+  ];
+}
+
+/** Whether more people can read the channel than before: that rests on the settings of the organization. */
+const opens = ({ before, after }: DecidedEdit): boolean =>
+  (before.isPrivate && !after.isPrivate) || (!before.isWebPublic && after.isWebPublic);
+
+/** The attributes that became different, and a new version. */
+function changesOf(before: Channel, after: Channel): Changes {
+  const { version, ...now } = after;
+  const old: Readonly<Record<string, unknown>> = { ...before };
+  const set = Object.fromEntries(
+    Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name])),
+  );
+  const remove = Object.keys(old).filter((name) => isOptional(name) && !(name in now));
+  return { set: { ...set, version: version + 1 }, ...(remove.length > 0 && { remove }) };
+}
+
+/** Attributes that a channel may lose. */
+const isOptional = (name: string): boolean => name === 'messageRetentionDays' || name === 'folderId';
+
+/** The guards of the names. A change of case only leaves the name where it is. */
+function doRename(realm: string, before: Channel, after: Channel): Write[] {
+  const [old, now] = [folded(before.name), folded(after.name)];
+  if (old === now) return [];
+  const { channelId } = after;
+  return [
+    { put: key('channelName', { realm, name: now }), item: { channelId }, when: { absent: true } },
+    { delete: key('channelName', { realm, name: old }) },
+  ];
+}
+
+/**
+ * What an edit changes of the channel's counts, or asks of them. They are where a send and an edit meet: either the
+ * named topic comes first and the restriction is refused, or the restriction does and the topic is.
+ */
+function countChange({ before, after }: DecidedEdit): CountChange | undefined {
+  const [was, is] = [before, after].map(({ topicsPolicy }) => topicsPolicy === 'empty_topic_only');
+  const peopled =
+    before.isArchived && !after.isArchived && after.isPrivate ? { above: { subscribers: 0 } } : {};
+  const restricts = is && !was;
+  const frees = was && !is;
+  if (!restricts && !frees && !('above' in peopled)) return undefined;
+  return {
+    ...(restricts && { set: { onlyEmptyTopic: true as const } }),
+    ...(frees && { remove: ['onlyEmptyTopic'] as const }),
+    when: { absent: false, ...peopled, ...(restricts && { below: { namedTopics: 1 } }) },
+  };
+}

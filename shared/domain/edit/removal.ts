@@ -1,0 +1,210 @@
+import type { Outside } from '../../kernel/outside.ts';
+import type { Change } from '../../log/commit.ts';
+import { type EventEntry, type MessageSlot, tombstoneOf } from '../../log/slot.ts';
+import { areNewer, firstMessageEvent } from '../../model/channel/first-message.ts';
+import { type Conversation, doLeaveDirect, type LeavingDirect } from '../../model/message/direct.ts';
+import { hearersOf } from '../../model/message/hearers.ts';
+import { messageKey, stillTheSame } from '../../model/message/key.ts';
+import { loadNewest, type Neighbour } from '../../model/message/neighbours.ts';
+import {
+  doForget,
+  loadSummary,
+  type ReactionSummary,
+  type ReactionsTask,
+} from '../../model/message/reaction-store.ts';
+import {
+  doLeaveChannel,
+  doLeaveTopic,
+  type Leaving,
+  type LeavingState,
+  loadLeaving,
+  thinOut,
+} from '../../model/message/topic-leave.ts';
+import { key, partition } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import { doLeave } from '../outbox/outbox.ts';
+
+/** A message that is removed, with what goes with it. */
+export interface Removed {
+  readonly message: MessageSlot;
+  /** What is kept of its earlier versions; some of it where it is very much. */
+  readonly edits: readonly number[];
+  /** Undefined where nobody ever reacted. */
+  readonly reactions: ReactionSummary | undefined;
+}
+
+/** What of their conversation decides how messages leave it. */
+export type Left =
+  | { readonly kind: 'topic'; readonly leaving: Leaving; readonly state: LeavingState }
+  | {
+      readonly kind: 'direct';
+      readonly leaving: LeavingDirect;
+      readonly conversation: Conversation | undefined;
+      readonly newest: readonly Neighbour[];
+    };
+
+/** Earlier versions of a message that go in the transaction of its removal; what is more goes before it. */
+export const MOST_EDITS = 10;
+/** How many of them go at once before it. */
+const EDITS_AT_ONCE = 50;
+
+/** Reads what goes with a message that is removed. One round trip. */
+export async function loadRemoved(table: Table, realm: string, message: MessageSlot): Promise<Removed> {
+  const [edits, reactions] = await Promise.all([
+    loadEdits(table, realm, message),
+    loadSummary(table, realm, message.id),
+  ]);
+  return { message, edits, reactions };
+}
+
+/** What is kept of earlier versions of a message; some of it where it is very much. */
+async function loadEdits(table: Table, realm: string, message: MessageSlot): Promise<number[]> {
+  if (message.history === undefined) return [];
+  const pk = partition('edit', { realm, messageId: message.id });
+  const { items } = await table.page<{ seq: number }>({ pk, limit: EDITS_AT_ONCE });
+  return items.map(({ seq }) => seq);
+}
+
+/** Reads how messages of one conversation would leave it. One round trip, seldom two. */
+export async function loadLeft(
+  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  realm: string,
+  messages: readonly [MessageSlot, ...MessageSlot[]],
+): Promise<Left> {
+  const [{ channelId, topic = '', conversation }] = messages;
+  const ids = messages.map(({ id }) => id);
+  if (channelId !== undefined) {
+    const leaving = { channelId, topic, ids };
+    return { kind: 'topic', leaving, state: await loadLeaving(outside, realm, leaving, ids.length) };
+  }
+  const reading = outside.table.get<Conversation>(key('conversation', { realm, conversation }));
+  const [stored, newest] = await Promise.all([
+    reading,
+    loadNewest(outside, realm, { conversation }, ids.length, reading),
+  ]);
+  return { kind: 'direct', leaving: { conversation, ids }, conversation: stored, newest };
+}
+
+/** The table and the organization in which messages are removed, and the checks on which it rests that they may be. */
+export interface RemovalPlace {
+  readonly table: Table;
+  readonly realm: string;
+  readonly uuid: () => string;
+  readonly ground?: readonly Write[];
+}
+
+/** Takes away what is too much for the transaction of the removal, and tells what is left. */
+export async function makeRoom(
+  place: RemovalPlace,
+  removed: readonly Removed[],
+  left: Left,
+): Promise<{ readonly removed: readonly Removed[]; readonly left: Left }> {
+  const { table, realm, uuid, ground } = place;
+  return {
+    removed: await Promise.all(removed.map((one) => forgetEdits(place, one))),
+    left:
+      left.kind === 'direct'
+        ? left
+        : { ...left, state: await thinOut(table, realm, left.leaving, left.state, uuid, ground) },
+  };
+}
+
+async function forgetEdits(
+  { table, realm, uuid, ground = [] }: RemovalPlace,
+  { message, edits, reactions }: Removed,
+): Promise<Removed> {
+  let left = edits;
+  while (left.length > MOST_EDITS) {
+    const outcome = await table.transact([...ground, ...deleteEdits(realm, message.id, left)], uuid());
+    // The ground has changed, which the removal will meet too.
+    if (outcome.state === 'refused') break;
+    left = await loadEdits(table, realm, message);
+  }
+  return { message, edits: left.slice(0, MOST_EDITS), reactions };
+}
+
+const deleteEdits = (realm: string, messageId: number, edits: readonly number[]): Write[] =>
+  edits.map((seq): Write => ({ delete: key('edit', { realm, messageId, seq }) }));
+
+/**
+ * Removes messages of one conversation for everybody: tombstones take their places in the log, their topic or
+ * conversation goes on without them, and clients are told to forget them. `count` is how many numbers it takes.
+ *
+ * @param now milliseconds
+ */
+export function planRemoval(
+  realm: string,
+  removed: readonly Removed[],
+  left: Left,
+  now: number,
+  ground: readonly Write[] = [],
+): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<Record<never, never>> } {
+  const entries = [
+    ...removed.map(
+      ({ message }): EventEntry => ({
+        kind: 'event',
+        hearers: hearersOf(message),
+        payload: deletionPayload(message.id, message),
+      }),
+    ),
+    ...firstMessageEvents(left),
+  ];
+  return {
+    count: entries.length,
+    plan: (numbers) => ({
+      writes: [
+        ...ground,
+        ...removed.flatMap(({ message, edits, reactions }): Write[] => [
+          {
+            put: messageKey(realm, message.id),
+            item: { ...tombstoneOf(message, now) },
+            when: stillTheSame(message),
+            inOrder: true,
+          },
+          ...deleteEdits(realm, message.id, edits),
+          doForget(realm, message.id, reactions, now),
+        ]),
+        ...leaveReactions(realm, removed, now),
+        ...leaveWrites(realm, left, numbers.at(-1) as number),
+      ],
+      entries,
+      result: {},
+    }),
+  };
+}
+
+/** Leaves to the worker of the outbox what does not go with the summaries of the reactions. */
+function leaveReactions(realm: string, removed: readonly Removed[], now: number): Write[] {
+  const messageIds = removed.filter(({ reactions }) => reactions?.isFull).map(({ message }) => message.id);
+  const [first] = messageIds;
+  if (first === undefined) return [];
+  const task: ReactionsTask = { messageIds };
+  return [doLeave({ realm, kind: 'reactions', job: `${first}` }, first, task, now)];
+}
+
+function firstMessageEvents(left: Left): EventEntry[] {
+  if (left.kind === 'direct') return [];
+  const { leaving, state } = left;
+  return areNewer(state.count, leaving.ids) ? [] : [firstMessageEvent(leaving.channelId)];
+}
+
+function leaveWrites(realm: string, left: Left, number: number): Write[] {
+  if (left.kind === 'direct') return doLeaveDirect(realm, left.leaving, left.conversation, left.newest);
+  const departure = doLeaveTopic(realm, left.leaving, left.state);
+  return [...departure.writes, doLeaveChannel(realm, left.leaving, left.state, departure, number)];
+}
+
+/**
+ * The `delete_message` event of a message that was here. Each has one of its own, since not everybody may hear of
+ * each, and not every client takes lists; those that do get them in one when they are told.
+ */
+export const deletionPayload = (
+  messageId: number,
+  { channelId, topic = '' }: { readonly channelId?: number; readonly topic?: string },
+) => ({
+  type: 'delete_message',
+  message_ids: [messageId],
+  message_type: channelId === undefined ? 'private' : 'stream',
+  ...(channelId !== undefined && { stream_id: channelId, topic }),
+});

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { badRequest, refusal } from '../../kernel/errors.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { EventEntry, MessageSlot } from '../../log/slot.ts';
+import { render } from '../../markdown/render.ts';
+import type { Wants } from '../../markdown/wants.ts';
+import type { ChannelCount } from '../../model/channel/channel.ts';
+import type { Rewrite } from '../../model/message/revision.ts';
+import { normalizedContent } from '../../model/message/text.ts';
+import { type Topic, topicKey } from '../../model/message/topic.ts';
+import { doSetVisibility } from '../../model/message/user-topic.ts';
+import { visibility } from '../../model/message/visibility.ts';
+import { hiddenUsers } from '../../model/subscription/user-access.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import { checkGroupMentions, checkWildcards } from '../mention/mention-permission.ts';
+import { followersOf, loadMentionable, type Mentionable } from '../mention/mentioned.ts';
+import { foundFor, loadNamed, type Named, namedUserIds, withoutUsers } from '../mention/naming.ts';
+
+/** What is left of a message whose text is taken out, as in the reference. */
+const DELETED = '(deleted)';
+
+/** Edited content as it is stored. An empty text is no error here: it says that there is nothing any more. */
+export const editedContent = (given: string): string => normalizedContent(given) || DELETED;
+
+/** What new content looks at. */
+export interface RewriteGround {
+  readonly named: Named;
+  readonly mentionable: readonly Mentionable[];
+  readonly count: ChannelCount | undefined;
+  readonly topic: Topic | undefined;
+}
+
+/** Reads it. One round trip. */
+export async function loadRewrite(
+  outside: Outside,
+  resolved: Resolved,
+  userId: number,
+  { channelId, topic = '' }: MessageSlot,
+  names: Wants,
+): Promise<RewriteGround> {
+  const { table } = outside;
+  const { realm } = resolved;
+  const [named, mentionable, count, stored] = await Promise.all([
+    loadNamed(outside, resolved, names, userId),
+    channelId === undefined
+      ? []
+      : loadMentionable(outside, realm, channelId, topic, namedUserIds(names, resolved)),
+    channelId === undefined ? undefined : table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+    channelId === undefined ? undefined : table.get<Topic>(topicKey(realm, { channelId, topic })),
+  ]);
+  return { named, mentionable, count, topic: stored };
+}
+
+/** Decides whether the caller may change the content of the message: its sender, while the organization lets them. */
+export function checkRewriting(
+  { user, realm: { settings } }: Caller,
+  message: MessageSlot,
+  expected: string | undefined,
+  now: number,
+): void {
+  if (!settings.allow_message_editing) throw badRequest('Messages cannot be edited in this organization.');
+  if (message.senderId !== user.userId)
+    throw badRequest('Only its sender can edit the content of a message.');
+  const limit = settings.message_content_edit_limit_seconds;
+  if (limit !== null && now / 1000 - message.timestamp > limit + LEEWAY) {
+    throw badRequest('The time in which this message could be edited is over.');
+  }
+  if (expected !== undefined && expected !== createHash('sha256').update(message.content).digest('hex')) {
+    throw refusal('contentMismatch');
+  }
+}
+
+/** Renders the new content and decides whether the caller may mention whom it mentions. */
+export async function checkRewrite(
+  outside: Outside,
+  caller: Caller,
+  content: string,
+  message: MessageSlot,
+  ground: RewriteGround,
+): Promise<Rewrite> {
+  const hidden = await hiddenUsers(outside, caller, [...ground.named.users.values()]);
+  const named = withoutUsers(ground.named, hidden);
+  const rendered = render(content, foundFor(caller.standing, named));
+  if (message.channelId !== undefined) {
+    const crowd = {
+      subscribers: ground.count?.subscribers ?? 0,
+      participants: ground.topic?.participants ?? 0,
+    };
+    checkWildcards(caller, rendered, crowd);
+  }
+  checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
+  return { content, rendered };
+}
+
+/** People who are mentioned now and were not before begin to follow the topic, if they want that (wire facts 3.10). */
+export function newFollowers(
+  realm: string,
+  { channelId, topic = '', mentions }: MessageSlot,
+  { rendered }: Rewrite,
+  { mentionable, named }: RewriteGround,
+  now: number,
+): { readonly writes: readonly Write[]; readonly entries: readonly EventEntry[] } {
+  if (channelId === undefined) return { writes: [], entries: [] };
+  const mentioned = rendered.mentionedUserIds.filter((id) => mentions?.users?.includes(id) !== true);
+  const changes = followersOf(mentionable, mentioned, named.users).map(({ userId, seen }) => {
+    const policy = { channelId, topic, policy: visibility.followed, updated: Math.floor(now / 1000) };
+    return doSetVisibility(realm, userId, policy, seen);
+  });
+  return {
+    writes: changes.flatMap(({ writes }) => writes),
+    entries: changes.flatMap(({ entries }) => entries),
+  };
+}
+
+/** Requests that were made in time may arrive a little late (seconds), as in the reference. */
+export const LEEWAY = 20;

@@ -1,0 +1,258 @@
+import { badRequest } from '../../kernel/errors.ts';
+import type { GroupGraph } from '../../kernel/group-graph.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { checkQuota, doUseQuota, loadQuotaUse, MEMBER_BYTES } from '../../kernel/quota.ts';
+import type { Commit } from '../../log/bulk.ts';
+import type { Change } from '../../log/commit.ts';
+import type { EventEntry } from '../../log/slot.ts';
+import { sightThroughGroup } from '../../model/group/channels-through-group.ts';
+import {
+  checkGraphRoom,
+  checkSubgroups,
+  doSetSubgroups,
+  subgroupsEvent,
+  subgroupsOf,
+} from '../../model/group/graph.ts';
+import type { Group } from '../../model/group/group.ts';
+import {
+  checkMembers,
+  doJoinGroup,
+  doLeaveGroup,
+  loadGroups,
+  loadPeople,
+  membersEvent,
+} from '../../model/group/member.ts';
+import { accessGroup, type GroupPermission } from '../../model/group/permissions.ts';
+import { makesCycle } from '../../model/permission/permission.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { User } from '../../model/user/user.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import { uniqueSorted } from '../../unique.ts';
+import { endArrivalFirst } from './arrival.ts';
+import { ofDeactivated } from './edit.ts';
+
+/**
+ * Most people and groups that one request may put into a group and take out of it. All of it is one transaction of
+ * at most 100 writes, of which each person needs two.
+ */
+const MOST_CHANGED = 45;
+
+/** Whom and what a request puts into a group and takes out of it. */
+export interface MemberChange {
+  readonly add: readonly number[];
+  readonly remove: readonly number[];
+  readonly addSubgroups: readonly number[];
+  readonly removeSubgroups: readonly number[];
+}
+
+/** The change with each id once. */
+export const memberChange = (
+  given: {
+    readonly [K in keyof MemberChange]?: readonly number[] | undefined;
+  },
+): MemberChange => ({
+  add: uniqueSorted(given.add ?? []),
+  remove: uniqueSorted(given.remove ?? []),
+  addSubgroups: uniqueSorted(given.addSubgroups ?? []),
+  removeSubgroups: uniqueSorted(given.removeSubgroups ?? []),
+});
+
+/** What such a change is decided on. */
+export interface MemberGround {
+  readonly group: Group | undefined;
+  readonly users: ReadonlyMap<number, User>;
+  /** Those of the people who are direct members. */
+  readonly members: ReadonlySet<number>;
+  /** The groups that are to be put in. */
+  readonly groups: ReadonlyMap<number, Group>;
+  /** How many bytes the organization's groups take. */
+  readonly bytes: number;
+}
+
+/** Reads all of it in one round trip. */
+export async function loadMemberGround(
+  table: Table,
+  realm: string,
+  groupId: number,
+  change: MemberChange,
+): Promise<MemberGround> {
+  const people = isId(groupId) ? uniqueSorted([...change.add, ...change.remove]).filter(isId) : [];
+  const [groups, users, memberships, bytes] = await Promise.all([
+    loadGroups(table, realm, [groupId, ...change.addSubgroups]),
+    loadPeople(table, realm, people),
+    table.getMany<{ userId: number }>(people.map((userId) => key('membership', { realm, userId, groupId }))),
+    loadQuotaUse(table, realm, 'groups'),
+  ]);
+  return {
+    group: groups.get(groupId),
+    users,
+    members: new Set(memberships.map(({ userId }) => userId)),
+    groups,
+    bytes,
+  };
+}
+
+/** A change that was decided on: what is told, and what really becomes different. */
+interface DecidedMembers {
+  readonly group: Group;
+  readonly change: MemberChange;
+  readonly joining: readonly number[];
+  readonly leaving: readonly number[];
+  /** The subgroups afterwards; absent where they stay. */
+  readonly subgroups?: readonly number[];
+}
+
+/** What lets somebody put just themselves in, or take themselves out, rather than others. */
+const permissionsFor = (
+  people: readonly number[],
+  callerId: number,
+  self: GroupPermission,
+  others: GroupPermission,
+): GroupPermission[] => (people.length === 1 && people[0] === callerId ? [self, others] : [others]);
+
+/** Decides whether the caller may make such a change at all: additions before removals, as the reference does. */
+function checkMayChange(
+  caller: Caller,
+  groupId: number,
+  { add, remove, addSubgroups, removeSubgroups }: MemberChange,
+  ground: MemberGround,
+): void {
+  const count = add.length + remove.length + addSubgroups.length + removeSubgroups.length;
+  if (count === 0) throw badRequest('Nothing to do: name somebody to add or to delete.');
+  if (count > MOST_CHANGED) {
+    throw badRequest(`One request can change at most ${MOST_CHANGED} members and subgroups of a group.`);
+  }
+  const access = (...permissions: GroupPermission[]): Group =>
+    accessGroup(caller, groupId, ground.group, ...permissions);
+  const { userId } = caller.user;
+  if (add.length > 0) access(...permissionsFor(add, userId, 'can_join_group', 'can_add_members_group'));
+  if (remove.length > 0) {
+    access(...permissionsFor(remove, userId, 'can_leave_group', 'can_remove_members_group'));
+  }
+  if (addSubgroups.length > 0) access('can_add_members_group');
+  if (removeSubgroups.length > 0) access();
+}
+
+/**
+ * Decides whom and what the change is about: people before groups, as the reference does. Somebody who is added and
+ * removed by one request ends as they began.
+ */
+function checkMemberChange(
+  caller: Caller,
+  groupId: number,
+  change: MemberChange,
+  ground: MemberGround,
+): DecidedMembers {
+  const { add, remove } = change;
+  checkPeople(change, ground);
+  const subgroups = checkGroups(caller.graph, groupId, change, ground);
+  const joining = add.filter((id) => !remove.includes(id));
+  const leaving = remove.filter((id) => !add.includes(id));
+  checkQuota('groups', ground.bytes, bytesOfMembers(joining.length - leaving.length));
+  return { group: ground.group as Group, change, joining, leaving, ...(subgroups && { subgroups }) };
+}
+
+const bytesOfMembers = (more: number): number => more * MEMBER_BYTES;
+
+function checkPeople({ add, remove }: MemberChange, { users, members }: MemberGround): void {
+  checkMembers([...add, ...remove], users);
+  const known = add.find((id) => members.has(id));
+  if (known !== undefined) throw badRequest(`User ${known} is already a member of this group.`);
+  const unknown = remove.find((id) => !members.has(id) && !add.includes(id));
+  if (unknown !== undefined) throw badRequest(`User ${unknown} is not a member of this group.`);
+}
+
+/** Decides on the subgroups; returns them as they will be, or undefined where they stay. */
+function checkGroups(
+  graph: GroupGraph,
+  groupId: number,
+  { addSubgroups, removeSubgroups }: MemberChange,
+  { groups }: MemberGround,
+): readonly number[] | undefined {
+  const before = subgroupsOf(graph, groupId);
+  checkSubgroups(addSubgroups, groups);
+  const known = addSubgroups.find((id) => before.includes(id));
+  if (known !== undefined) throw badRequest(`User group ${known} is already a subgroup of this group.`);
+  if (addSubgroups.length > 0 && makesCycle(graph, groupId, addSubgroups)) {
+    throw badRequest('A user group cannot contain itself, not even through another group.');
+  }
+  const between = [...before, ...addSubgroups];
+  const unknown = removeSubgroups.find((id) => !between.includes(id));
+  if (unknown !== undefined) throw badRequest(`User group ${unknown} is not a subgroup of this group.`);
+  const after = uniqueSorted(between.filter((id) => !removeSubgroups.includes(id)));
+  if (after.length === before.length && after.every((id) => before.includes(id))) return undefined;
+  checkGraphRoom(graph, after.length - before.length);
+  return after;
+}
+
+/** How many events tell of a change. */
+export const eventsOfChange = (change: MemberChange): number =>
+  eventsFor({ groupId: 0, deactivated: false }, change).length;
+
+/** What is told of a change: to everybody who came or left, and to those what they may know of by that. */
+function eventsFor(
+  { groupId: group, deactivated }: Pick<Group, 'groupId' | 'deactivated'>,
+  { add, remove, addSubgroups, removeSubgroups }: MemberChange,
+): readonly EventEntry[] {
+  const events: [readonly number[], (ids: readonly number[]) => EventEntry][] = [
+    [add, (ids) => membersEvent('add_members', group, ids)],
+    [remove, (ids) => membersEvent('remove_members', group, ids)],
+    [addSubgroups, (ids) => subgroupsEvent('add_subgroups', group, ids)],
+    [removeSubgroups, (ids) => subgroupsEvent('remove_subgroups', group, ids)],
+  ];
+  const sight = (op: 'create' | 'delete', members: readonly number[], subgroups: readonly number[]) =>
+    members.length + subgroups.length === 0 ? [] : [sightThroughGroup(op, { group, members, subgroups })];
+  return [
+    ...events
+      .flatMap(([ids, event]) => (ids.length > 0 ? [event(ids)] : []))
+      .map((event) => (deactivated ? ofDeactivated(event) : event)),
+    ...sight('create', add, addSubgroups),
+    ...sight('delete', remove, removeSubgroups),
+  ];
+}
+
+/**
+ * Decides on the change and carries it out in one transaction. Throws `ConflictError` where members of the group were still
+ * being stored when they were read.
+ */
+export async function changeMembers(
+  outside: Outside,
+  caller: Caller,
+  commit: Commit,
+  groupId: number,
+  change: MemberChange,
+  ground: MemberGround,
+): Promise<Record<string, never>> {
+  checkMayChange(caller, groupId, change, ground);
+  const hasPeople = change.add.length + change.remove.length > 0;
+  if (hasPeople) await endArrivalFirst(outside, caller.realmId, ground.group);
+  const decided = checkMemberChange(caller, groupId, change, ground);
+  return commit(eventsOfChange(change), () => doChangeMembers(caller.realmId, caller.graph, decided));
+}
+
+/** Puts people and groups into a group and takes others out, held to the settings by which that was allowed. */
+function doChangeMembers(
+  realm: string,
+  graph: GroupGraph,
+  { group, change, joining, leaving, subgroups }: DecidedMembers,
+): Change<Record<string, never>> {
+  const { groupId, version } = group;
+  return {
+    writes: [
+      {
+        update: key('group', { realm, groupId }),
+        change: {},
+        when: { equals: { version } },
+        inOrder: true,
+      },
+      ...joining.flatMap((userId) => doJoinGroup(realm, groupId, userId, true)),
+      ...leaving.flatMap((userId) => doLeaveGroup(realm, groupId, userId)),
+      ...doUseQuota(realm, 'groups', bytesOfMembers(joining.length - leaving.length)),
+      ...(subgroups ? doSetSubgroups(realm, graph, groupId, subgroups) : []),
+    ],
+    entries: eventsFor(group, change),
+    result: {},
+  };
+}

@@ -1,0 +1,138 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
+import { type GroupGraph, noGroups } from '../../kernel/group-graph.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Change } from '../../log/commit.ts';
+import { hasMetadataAccess, loadChannel, type Seen } from '../../model/channel/access.ts';
+import { supergroupsOf } from '../../model/group/graph.ts';
+import type { Group } from '../../model/group/group.ts';
+import { loadGroups } from '../../model/group/member.ts';
+import { accessGroup } from '../../model/group/permissions.ts';
+import { realmGroupNames } from '../../model/group/realm-groups.ts';
+import { doMarkDeactivated, type GroupUse } from '../../model/group/use.ts';
+import { type GroupSetting, groupsOf } from '../../model/permission/group-setting.ts';
+import type { RealmSettings } from '../../model/realm/realm.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import { uniqueSorted } from '../../unique.ts';
+import { groupUpdate, ofDeactivated, removalForOld } from './edit.ts';
+
+/** What a deactivation is decided on. */
+export interface DeactivationGround {
+  readonly group: Group | undefined;
+  readonly use: GroupUse | undefined;
+  /** Channels with a setting that names the group. */
+  readonly channels: readonly Seen[];
+  /** Other groups with such a setting, and groups that contain the group. */
+  readonly groups: ReadonlyMap<number, Group>;
+}
+
+/** Reads who uses the group, and if anybody does, the users themselves in a second round trip. */
+export async function loadDeactivationGround(
+  table: Table,
+  realm: string,
+  groupId: number,
+  callerId: number,
+): Promise<DeactivationGround> {
+  if (!isId(groupId)) return { group: undefined, use: undefined, channels: [], groups: new Map() };
+  const [found, use, graph] = await Promise.all([
+    loadGroups(table, realm, [groupId]),
+    table.get<GroupUse>(key('groupUse', { realm, groupId })),
+    table.get<GroupGraph>(key('groupGraph', { realm })),
+  ]);
+  const [channels, groups] = await Promise.all([
+    Promise.all(
+      [...(use?.channels ?? [])].map((channelId) => loadChannel(table, realm, channelId, callerId)),
+    ),
+    loadGroups(table, realm, [...(use?.groups ?? []), ...supergroupsOf(graph ?? noGroups, groupId)]),
+  ]);
+  return { group: found.get(groupId), use, channels: channels.filter((seen) => seen !== undefined), groups };
+}
+
+/** Why a group cannot be deactivated, as clients are told. */
+type Objection =
+  | { readonly type: 'subgroup'; readonly supergroup_ids: readonly number[] }
+  /** The channel is named only to those who may know of it. */
+  | { readonly type: 'channel'; readonly channel_id?: number; readonly settings: readonly string[] }
+  | { readonly type: 'user_group'; readonly group_id: number; readonly settings: readonly string[] }
+  | { readonly type: 'realm'; readonly settings: readonly string[] };
+
+/** The settings among these that name the group, in the order of their names. */
+const naming = (groupId: number, settings: object): string[] =>
+  Object.entries(settings)
+    .filter(([, setting]: [string, GroupSetting]) => groupsOf(setting).includes(groupId))
+    .map(([name]) => name)
+    .sort();
+
+/** The settings of the organization that hold a group: others may hold numbers that look alike. */
+const groupSettingsOf = (settings: RealmSettings): object =>
+  Object.fromEntries(realmGroupNames.map((name) => [name, settings[name]]));
+
+/** Where the group is in use. Archived channels and deactivated groups do not count, as in the reference. */
+function objectionsTo(caller: Caller, groupId: number, ground: DeactivationGround): Objection[] {
+  const active = [...ground.groups.values()].filter(({ deactivated }) => !deactivated);
+  const supergroups = supergroupsOf(caller.graph, groupId);
+  const containing = active.filter((group) => supergroups.includes(group.groupId));
+  const realm = naming(groupId, groupSettingsOf(caller.realm.settings));
+  return [
+    ...(containing.length > 0
+      ? [
+          {
+            type: 'subgroup' as const,
+            supergroup_ids: uniqueSorted(containing.map((group) => group.groupId)),
+          },
+        ]
+      : []),
+    ...ground.channels
+      .filter(({ channel }) => !channel.isArchived)
+      .map((seen) => ({
+        type: 'channel' as const,
+        ...(hasMetadataAccess(caller.standing, seen) && { channel_id: seen.channel.channelId }),
+        settings: naming(groupId, seen.channel.groups),
+      })),
+    ...active
+      .map((group) => ({
+        type: 'user_group' as const,
+        group_id: group.groupId,
+        settings: naming(groupId, group.settings),
+      }))
+      .filter(({ settings }) => settings.length > 0),
+    ...(realm.length > 0 ? [{ type: 'realm' as const, settings: realm }] : []),
+  ];
+}
+
+/** The group, if the caller may deactivate it and nobody uses it; who does is told (wire facts 1.4). */
+export function checkDeactivation(caller: Caller, groupId: number, ground: DeactivationGround): Group {
+  const group = accessGroup(caller, groupId, ground.group);
+  if (group.deactivated) throw badRequest('The user group is deactivated already.');
+  const objections = objectionsTo(caller, groupId, ground);
+  if (objections.length > 0) throw refusal('groupInUse', { objections });
+  return group;
+}
+
+/**
+ * Deactivates a group, held to all that could object to it being as it was seen: its uses by settings, the graph,
+ * and the organization. Its name, members and subgroups stay.
+ */
+export function doDeactivate(
+  { realmId: realm, graph, realm: organization }: Caller,
+  group: Group,
+  use: GroupUse | undefined,
+): Change<Record<string, never>> {
+  const { groupId, version } = group;
+  return {
+    writes: [
+      {
+        update: key('group', { realm, groupId }),
+        change: { set: { deactivated: true, version: version + 1 } },
+        when: { equals: { version } },
+        inOrder: true,
+      },
+      doMarkDeactivated(realm, groupId, use),
+      { check: key('groupGraph', { realm }), when: { equals: { version: graph.version } } },
+      { check: key('realm', { realm }), when: { equals: { version: organization.version } } },
+    ],
+    entries: [ofDeactivated(groupUpdate(groupId, { deactivated: true })), removalForOld(groupId)],
+    result: {},
+  };
+}

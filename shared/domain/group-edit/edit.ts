@@ -1,0 +1,182 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
+import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
+import type { Change } from '../../log/commit.ts';
+import type { EventEntry } from '../../log/slot.ts';
+import { type Group, type GroupSettings, groupBytes } from '../../model/group/group.ts';
+import { loadGroups } from '../../model/group/member.ts';
+import {
+  accessGroup,
+  checkGroupPermission,
+  type GroupPermission,
+  groupPermissions,
+} from '../../model/group/permissions.ts';
+import { loadNamedInSettings, type NamedInSettings } from '../../model/group/setting-check.ts';
+import { checkGroupDescription, checkGroupName, fitsGroupName } from '../../model/group/text.ts';
+import { checkNamedGroups, doMarkActive, doUseGroups } from '../../model/group/use.ts';
+import {
+  type GroupSetting,
+  type GroupSettingChange,
+  sameSetting,
+} from '../../model/permission/group-setting.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import { nameIsTaken } from './create.ts';
+
+/** What a request changes of a group, under the wire names. */
+export type GroupEdit = {
+  readonly name?: string;
+  readonly description?: string;
+  readonly deactivated?: boolean;
+} & { readonly [K in GroupPermission]?: GroupSettingChange };
+
+/** What an edit is decided on. */
+export interface EditGround {
+  readonly group: Group | undefined;
+  readonly named: NamedInSettings;
+  /** Who bears the name that is given, if anybody. */
+  readonly nameHolder: number | undefined;
+  /** How many bytes the organization's groups take. */
+  readonly bytes: number;
+}
+
+/** Reads all of it in one round trip. */
+export async function loadEditGround(
+  table: Table,
+  realm: string,
+  groupId: number,
+  edit: GroupEdit,
+): Promise<EditGround> {
+  const { name } = edit;
+  const settings = groupPermissions.flatMap((permission) => edit[permission]?.new ?? []);
+  const [groups, named, holder, bytes] = await Promise.all([
+    loadGroups(table, realm, [groupId]),
+    loadNamedInSettings(table, realm, settings),
+    name !== undefined && fitsGroupName(name)
+      ? table.get<{ groupId: number }>(key('groupName', { realm, name }))
+      : undefined,
+    loadQuotaUse(table, realm, 'groups'),
+  ]);
+  return { group: groups.get(groupId), named, nameHolder: holder?.groupId, bytes };
+}
+
+/** The group before and after an edit that was decided on. */
+export interface DecidedEdit {
+  readonly before: Group;
+  readonly after: Group;
+}
+
+/**
+ * Decides on an edit as a whole: nothing is changed unless all of it may be (specification 2.2, wire facts 4.5).
+ * A deactivated group can be edited; `deactivated` can only be given back (as false).
+ */
+export function checkEdit(caller: Caller, groupId: number, edit: GroupEdit, ground: EditGround): DecidedEdit {
+  if (Object.keys(edit).length === 0) throw badRequest('There is nothing to change.');
+  const before = accessGroup(caller, groupId, ground.group);
+  const name = edit.name === undefined || edit.name === before.name ? before.name : checkGroupName(edit.name);
+  if (name !== before.name && ground.nameHolder !== undefined) throw nameIsTaken(name);
+  const settings: Record<GroupPermission, GroupSetting> = { ...before.settings };
+  for (const permission of groupPermissions) {
+    const change = edit[permission];
+    if (change !== undefined) {
+      settings[permission] = checkChange(permission, before.settings, change, ground.named);
+    }
+  }
+  checkNamedGroups(Object.values(settings));
+  const after: Group = {
+    ...before,
+    name,
+    description: checkGroupDescription(edit.description ?? before.description),
+    deactivated: before.deactivated && edit.deactivated !== false,
+    settings,
+  };
+  checkQuota('groups', ground.bytes, groupBytes(after) - groupBytes(before));
+  return { before, after };
+}
+
+/** One setting after its change. A value that stays is not looked at further, as in the reference. */
+function checkChange(
+  permission: GroupPermission,
+  current: GroupSettings,
+  change: GroupSettingChange,
+  named: NamedInSettings,
+): GroupSetting {
+  const value = current[permission];
+  if (change.old !== undefined && change.old !== null && !sameSetting(change.old, value)) {
+    throw refusal('expectationMismatch');
+  }
+  return sameSetting(change.new, value) ? value : checkGroupPermission(permission, change.new, named);
+}
+
+/** What clients hear of an edit: one event for each thing that became different, in the reference's order. */
+export function eventsOfEdit({ before, after }: DecidedEdit): EventEntry[] {
+  const data: object[] = [];
+  if (after.name !== before.name) data.push({ name: after.name });
+  if (after.description !== before.description) data.push({ description: after.description });
+  if (after.deactivated !== before.deactivated) data.push({ deactivated: after.deactivated });
+  for (const permission of groupPermissions) {
+    const value = after.settings[permission];
+    if (!sameSetting(value, before.settings[permission])) data.push({ [permission]: value });
+  }
+  const updates = data.map((each) => groupUpdate(after.groupId, each));
+  if (!before.deactivated) return updates;
+  return [...updates.map(ofDeactivated), ...(after.deactivated ? [] : [returnForOld(after.groupId)])];
+}
+
+/** To clients that cannot handle deactivated groups, these do not exist (wire facts 14.1). */
+export const ofDeactivated = (entry: EventEntry): EventEntry => ({
+  ...entry,
+  given: 'include_deactivated_groups',
+});
+
+/** To them a group that is deactivated is gone. */
+export const removalForOld = (groupId: number): EventEntry => forOld('remove', groupId);
+
+/** And one that is taken into use again is new: they are told it with its members as they are then. */
+const returnForOld = (groupId: number): EventEntry => ({ ...forOld('add', groupId), fill: 'group' });
+
+const forOld = (op: 'add' | 'remove', groupId: number): EventEntry => ({
+  kind: 'event',
+  hearers: { everyone: 'all' },
+  payload: { type: 'user_group', op, group_id: groupId },
+  access: true,
+  unless: 'include_deactivated_groups',
+});
+
+/** The event that something about a group changed (wire facts 14.6). */
+export const groupUpdate = (groupId: number, data: object): EventEntry => ({
+  kind: 'event',
+  hearers: { everyone: 'all' },
+  payload: { type: 'user_group', op: 'update', group_id: groupId, data },
+  access: true,
+});
+
+/** Edits a group, held to the group that was decided on. */
+export function doEdit(realm: string, decided: DecidedEdit): Change<Record<string, never>> {
+  const { before, after } = decided;
+  const { groupId, name, description, deactivated, settings } = after;
+  const renaming: Write[] =
+    name === before.name
+      ? []
+      : [
+          { put: key('groupName', { realm, name }), item: { groupId }, when: { absent: true } },
+          { delete: key('groupName', { realm, name: before.name }) },
+        ];
+  return {
+    writes: [
+      {
+        update: key('group', { realm, groupId }),
+        change: { set: { name, description, deactivated, settings, version: before.version + 1 } },
+        when: { equals: { version: before.version } },
+        inOrder: true,
+      },
+      ...renaming,
+      ...doUseGroups(realm, { groupId }, Object.values(before.settings), Object.values(settings)),
+      ...doUseQuota(realm, 'groups', groupBytes(after) - groupBytes(before)),
+      ...(deactivated === before.deactivated ? [] : [doMarkActive(realm, groupId)]),
+    ],
+    entries: eventsOfEdit(decided),
+    result: {},
+  };
+}

@@ -1,0 +1,210 @@
+import type { Environment } from '../../environment.ts';
+import { badRequest, refusal } from '../../kernel/errors.ts';
+import { codePoints } from '../../kernel/folding.ts';
+import { checkPrintable } from '../../kernel/printable.ts';
+import { accessMetadata } from '../../model/channel/access.ts';
+import { checkRetention, invalidWord } from '../../model/channel/retention.ts';
+import { type RealmGroupName, realmGroupNames, realmGroupRules } from '../../model/group/realm-groups.ts';
+import { checkGroupSetting } from '../../model/group/setting-check.ts';
+import { checkNamedGroups } from '../../model/group/use.ts';
+import { type GroupSetting, groupsOf, sameSetting } from '../../model/permission/group-setting.ts';
+import { isOwner, type Standing } from '../../model/permission/permission.ts';
+import { limits, NO_CHANNEL, type RealmSettings } from '../../model/realm/realm.ts';
+import { videoChatProviders } from '../../model/realm/video-chat.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import {
+  type ChannelSettingName,
+  channelSettingNames,
+  type DecidedRealmEdit,
+  type RealmEdit,
+  type RealmEditGround,
+  type TimeLimitName,
+  timeLimitNames,
+} from './edit.ts';
+
+/** What administrators who are not owners may not even say again as it is, like in the reference. */
+const ownersOnly: readonly (keyof RealmSettings)[] = [
+  'message_retention_days',
+  'can_create_groups',
+  'can_manage_all_groups',
+  'emails_restricted_to_domains',
+  'waiting_period_threshold',
+  // It opens everybody's private messages to owners (specification 4.8).
+  'owner_full_content_access',
+];
+
+/**
+ * Most people and groups that all group settings of the organization may list together: they are read with every
+ * request.
+ */
+const MOST_LISTED = 500;
+
+/** The longest time limit, seconds: 68 years, as the reference's database has it. */
+const LONGEST_LIMIT = 2 ** 31 - 1;
+
+/**
+ * Decides on an edit as a whole: nothing is changed unless all of it may be. Only administrators come here; the
+ * first refusal is told.
+ */
+export function checkRealmEdit(
+  { standing, realm: before }: Pick<Caller, 'standing' | 'realm'>,
+  edit: RealmEdit,
+  ground: RealmEditGround,
+  environment: Environment,
+): DecidedRealmEdit {
+  if (!isOwner(standing) && ownersOnly.some((name) => name in edit)) throw refusal('notOwner');
+  const { name, description, ...given } = edit;
+  const settings: RealmSettings = {
+    ...before.settings,
+    ...given,
+    ...checkWords(given, before.settings),
+    ...checkTimeLimits(given, before.settings),
+    video_chat_provider: checkVideoChat(given, before.settings, environment),
+    ...checkGroups(given, before.settings, ground),
+    ...checkChannels(standing, given, before.settings, ground),
+  };
+  return {
+    before,
+    after: {
+      ...before,
+      name: checkOrganizationName(name ?? before.name),
+      description: checkDescription(description ?? before.description),
+      settings,
+    },
+  };
+}
+
+/** Decides whether text can be the name of an organization, and trims it. */
+export function checkOrganizationName(given: string): string {
+  const name = given.trim();
+  if (name === '') throw badRequest('An organization needs a name.');
+  if (codePoints(name) > limits.organizationName) {
+    throw badRequest(`The name of an organization has at most ${limits.organizationName} characters.`);
+  }
+  checkPrintable('The name', name);
+  return name;
+}
+
+function checkDescription(given: string): string {
+  if (codePoints(given) > limits.organizationDescription) {
+    throw badRequest(
+      `The description of an organization has at most ${limits.organizationDescription} characters.`,
+    );
+  }
+  return given;
+}
+
+/** Words are taken raw or as JSON text, since clients of both habits are about. */
+const unquoted = (given: string): string => given.replace(/^"(.*)"$/, '$1');
+
+type Words = 'topics_policy' | 'message_edit_history_visibility_policy' | 'message_retention_days';
+
+/** Topics policy, what is shown of earlier versions, and how long messages are kept. */
+function checkWords(edit: RealmEdit, before: RealmSettings): Pick<RealmSettings, Words> {
+  const {
+    topics_policy: policy = before.topics_policy,
+    message_edit_history_visibility_policy: visibility = before.message_edit_history_visibility_policy,
+    message_retention_days: retention,
+  } = edit;
+  return {
+    topics_policy: oneOf('topics_policy', policy, ['allow_empty_topic', 'disable_empty_topic']),
+    message_edit_history_visibility_policy: oneOf('message_edit_history_visibility_policy', visibility, [
+      'all',
+      'moves',
+      'none',
+    ]),
+    message_retention_days:
+      retention === undefined ? before.message_retention_days : checkDefaultRetention(retention),
+  };
+}
+
+function oneOf<W extends string>(name: string, given: string, words: readonly W[]): W {
+  const word = words.find((each) => each === unquoted(given));
+  if (word === undefined) throw badRequest(`'${name}' must be one of ${words.join(', ')}.`);
+  return word;
+}
+
+/** How long channels keep messages that say nothing else: days, or -1 for ever. */
+function checkDefaultRetention(given: string): number {
+  const days = checkRetention(given);
+  // There is nothing further that the organization could follow.
+  if (days === undefined) throw invalidWord('message_retention_days', given);
+  return days;
+}
+
+function checkTimeLimits(edit: RealmEdit, before: RealmSettings): Pick<RealmSettings, TimeLimitName> {
+  return after(timeLimitNames, (name) => {
+    const given = edit[name];
+    return given === undefined ? before[name] : checkTimeLimit(name, given);
+  });
+}
+
+/** The settings of these names, each decided on. */
+const after = <N extends string, T>(names: readonly N[], decide: (name: N) => T): Record<N, T> =>
+  Object.fromEntries(names.map((name) => [name, decide(name)])) as Record<N, T>;
+
+/** Seconds, or `unlimited`. */
+function checkTimeLimit(name: string, given: string): number | null {
+  if (unquoted(given) === 'unlimited') return null;
+  const seconds = /^\d+$/.test(given) ? Number(given) : 0;
+  if (seconds < 1 || seconds > LONGEST_LIMIT) throw invalidWord(name, given);
+  return seconds;
+}
+
+/** A provider that the operator has set up, or the one that is chosen already. */
+function checkVideoChat(
+  { video_chat_provider: given }: RealmEdit,
+  { video_chat_provider: current }: RealmSettings,
+  environment: Environment,
+): number {
+  if (given === undefined || given === current) return current;
+  const ids = Object.values(videoChatProviders(environment)).map(({ id }) => id);
+  if (!ids.includes(given)) throw badRequest(`There is no video call provider with the number ${given}.`);
+  return given;
+}
+
+/** The group settings (specification 2.2, wire facts 4.5). */
+function checkGroups(
+  edit: RealmEdit,
+  before: RealmSettings,
+  { named }: RealmEditGround,
+): Pick<RealmSettings, RealmGroupName> {
+  const settings = after(realmGroupNames, (name): GroupSetting => {
+    const [current, change] = [before[name], edit[name]];
+    if (change?.old !== undefined && change.old !== null && !sameSetting(change.old, current)) {
+      throw refusal('expectationMismatch');
+    }
+    return change === undefined || sameSetting(change.new, current)
+      ? current
+      : checkGroupSetting(name, realmGroupRules[name], change.new, named);
+  });
+  const values = Object.values(settings);
+  checkNamedGroups(values);
+  if (values.reduce<number>((sum, value) => sum + listedIn(value), 0) > MOST_LISTED) {
+    throw badRequest(`The settings of an organization list at most ${MOST_LISTED} people and groups.`);
+  }
+  return settings;
+}
+
+const listedIn = (setting: GroupSetting): number =>
+  typeof setting === 'number' ? 0 : setting.direct_members.length + groupsOf(setting).length;
+
+/** The settings that name a channel. A negative number names none. */
+function checkChannels(
+  who: Standing,
+  edit: RealmEdit,
+  before: RealmSettings,
+  { channels }: RealmEditGround,
+): Pick<RealmSettings, ChannelSettingName> {
+  return after(channelSettingNames, (name) => {
+    const given = edit[name];
+    if (given === undefined || given === before[name]) return before[name];
+    if (given < 0) return NO_CHANNEL;
+    const { channel } = accessMetadata(who, channels.get(given));
+    if (channel.isArchived) throw badRequest(`'${name}' cannot be an archived channel.`);
+    if (name === 'moderation_request_channel_id' && !channel.isPrivate) {
+      throw badRequest('The channel for moderation requests must be private.');
+    }
+    return given;
+  });
+}

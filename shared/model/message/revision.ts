@@ -1,0 +1,170 @@
+import type { MessageHead, MessageText, Revision } from '../../log/message.ts';
+import { indexKeys } from '../../log/pack.ts';
+import type { MessageSlot } from '../../log/slot.ts';
+import type { Rendered } from '../../markdown/render.ts';
+import { key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import { topicConversation } from './conversation.ts';
+import { readPlaceOf } from './head.ts';
+import { messageKey, stillThere, stillTheSame } from './key.ts';
+import { mentionsIn } from './mentions.ts';
+import type { OpenTo } from './visible-history.ts';
+
+/** New content of a message. */
+export interface Rewrite {
+  readonly content: string;
+  readonly rendered: Rendered;
+}
+
+/** Where a message goes: a topic, in its channel or in another one. */
+export interface Relocation {
+  readonly channelId: number;
+  readonly topic: string;
+  /** It only marks the topic as resolved, or takes the mark away: that does not count as a move (wire facts 14.4). */
+  readonly isResolution: boolean;
+  /** Who could read the channel that it leaves, as `openTo` of a `Revision`. */
+  readonly openTo?: OpenTo;
+}
+
+/** What a message said before a change of its content, where that is not kept with the message. */
+export interface Edit extends MessageText {
+  readonly seq: number;
+}
+
+/** Changes that a message remembers; older ones are forgotten. */
+const MOST_REMEMBERED = 100;
+
+/**
+ * How much of what a message said before is kept with it, so that fetches tell it without a read of their own: so many
+ * texts, and so many bytes of them. Each edit writes them again, and each fetch reads them. The newest one is kept
+ * however long it is, unless the message might then not fit into an item (400 KB).
+ */
+const KEPT_TEXTS = 10;
+const KEPT_BYTES = 4_096;
+const NEWEST_BYTES = 100_000;
+
+export interface Revising {
+  /** The number of the event that tells of it. */
+  readonly seq: number;
+  readonly userId: number;
+  /** Milliseconds. */
+  readonly now: number;
+  readonly rewrite?: Rewrite | undefined;
+  readonly relocation?: Relocation | undefined;
+}
+
+/** Changes a message, held to the version that was seen, and remembers what it was before. */
+export function doRevise(realm: string, message: MessageSlot, revising: Revising): Write[] {
+  const { seq, userId, now, rewrite, relocation } = revising;
+  const timestamp = Math.floor(now / 1000);
+  const revision: Revision = {
+    seq,
+    userId,
+    timestamp,
+    ...(rewrite && { content: true, before: { content: message.content, rendered: message.rendered } }),
+    ...(relocation && placesOf(message, relocation)),
+  };
+  const { history, put } = withRoom([revision, ...(message.history ?? [])].slice(0, MOST_REMEMBERED));
+  const mentions = rewrite && mentionsIn(rewrite.rendered, message.channelId !== undefined);
+  return [
+    {
+      update: messageKey(realm, message.id),
+      change: {
+        set: {
+          revision: seq,
+          history,
+          ...(rewrite && {
+            content: rewrite.content,
+            rendered: rewrite.rendered.html,
+            isMe: rewrite.rendered.isMe,
+            edited: timestamp,
+          }),
+          ...(mentions && { mentions }),
+          ...(relocation && relocated(realm, message, relocation)),
+          ...(relocation && !relocation.isResolution && { moved: timestamp }),
+        },
+        ...(rewrite && !mentions && { remove: ['mentions'] }),
+      },
+      when: stillTheSame(message),
+      inOrder: true,
+    },
+    ...put.map(
+      (edit): Write => ({
+        put: key('edit', { realm, messageId: message.id, seq: edit.seq }),
+        item: { ...edit },
+      }),
+    ),
+  ];
+}
+
+/** A history, newest first, with as many texts as a message keeps, and the others, which become items. */
+function withRoom(history: readonly Revision[]): { history: Revision[]; put: Edit[] } {
+  let [texts, bytes] = [0, 0];
+  const put: Edit[] = [];
+  const kept = history.map(({ before, ...revision }): Revision => {
+    if (before === undefined) return revision;
+    texts += 1;
+    bytes += Buffer.byteLength(before.content) + Buffer.byteLength(before.rendered);
+    const most = texts === 1 ? NEWEST_BYTES : KEPT_BYTES;
+    if (texts <= KEPT_TEXTS && bytes <= most) return { ...revision, before };
+    put.push({ seq: revision.seq, ...before });
+    return revision;
+  });
+  return { history: kept, put };
+}
+
+/** A move of a message, by itself. */
+interface MovingHead extends Omit<Revising, 'rewrite' | 'relocation'> {
+  readonly relocation: Relocation;
+  /** The message must not be older than this, seconds since 1970. */
+  readonly notBefore?: number | undefined;
+}
+
+/**
+ * Moves a message of which only the head was read, held to where that was. Refused too where it remembers as many
+ * changes as it may: what to forget is known to those who read all of it.
+ */
+export function doRelocate(realm: string, head: MessageHead, moving: MovingHead): Write {
+  const { seq, userId, now, relocation, notBefore } = moving;
+  const timestamp = Math.floor(now / 1000);
+  const { readIn, ...place } = relocated(realm, head, relocation);
+  const revision: Revision = { seq, userId, timestamp, ...placesOf(head, relocation) };
+  return {
+    update: messageKey(realm, head.id),
+    change: {
+      set: { revision: seq, ...place, ...(!relocation.isResolution && { moved: timestamp }) },
+      setOnce: { readIn },
+      prepend: { history: [revision] },
+    },
+    when: {
+      equals: { ...stillThere(head).equals, topic: head.topic },
+      shorter: { history: MOST_REMEMBERED },
+      ...(notBefore !== undefined && { above: { timestamp: notBefore - 1 } }),
+    },
+    inOrder: true,
+  };
+}
+
+function placesOf(
+  { channelId = 0, topic = '' }: MessageHead,
+  to: Relocation,
+): Pick<Revision, 'topic' | 'channel'> {
+  return {
+    ...(topic !== to.topic && { topic: { from: topic, to: to.topic } }),
+    ...(channelId !== to.channelId && {
+      channel: { from: channelId, to: to.channelId, ...(to.openTo && { openTo: to.openTo }) },
+    }),
+  };
+}
+
+function relocated(realm: string, { id, ...message }: MessageHead, { channelId, topic }: Relocation) {
+  const conversation = topicConversation(channelId, topic);
+  return {
+    channelId,
+    topic,
+    recipientId: channelId,
+    conversation,
+    readIn: readPlaceOf(message),
+    ...indexKeys(realm, id, { channelId, conversation }),
+  };
+}

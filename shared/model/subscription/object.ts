@@ -1,0 +1,162 @@
+import { key, partition, sortPrefix } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import { hasMetadataAccess } from '../channel/access.ts';
+import type {
+  Channel,
+  ChannelCount,
+  FormerSubscription,
+  Subscription,
+  SubscriptionSettings,
+} from '../channel/channel.ts';
+import { channelObject } from '../channel/object.ts';
+import type { Standing } from '../permission/permission.ts';
+import type { UserSettings } from '../user/settings.ts';
+
+/** A channel with its counts, which are kept apart. */
+export interface CountedChannel {
+  readonly channel: Channel;
+  readonly count: ChannelCount | undefined;
+}
+
+/** What a person is subscribed to, and what they were subscribed to before. */
+export interface Subscriptions {
+  readonly current: readonly Subscription[];
+  readonly former: readonly FormerSubscription[];
+}
+
+/**
+ * A channel as one of its subscribers sees it: the channel and what they chose for it (wire facts 4.6). Settings
+ * that follow the personal ones are null. `now` is in milliseconds.
+ */
+export const subscriptionObject = (
+  { channel, count }: CountedChannel,
+  settings: SubscriptionSettings,
+  now?: number,
+) => ({
+  ...channelObject(channel, count, now),
+  color: settings.color,
+  is_muted: settings.isMuted,
+  in_home_view: !settings.isMuted,
+  pin_to_top: settings.pinToTop,
+  desktop_notifications: settings.desktopNotifications ?? null,
+  audible_notifications: settings.audibleNotifications ?? null,
+  push_notifications: settings.pushNotifications ?? null,
+  email_notifications: settings.emailNotifications ?? null,
+  wildcard_mentions_notify: settings.wildcardMentionsNotify ?? null,
+});
+
+/** What of a subscription follows the person's own settings. */
+const following = {
+  desktop_notifications: 'enable_stream_desktop_notifications',
+  audible_notifications: 'enable_stream_audible_notifications',
+  push_notifications: 'enable_stream_push_notifications',
+  email_notifications: 'enable_stream_email_notifications',
+  wildcard_mentions_notify: 'wildcard_mentions_notify',
+} as const satisfies Partial<Record<keyof ReturnType<typeof subscriptionObject>, keyof UserSettings>>;
+
+/** A subscription for clients that cannot handle null for what follows the person's settings (wire facts 14.1). */
+export const withoutNull = <S extends object>(subscription: S, settings: UserSettings | undefined): S =>
+  settings === undefined
+    ? subscription
+    : {
+        ...subscription,
+        ...Object.fromEntries(
+          Object.entries(following).map(([name, setting]) => [
+            name,
+            subscription[name as keyof S] ?? settings[setting],
+          ]),
+        ),
+      };
+
+/** What a person is subscribed to now. One round trip. */
+export const loadCurrent = (table: Table, realm: string, userId: number): Promise<Subscription[]> =>
+  table.all<Subscription>({
+    pk: partition('subscription', { realm, userId }),
+    prefix: sortPrefix('subscription'),
+  });
+
+/** What a person was subscribed to before. One round trip. */
+export const loadFormer = (table: Table, realm: string, userId: number): Promise<FormerSubscription[]> =>
+  table.all<FormerSubscription>({ pk: partition('former', { realm, userId }), prefix: sortPrefix('former') });
+
+/**
+ * All channels of the organization with their counts, whoever may see them. One round trip, and another one where a
+ * channel was created between the two lists: each has its count from the beginning.
+ */
+export async function loadChannels(table: Table, realm: string): Promise<CountedChannel[]> {
+  const [channels, counts] = await Promise.all([
+    table.all<Channel>({ pk: partition('channel', { realm }) }),
+    table.all<ChannelCount>({ pk: partition('channelCount', { realm }) }),
+  ]);
+  const known = new Set(counts.map(({ channelId }) => channelId));
+  const late = await table.getMany<ChannelCount>(
+    channels
+      .filter(({ channelId }) => !known.has(channelId))
+      .map(({ channelId }) => key('channelCount', { realm, channelId })),
+  );
+  const byId = new Map([...counts, ...late].map((count) => [count.channelId, count]));
+  return channels.map((channel) => ({ channel, count: byId.get(channel.channelId) }));
+}
+
+/** Some channels with their counts, as far as they exist. One round trip. */
+export async function loadSomeChannels(
+  table: Table,
+  realm: string,
+  channelIds: readonly number[],
+): Promise<CountedChannel[]> {
+  const found = await Promise.all(
+    channelIds.map(async (channelId) => {
+      const [channel, count] = await Promise.all([
+        table.get<Channel>(key('channel', { realm, channelId })),
+        table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+      ]);
+      return channel === undefined ? [] : [{ channel, count }];
+    }),
+  );
+  return found.flat();
+}
+
+/** The ids of a channel's subscribers, ascending. One round trip; the cost is that of the reply. */
+export async function loadSubscriberIds(table: Table, realm: string, channelId: number): Promise<number[]> {
+  const subscribers = await table.all<{ userId: number }>({
+    pk: partition('subscriber', { realm, channelId }),
+    prefix: sortPrefix('subscriber'),
+  });
+  return subscribers.map(({ userId }) => userId);
+}
+
+/**
+ * Sorts channels into the three lists of the register reply: those that the person is subscribed to, those they
+ * were subscribed to and may still know of, and the others they may know of. Each is in the order of names.
+ */
+export function splitChannels(
+  who: Standing,
+  channels: readonly CountedChannel[],
+  { current, former }: Subscriptions,
+): {
+  readonly subscribed: readonly (CountedChannel & { readonly subscription: Subscription })[];
+  readonly unsubscribed: readonly (CountedChannel & { readonly subscription: FormerSubscription })[];
+  readonly neverSubscribed: readonly CountedChannel[];
+} {
+  const currentById = new Map(current.map((subscription) => [subscription.channelId, subscription]));
+  const formerById = new Map(former.map((subscription) => [subscription.channelId, subscription]));
+  const subscribed: (CountedChannel & { subscription: Subscription })[] = [];
+  const unsubscribed: (CountedChannel & { subscription: FormerSubscription })[] = [];
+  const neverSubscribed: CountedChannel[] = [];
+  for (const counted of byName(channels)) {
+    const { channelId } = counted.channel;
+    const subscription = currentById.get(channelId);
+    const before = formerById.get(channelId);
+    if (subscription) subscribed.push({ ...counted, subscription });
+    else if (!hasMetadataAccess(who, { channel: counted.channel, subscription: undefined })) continue;
+    else if (before) unsubscribed.push({ ...counted, subscription: before });
+    else neverSubscribed.push(counted);
+  }
+  return { subscribed, unsubscribed, neverSubscribed };
+}
+
+/** Channels in the order of their names, as clients list them. */
+export const byName = <C extends { readonly channel: Channel }>(channels: readonly C[]): C[] =>
+  [...channels].sort((a, b) =>
+    a.channel.name < b.channel.name ? -1 : a.channel.name > b.channel.name ? 1 : 0,
+  );

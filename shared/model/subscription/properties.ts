@@ -1,0 +1,128 @@
+import { badRequest } from '../../kernel/errors.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Change } from '../../log/commit.ts';
+import type { EventEntry } from '../../log/slot.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import type { Subscription, SubscriptionSettings } from '../channel/channel.ts';
+import { checkColor } from './subscribe.ts';
+
+/** One thing that somebody chooses for a channel that they are subscribed to, as a request has it. */
+export interface GivenProperty {
+  readonly stream_id: number;
+  readonly property: string;
+  readonly value: unknown;
+}
+
+/** What they choose, decided on. */
+interface Choice {
+  readonly channelId: number;
+  readonly name: keyof SubscriptionSettings;
+  readonly value: string | boolean;
+}
+
+/** The properties on the wire that are either set or not, and what they are called here. */
+const switches: ReadonlyMap<string, keyof SubscriptionSettings> = new Map([
+  ['is_muted', 'isMuted'],
+  ['pin_to_top', 'pinToTop'],
+  ['desktop_notifications', 'desktopNotifications'],
+  ['audible_notifications', 'audibleNotifications'],
+  ['push_notifications', 'pushNotifications'],
+  ['email_notifications', 'emailNotifications'],
+  ['wildcard_mentions_notify', 'wildcardMentionsNotify'],
+]);
+
+const wireNames: ReadonlyMap<keyof SubscriptionSettings, string> = new Map([
+  ['color', 'color'],
+  ...[...switches].map(([wire, name]) => [name, wire] as const),
+]);
+
+/** Most channels that one request may be about: each is a write of its one transaction. */
+const MOST_CHANNELS = 90;
+
+/** Decides on the properties and their values. `in_home_view` is the older word for not being muted. */
+export function checkProperties(given: readonly GivenProperty[]): Choice[] {
+  if (new Set(given.map(({ stream_id }) => stream_id)).size > MOST_CHANNELS) {
+    throw badRequest(`At most ${MOST_CHANNELS} channels can be changed in one request.`);
+  }
+  return given.map(({ stream_id: channelId, property, value }) => {
+    if (property === 'color') {
+      if (typeof value !== 'string') throw badRequest("The value of 'color' is not a string.");
+      return { channelId, name: 'color', value: checkColor(value) };
+    }
+    const name = property === 'in_home_view' ? 'isMuted' : switches.get(property);
+    if (name === undefined) throw badRequest('There is no such property of a subscription.');
+    if (typeof value !== 'boolean') throw badRequest(`The value of '${property}' is not a boolean.`);
+    return { channelId, name, value: property === 'in_home_view' ? !value : value };
+  });
+}
+
+/** The subscriptions that are to change, by channel. One round trip. */
+export async function loadChosen(
+  table: Table,
+  realm: string,
+  userId: number,
+  given: readonly GivenProperty[],
+): Promise<ReadonlyMap<number, Subscription>> {
+  const ids = [...new Set(given.map(({ stream_id }) => stream_id).filter(isId))];
+  const found = await table.getMany<Subscription>(
+    ids.slice(0, MOST_CHANNELS).map((channelId) => key('subscription', { realm, userId, channelId })),
+  );
+  return new Map(found.map((subscription) => [subscription.channelId, subscription]));
+}
+
+/** The choices that make something different; of several about one thing the last counts. Refuses what is not there. */
+export function checkChoices(
+  choices: readonly Choice[],
+  subscriptions: ReadonlyMap<number, Subscription>,
+): Choice[] {
+  const last = new Map(choices.map((choice) => [`${choice.channelId} ${choice.name}`, choice]));
+  for (const { channelId } of choices) {
+    if (!subscriptions.has(channelId)) {
+      throw badRequest(`You are not subscribed to the channel with the ID ${channelId}.`);
+    }
+  }
+  return [...last.values()].filter(
+    ({ channelId, name, value }) => subscriptions.get(channelId)?.[name] !== value,
+  );
+}
+
+/** How many numbers of the log these choices take. */
+export const entriesOfChoices = (choices: readonly Choice[]): number => eventsOf(0, choices).length;
+
+/** Writes the choices and tells the other clients of the same person. */
+export function doChoose(
+  realm: string,
+  userId: number,
+  choices: readonly Choice[],
+): Change<Record<string, never>> {
+  const byChannel = new Map<number, Record<string, string | boolean>>();
+  for (const { channelId, name, value } of choices) {
+    byChannel.set(channelId, { ...byChannel.get(channelId), [name]: value });
+  }
+  const writes = [...byChannel].map(
+    ([channelId, set]): Write => ({
+      update: key('subscription', { realm, userId, channelId }),
+      change: { set },
+      when: { absent: false },
+      inOrder: true,
+    }),
+  );
+  return { writes, entries: eventsOf(userId, choices), result: {} };
+}
+
+/** Muting is told under its older name too. */
+function eventsOf(userId: number, choices: readonly Choice[]): EventEntry[] {
+  return choices.flatMap(({ channelId, name, value }) => {
+    const told: [string, string | boolean][] = [[wireNames.get(name) ?? name, value]];
+    if (name === 'isMuted') told.unshift(['in_home_view', !value]);
+    return told.map(
+      ([property, value]): EventEntry => ({
+        kind: 'event',
+        hearers: { users: [userId] },
+        payload: { type: 'subscription', op: 'update', stream_id: channelId, property, value },
+      }),
+    );
+  });
+}
