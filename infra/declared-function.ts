@@ -7,8 +7,7 @@ import {
   RecursiveLoop,
   Runtime,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { AssetHashType, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { AssetHashType, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
 import { CODE, NAMESPACE } from '../shared/kernel/metric.ts';
@@ -40,24 +39,21 @@ export interface DeclaredFunctionProps {
 }
 
 /**
- * A Lambda made from a declaration, with the house defaults: a role of its own that allows the declared needs
- * and the function's own log group, and no more. Four resources with the permission that its trigger adds.
+ * A Lambda made from a declaration, with the house defaults. Two resources: the function, and a role of its own that
+ * allows the declared needs and to write to its area's log group, and no more.
  */
 export class DeclaredFunction extends Construct {
+  readonly name: string;
   readonly lambda: Lambda;
 
   constructor(scope: Construct, id: string, props: DeclaredFunctionProps) {
     super(scope, id);
     const { declaration, bundle, resources, concurrency, triggersItself, triggerGrants = [] } = props;
-    const name = `${Stack.of(this).stackName}-${declaration.id.replace('.', '-')}`;
+    this.name = `${Stack.of(this).stackName}-${declaration.id.replace('.', '-')}`;
 
-    const logGroup = new LogGroup(this, 'Logs', {
-      logGroupName: `/aws/lambda/${name}`,
-      retention: resources.logRetentionDays as RetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const ownLogs = new PolicyStatement({
-      sid: 'OwnLogs',
+    const logGroup = resources.logs.groupOf(declaration.id);
+    const areaLogs = new PolicyStatement({
+      sid: 'AreaLogs',
       actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
       resources: [logGroup.logGroupArn],
     });
@@ -70,12 +66,12 @@ export class DeclaredFunction extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: {
         needs: new PolicyDocument({
-          statements: [...grants(declaration.needs, resources), ...triggerGrants, ownLogs, traces],
+          statements: [...grants(declaration.needs, resources), ...triggerGrants, areaLogs, traces],
         }),
       },
     });
     this.lambda = new Lambda(this, 'Function', {
-      functionName: name,
+      functionName: this.name,
       description: declaration.says,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,

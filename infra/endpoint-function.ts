@@ -19,7 +19,7 @@ export interface EndpointFunctionProps {
   readonly concurrency: number | undefined;
 }
 
-/** The Lambda behind one endpoint. The gateway's route and its permission are the `RestApi`'s business. */
+/** The Lambda behind one endpoint. The gateway's route and its role are the `RestApi`'s business. */
 export class EndpointFunction extends DeclaredFunction {
   readonly endpoint: Endpoint;
 

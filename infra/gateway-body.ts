@@ -8,15 +8,20 @@ interface PathParameter {
   readonly schema: { readonly type: 'string' };
 }
 
+/** How the gateway calls a function: at which address, and by the ARN of which role. */
+export interface Target {
+  readonly uri: string;
+  readonly credentials: string;
+}
+
 /** A method that calls an endpoint's function with the request as it came, and answers what it answers. */
 interface FunctionMethod {
   readonly operationId: string;
   readonly parameters: readonly PathParameter[];
   readonly responses: Readonly<Record<string, { readonly description: string }>>;
-  readonly 'x-amazon-apigateway-integration': {
+  readonly 'x-amazon-apigateway-integration': Target & {
     readonly type: 'aws_proxy';
     readonly httpMethod: 'POST';
-    readonly uri: string;
     readonly passthroughBehavior: 'when_no_match';
   };
 }
@@ -70,14 +75,14 @@ const idsOf = (path: string, endpoints: readonly Endpoint[]): string[] =>
     endpoints.every(({ parameters }) => parameters[name]?.wire === 'digits'),
   );
 
-const functionMethod = (endpoint: Endpoint, method: string, invocationUri: string): FunctionMethod => ({
+const functionMethod = (endpoint: Endpoint, method: string, target: Target): FunctionMethod => ({
   operationId: method === endpoint.method ? endpoint.id : `${endpoint.id}.${method.toLowerCase()}`,
   parameters: variablesOf(endpoint.path).map(pathParameter),
   responses: { 200: { description: endpoint.says } },
   'x-amazon-apigateway-integration': {
     type: 'aws_proxy',
     httpMethod: 'POST',
-    uri: invocationUri,
+    ...target,
     passthroughBehavior: 'when_no_match',
   },
 });
@@ -85,7 +90,7 @@ const functionMethod = (endpoint: Endpoint, method: string, invocationUri: strin
 const pathItem = (
   path: string,
   endpoints: readonly Endpoint[],
-  invocationUri: (endpoint: Endpoint) => string,
+  targetOf: (endpoint: Endpoint) => Target,
 ): PathItem => {
   const allowed = endpoints.flatMap(methodsOf).sort();
   const ids = idsOf(path, endpoints);
@@ -93,7 +98,7 @@ const pathItem = (
   return {
     ...Object.fromEntries(
       endpoints.flatMap((it) =>
-        methodsOf(it).map((method) => [method.toLowerCase(), functionMethod(it, method, invocationUri(it))]),
+        methodsOf(it).map((method) => [method.toLowerCase(), functionMethod(it, method, targetOf(it))]),
       ),
     ),
     options: { parameters, ...options(allowed, ids) },
@@ -105,13 +110,12 @@ const pathItem = (
  * The whole gateway as one OpenAPI document: a route for each endpoint, 405 and `OPTIONS` for each path, 404
  * for all other paths, and the envelope for every error that the gateway meets by itself.
  *
- * `invocationUri` gives the address by which the gateway calls an endpoint's function. Throws when two routes
- * cannot be told apart.
+ * `targetOf` says how the gateway calls an endpoint's function. Throws when two routes cannot be told apart.
  */
 export const gatewayBody = (
   name: string,
   endpoints: readonly Endpoint[],
-  invocationUri: (endpoint: Endpoint) => string,
+  targetOf: (endpoint: Endpoint) => Target,
 ) => {
   checkRoutes(endpoints);
   const byPath = Map.groupBy(endpoints, (endpoint) => endpoint.path);
@@ -121,7 +125,7 @@ export const gatewayBody = (
     '/{proxy+}': {
       'x-amazon-apigateway-any-method': { parameters: [pathParameter('proxy')], ...unknownRoute() },
     },
-    ...Object.fromEntries([...byPath].map(([path, here]) => [path, pathItem(path, here, invocationUri)])),
+    ...Object.fromEntries([...byPath].map(([path, here]) => [path, pathItem(path, here, targetOf)])),
   };
   return {
     openapi: '3.0.1',

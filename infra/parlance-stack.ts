@@ -12,6 +12,7 @@ import type { QueueWorker, ScheduledWorker, Worker } from '../shared/endpoints/w
 import { accept } from './accepted.ts';
 import { AccessLogs } from './access-logs.ts';
 import { Alarms } from './alarms.ts';
+import { AreaLogs } from './area-logs.ts';
 import type { Bundles } from './build.ts';
 import { ChatTable } from './chat-table.ts';
 import { configuredNeeds, configuredWorkers } from './configured-needs.ts';
@@ -54,6 +55,8 @@ export class ParlanceStack extends Stack {
     super(scope, id, {
       stackName: deployment.stackName,
       description: 'Parlance: a team chat service with no servers to run.',
+      // CloudFormation takes a million bytes, of which white space would be a third.
+      suppressTemplateIndentation: true,
     });
     const settings = operatorSettingsOf(this.node);
     const configured = <D extends { readonly needs: Needs }>(declaration: D): D => ({
@@ -77,7 +80,7 @@ export class ParlanceStack extends Stack {
       secrets: oneForEach(secretNames, (name) => this.secret(name, deployment)),
       key: needs.some(({ key }) => key) ? this.key() : undefined,
       settings,
-      logRetentionDays: deployment.logRetentionDays,
+      logs: new AreaLogs(this, 'Logs', deployment.logRetentionDays),
     };
 
     const made = (declaration: { readonly id: string }) => {

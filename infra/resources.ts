@@ -7,6 +7,7 @@ import { Stack } from 'aws-cdk-lib/core';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
 import { variable } from '../shared/environment.ts';
 import { itemKinds } from '../shared/table/keys.ts';
+import type { AreaLogs } from './area-logs.ts';
 import type { ChatTable } from './chat-table.ts';
 import type { PrivateBucket } from './private-bucket.ts';
 
@@ -20,8 +21,7 @@ export interface Resources {
   readonly key: Key | undefined;
   /** What the operator set, by the names of the variables. */
   readonly settings: ReadonlyMap<string, string>;
-  /** For how long what it logs is kept. */
-  readonly logRetentionDays: number;
+  readonly logs: AreaLogs;
 }
 
 /**

@@ -1,13 +1,13 @@
 import { ApiDefinition, EndpointType, SpecRestApi, type Stage } from 'aws-cdk-lib/aws-apigateway';
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { Fn, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
 import { accept } from './accepted.ts';
 import type { EndpointFunction } from './endpoint-function.ts';
-import { gatewayBody, methodsOf } from './gateway-body.ts';
+import { gatewayBody, type Target } from './gateway-body.ts';
+import { InvocationRole } from './invocation-role.ts';
 import { throttles } from './throttles.ts';
 
 /**
@@ -21,13 +21,7 @@ const invocationUri = ({ lambda }: EndpointFunction): string => {
   );
 };
 
-/** IAM writes a variable of a path as `*`. */
-const asPattern = (path: string): string => path.replaceAll(/\{[^}]+\}/g, '*');
-
-/**
- * One REST API for all endpoints, made from one document: a route costs one resource, the permission to call
- * its function from that very method and path.
- */
+/** One REST API for all endpoints, made from one document, which calls their functions by one role. */
 export class RestApi extends Construct {
   /** The host at which API Gateway answers. */
   readonly host: string;
@@ -46,15 +40,16 @@ export class RestApi extends Construct {
     super(scope, id);
     this.name = Stack.of(this).stackName;
     const functionOf = new Map<Endpoint, EndpointFunction>(functions.map((it) => [it.endpoint, it]));
-    const uriOf = (endpoint: Endpoint): string => {
+    const { arn: credentials } = new InvocationRole(this, 'Invocation', functions);
+    const targetOf = (endpoint: Endpoint): Target => {
       const target = functionOf.get(endpoint);
       if (!target) throw new Error(`${endpoint.id} has no function.`);
-      return invocationUri(target);
+      return { uri: invocationUri(target), credentials };
     };
 
     const api = new SpecRestApi(this, 'Gateway', {
       restApiName: this.name,
-      apiDefinition: ApiDefinition.fromInline(gatewayBody(this.name, [...functionOf.keys()], uriOf)),
+      apiDefinition: ApiDefinition.fromInline(gatewayBody(this.name, [...functionOf.keys()], targetOf)),
       endpointTypes: [EndpointType.REGIONAL],
       // A role for the whole account, which a stack must not set for its neighbours.
       cloudWatchRole: false,
@@ -64,17 +59,6 @@ export class RestApi extends Construct {
         ...throttles([...functionOf.keys()], requestsPerSecond),
       },
     });
-    for (const { endpoint, lambda } of functions) {
-      lambda.addPermission('Route', {
-        principal: new ServicePrincipal('apigateway.amazonaws.com'),
-        sourceArn: api.arnForExecuteApi(
-          // A pattern for `GET` and `HEAD` is one for every method. Only those two lead to the function all the same.
-          methodsOf(endpoint).length > 1 ? '*' : endpoint.method,
-          asPattern(endpoint.path),
-          api.deploymentStage.stageName,
-        ),
-      });
-    }
     // The stack tells the address in outputs of its own.
     api.node.tryRemoveChild('Endpoint');
     const { region, urlSuffix } = Stack.of(this);

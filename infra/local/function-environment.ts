@@ -36,7 +36,7 @@ export function functionEnvironment(
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(lambda.memoryMb),
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${lambda.name}`,
+    AWS_LAMBDA_LOG_GROUP_NAME: lambda.logGroup,
     AWS_LAMBDA_LOG_STREAM_NAME: 'local',
     AWS_REGION: place.region,
     AWS_DEFAULT_REGION: place.region,

@@ -5,7 +5,7 @@ import type { FunctionError } from './invocation.ts';
 /** Bytes after which a log is set aside at the next start. */
 const longestLog = 10 * 1024 * 1024;
 
-/** The logs of the functions: one file for each, as each has one log group on AWS. */
+/** The logs of the functions: one file for each, as on AWS each has log streams of its own. */
 export class FunctionLogs {
   readonly #folder: string;
   readonly #echo: boolean;

@@ -16,17 +16,18 @@ import {
 } from './gateway-reply.ts';
 import { BodyTooLarge, type HttpRequest, readRequest } from './http-request.ts';
 import type { InvocationResult } from './invocation.ts';
-import { mayInvoke } from './invoke-permission.ts';
+import { roleMayInvoke } from './invoke-permission.ts';
 import { mediaType } from './media-type.ts';
 import { newRequestIds, proxyEvent, type RequestIds } from './proxy-event.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
-import type { InvokePermission } from './template.ts';
-import type { Integration, RestApi, Route } from './template-api.ts';
+import type { FunctionIntegration, RestApi, Route } from './template-api.ts';
+import type { Role } from './template-roles.ts';
 import type { Place } from './template-values.ts';
 
 export interface GatewayOptions {
   readonly api: RestApi;
-  readonly permissions: readonly InvokePermission[];
+  /** By their ARNs; integrations name those by which they call functions. */
+  readonly roles: ReadonlyMap<string, Role>;
   readonly place: Place;
   readonly invoke: (functionName: string, event: string, signal: AbortSignal) => Promise<InvocationResult>;
   /** What stands before the gateway and changes requests; nothing, unless there is something. */
@@ -111,7 +112,7 @@ export class Gateway {
   }
 
   async #answer(request: HttpRequest, ids: RequestIds): Promise<GatewayReply> {
-    const { api, place } = this.#options;
+    const { api, place, roles } = this.#options;
     const match = this.#match(request);
     if (match === 'not readable') return this.#error(400);
     if (!match || isNowhere(match.route)) {
@@ -126,7 +127,7 @@ export class Gateway {
       const reply = integration.reply(match.pathParameters);
       return writtenReply(reply, reply.statusCode ?? 200);
     }
-    if (!this.#mayInvoke(match, integration.functionName)) return this.#error('API_CONFIGURATION_ERROR');
+    if (!roleMayInvoke(roles, integration)) return this.#error('API_CONFIGURATION_ERROR');
     const event = JSON.stringify(proxyEvent(request, match, api, ids, place));
     if (Buffer.byteLength(event) > largestEvent) return this.#error('REQUEST_TOO_LARGE');
     return this.#invoke(integration, event, request.headers.accept?.toString());
@@ -143,17 +144,9 @@ export class Gateway {
     return this.#routes.match(method, path);
   }
 
-  /** API Gateway asks the function's own policy, by the path with its variables. */
-  #mayInvoke({ route }: RouteMatch, functionName: string): boolean {
-    const { api, permissions, place } = this.#options;
-    const where = `${api.id}/${api.stage.name}/${route.method}${route.path}`;
-    const source = `arn:aws:execute-api:${place.region}:${place.accountId}:${where}`;
-    return mayInvoke(permissions, functionName, 'apigateway.amazonaws.com', source);
-  }
-
   /** Waits for the function as long as API Gateway would; the function may go on after that. */
   async #invoke(
-    { functionName, timeoutMs }: Extract<Integration, { kind: 'function' }>,
+    { functionName, timeoutMs }: FunctionIntegration,
     event: string,
     accept: string | undefined,
   ): Promise<GatewayReply> {

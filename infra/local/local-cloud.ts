@@ -150,9 +150,9 @@ async function start(
   });
   const invoke = (name: string, event: string, signal?: AbortSignal) => pool.invoke(name, event, signal);
 
-  const { api, permissions, edgeFunction } = service;
+  const { api, roles, edgeFunction } = service;
   const edge = edgeFunction === undefined ? undefined : edgeOf(edgeFunction);
-  const gateway = new Gateway({ api, permissions, place, invoke, edge, page: options.page, onFault });
+  const gateway = new Gateway({ api, roles, place, invoke, edge, page: options.page, onFault });
   const pollers = service.eventSources.map((source) => {
     const lambda = service.functions.find(({ name }) => name === source.functionName);
     const queue = service.queues.find(({ arn }) => arn === source.queueArn);

@@ -8,9 +8,18 @@ export interface GatewayResponse {
   readonly templates: Readonly<Record<string, string>>;
 }
 
+/** A function that answers a route, and the ARN of the role by which the gateway calls it. */
+export interface FunctionIntegration {
+  readonly kind: 'function';
+  readonly functionName: string;
+  readonly functionArn: string;
+  readonly credentials: string;
+  readonly timeoutMs: number;
+}
+
 /** What answers a route: a function, or a reply written down in the API. */
 export type Integration =
-  | { readonly kind: 'function'; readonly functionName: string; readonly timeoutMs: number }
+  | FunctionIntegration
   | {
       readonly kind: 'mock';
       /** The media types of requests that it takes; another one is refused. */
@@ -95,6 +104,7 @@ const integrationShape = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('aws_proxy'),
     uri: z.string(),
+    credentials: z.string(),
     timeoutInMillis: z._default(z.number(), defaultTimeoutMs),
   }),
   z.object({
@@ -132,9 +142,10 @@ function readIntegration(where: string, operation: unknown): Integration {
       reply: (pathParameters) => replies.get(statusOf(pathParameters)) ?? usual,
     };
   }
-  const functionName = /:function:([^/:]+)\/invocations$/.exec(integration.uri)?.[1];
-  if (!functionName) throw new Error(`The integration of ${where} names no function: ${integration.uri}`);
-  return { kind: 'function', functionName, timeoutMs: integration.timeoutInMillis };
+  const { uri, credentials, timeoutInMillis: timeoutMs } = integration;
+  const [, functionArn, functionName] = /\/functions\/(.*:function:([^/:]+))\/invocations$/.exec(uri) ?? [];
+  if (!functionArn || !functionName) throw new Error(`The integration of ${where} names no function: ${uri}`);
+  return { kind: 'function', functionName, functionArn, credentials, timeoutMs };
 }
 
 /** The status that a request template decides on: always the same one, or by what some variables of the path match. */

@@ -56,6 +56,10 @@ const resourceTypes: Readonly<Record<string, ResourceType>> = {
     name: 'RoleName',
     attributes: (ref, { accountId }) => ({ ref, Arn: `arn:aws:iam::${accountId}:role/${ref}` }),
   },
+  'AWS::IAM::ManagedPolicy': {
+    name: 'ManagedPolicyName',
+    attributes: (name, { accountId }) => ({ ref: `arn:aws:iam::${accountId}:policy/${name}` }),
+  },
   'AWS::Logs::LogGroup': {
     name: 'LogGroupName',
     attributes: (ref, place) => ({ ref, Arn: arn('logs', place, `log-group:${ref}:*`) }),

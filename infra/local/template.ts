@@ -10,6 +10,7 @@ import { type CloudFormationTemplate, type Place, TemplateValues } from './templ
 export interface LambdaFunction {
   readonly name: string;
   readonly arn: string;
+  readonly logGroup: string;
   readonly roleName: string;
   /** What its role allows. */
   readonly statements: readonly Statement[];
@@ -78,6 +79,8 @@ export interface Service {
   readonly eventSources: readonly EventSource[];
   readonly schedules: readonly Schedule[];
   readonly permissions: readonly InvokePermission[];
+  /** By their ARNs. */
+  readonly roles: ReadonlyMap<string, Role>;
   readonly api: RestApi;
   /** What CloudFront runs for each request before the gateway sees it; absent where nothing stands before the gateway. */
   readonly edgeFunction: string | undefined;
@@ -150,11 +153,11 @@ export function readTemplate(template: CloudFormationTemplate, assembly: string,
   const [api, ...others] = apis;
   if (!api || others.length > 0) throw new Error('The template must have exactly one REST API.');
 
-  const roles = readRoles(
-    template,
-    values,
-    each('AWS::IAM::Policy', ({ properties }) => properties),
-  );
+  const managed = each('AWS::IAM::ManagedPolicy', (it) => [it.attribute('ref'), it.properties] as const);
+  const roles = readRoles(template, values, {
+    attached: each('AWS::IAM::Policy', ({ properties }) => properties),
+    managed: new Map(managed),
+  });
   const buckets = each('AWS::S3::Bucket', ({ attribute, properties }) => ({
     name: attribute('ref'),
     properties,
@@ -168,6 +171,7 @@ export function readTemplate(template: CloudFormationTemplate, assembly: string,
     eventSources: each('AWS::Lambda::EventSourceMapping', readEventSource).flat(),
     schedules: each('AWS::Events::Rule', readRule).flat(),
     permissions: each('AWS::Lambda::Permission', readPermission),
+    roles,
     edgeFunction: each('AWS::CloudFront::Function', readEdgeFunction)[0],
     api,
   };
@@ -181,6 +185,7 @@ const stageShape = z.object({ StageName: z.string(), RestApiId: z.string(), Vari
 
 const functionShape = z.object({
   Role: z.string(),
+  LoggingConfig: z.optional(z.object({ LogGroup: z.optional(z.string()) })),
   Handler: z.string(),
   Environment: z.optional(z.object({ Variables: texts })),
   Timeout: z._default(z.number(), 3),
@@ -227,9 +232,13 @@ function readFunction(it: Resource, roles: ReadonlyMap<string, Role>, assembly: 
   if (typeof asset !== 'string')
     throw new Error(`The template does not say where the code of ${it.logicalId} is.`);
   if (!role) throw new Error(`The role of ${it.logicalId} is not in the template.`);
+  if (!role.trusted.includes('lambda.amazonaws.com'))
+    throw new Error(`The role of ${it.logicalId} does not trust Lambda.`);
+  const name = it.attribute('ref');
   return {
-    name: it.attribute('ref'),
+    name,
     arn: it.attribute('Arn'),
+    logGroup: properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${name}`,
     roleName: role.name,
     statements: role.statements,
     handler: properties.Handler,

@@ -9,7 +9,8 @@ const [example = expect.fail('no fixture')] = endpoints;
 /** The example endpoint at another route. */
 const at = (id: string, method: Method, path: string): Endpoint => ({ ...example, id, method, path });
 
-const bodyOf = (...routes: Endpoint[]) => gatewayBody('Test', routes, ({ id }) => `call:${id}`);
+const bodyOf = (...routes: Endpoint[]) =>
+  gatewayBody('Test', routes, ({ id }) => ({ uri: `call:${id}`, credentials: 'the gateway' }));
 
 describe("the gateway's own replies", () => {
   /** The headers of every reply, as the gateway has them under this name. */
@@ -56,6 +57,7 @@ describe('the routes', () => {
           type: 'aws_proxy',
           httpMethod: 'POST',
           uri: 'call:messages.send',
+          credentials: 'the gateway',
         },
       },
       get: { operationId: 'messages.list', 'x-amazon-apigateway-integration': { uri: 'call:messages.list' } },
@@ -89,7 +91,7 @@ describe('the routes', () => {
   });
 
   test('take and give bytes whatever their types are called, as compressed replies need it', () => {
-    expect(gatewayBody('x', [], () => '')['x-amazon-apigateway-binary-media-types']).toEqual(['*/*']);
+    expect(bodyOf()['x-amazon-apigateway-binary-media-types']).toEqual(['*/*']);
   });
 
   test('may have a word beside a variable, and one name at different levels', () => {

@@ -154,7 +154,7 @@ test('two stacks with everything set fit into one region of an account: no name 
     wholeStack(join(folder, `stack ${stackName}`), { ...everySetting, stackName }),
   ) as [Template, Template];
   const names = fixedNames(first);
-  expect(names.length).toBeGreaterThan(180);
+  expect(names.length).toBeGreaterThan(130);
   for (const type of ['Lambda::Function', 'Logs::LogGroup', 'CloudWatch::Alarm', 'CloudWatch::Dashboard'])
     expect(names.some((name) => name.startsWith(`AWS::${type} `))).toBe(true);
   expect(names.filter((name) => fixedNames(second).includes(name))).toEqual([]);

@@ -104,14 +104,6 @@ describe('the resources that declarations do not name', () => {
     ]);
   });
 
-  test('an endpoint costs four resources: function, role, log group, permission', () => {
-    const { endpoints, workers } = fixtures;
-    const fewer = { endpoints: endpoints.slice(0, -1), workers };
-    const less = synthesized(bundles, join(folder, 'fewer'), fewer, { context });
-    const count = ({ resources }: Template) => Object.keys(resources).length;
-    expect(count(template) - count(less)).toBe(4);
-  });
-
   test('another document is deployed anew', () => {
     const deploymentOf = ({ resources }: Template) =>
       Object.keys(resources).filter((id) => resources[id]?.Type === 'AWS::ApiGateway::Deployment');

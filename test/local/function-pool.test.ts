@@ -16,6 +16,7 @@ interface Rested {
 const lambdaOf = (code: string, more: Partial<LambdaFunction> = {}): LambdaFunction => ({
   name: code,
   arn: `arn:aws:lambda:us-east-1:000000000000:function:${code}`,
+  logGroup: `/sample/${code}`,
   roleName: `${code}Role`,
   statements: [],
   handler: 'index.handler',
@@ -219,7 +220,7 @@ describe('what a function sees', () => {
       invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:echo',
       memoryLimitInMB: '128',
       awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      logGroupName: '/aws/lambda/echo',
+      logGroupName: '/sample/echo',
       logStreamName: 'local',
     });
     expect(remaining).toBeGreaterThan(6500);

@@ -18,14 +18,14 @@ interface SampleFunction {
 
 export interface Sample {
   readonly functions: Readonly<Record<string, SampleFunction>>;
-  /** Resources besides the functions, their roles and permissions, and the API. */
+  /** Resources besides the functions, their roles, and the API with its role. */
   readonly resources?: Readonly<Record<string, TemplateResource>>;
   /** Members of the API's document besides the functions' routes. */
   readonly paths?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly gatewayResponses?: Readonly<Record<string, object>>;
   readonly binaryMediaTypes?: readonly string[];
-  /** The routes whose permission is left out. */
-  readonly withoutPermission?: readonly string[];
+  /** Functions that the gateway's role does not allow it to call. */
+  readonly barred?: readonly string[];
 }
 
 /** A template in the form in which the CDK writes it, with functions of the fixtures. */
@@ -38,13 +38,22 @@ export function sampleTemplate(sample: Sample): CloudFormationTemplate {
     const key = method === 'ANY' ? 'x-amazon-apigateway-any-method' : method.toLowerCase();
     paths[path] = { ...paths[path], [key]: functionOperation(name) };
   }
-  const permitted = routes.filter(({ route }) => !sample.withoutPermission?.includes(route));
+  const called = functions.filter(
+    ([name, { routes = [] }]) => routes.length > 0 && !sample.barred?.includes(name),
+  );
   return {
     Resources: {
       ...Object.fromEntries(functions.flatMap(([name, it]) => functionResources(name, it))),
-      ...Object.fromEntries(
-        permitted.map(({ name, route }, i) => [`Permission${i}`, permission(name, route)]),
-      ),
+      GatewayPolicy: {
+        Type: 'AWS::IAM::ManagedPolicy',
+        Properties: {
+          PolicyDocument: { Statement: called.map(([name]) => invocationOf(name)) },
+        },
+      },
+      GatewayRole: {
+        Type: 'AWS::IAM::Role',
+        Properties: { ...trust('apigateway'), ManagedPolicyArns: [{ Ref: 'GatewayPolicy' }] },
+      },
       ...sample.resources,
       Api: {
         Type: 'AWS::ApiGateway::RestApi',
@@ -65,10 +74,22 @@ export function sampleTemplate(sample: Sample): CloudFormationTemplate {
   };
 }
 
+/** The part of a role that lets a service take it. */
+export const trust = (service: string) => ({
+  AssumeRolePolicyDocument: {
+    Statement: [
+      { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: `${service}.amazonaws.com` } },
+    ],
+  },
+});
+
 function functionResources(name: string, it: SampleFunction): [string, TemplateResource][] {
   const role = {
     Type: 'AWS::IAM::Role',
-    Properties: { Policies: [{ PolicyName: 'needs', PolicyDocument: { Statement: it.statements ?? [] } }] },
+    Properties: {
+      ...trust('lambda'),
+      Policies: [{ PolicyName: 'needs', PolicyDocument: { Statement: it.statements ?? [] } }],
+    },
   };
   const lambda = {
     Type: 'AWS::Lambda::Function',
@@ -77,6 +98,7 @@ function functionResources(name: string, it: SampleFunction): [string, TemplateR
       Handler: 'index.handler',
       Role: { 'Fn::GetAtt': [`${name}Role`, 'Arn'] },
       Environment: { Variables: it.environment ?? {} },
+      LoggingConfig: { LogGroup: `/sample/${name}` },
       Timeout: it.timeout ?? 5,
       MemorySize: it.memory ?? 128,
       ...(it.reserved === undefined ? {} : { ReservedConcurrentExecutions: it.reserved }),
@@ -95,6 +117,7 @@ const functionOperation = (name: string) => ({
   'x-amazon-apigateway-integration': {
     type: 'aws_proxy',
     httpMethod: 'POST',
+    credentials: arnOf('GatewayRole'),
     uri: {
       'Fn::Join': [
         '',
@@ -112,21 +135,11 @@ const functionOperation = (name: string) => ({
   },
 });
 
-function permission(name: string, route: string): TemplateResource {
-  const [method = '', path = ''] = route.split(' ');
-  const place = `${method === 'ANY' ? '*' : method}${path.replaceAll(/\{[^}]+\}/g, '*')}`;
-  return {
-    Type: 'AWS::Lambda::Permission',
-    Properties: {
-      Action: 'lambda:InvokeFunction',
-      FunctionName: arnOf(name),
-      Principal: 'apigateway.amazonaws.com',
-      SourceArn: {
-        'Fn::Sub': `arn:aws:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${Api}/\${Stage}/${place}`,
-      },
-    },
-  };
-}
+const invocationOf = (name: string) => ({
+  Effect: 'Allow',
+  Action: 'lambda:InvokeFunction',
+  Resource: arnOf(name),
+});
 
 /** An operation that the gateway answers by itself. */
 export const mockOperation = (

@@ -21,10 +21,10 @@ beforeAll(async () => {
     functions: { echo: { code: 'echo', routes: ['POST /things'] } },
     gatewayResponses: { DEFAULT_4XX: response },
   };
-  const { api, permissions } = readTemplate(sampleTemplate(sample), '/assembly', place);
+  const { api, roles } = readTemplate(sampleTemplate(sample), '/assembly', place);
   gateway = new Gateway({
     api,
-    permissions,
+    roles,
     place,
     invoke: () => Promise.reject(new Error('no function should hear of it')),
     onFault: (error) => faults.push(error),

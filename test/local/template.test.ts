@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readTemplate, type Service } from '../../infra/local/template.ts';
 import { type CloudFormationTemplate, TemplateValues } from '../../infra/local/template-values.ts';
-import { mockOperation, type Sample, sampleTable, sampleTemplate } from './sample-template.ts';
+import { mockOperation, type Sample, sampleTable, sampleTemplate, trust } from './sample-template.ts';
 
 const place = { region: 'us-east-1', accountId: '000000000000', queueEndpoint: 'http://127.0.0.1:1' };
 
@@ -102,6 +102,7 @@ describe('a template', () => {
       echoRole: {
         Type: 'AWS::IAM::Role',
         Properties: {
+          ...trust('lambda'),
           ManagedPolicyArns: ['arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole'],
         },
       },
@@ -127,6 +128,28 @@ describe('a template', () => {
     expect(lambda?.statements.map((statement) => statement.covers(access))).toEqual([true]);
   });
 
+  test.each([
+    ['does not trust Lambda', { ...trust('apigateway') }, 'The role of echo does not trust Lambda.'],
+    [
+      'has a policy that is not here',
+      { ...trust('lambda'), ManagedPolicyArns: ['arn:aws:iam::aws:policy/ReadOnlyAccess'] },
+      'does not know what arn:aws:iam::aws:policy/ReadOnlyAccess allows',
+    ],
+    [
+      'trusts under a condition',
+      {
+        AssumeRolePolicyDocument: {
+          Statement: [{ ...trust('lambda').AssumeRolePolicyDocument.Statement[0], Condition: {} }],
+        },
+      },
+      'Condition',
+    ],
+  ])('must not have a function whose role %s', (_, Properties, complaint) => {
+    const { Resources } = sampleTemplate(sample);
+    const echoRole = { Type: 'AWS::IAM::Role', Properties };
+    expect(() => read({ Resources: { ...Resources, echoRole } })).toThrow(complaint);
+  });
+
   test('names the types of resources that nothing here stands for', () => {
     const resources = { ...sample.resources, Machine: { Type: 'AWS::StepFunctions::StateMachine' } };
     expect(read(sampleTemplate({ ...sample, resources })).unknownTypes).toEqual([
@@ -139,7 +162,16 @@ describe('a template', () => {
     ['other integrations', integration({ type: 'http_proxy', uri: 'http://x' }), 'cannot do get /else'],
     ['authorizers', { ...mockOperation(200), security: [{ key: [] }] }, 'cannot do get /else'],
     ['templates with variables', mockOperation(200, '$input.body'), 'cannot evaluate the template'],
-    ['a function that is not named', integration({ type: 'aws_proxy', uri: 'x' }), 'names no function'],
+    [
+      'a function that is not named',
+      integration({ type: 'aws_proxy', uri: 'x', credentials: 'y' }),
+      'names no function',
+    ],
+    [
+      'functions that it calls without a role',
+      integration({ type: 'aws_proxy', uri: 'x' }),
+      'cannot do get /else',
+    ],
   ])('must not have %s in its API', (_, operation, complaint) => {
     expect(() => read(sampleTemplate({ ...sample, paths: { '/else': { get: operation } } }))).toThrow(
       complaint,

@@ -16,8 +16,11 @@ export const designBudgets = {
   markdownBundleBytes: 410 * 1024,
   /** An import to that of the bare document client. */
   importRatio: 1.2,
-  /** Resources of the stack; CloudFormation allows 500, and this leaves room for what comes. */
+  /** Resources of the stack with everything set; CloudFormation allows 500. */
   resources: 450,
+  /** Endpoints that must fit into one stack, and its resources then with nothing set: 100 are left. */
+  endpoints: 150,
+  resourcesWhenGrown: 400,
   /** Messages of an export, and the memory (MB) that it may take. */
   exportMessages: 250_000,
   exportMb: 256,

@@ -17,6 +17,7 @@ export interface FunctionProperties {
   readonly Role: Value;
   readonly ReservedConcurrentExecutions?: number;
   readonly RecursiveLoop?: string;
+  readonly LoggingConfig?: { readonly LogGroup: Value };
   readonly Environment?: { readonly Variables: Readonly<Record<string, Value>> };
 }
 

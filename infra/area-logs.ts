@@ -1,0 +1,38 @@
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+
+/** The area of a function, which is its folder in `functions/`: `messages` of `messages.send`, `workers` of any worker. */
+export const areaOf = (id: string): string => (id.includes('.') ? id.slice(0, id.indexOf('.')) : 'workers');
+
+/**
+ * One log group for the functions of each area, as `/Parlance/messages`. Lambda puts the function's name into the names
+ * of its log streams, so a group for each function would say no more and cost a resource for each.
+ */
+export class AreaLogs extends Construct {
+  readonly #groups = new Map<string, LogGroup>();
+  readonly #retentionDays: number;
+
+  constructor(scope: Construct, id: string, retentionDays: number) {
+    super(scope, id);
+    this.#retentionDays = retentionDays;
+  }
+
+  /** The log group of a function, by the id of its declaration. */
+  groupOf(id: string): LogGroup {
+    const area = areaOf(id);
+    const known = this.#groups.get(area);
+    if (known) return known;
+    const group = new LogGroup(
+      this,
+      area.replace(/^./, (first) => first.toUpperCase()),
+      {
+        logGroupName: `/${Stack.of(this).stackName}/${area}`,
+        retention: this.#retentionDays as RetentionDays,
+        removalPolicy: RemovalPolicy.DESTROY,
+      },
+    );
+    this.#groups.set(area, group);
+    return group;
+  }
+}

@@ -1,0 +1,106 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Bundles } from '../../infra/build.ts';
+import { endpoints } from '../../shared/endpoints/all.ts';
+import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
+import { designBudgets } from '../support/design-budgets.ts';
+import type { Template, Value } from '../support/template.ts';
+import { everySetting, standIns } from '../support/whole-stack.ts';
+import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
+
+const folder = await temporaryFolder();
+
+/** Bytes that CloudFormation takes of a template, and characters that IAM takes of a managed policy. */
+const templateLimit = 1_000_000;
+const policyLimit = 6_144;
+
+/** Policies that one role takes, unless AWS raises it. */
+const policiesOfRole = 10;
+
+/** Endpoints of a new area together. */
+const perArea = 7;
+
+const [like = expect.fail('no endpoint')] = endpoints;
+const [bundle = expect.fail('no bundle')] = Object.values(standIns);
+
+/** Endpoints besides those that are there, in areas of their own, each with the needs of one that is there. */
+const more: readonly Endpoint[] = Array.from(
+  { length: designBudgets.endpoints - endpoints.length },
+  (_, i) => ({
+    ...(endpoints[i] ?? like),
+    id: `area${Math.floor(i / perArea)}.toy${i}`,
+    path: `/api/v1/area${Math.floor(i / perArea)}/toy${i}`,
+  }),
+);
+const messagesToy = { ...(more[0] ?? like), id: 'messages.toy' };
+const bundles: Bundles = {
+  ...standIns,
+  ...Object.fromEntries([messagesToy, ...more].map(({ id }) => [id, bundle])),
+};
+
+/** The longest name that a stack may have, which all its functions begin with. */
+const stackName = 'A'.repeat(28);
+
+const stackOf = (name: string, these: readonly Endpoint[], context: Readonly<Record<string, string>> = {}) =>
+  synthesized(bundles, join(folder, name), { endpoints: these, workers }, { context });
+
+const stacks = {
+  now: stackOf('now', endpoints),
+  oneMore: stackOf('oneMore', [messagesToy, ...endpoints]),
+  grown: stackOf('grown', [...more, ...endpoints]),
+  everything: stackOf('everything', [...more, ...endpoints], { ...everySetting, stackName }),
+};
+const countOf = ({ resources }: Template) => Object.keys(resources).length;
+
+describe('with as many endpoints as are planned', () => {
+  test.each([
+    ['grown', 'nothing', designBudgets.resourcesWhenGrown],
+    ['everything', 'everything', designBudgets.resources],
+  ] as const)('the stack leaves room for what comes: %s, with %s set', (name, _, budget) => {
+    expect(stacks[name].all('AWS::Lambda::Function').size).toBeGreaterThan(designBudgets.endpoints);
+    expect(countOf(stacks[name])).toBeLessThanOrEqual(budget);
+    expect(statSync(join(folder, name, 'Parlance.template.json')).size).toBeLessThan(templateLimit);
+  });
+
+  test('the role of the gateway is not too large for IAM, however long the names of the stack and region are', () => {
+    const { resources } = stacks.everything;
+    const policies = stacks.everything.all<{ PolicyDocument: Value }>('AWS::IAM::ManagedPolicy');
+    expect(policies.size).toBeLessThanOrEqual(policiesOfRole);
+    for (const { Properties } of policies.values()) {
+      const written = JSON.stringify(Properties.PolicyDocument).replaceAll(
+        /\{"Fn::GetAtt":\["(\w+)","Arn"\]\}/g,
+        (_, id: string) =>
+          `"arn:aws-us-gov:lambda:ap-southeast-2:123456789012:function:${resources[id]?.Properties.FunctionName}"`,
+      );
+      expect(written).not.toContain('Fn::');
+      expect(written.length).toBeLessThanOrEqual(policyLimit);
+    }
+  });
+});
+
+test('an endpoint costs two resources: its function and its role', () => {
+  const added = Object.entries(stacks.oneMore.resources).filter(([id]) => !stacks.now.resources[id]);
+  // Another document of the API is deployed anew, in the place of the deployment before.
+  expect(added.map(([, { Type }]) => Type).sort()).toEqual([
+    'AWS::ApiGateway::Deployment',
+    'AWS::IAM::Role',
+    'AWS::Lambda::Function',
+  ]);
+  expect(countOf(stacks.oneMore) - countOf(stacks.now)).toBe(2);
+});
+
+test('a function stays in the same policy when others come, so that no deployment takes its permission away', () => {
+  const policiesOf = (stack: Template) =>
+    new Map(
+      [...stack.all('AWS::IAM::ManagedPolicy')].flatMap(([name, { Properties }]) =>
+        [...JSON.stringify(Properties).matchAll(/"Fn::GetAtt":\["(\w+)"/g)].map(
+          ([, id]) => [id, name] as const,
+        ),
+      ),
+    );
+  const [before, after] = [policiesOf(stacks.now), policiesOf(stacks.grown)];
+  expect(before.size).toBe(endpoints.length);
+  for (const [id, policy] of before) expect(after.get(id), id).toBe(policy);
+});
