@@ -16,15 +16,13 @@ import { hasContentAccess, loadChannel, type Seen } from '../../shared/model/cha
 import { checkChannelName } from '../../shared/model/channel/channel.ts';
 import type { Standing } from '../../shared/model/permission/permission.ts';
 import { roles } from '../../shared/model/permission/system-group.ts';
-import { type Hosts, ownHost } from '../../shared/model/realm/hosts.ts';
+import { ownHost } from '../../shared/model/realm/hosts.ts';
 import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
 import { avatarUrlOf } from '../../shared/model/user/avatar.ts';
 import { checkBotName, loadNamesakes, type Namesakes } from '../../shared/model/user/namesakes.ts';
 import { checkFullName } from '../../shared/model/user/text.ts';
-import type { Account } from '../../shared/model/user/user.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 type Create = InputOf<typeof createBot>;
 
@@ -37,11 +35,17 @@ interface Loaded {
   readonly events: Seen | undefined;
 }
 
-const named = (input: Create): LookupKey => ({ kind: 'fullName', name: checkFullName(input.full_name) });
+const named = (input: Create): LookupKey<'fullName'> => ({
+  kind: 'fullName',
+  name: checkFullName(input.full_name),
+});
 
-const channelNamed = (name: string): LookupKey => ({ kind: 'channelName', name: checkChannelName(name) });
+const channelNamed = (name: string): LookupKey<'channelName'> => ({
+  kind: 'channelName',
+  name: checkChannelName(name),
+});
 
-const organization: LookupKey = { kind: 'organization' };
+const organization: LookupKey<'organization'> = { kind: 'organization' };
 
 function pointers(input: Create): LookupKey[] {
   const { default_sending_stream: sending, default_events_register_stream: events } = input;
@@ -58,7 +62,7 @@ const emailOf = ({
   resolved,
   realm,
 }: Pick<UnverifiedRequest<Create>, 'input' | 'resolved' | 'realm'>): string =>
-  checkBotEmail(input.short_name, ownHost(realm, resolved.follow<Hosts>(organization)));
+  checkBotEmail(input.short_name, ownHost(realm, resolved.follow(organization)));
 
 async function load(look: UnverifiedRequest<Create>): Promise<Loaded> {
   const {
@@ -69,12 +73,12 @@ async function load(look: UnverifiedRequest<Create>): Promise<Loaded> {
     userId,
   } = look;
   const channel = async (name: string | undefined): Promise<Seen | undefined> => {
-    const found = name === undefined ? undefined : resolved.follow<{ channelId: number }>(channelNamed(name));
+    const found = name === undefined ? undefined : resolved.follow(channelNamed(name));
     return found && loadChannel(table, realm, found.channelId, userId);
   };
   const [account, namesakes, sending, events] = await Promise.all([
-    table.get<Account>(key('account', { realm, email: folded(emailOf(look)) })),
-    loadNamesakes(table, realm, resolved.follow<{ users?: ReadonlySet<number> }>(named(input))?.users),
+    table.get('account', { realm, email: folded(emailOf(look)) }),
+    loadNamesakes(table, realm, resolved.follow(named(input))?.users),
     channel(input.default_sending_stream),
     channel(input.default_events_register_stream),
   ]);

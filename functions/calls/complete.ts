@@ -6,11 +6,9 @@ import { exchangeCode } from '../../shared/domain/calls/call-talk.ts';
 import { storeToken } from '../../shared/domain/calls/call-token.ts';
 import { completeCalls } from '../../shared/endpoints/calls.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
-import type { User } from '../../shared/model/user/user.ts';
 import { readCookie, setCookie } from '../../shared/serve/cookie.ts';
 import { page } from '../../shared/serve/reply.ts';
 import { serveAnyone } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 /** Says that all is well, for browsers that do not let a page close itself. */
 const DONE =
@@ -30,7 +28,7 @@ export const handler = serveAnyone(
     const state = await openCallState(outside, clients.vault, input.state, provider.name, secret);
     const { realm, userId } = state;
     const [user] = await Promise.all([
-      outside.table.get<User>(key('user', { realm, userId })),
+      outside.table.get('user', { realm, userId }),
       useCallState(outside, state),
     ]);
     if (input.code === undefined) throw badRequest('The consent was not given.');

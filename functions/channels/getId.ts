@@ -5,12 +5,15 @@ import { hasMetadataAccess, loadChannel } from '../../shared/model/channel/acces
 import { checkChannelName } from '../../shared/model/channel/channel.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
-const pointer = (stream: string): LookupKey => ({ kind: 'channelName', name: checkChannelName(stream) });
+const pointer = (stream: string): LookupKey<'channelName'> => ({
+  kind: 'channelName',
+  name: checkChannelName(stream),
+});
 
 export const handler = serve(getChannelId, {
   keys: ({ stream }) => [pointer(stream)],
   load: async ({ input, resolved, outside, realm, userId }) => {
-    const channelId = resolved.follow<{ channelId: number }>(pointer(input.stream))?.channelId;
+    const channelId = resolved.follow(pointer(input.stream))?.channelId;
     return channelId === undefined ? undefined : loadChannel(outside.table, realm, channelId, userId);
   },
   run: ({ caller, input }, seen) => {

@@ -1,6 +1,5 @@
 import { emojiImage, loadDecoder } from '../../shared/adapters/emoji-image.ts';
 import { s3Objects } from '../../shared/adapters/objects.ts';
-import type { NamedEmoji } from '../../shared/domain/emoji/emoji.ts';
 import {
   checkNewEmoji,
   doAddEmoji,
@@ -31,7 +30,7 @@ export const handler = serve(
       [decoder, used],
     ) => {
       const name = emojiNameOf(input.emoji_name);
-      checkNewEmoji(caller, name, resolved.follow<NamedEmoji>(emojiLookupKey(name)));
+      checkNewEmoji(caller, name, resolved.follow(emojiLookupKey(name)));
       const { bytes, extension, still } = await emojiImage(decoder, file);
       const files = newEmojiFiles(outside.randomBytes, extension);
       const stored = {

@@ -1,4 +1,4 @@
-import { loadOneEmoji, type NamedEmoji } from '../../shared/domain/emoji/emoji.ts';
+import { loadOneEmoji } from '../../shared/domain/emoji/emoji.ts';
 import {
   checkDeactivation,
   doDeactivateEmoji,
@@ -12,7 +12,7 @@ export const handler = serve(deactivateEmoji, {
   keys: ({ emoji_name }) => [emojiLookupKey(emoji_name)],
   reserve: EMOJI_EVENTS,
   load: async ({ input, resolved, outside, realm }) => {
-    const named = resolved.follow<NamedEmoji>(emojiLookupKey(input.emoji_name));
+    const named = resolved.follow(emojiLookupKey(input.emoji_name));
     return named && (await loadOneEmoji(outside.table, realm, named.emojiId));
   },
   run: ({ input, realm, caller, commit }, emoji) => {

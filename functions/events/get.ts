@@ -15,10 +15,9 @@ import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import type { Objects } from '../../shared/kernel/outside.ts';
 import { type Run, readRun, type Sights } from '../../shared/log/run.ts';
-import type { Account } from '../../shared/model/user/user.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key, LARGEST_NUMBER } from '../../shared/table/keys.ts';
+import { LARGEST_NUMBER } from '../../shared/table/keys.ts';
 
 type Poll = InputOf<typeof getEvents>;
 
@@ -42,7 +41,7 @@ async function load({ input, realm, userId, outside, log }: UnverifiedRequest<Po
   const number = numberOf(input.last_event_id);
   const [queue, counter, run] = await Promise.all([
     loadQueue(outside.table, realm, userId, input.queue_id),
-    outside.table.get<{ seq: number }>(key('counter', { realm })),
+    outside.table.get('counter', { realm }),
     isNumber(number) ? readRun(log, number, sights) : undefined,
   ]);
   return { started, queue, newest: counter?.seq ?? 0, run, sights };
@@ -61,7 +60,7 @@ async function run(
   const queue = accessQueue(loaded.queue, queue_id, userId, started);
   const cursor = checkCursor(queue, last, newest, started);
   const first = loaded.run && cursor === numberOf(last) ? loaded.run : await readRun(log, cursor, sights);
-  const { keyDigest } = resolved.follow<Account>({ kind: 'account', email }) as Account;
+  const { keyDigest } = resolved.existing({ kind: 'account', email });
   const account = { email, keyDigest };
   const { objects } = clients;
   const owner = ownerId !== undefined && { ownerId };

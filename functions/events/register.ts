@@ -21,7 +21,6 @@ import { FEATURE_LEVEL, REFERENCE_VERSION } from '../../shared/model/realm/realm
 import { accessCaller } from '../../shared/model/user/caller.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 type Register = InputOf<typeof registerQueue>;
 
@@ -53,7 +52,7 @@ async function load({
   const { table } = outside;
   const [end, bot, hints] = await Promise.all([
     solidEnd(log),
-    ownerId === undefined ? undefined : table.get<OwnedBot>(key('bot', { realm, ownerId, userId })),
+    ownerId === undefined ? undefined : table.get('bot', { realm, ownerId, userId }),
     loadHints(outside, realm, userId, typesIn(input), includesSubscribers(input)),
   ]);
   return { end, bot, hints };

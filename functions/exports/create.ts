@@ -8,10 +8,9 @@ import {
 import { EXPORT_QUEUE, type ExportJob } from '../../shared/domain/export/realm-export.ts';
 import { createExport } from '../../shared/endpoints/export.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';
-import type { OwnerCount } from '../../shared/model/user/owner-count.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
-const owners: LookupKey = { kind: 'owners' };
+const owners: LookupKey<'owners'> = { kind: 'owners' };
 
 /** Seconds after which a request is committed, or will never be: a function cannot take so long. */
 const DECIDED = 60;
@@ -26,8 +25,7 @@ export const handler = serve(
   {
     keys: ({ export_type: type }) => (type === 'full_with_consent' ? [owners] : []),
     load: ({ input, realm, resolved, outside }): Promise<ExportGround> => {
-      const asked =
-        input.export_type === 'full_with_consent' ? resolved.follow<OwnerCount>(owners) : undefined;
+      const asked = input.export_type === 'full_with_consent' ? resolved.follow(owners) : undefined;
       return loadExportGround(outside.table, realm, asked);
     },
     reserve: 1,

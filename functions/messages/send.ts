@@ -101,7 +101,7 @@ async function load(look: UnverifiedRequest<Send>): Promise<Loaded> {
   const [target, named, sent] = await Promise.all([
     recipient.kind === 'channel' ? toChannel(look, recipient, names) : toPeople(look, recipient),
     loadNamed(outside, resolved, names, userId),
-    echo && outside.table.get<Sent>(sentKey(realm, userId, echo)),
+    echo && outside.table.get(sentKey(realm, userId, echo)),
   ]);
   return { ...target, named, sent };
 }

@@ -8,9 +8,7 @@ import { getPresence } from '../../shared/endpoints/presence.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/list.ts';
-import type { User } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(getPresence, {
   keys: (input) => userLookupKeys(input.user),
@@ -18,7 +16,7 @@ export const handler = serve(getPresence, {
     const userId = userIdOf(input.user, resolved);
     if (userId === undefined) return undefined;
     const [user, { last }] = await Promise.all([
-      table.get<User>(key('user', { realm, userId })),
+      table.get('user', { realm, userId }),
       loadPresence(table, realm, userId, seconds(now())),
     ]);
     return { user, last };

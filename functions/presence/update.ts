@@ -18,7 +18,6 @@ import { ofKnown } from '../../shared/model/subscription/acquaintances.ts';
 import { loadUsersById } from '../../shared/model/user/list.ts';
 import { settingsOf } from '../../shared/model/user/settings.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 /** Since when the client wants to be told; undefined for everything. */
 const sinceOf = ({ last_update_id: last = -1 }: InputOf<typeof updatePresence>): number | undefined =>
@@ -28,7 +27,7 @@ export const handler = serve(updatePresence, {
   load: async ({ input, outside: { table, now: clock }, realm, userId }) => {
     const now = seconds(clock());
     const [settings, own, others] = await Promise.all([
-      table.get(key('settings', { realm, userId })),
+      table.get('settings', { realm, userId }),
       loadPresence(table, realm, userId, now),
       input.ping_only ? [] : loadPresences(table, realm, sinceOf(input), now),
     ]);

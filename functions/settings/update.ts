@@ -3,10 +3,9 @@ import { seconds } from '../../shared/domain/presence/presence.ts';
 import { updateSettings } from '../../shared/endpoints/settings.ts';
 import { settingsOf } from '../../shared/model/user/settings.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(updateSettings, {
-  load: ({ outside, realm, userId }) => outside.table.get(key('settings', { realm, userId })),
+  load: ({ outside, realm, userId }) => outside.table.get('settings', { realm, userId }),
   // An event for each setting, and two of them are told to others as well.
   reserve: (input) => Object.keys(input).length + 2,
   run: async ({ input, caller, commit, outside, realm }, stored) => {

@@ -41,7 +41,7 @@ function pointers({ subscriptions, principals }: Add): LookupKey[] {
   const wanted = checkWanted(subscriptions);
   checkPairs(wanted.length, principals?.length ?? 1);
   return [
-    ...wanted.map(({ name }): LookupKey => ({ kind: 'channelName', name })),
+    ...wanted.map(({ name }): LookupKey<'channelName'> => ({ kind: 'channelName', name })),
     ...principalLookupKeys(principals),
     ...nameLookupKeys(wantsOf(wanted)),
   ];

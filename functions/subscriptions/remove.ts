@@ -36,7 +36,7 @@ function pointers(input: Remove): LookupKey[] {
   const names = checkNames(input);
   checkPairs(names.length, input.principals?.length ?? 1);
   return [
-    ...names.map((name): LookupKey => ({ kind: 'channelName', name })),
+    ...names.map((name): LookupKey<'channelName'> => ({ kind: 'channelName', name })),
     ...principalLookupKeys(input.principals),
   ];
 }

@@ -3,11 +3,10 @@ import { folded } from '../../shared/kernel/folding.ts';
 import { isId } from '../../shared/kernel/id.ts';
 import { loadChannel } from '../../shared/model/channel/access.ts';
 import { checkTopicName } from '../../shared/model/message/text.ts';
-import { doSetVisibility, type UserTopic } from '../../shared/model/message/user-topic.ts';
+import { doSetVisibility } from '../../shared/model/message/user-topic.ts';
 import { accessUserTopic } from '../../shared/model/message/user-topic-access.ts';
 import { visibility } from '../../shared/model/message/visibility.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(setTopicVisibility, {
   load: async ({ input, outside: { table }, realm, userId }) => {
@@ -16,7 +15,7 @@ export const handler = serve(setTopicVisibility, {
     const topic = folded(checkTopicName(input.topic));
     const [seen, stored] = await Promise.all([
       loadChannel(table, realm, channelId, userId),
-      table.get<UserTopic>(key('userTopic', { realm, userId, channelId, topic })),
+      table.get('userTopic', { realm, userId, channelId, topic }),
     ]);
     return { seen, stored };
   },

@@ -6,10 +6,8 @@ import { checkGroupExists, loadGroup } from '../../shared/model/group/membership
 import { roleGroups } from '../../shared/model/group/role-groups.ts';
 import { isFullMember, standingOf } from '../../shared/model/permission/permission.ts';
 import { directGroups } from '../../shared/model/user/caller.ts';
-import type { User } from '../../shared/model/user/user.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 type IsMember = InputOf<typeof isUserGroupMember>;
 
@@ -17,7 +15,7 @@ async function load({ input, realm, outside }: UnverifiedRequest<IsMember>) {
   const { user_group_id: groupId, user_id: userId } = input;
   const [group, user, direct] = await Promise.all([
     loadGroup(outside.table, realm, groupId),
-    isId(userId) ? outside.table.get<User>(key('user', { realm, userId })) : undefined,
+    isId(userId) ? outside.table.get('user', { realm, userId }) : undefined,
     isId(userId) ? directGroups(outside, realm, userId) : [],
   ]);
   return { group, user, direct };

@@ -1,5 +1,5 @@
 import { listUserGroupMembers } from '../../shared/endpoints/user-groups.ts';
-import { type GroupGraph, noGroups } from '../../shared/kernel/group-graph.ts';
+import { noGroups } from '../../shared/kernel/group-graph.ts';
 import { checkGroupExists, loadCandidates, membersAmong } from '../../shared/model/group/membership.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -11,7 +11,7 @@ export const handler = serve(listUserGroupMembers, {
     loadCandidates(
       outside.table,
       realm,
-      resolved.follow<GroupGraph>(graph) ?? noGroups,
+      resolved.follow(graph) ?? noGroups,
       input.user_group_id,
       input.direct_member_only === true,
     ),

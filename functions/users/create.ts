@@ -9,7 +9,7 @@ import { serve } from '../../shared/serve/serve.ts';
 /** The account, its groups, its subscriptions, and the news of them in a few default channels. */
 const EVENTS = 8;
 
-const account = (email: string): LookupKey => ({ kind: 'account', email: checkEmail(email) });
+const account = (email: string): LookupKey<'account'> => ({ kind: 'account', email: checkEmail(email) });
 
 export const handler = serve(createUser, {
   keys: ({ email }) => [account(email)],

@@ -3,9 +3,7 @@ import { getUser } from '../../shared/endpoints/users.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/list.ts';
 import { userObject } from '../../shared/model/user/object.ts';
-import type { User } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(getUser, {
   keys: (input) => userLookupKeys(input.user),
@@ -13,7 +11,7 @@ export const handler = serve(getUser, {
     const userId = userIdOf(input.user, resolved);
     if (userId === undefined) return {};
     const [user, profile] = await Promise.all([
-      table.get<User>(key('user', { realm, userId })),
+      table.get('user', { realm, userId }),
       input.include_custom_profile_fields ? loadProfiles(table, realm, [userId]) : undefined,
     ]);
     return { user, profile };

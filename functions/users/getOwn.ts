@@ -2,12 +2,11 @@ import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
 import { getOwnUser } from '../../shared/endpoints/users.ts';
 import { userObject } from '../../shared/model/user/object.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(getOwnUser, {
   load: async ({ outside: { table }, realm, userId }) => {
     const [counter, profile] = await Promise.all([
-      table.get<{ seq: number }>(key('counter', { realm })),
+      table.get('counter', { realm }),
       loadProfiles(table, realm, [userId]),
     ]);
     return { counter, profile };

@@ -3,16 +3,14 @@ import { isId } from '../../shared/kernel/id.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import { noSuchUser } from '../../shared/model/user/list.ts';
 import { loadStatus, statusObject } from '../../shared/model/user/status.ts';
-import type { User } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { key } from '../../shared/table/keys.ts';
 
 export const handler = serve(getUserStatus, {
   load: async ({ input, outside: { table }, realm }) => {
     const { user: userId } = input;
     if (!isId(userId)) return undefined;
     const [user, status] = await Promise.all([
-      table.get<User>(key('user', { realm, userId })),
+      table.get('user', { realm, userId }),
       loadStatus(table, realm, userId),
     ]);
     return { user, status };

@@ -1,13 +1,12 @@
 import { changeKey } from '../../shared/domain/account/api-key-change.ts';
 import { regenerateOwnKey } from '../../shared/endpoints/users.ts';
-import type { Account } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(regenerateOwnKey, {
   run: async ({ caller, resolved, outside, realm }) => {
     const { email } = caller.user;
     // Held to the key that the caller came with: of two requests at once, one has no key any more.
-    const account = resolved.follow<Account>({ kind: 'account', email });
+    const account = resolved.follow({ kind: 'account', email });
     return { api_key: await changeKey(outside, realm, email, account?.keyDigest) };
   },
 });

@@ -7,6 +7,12 @@ export interface GroupGraph {
   readonly arriving?: Readonly<Record<string, readonly number[]>>;
 }
 
+declare module '../table/keys.ts' {
+  interface ItemTypes {
+    groupGraph: GroupGraph;
+  }
+}
+
 /** How many IDs these lists of a graph hold. */
 export const sizeOfLists = (lists: GroupGraph['edges']): number =>
   Object.values(lists).reduce((sum, list) => sum + list.length, 0);

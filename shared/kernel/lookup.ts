@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Key, key } from '../table/keys.ts';
+import { type ItemName, type ItemOf, type Key, key } from '../table/keys.ts';
 import { BATCH, type Table } from '../table/table.ts';
-import type { Item } from '../table/write.ts';
 import { folded } from './folding.ts';
 import type { GroupGraph } from './group-graph.ts';
 
 /** A name that leads to an id. Pointers are what must be known before anything else can be read. */
-export type LookupKey =
+type AnyLookupKey =
   | { readonly kind: 'account'; readonly email: string }
   | { readonly kind: 'channelName'; readonly name: string }
   | { readonly kind: 'groupName'; readonly name: string }
@@ -24,6 +23,14 @@ export type LookupKey =
   | { readonly kind: 'user'; readonly id: number }
   /** Where the messages of an account were to be found lately: a hint by itself, which is not held to be true. */
   | { readonly kind: 'places'; readonly email: string };
+
+export type LookupKey<K extends AnyLookupKey['kind'] = AnyLookupKey['kind']> = Extract<
+  AnyLookupKey,
+  { readonly kind: K }
+>;
+
+/** The type of the item behind a lookup key of this kind. */
+type ItemBehind<K extends AnyLookupKey['kind']> = ItemOf<K extends 'message' ? 'slot' : K>;
 
 /** The key of the item behind a pointer. Names are folded here, so that callers give them as they came. */
 function itemKey(realm: string, pointer: LookupKey): Key {
@@ -65,14 +72,14 @@ const idOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
 /** What is known of a request before its own reads: the realm, and where its names lead. */
 export class Resolved {
   readonly realm: string;
-  readonly #items: ReadonlyMap<string, Item>;
+  readonly #items: ReadonlyMap<string, object>;
   /** What need not be true, so that two look-ups may differ in it. */
-  readonly #hints: ReadonlyMap<string, Item>;
+  readonly #hints: ReadonlyMap<string, object>;
 
   constructor(
     realm: string,
-    items: ReadonlyMap<string, Item>,
-    hints: ReadonlyMap<string, Item> = new Map<string, Item>(),
+    items: ReadonlyMap<string, object>,
+    hints: ReadonlyMap<string, object> = new Map<string, object>(),
   ) {
     this.realm = realm;
     this.#items = items;
@@ -80,9 +87,16 @@ export class Resolved {
   }
 
   /** The item behind a pointer that the endpoint asked for, or undefined where the name leads nowhere. */
-  follow<T = Item>(pointer: LookupKey): T | undefined {
+  follow<P extends LookupKey>(pointer: P): ItemBehind<P['kind']> | undefined {
     const from = isHint(pointer) ? this.#hints : this.#items;
-    return from.get(idOf(itemKey(this.realm, pointer))) as T | undefined;
+    return from.get(idOf(itemKey(this.realm, pointer))) as ItemBehind<P['kind']> | undefined;
+  }
+
+  /** The item behind a lookup key that is known to lead somewhere, as that of the caller's own account. */
+  existing<P extends LookupKey>(pointer: P): NonNullable<ItemBehind<P['kind']>> {
+    const item = this.follow(pointer);
+    if (item === undefined) throw new Error(`this ${pointer.kind} was not looked up`);
+    return item;
   }
 
   /** Whether two look-ups found the same. */
@@ -110,15 +124,15 @@ interface Spent {
 
 /** What a warm container remembers of earlier look-ups. Only hints: each use is verified beside it. */
 export class Memory {
-  readonly #items = new Map<string, Item | undefined>();
+  readonly #items = new Map<string, object | undefined>();
   readonly #spent = new Map<string, Spent>();
   readonly #paces = new Map<string, number>();
 
   /** What the container would guess for these pointers, if it remembers all of them. */
   guess(host: string, wanted: readonly LookupKey[]): Resolved | undefined {
-    const realm = this.#items.get(idOf(hostKey(host)))?.realm;
-    if (typeof realm !== 'string') return undefined;
-    const [items, hints] = [new Map<string, Item>(), new Map<string, Item>()];
+    const realm = this.recall(hostKey(host))?.realm;
+    if (realm === undefined) return undefined;
+    const [items, hints] = [new Map<string, object>(), new Map<string, object>()];
     for (const pointer of wanted) {
       const id = idOf(itemKey(realm, pointer));
       if (!this.#items.has(id)) return undefined;
@@ -142,8 +156,8 @@ export class Memory {
   }
 
   /** What the container remembers of an item; undefined also where it remembers that there was none. */
-  recall(key: Key): Item | undefined {
-    return this.#items.get(idOf(key));
+  recall<N extends ItemName>(key: Key<N>): ItemOf<N> | undefined {
+    return this.#items.get(idOf(key)) as ItemOf<N> | undefined;
   }
 
   /** Remembers that an account has spent its requests until then (ms), for requests that count as many. */
@@ -178,7 +192,7 @@ export class Memory {
   }
 
   /** Remembers where a name led, or that it led nowhere: most emoji in a text are no custom ones. */
-  keep(key: Key, item: Item | undefined): void {
+  keep<N extends ItemName>(key: Key<N>, item: ItemOf<N> | undefined): void {
     const id = idOf(key);
     this.#items.delete(id);
     this.#items.set(id, item);
@@ -189,7 +203,7 @@ export class Memory {
 /** Looks up where names lead in a realm that is known already. One round trip. */
 export async function lookUpIn(table: Table, realm: string, wanted: readonly LookupKey[]): Promise<Resolved> {
   const found = await Promise.all(
-    wanted.map(async (pointer): Promise<[string, Item][]> => {
+    wanted.map(async (pointer): Promise<[string, object][]> => {
       const at = itemKey(realm, pointer);
       const item = await table.get(at);
       return item === undefined ? [] : [[idOf(at), item]];
@@ -201,7 +215,7 @@ export async function lookUpIn(table: Table, realm: string, wanted: readonly Loo
 /** The realm that answers at hosts that nobody registered: the first organization of a deployment. */
 export const HOME = 'main';
 
-const hostKey = (host: string): Key => key('host', { host });
+const hostKey = (host: string): Key<'host'> => key('host', { host });
 
 /** The realm id that an organization at this host is given when it is created. */
 export const realmIdFor = (host: string): string => host.toLowerCase();
@@ -247,17 +261,17 @@ export async function lookUp(
     }),
   ]);
   const host_ = own ?? home;
-  const remember = (key: Key, item: Item | undefined, mayAdd: boolean): void => {
+  const remember = <N extends ItemName>(key: Key<N>, item: ItemOf<N> | undefined, mayAdd: boolean): void => {
     if (mayAdd || memory.has(key)) memory.keep(key, item);
   };
-  if (typeof host_?.realm !== 'string') {
+  if (host_ === undefined) {
     remember(hostKey(host), host_, false);
     return undefined;
   }
   const right = found.find(({ realm }) => realm === host_.realm);
   // The host was given to another realm since.
   if (right === undefined) return lookUp(table, memory, host, wanted, isTrusted, [host_.realm]);
-  const [items, hints] = [new Map<string, Item>(), new Map<string, Item>()];
+  const [items, hints] = [new Map<string, object>(), new Map<string, object>()];
   wanted.forEach((pointer, i) => {
     const [key, item] = [right.keys[i] as Key, right.items[i]];
     if (item !== undefined) (isHint(pointer) ? hints : items).set(idOf(key), item);

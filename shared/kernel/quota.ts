@@ -18,11 +18,6 @@ export const quotas = {
 
 export type QuotaKind = keyof typeof quotas;
 
-/** What is stored of a quota: the bytes in use. */
-interface QuotaUse {
-  readonly used: number;
-}
-
 /** What anything costs besides its texts: its ID, its dates and its switches. */
 const BASE_BYTES = 100;
 
@@ -35,7 +30,7 @@ export const bytesOf = (...texts: readonly unknown[]): number =>
 
 /** Reads how many bytes of a quota are in use. One round trip. */
 export const loadQuotaUse = async (table: Table, realm: string, kind: QuotaKind): Promise<number> =>
-  (await table.get<QuotaUse>(key('quota', { realm, kind })))?.used ?? 0;
+  (await table.get('quota', { realm, kind }))?.used ?? 0;
 
 /**
  * Decides whether the organization has room for so many bytes more; fewer are always allowed. `used` is what

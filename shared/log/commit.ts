@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { key } from '../table/keys.ts';
 import { isThrottled, type Outcome } from '../table/outcome.ts';
 import type { Item, Write } from '../table/write.ts';
 import { allocate, backoff, fill, type Log, type Numbers, release } from './log.ts';
 import { slotWrites } from './pack.ts';
-import type { Entry, Slot } from './slot.ts';
+import type { Entry } from './slot.ts';
 
 /** What a decision changes: the writes, and what the log tells of them, in order, one number for each entry. */
 export interface Change<T> {
@@ -175,7 +174,7 @@ async function tryOnce(log: Log, numbers: Numbers, writes: readonly Write[]): Pr
 async function abandon(log: Log, numbers: Numbers, mark: string): Promise<boolean> {
   if (await release(log, numbers)) return false;
   const top = numbers.at(-1) as number;
-  const slot = await log.table.get<Slot>(key('slot', { realm: log.realm, seq: top }));
+  const slot = await log.table.get('slot', { realm: log.realm, seq: top });
   if (slot?.commit === mark) return true;
   // Our own tombstone, whose reply got lost: it stands for all of them.
   if (slot?.kind === 'tombstone' && slot.width === numbers.length) return false;

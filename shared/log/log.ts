@@ -27,6 +27,12 @@ export interface Counter {
   readonly messages?: number;
 }
 
+declare module '../table/keys.ts' {
+  interface ItemTypes {
+    counter: Counter;
+  }
+}
+
 /** Numbers of the log that were taken in one step, so that they stand side by side, in order. */
 export interface Numbers extends ReadonlyArray<number> {
   /** Nobody had taken a number for so long before the first of these that no writer below it is still alive. */
@@ -45,13 +51,13 @@ const SILENCE = 12 * 3600 * 1000;
  */
 export async function allocate(log: Log, count: number, messages = 0): Promise<Numbers> {
   const at = log.now();
-  const counter = (await log.table.update(key('counter', { realm: log.realm }), {
+  const { seq, before = at } = await log.table.update(key('counter', { realm: log.realm }), {
     add: { seq: count, ...(messages > 0 && { messages }) },
     set: { at },
     setFrom: { before: { attribute: 'at', missing: at } },
-  })) as unknown as Required<Counter>;
-  const numbers = Array.from({ length: count }, (_, i) => counter.seq - count + 1 + i);
-  return at - counter.before < SILENCE ? numbers : afterSilence(numbers);
+  });
+  const numbers = Array.from({ length: count }, (_, i) => seq - count + 1 + i);
+  return at - before < SILENCE ? numbers : afterSilence(numbers);
 }
 
 const afterSilence = (numbers: readonly number[]): Numbers =>

@@ -1,25 +1,3 @@
-/**
- * Reading the log (DESIGN 5, rules 2 and 3). Why what is delivered is exactly what was committed, in order:
- *
- * - A slot is written once, under the condition that it is empty. Every transaction of a writer has a slot at the
- *   highest of the writer's numbers and stands for the numbers below. So whoever fills that slot first, writer or
- *   reader, decides for the whole block, and nothing that a reader has passed can change any more.
- * - A reader passes a number only when its slot is read or when it is filled. Holes are filled from the top: the
- *   slot on which a block depends is decided before anything below it is. A try that is still under way, a repeated
- *   one, or one whose reply was lost then finds the slot taken. No clock is trusted in this: the grace only spares
- *   living writers the trouble of new numbers. So it runs from when the reader first saw the hole, not by the clock of
- *   some writer: on a slow store a slot may be seen long after its writer noted the time.
- * - A query may show one slot of a transaction before another. That looks like a hole, and ends the run.
- * - What a query shows of the log can be ahead of the rest of its transaction. So an entry is passed only when the
- *   reader has known of it for `SETTLE`, if telling it or what comes after it takes other items of its transaction
- *   (`dependsOnItems`): that DynamoDB applies a transaction within this time of showing a part of it is the one
- *   assumption about time made here.
- * - Slots with events are deleted after `KEPT`, in no order. A hole below a slot of that age is passed unfilled:
- *   DynamoDB takes no request whose signature is older than minutes, so no writer of that time can still be alive. So is
- *   one below the first slot after a long silence, which says so itself: by a later deletion a hole gets a young slot
- *   behind it only where nobody had written for at least a day.
- */
-import { padded, partition } from '../table/keys.ts';
 import { fill, type Log } from './log.ts';
 import { dependsOnItems, entriesOf, KEPT, type ReadEntry, type Slot } from './slot.ts';
 
@@ -68,11 +46,11 @@ export interface Run {
  * has stayed is filled on the spot and the run goes on behind it.
  */
 export async function readRun(log: Log, cursor: number, sights: Sights, limit = LOOK): Promise<Run> {
-  const { items, more } = await log.table.page<Slot>({
-    pk: partition('slot', { realm: log.realm }),
-    from: padded(cursor + 1),
-    limit,
-  });
+  const { items, more } = await log.table.page(
+    'slot',
+    { realm: log.realm },
+    { from: { seq: cursor + 1 }, limit },
+  );
   const now = log.now();
   noteSights(items, sights, now);
   const run = await follow(log, items, cursor, sights, settled(sights, now));
@@ -81,12 +59,11 @@ export async function readRun(log: Log, cursor: number, sights: Sights, limit = 
 
 /** A cheap look for whether anything is written after `cursor`: half a read unit, and it may be told late. */
 export async function isAnythingAfter(log: Log, cursor: number): Promise<boolean> {
-  const { items } = await log.table.page({
-    pk: partition('slot', { realm: log.realm }),
-    from: padded(cursor + 1),
-    limit: 1,
-    eventually: true,
-  });
+  const { items } = await log.table.page(
+    'slot',
+    { realm: log.realm },
+    { from: { seq: cursor + 1 }, limit: 1, eventually: true },
+  );
   return items.length > 0;
 }
 

@@ -152,6 +152,12 @@ export type Tombstone = Written & {
 
 export type Slot = EventSlot | MessageSlot | Tombstone;
 
+declare module '../table/keys.ts' {
+  interface ItemTypes {
+    slot: Slot;
+  }
+}
+
 type StoredEvent = Omit<EventEntry, 'kind'>;
 
 /** One entry as readers get it: with its own number and the time of its commit. */

@@ -1,4 +1,4 @@
-import { key, padded, partition } from '../table/keys.ts';
+import { key } from '../table/keys.ts';
 import { isRefused } from '../table/outcome.ts';
 import type { Log } from './log.ts';
 import { follow, SETTLE, WHOLE } from './run.ts';
@@ -47,11 +47,11 @@ interface Walk {
 
 /** Walks from the solid floor to the end, and moves the floor there if that is worth it. */
 async function walk(log: Log): Promise<Walk> {
-  const floorKey = key('solid', { realm: log.realm });
-  const pk = partition('slot', { realm: log.realm });
+  const floorKey = key('solid', log);
+  const { realm } = log;
   const [stored, tail] = await Promise.all([
-    log.table.get<{ seq: number }>(floorKey),
-    log.table.page<Slot>({ pk, descending: true, limit: TAIL }),
+    log.table.get(floorKey),
+    log.table.page('slot', { realm }, { descending: true, limit: TAIL }),
   ]);
   const floor = stored?.seq ?? 0;
   const lowest = tail.items.at(-1);
@@ -62,7 +62,7 @@ async function walk(log: Log): Promise<Walk> {
   } else {
     for (let more = true; more; ) {
       const before = found.seq;
-      const page = await log.table.page<Slot>({ pk, from: padded(before + 1), limit: 1_000 });
+      const page = await log.table.page('slot', { realm }, { from: { seq: before + 1 }, limit: 1_000 });
       found = await step(log, page.items, found);
       more = page.more && found.seq > before;
     }

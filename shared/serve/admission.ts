@@ -8,7 +8,6 @@ import { retryOnConflict } from '../log/retry-on-conflict.ts';
 import { isMilestone, keepSolid } from '../log/solid.ts';
 import { isAdministrator, isGuest, isOwner } from '../model/permission/permission.ts';
 import { accessCaller, type Caller } from '../model/user/caller.ts';
-import type { Account } from '../model/user/user.ts';
 import { type Credentials, isKeyOf } from './credentials.ts';
 import type { Incoming } from './incoming.ts';
 import type { HandlerSpec, Request, UnverifiedRequest } from './request.ts';
@@ -26,7 +25,7 @@ type Spec = Steps & Pick<HandlerSpec<unknown, unknown, unknown, object>, 'parse'
 /** What an endpoint says of those who may call it. */
 type Admitted = Pick<Endpoint, 'who' | 'webhookBots' | 'weight'>;
 
-type AccountKey = Extract<LookupKey, { readonly kind: 'account' }>;
+type AccountKey = LookupKey<'account'>;
 
 /** The bot type that may do nothing but send. */
 const INCOMING_WEBHOOK = 2;
@@ -123,8 +122,7 @@ function rememberedAs(
   return guess && isAccepted(guess, account, credentials) ? guess : undefined;
 }
 
-const userOf = (resolved: Resolved, account: AccountKey): number =>
-  (resolved.follow<Account>(account) as Account).userId;
+const userOf = (resolved: Resolved, account: AccountKey): number => resolved.existing(account).userId;
 
 /** What was found for a caller whose key is the account's, or the refusal. */
 function accepted(resolved: Resolved | undefined, account: AccountKey, credentials: Credentials): Resolved {
@@ -180,8 +178,8 @@ async function parse(
   }
 }
 
-const isAccepted = (resolved: Resolved, account: LookupKey, credentials: Credentials): boolean =>
-  isKeyOf(resolved.follow<Account>(account), credentials.keyDigest);
+const isAccepted = (resolved: Resolved, account: AccountKey, credentials: Credentials): boolean =>
+  isKeyOf(resolved.follow(account), credentials.keyDigest);
 
 /** The reads of a request under way, and the numbers that are reserved for it. */
 interface Started {
@@ -202,7 +200,7 @@ function start(
   account: AccountKey,
   counter: RequestCounter,
 ): Started {
-  const { userId, ownerId } = resolved.follow<Account>(account) as Account;
+  const { userId, ownerId } = resolved.existing(account);
   const log: Log = {
     table: outside.table,
     realm: resolved.realm,

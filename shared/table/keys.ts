@@ -105,12 +105,54 @@ export const itemKinds = {
 
 type ItemKinds = typeof itemKinds;
 export type ItemName = keyof ItemKinds;
-export interface Key {
+
+/**
+ * What the items of each kind are. Here are those that hold little more than an id. The table stands below the nouns and
+ * cannot import them, so each noun adds its own:
+ *
+ *     declare module '../../table/keys.ts' {
+ *       interface ItemTypes {
+ *         user: User;
+ *       }
+ *     }
+ *
+ * A second type for a kind does not compile, nor does a kind without one (`test/table/item-types.test.ts`).
+ */
+export interface ItemTypes {
+  host: { readonly realm: string };
+  fullName: { readonly users?: ReadonlySet<number> };
+  channelName: { readonly channelId: number };
+  groupName: { readonly groupId: number };
+  folderName: { readonly folderId: number };
+  mailAddress: { readonly token: string };
+  solid: { readonly seq: number };
+  quota: { readonly used: number };
+  /** `version` grows with whatever may come to be done there: taking it off the list is held to what was seen. */
+  pushRealm: { readonly realm: string; readonly version: number };
+  graphVersion: { readonly version: number };
+  subscriber: { readonly userId: number };
+  participant: { readonly userId: number };
+  settings: Readonly<Record<string, unknown>>;
+  notice: { readonly at: number };
+  pushed: { readonly ids?: ReadonlySet<number> };
+  callState: { readonly expires: number };
+  requests: { readonly requests: number };
+}
+
+/** What an item of this kind is. */
+export type ItemOf<N extends ItemName> = ItemTypes[N & keyof ItemTypes];
+
+declare const kindOfKey: unique symbol;
+
+/** The key of an item. Its kind is known to the compiler only, for the type of what is read with it. */
+export interface Key<N extends ItemName = ItemName> {
   readonly pk: string;
   readonly sk: string;
+  readonly [kindOfKey]?: N;
 }
-type KeyFields<N extends ItemName> = Flatten<Fields<ItemKinds[N]['pk']> & Fields<ItemKinds[N]['sk']>>;
-type PkFields<N extends ItemName> = Flatten<Fields<ItemKinds[N]['pk']>>;
+export type KeyFields<N extends ItemName> = Flatten<Fields<ItemKinds[N]['pk']> & Fields<ItemKinds[N]['sk']>>;
+export type PartitionFields<N extends ItemName> = Flatten<Fields<ItemKinds[N]['pk']>>;
+export type SortFields<N extends ItemName> = Flatten<Fields<ItemKinds[N]['sk']>>;
 type Flatten<T> = { [K in keyof T]: T[K] };
 
 /** Digits of a padded number: 12 are enough for a billion numbers a day for two years, and short. */
@@ -138,10 +180,14 @@ function fill(template: string, fields: Readonly<Record<string, unknown>>): stri
 }
 
 /** The key of one item. */
-export function key<N extends ItemName>(name: N, fields: KeyFields<N>): Key {
+export function key<N extends ItemName>(name: N, fields: KeyFields<N>): Key<N> {
   const kind = itemKinds[name];
   return { pk: fill(kind.pk, fields as never), sk: fill(kind.sk, fields as never) };
 }
+
+/** The sort key of one item, for the ends of a range. */
+export const sortKey = <N extends ItemName>(name: N, fields: SortFields<N>): string =>
+  fill(itemKinds[name].sk, fields as never);
 
 /** Tells of a key whether it is that of an item of this kind. */
 export function isOf(name: ItemName): (key: Key) => boolean {
@@ -153,14 +199,14 @@ export function isOf(name: ItemName): (key: Key) => boolean {
 }
 
 /** The partition in which all items of a kind with these fields stand. */
-export const partition = <N extends ItemName>(name: N, fields: PkFields<N>): string =>
+export const partition = <N extends ItemName>(name: N, fields: PartitionFields<N>): string =>
   fill(itemKinds[name].pk, fields as never);
 
 /**
  * The beginning of the sort keys of a kind: as many leading fields as are given, then a separator.
  * `sortPrefix('userTopic', { channelId: 3 })` is the text with which the sort keys of channel 3 begin.
  */
-export function sortPrefix(name: ItemName, fields: Readonly<Record<string, string | number>> = {}): string {
+export function sortPrefix(name: ItemName, fields: object = {}): string {
   const parts = itemKinds[name].sk.split('/');
   const open = parts.findIndex((part) => {
     const field = /^\{(\w+)/.exec(part)?.[1];
@@ -168,7 +214,7 @@ export function sortPrefix(name: ItemName, fields: Readonly<Record<string, strin
   });
   if (open < 0) throw new RangeError(`nothing is left open in the sort key of '${name}'`);
   const fixed = parts.slice(0, open);
-  return fixed.length === 0 ? '' : `${fill(fixed.join('/'), fields)}/`;
+  return fixed.length === 0 ? '' : `${fill(fixed.join('/'), fields as never)}/`;
 }
 
 /**

@@ -16,6 +16,12 @@ export interface Migration {
   readonly after?: string;
 }
 
+declare module './keys.ts' {
+  interface ItemTypes {
+    schema: Migration;
+  }
+}
+
 /** What a migration works with. `now` and `wait` are in milliseconds. */
 interface Store {
   readonly table: Table;
@@ -48,7 +54,7 @@ export async function migrate(
   const version = newestOf(versions);
   if (versions.writes < version) throw new Error(`version ${version} of ${versions.kind} is not written yet`);
   const at = key('schema', { realm, kind: versions.kind });
-  const noted = await table.get<Migration>(at);
+  const noted = await table.get(at);
   if (noted !== undefined && noted.version > version) {
     throw new Error(`a later release has brought ${versions.kind} to version ${noted.version}`);
   }
@@ -70,12 +76,7 @@ async function step(
   { version, changed, after }: Migration,
 ): Promise<Migration> {
   const pk = partition(versions.kind, { realm } as never);
-  const { items, more } = await table.page<Item & Key>({
-    pk,
-    ...(after !== undefined && { from: after }),
-    limit: STEP,
-    asStored: true,
-  });
+  const { items, more } = await table.storedPage({ pk, from: after, limit: STEP });
   const older = items.filter(isOf(versions.kind));
   let count = 0;
   for (let start = 0; start < older.length; start += SIDE_BY_SIDE) {
@@ -113,7 +114,7 @@ async function bringUp(table: Table, versions: Versions, stored: Item & Key): Pr
     } catch (error) {
       if (!isRefused(error)) throw error;
     }
-    item = (await table.page<Item & Key>({ pk, from: sk, to: sk, asStored: true })).items[0];
+    item = (await table.storedPage({ pk, from: sk, to: sk })).items[0];
   }
   return false;
 }

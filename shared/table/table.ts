@@ -17,29 +17,84 @@ import {
   placeholdersOf,
   updateExpression,
 } from './condition.ts';
+import type { IndexEntry } from './index-projection.ts';
 import { ItemVersions } from './item-versions.ts';
-import type { indexes, Key } from './keys.ts';
+import {
+  type ItemName,
+  type ItemOf,
+  type indexes,
+  type Key,
+  type KeyFields,
+  key,
+  type PartitionFields,
+  partition,
+  type SortFields,
+  sortKey,
+  sortPrefix,
+} from './keys.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { type Item, transactElement, type Write } from './write.ts';
 
 /** Sends one command of the document client. Tests put faults, delays and counters in its place. */
 export type Send = (command: object) => Promise<unknown>;
 
-export interface Query {
-  readonly pk: string;
-  /** Only sort keys that begin so. */
+type Index = (typeof indexes)[keyof typeof indexes];
+
+/** Which items of a list are read, and how. */
+export interface Range<N extends ItemName> {
+  /** Only items at or above, at or below. */
+  readonly from?: SortFields<N>;
+  readonly to?: SortFields<N>;
+  /** Only sort keys that begin so. Without it, those that begin as the given fields say. */
   readonly prefix?: string;
-  /** Only sort keys at or above, at or below. */
-  readonly from?: string;
-  readonly to?: string;
-  readonly index?: (typeof indexes)[keyof typeof indexes];
   /** Newest (largest) first. */
   readonly descending?: boolean;
   readonly limit?: number;
-  /** Base-table queries are consistent unless said otherwise; an index cannot be. */
+  /** Lists are consistent unless said otherwise; an index cannot be. */
   readonly eventually?: boolean;
-  /** Items in the versions that they have. */
+}
+
+/** The fields of a list: those of the partition, and as many leading ones of the sort key as the items have in common. */
+type ListFields<N extends ItemName> = PartitionFields<N> & Partial<SortFields<N>>;
+
+/** A page of a list; `more` tells that there may be other items behind it. */
+export interface Page<T> {
+  readonly items: T[];
+  readonly more: boolean;
+}
+
+/** A query in the words of DynamoDB. */
+interface Query {
+  readonly pk: string;
+  readonly prefix?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly index?: Index;
+  readonly descending?: boolean;
+  readonly limit?: number;
+  readonly eventually?: boolean;
   readonly asStored?: boolean;
+}
+
+/** Several kinds are read together where they share a partition, which is then read whole. */
+function queryOf<N extends ItemName>(
+  kind: N | readonly N[],
+  fields: ListFields<N>,
+  { from, to, ...range }: Range<N>,
+): Query {
+  const [first, ...others] = [kind].flat() as [N, ...N[]];
+  const prefix = range.prefix ?? (others.length > 0 ? '' : sortPrefix(first, fields));
+  return {
+    ...range,
+    pk: partition(first, fields),
+    ...(from === undefined && to === undefined
+      ? { prefix }
+      : {
+          // A range that is open at one end ends with the kind.
+          from: from === undefined ? prefix || undefined : sortKey(first, from),
+          to: to === undefined ? (prefix && `${prefix}\uffff`) || undefined : sortKey(first, to),
+        }),
+  };
 }
 
 /** Most keys that one `BatchGetItem` takes: a limit of DynamoDB. */
@@ -73,21 +128,24 @@ export class Table {
     this.#versions = versions;
   }
 
-  /** The item with this key, or undefined. A consistent read. */
-  get<T = Item>(key: Key): Promise<T | undefined> {
-    const id = JSON.stringify([key.pk, key.sk]);
+  /** The item of this kind with these fields in its key, or the one with this key; undefined if there is none. */
+  get<N extends ItemName>(kind: N, fields: KeyFields<N>): Promise<ItemOf<N> | undefined>;
+  get<N extends ItemName>(key: Key<N>): Promise<ItemOf<N> | undefined>;
+  get(at: ItemName | Key, fields?: object): Promise<unknown> {
+    const { pk, sk } = typeof at === 'string' ? key(at, fields as never) : at;
+    const id = JSON.stringify([pk, sk]);
     const same = this.#waiting.get(id);
-    if (same) return same.done.promise as Promise<T | undefined>;
+    if (same) return same.done.promise;
     if (this.#waiting.size === 0) setImmediate(() => this.#flush());
     const done = Promise.withResolvers<Item | undefined>();
-    this.#waiting.set(id, { key, done });
-    return done.promise as Promise<T | undefined>;
+    this.#waiting.set(id, { key: { pk, sk }, done });
+    return done.promise;
   }
 
   /** The items with these keys that exist, in no order. */
-  async getMany<T = Item>(keys: readonly Key[]): Promise<T[]> {
-    const items = await Promise.all(keys.map((key) => this.get<T>(key)));
-    return items.filter((item) => item !== undefined) as T[];
+  async getMany<N extends ItemName>(keys: readonly Key<N>[]): Promise<ItemOf<N>[]> {
+    const items = await Promise.all(keys.map((key) => this.get(key)));
+    return items.filter((item) => item !== undefined);
   }
 
   #flush(): void {
@@ -105,7 +163,7 @@ export class Table {
       for (let round = 0; left.size > 0; round++) {
         if (round === ROUNDS) throw unprocessed();
         if (round > 0) await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** round));
-        const Keys = [...left.values()].map(({ key }) => ({ pk: key.pk, sk: key.sk }));
+        const Keys = [...left.values()].map(({ key }) => key);
         const answer = (await this.#send(
           new BatchGetCommand({ RequestItems: { [this.#name]: { Keys, ConsistentRead: true } } }),
         )) as BatchGetCommandOutput;
@@ -128,27 +186,52 @@ export class Table {
     }
   }
 
-  /** One page of a query: at most 1 MB or `limit` items; `more` tells that there may be others behind it. */
-  async page<T = Item>(query: Query): Promise<{ readonly items: T[]; readonly more: boolean }> {
-    const { items, last } = await this.#page<T>(query, undefined);
+  /** One page of a list of items of one kind: at most 1 MB or `limit` items. */
+  async page<N extends ItemName>(
+    kind: N | readonly N[],
+    fields: ListFields<N>,
+    range: Range<N> = {},
+  ): Promise<Page<ItemOf<N>>> {
+    const { items, last } = await this.#page<ItemOf<N>>(queryOf(kind, fields, range));
     return { items, more: last !== undefined };
   }
 
-  /** All items of a query, page after page, up to `limit` if one is given. */
-  async all<T = Item>(query: Query): Promise<T[]> {
-    const items: T[] = [];
+  /** All items of a list, page after page, up to `limit` if one is given. */
+  async all<N extends ItemName>(
+    kind: N | readonly N[],
+    fields: ListFields<N>,
+    range: Range<N> = {},
+  ): Promise<ItemOf<N>[]> {
+    const query = queryOf(kind, fields, range);
+    const items: ItemOf<N>[] = [];
     let last: QueryCommandInput['ExclusiveStartKey'];
     do {
-      const page = await this.#page<T>(query, last);
+      const page = await this.#page<ItemOf<N>>(query, last);
       items.push(...page.items);
       last = page.last;
     } while (last !== undefined && (query.limit === undefined || items.length < query.limit));
     return query.limit === undefined ? items : items.slice(0, query.limit);
   }
 
+  /** One page of what an index carries of messages: those with `pk` as their key in it, in id order. */
+  async indexPage(index: Index, pk: string, range: Range<'slot'>): Promise<Page<IndexEntry>> {
+    const { items, last } = await this.#page<IndexEntry>({
+      ...queryOf('slot', { realm: '' }, range),
+      index,
+      pk,
+    });
+    return { items, more: last !== undefined };
+  }
+
+  /** One page of a partition, with items of whichever kinds in the versions that they have. */
+  async storedPage(query: Pick<Query, 'pk' | 'prefix' | 'from' | 'to' | 'limit'>): Promise<Page<Item & Key>> {
+    const { items, last } = await this.#page<Item & Key>({ ...query, asStored: true });
+    return { items, more: last !== undefined };
+  }
+
   async #page<T>(
     query: Query,
-    start: QueryCommandInput['ExclusiveStartKey'],
+    start?: QueryCommandInput['ExclusiveStartKey'],
   ): Promise<{ items: T[]; last: typeof start }> {
     const at = new Placeholders();
     const pk = at.name(query.index?.pk ?? 'pk');
@@ -184,7 +267,7 @@ export class Table {
   }
 
   /** Changes one item at once, outside a transaction, and tells its attributes after the change. */
-  async update(key: Key, change: Changes, when?: Condition): Promise<Item> {
+  async update<N extends ItemName>(key: Key<N>, change: Changes, when?: Condition): Promise<ItemOf<N>> {
     const at = new Placeholders();
     const condition = conditionText(when, at);
     await moment();
@@ -198,7 +281,7 @@ export class Table {
         ReturnValues: 'ALL_NEW',
       }),
     )) as UpdateCommandOutput;
-    return this.#versions.lifted(answer.Attributes ?? {});
+    return this.#versions.lifted(answer.Attributes ?? {}) as ItemOf<N>;
   }
 
   /** Puts one item outside a transaction. Throws `ConditionalCheckFailedException` when refused. */

@@ -101,7 +101,7 @@ const emoji = ({ realm, ...rest }: TestRealm, count: number): Promise<void> =>
 /** So many queues, first the admin's, as of clients that wait for everything. */
 async function queues(given: TestRealm, count: number): Promise<void> {
   const { realm, outside, people } = given;
-  const start = (await outside.table.get<{ seq: number }>(key('counter', { realm })))?.seq ?? 0;
+  const start = (await outside.table.get('counter', { realm }))?.seq ?? 0;
   const listening = { narrow: [], allPublicChannels: false, applyMarkdown: true, clientGravatar: true };
   await putAll(
     given,

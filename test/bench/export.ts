@@ -12,13 +12,7 @@ import { startDynamoStore } from '../../infra/local/dynamo-store.ts';
 import { type Inspection, inspectExport } from '../../infra/local/export-archive.ts';
 import { startSqsS3Store } from '../../infra/local/sqs-s3-store.ts';
 import { s3Objects } from '../../shared/adapters/objects.ts';
-import {
-  archiveKey,
-  EXPORTS,
-  type ExportJob,
-  exportKey,
-  type RealmExport,
-} from '../../shared/domain/export/realm-export.ts';
+import { archiveKey, EXPORTS, type ExportJob, exportKey } from '../../shared/domain/export/realm-export.ts';
 import { exportWorker } from '../../shared/endpoints/export.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { tableDefinition } from '../../shared/table/schema.ts';
@@ -174,7 +168,7 @@ async function readArchive(
   { realm, token }: ExportJob,
 ): Promise<Inspection & { readonly bytes: number }> {
   const { table } = makeOutside(environment);
-  const { state } = (await table.get<RealmExport>(exportKey(realm, token))) ?? {};
+  const { state } = (await table.get(exportKey(realm, token))) ?? {};
   if (state !== 'succeeded') throw new Error(`The export is not done, but ${state}.`);
   const link = await s3Objects(environment).link(EXPORTS, archiveKey(realm, token), 600, 'export.tar.gz');
   const { body } = await fetch(link);

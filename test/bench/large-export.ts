@@ -2,11 +2,8 @@ import { doRequestExport } from '../../shared/domain/export/export-request.ts';
 import type { ExportJob } from '../../shared/domain/export/realm-export.ts';
 import { planDemo } from '../../shared/domain/organization/demo.ts';
 import { commit } from '../../shared/log/commit.ts';
-import type { Realm } from '../../shared/model/realm/realm.ts';
-import type { User } from '../../shared/model/user/user.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { documentClient } from '../../shared/table/client.ts';
-import { key } from '../../shared/table/keys.ts';
 import { givenHistory } from '../support/long-history.ts';
 
 const WORDS =
@@ -47,8 +44,8 @@ export async function givenLargeExport(
   );
 
   const [stored, user] = await Promise.all([
-    outside.table.get<Realm>(key('realm', { realm })),
-    outside.table.get<User>(key('user', { realm, userId: owner.userId })),
+    outside.table.get('realm', { realm }),
+    outside.table.get('user', { realm, userId: owner.userId }),
   ]);
   if (!stored || !user) throw new Error('there is no realm');
   const token = outside.uuid();

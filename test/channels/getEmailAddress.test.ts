@@ -82,10 +82,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     const realm = mailing(await newRealm());
     const { member } = realm.people;
     const { general } = realm.channels;
-    const stored = await realm.outside.table.get<{ noticeBotId: number }>({
-      pk: `${realm.realm}/realm`,
-      sk: 'realm',
-    });
+    const stored = await realm.outside.table.get('realm', { realm: realm.realm });
     const address = await addressOf(realm, member, general);
     expect(await addressOf(realm, member, general, stored?.noticeBotId)).toBe(address);
   });

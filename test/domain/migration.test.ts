@@ -4,7 +4,7 @@ import { handler as list } from '../../functions/messages/list.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as edit } from '../../functions/messages/update.ts';
 import { handler as update } from '../../functions/realm/update.ts';
-import { defaultRealmSettings, type Realm } from '../../shared/model/realm/realm.ts';
+import { defaultRealmSettings } from '../../shared/model/realm/realm.ts';
 import { versions as known } from '../../shared/model/realm/versions.ts';
 import { documentClient } from '../../shared/table/client.ts';
 import { ItemVersions, type Versions } from '../../shared/table/item-versions.ts';
@@ -30,10 +30,10 @@ const older = new Table(TABLE, store);
 const newer = new Table(TABLE, store, new ItemVersions([statuses]));
 
 const newId = (): string => `m${randomUUID()}`;
-const statusOf = (realm: string, userId: number): Key => key('userStatus', { realm, userId });
+const statusOf = (realm: string, userId: number): Key<'userStatus'> => key('userStatus', { realm, userId });
 
-const allStored = (realm: string): Promise<(Item & Key)[]> =>
-  older.all({ pk: partition('userStatus', { realm }), asStored: true });
+const allStored = async (realm: string): Promise<(Item & Key)[]> =>
+  (await older.storedPage({ pk: partition('userStatus', { realm }) })).items;
 
 /** Writes statuses as the older release did, of so many people. */
 async function givenStatuses(realm: string, count: number): Promise<void> {
@@ -242,12 +242,7 @@ describe('the migration of organizations', () => {
     });
     expect(raced).toBe(true);
     expect(result).toEqual({ version: 2, isComplete: true, changed: 0 });
-    const { items } = await older.page<Item & Realm>({
-      pk: place.pk,
-      to: place.sk,
-      asStored: true,
-      from: place.sk,
-    });
+    const { items } = await older.storedPage({ pk: place.pk, from: place.sk, to: place.sk });
     expect(items[0]).toMatchObject({ name: 'Ants' });
     expect(items[0]?.settings).toEqual({ ...defaultRealmSettings, ...settings, presence_disabled: true });
   });
@@ -298,10 +293,7 @@ describe('the migration of messages', () => {
     const asked = { anchor: 'newest', num_before: 10, num_after: 0, apply_markdown: false };
     const { body } = await release.call(list, member, {}, { query: asked });
     expect(body.messages.map(({ content }: { content: string }) => content)).toEqual(['two', 'one', 'one']);
-    const stored = await older.all<Item & Key>({
-      pk: partition('slot', { realm: realm.realm }),
-      asStored: true,
-    });
+    const { items: stored } = await older.storedPage({ pk: partition('slot', { realm: realm.realm }) });
     const found = stored.filter(({ kind }) => kind === 'message');
     expect(found.map(({ seq }) => seq)).toContain(second.body.id);
     expect(found).toHaveLength(3);

@@ -5,11 +5,10 @@ import { handler as leave } from '../../functions/subscriptions/remove.ts';
 import { loadUnread, type Unread } from '../../shared/domain/flags/unread.ts';
 import { unreadObject } from '../../shared/domain/flags/unread-object.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
-import type { Subscription } from '../../shared/model/channel/channel.ts';
 import { loadReadStates } from '../../shared/model/message/read-state.ts';
 import { visibility } from '../../shared/model/message/visibility.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
-import { key, partition } from '../../shared/table/keys.ts';
+import { partition } from '../../shared/table/keys.ts';
 import { givenChannel, givenMutedChannel, givenUser, givenUserTopic } from '../support/given.ts';
 import { move, say } from '../support/message-update.ts';
 import { flagged, flagsFor, givenMessages, idsIn, sent } from '../support/messages.ts';
@@ -28,8 +27,7 @@ const floorOf = async (
   { outside, realm }: TestRealm,
   { userId }: Person,
   channelId: number,
-): Promise<number> =>
-  (await outside.table.get<Subscription>(key('subscription', { realm, userId, channelId })))?.readFloor ?? 0;
+): Promise<number> => (await outside.table.get('subscription', { realm, userId, channelId }))?.readFloor ?? 0;
 
 describe('unread_msgs', () => {
   it('by topics, pairs and groups', async () => {

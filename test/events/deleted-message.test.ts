@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as getMessage } from '../../functions/messages/get.ts';
-import { KEPT, type Slot } from '../../shared/log/slot.ts';
-import { key } from '../../shared/table/keys.ts';
+import { KEPT } from '../../shared/log/slot.ts';
 import { type Client, type Event, givenClient, sendTo } from '../support/event-queue.ts';
 import { exported } from '../support/export-request.ts';
 import { givenChannel } from '../support/given.ts';
@@ -135,7 +134,7 @@ describe('a message that was deleted before a client heard of it', () => {
   it('is kept only while a queue may be behind it', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
-    const stored = (seq: number) => realm.outside.table.get<Slot>(key('slot', { realm: realm.realm, seq }));
+    const stored = (seq: number) => realm.outside.table.get('slot', { realm: realm.realm, seq });
     const [young, old] = [
       await sendTo(realm, admin, realm.channels.general, 'young'),
       await sendTo(realm, admin, realm.channels.general, 'old'),

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
 import { MAX_QUEUES } from '../../shared/domain/event/event-queue.ts';
-import { partition } from '../../shared/table/keys.ts';
 import { givenClient, refusedQueue } from '../support/event-queue.ts';
 import { mishaps } from '../support/faults.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
@@ -9,7 +8,7 @@ import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 const asked = { event_types: ['message'], fetch_event_types: ['message'] };
 
 const queuesOf = ({ outside, realm }: TestRealm, { userId }: Person) =>
-  outside.table.all({ pk: partition('queue', { realm, userId }) });
+  outside.table.all('queue', { realm, userId });
 
 /** A realm whose queues all want the same slot. */
 async function crowded(realm: TestRealm): Promise<TestRealm> {

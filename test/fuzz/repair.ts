@@ -3,10 +3,8 @@ import { handler as updateRealm } from '../../functions/realm/update.ts';
 import { handler as addSubscriptions } from '../../functions/subscriptions/add.ts';
 import { handler as reactivate } from '../../functions/users/reactivate.ts';
 import { handler as update } from '../../functions/users/update.ts';
-import type { Channel } from '../../shared/model/channel/channel.ts';
 import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
-import type { User } from '../../shared/model/user/user.ts';
-import { key, partition } from '../../shared/table/keys.ts';
+import { key } from '../../shared/table/keys.ts';
 import type { Person, TestRealm } from '../support/realm.ts';
 import type { Actor, Side } from './world.ts';
 
@@ -40,14 +38,14 @@ const PERMISSIVE = {
 /** Lets those who call go on: brings them back with their roles, and takes back settings that forbid everything. */
 export async function repair({ realm, keys }: Side, actors: readonly Actor[]): Promise<void> {
   const { table } = realm.outside;
-  const users = await table.all<User>({ pk: partition('user', { realm: realm.realm }) });
+  const users = await table.all('user', { realm: realm.realm });
   const owner = users.find((user) => user.role === roles.owner && user.isActive && keys.has(user.userId));
   if (owner === undefined) throw new Error('nobody is left who could repair anything');
   const as: Person = { ...owner, apiKey: keys.get(owner.userId) ?? '' };
   for (const { side, person, role } of actors) {
     if (side.realm !== realm) continue;
     const path = { user: person.userId };
-    const user = await table.get<User>(key('user', { realm: realm.realm, userId: person.userId }));
+    const user = await table.get('user', { realm: realm.realm, userId: person.userId });
     if (user === undefined) continue;
     if (!user.isActive) await realm.call(reactivate, as, {}, { path });
     if (user.role !== role && !user.isBot) await realm.call(update, as, { role }, { path });
@@ -62,7 +60,7 @@ export async function repair({ realm, keys }: Side, actors: readonly Actor[]): P
 async function reopen(realm: TestRealm, as: Person, principals: readonly number[]): Promise<void> {
   for (const channelId of Object.values(realm.channels)) {
     const at = key('channel', { realm: realm.realm, channelId });
-    const channel = await realm.outside.table.get<Channel>(at);
+    const channel = await realm.outside.table.get(at);
     if (channel === undefined) continue;
     const open = {
       is_archived: false,

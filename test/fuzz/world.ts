@@ -6,20 +6,14 @@ import { handler as register } from '../../functions/events/register.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as createField } from '../../functions/profileFields/create.ts';
 import { handler as createGroup } from '../../functions/userGroups/create.ts';
-import type { CustomEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { loadExports } from '../../shared/domain/export/realm-export.ts';
 import { loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
-import type { Slot } from '../../shared/log/slot.ts';
-import type { Channel } from '../../shared/model/channel/channel.ts';
-import type { Folder } from '../../shared/model/channel/folder.ts';
-import type { Group } from '../../shared/model/group/group.ts';
 import { type Role, roles } from '../../shared/model/permission/system-group.ts';
-import type { User } from '../../shared/model/user/user.ts';
-import { indexes, partition } from '../../shared/table/keys.ts';
+import { indexes } from '../../shared/table/keys.ts';
 import { type Provider, startProvider } from '../support/call-provider.ts';
 import { givenUser } from '../support/given.ts';
 import { picture } from '../support/pictures.ts';
@@ -168,35 +162,33 @@ async function fill(realm: TestRealm, label: string, mark: string): Promise<Pers
 export async function refresh(side: Side): Promise<void> {
   const { realm, hidden, queues, devices, consents } = side;
   const { table } = realm.outside;
-  const all = <T>(
-    name: 'user' | 'channel' | 'group' | 'folder' | 'emoji' | 'slot',
-    limit = 60,
-  ): Promise<T[]> => table.all<T>({ pk: partition(name, { realm: realm.realm }), descending: true, limit });
+  const at = { realm: realm.realm };
+  const some = { descending: true, limit: 60 };
   const [users, channels, groups, folders, emoji, here, slots, fields, exports] = await Promise.all([
-    all<User>('user', 1_000),
-    all<Channel>('channel'),
-    all<Group>('group'),
-    all<Folder | object>('folder'),
-    all<CustomEmoji>('emoji'),
+    table.all('user', at, { ...some, limit: 1_000 }),
+    table.all('channel', at, some),
+    table.all('group', at, some),
+    table.all('folder', at, some),
+    table.all('emoji', at, some),
     Promise.all(Object.values(realm.channels).map((channelId) => messagesOf(realm, channelId))),
-    all<Slot>('slot', 80),
+    table.all('slot', at, { ...some, limit: 80 }),
     loadProfileFields(table, realm.realm),
     loadExports(table, realm.realm),
   ]);
-  const messages: Entry[] = [...here.flat(), ...slots.filter((slot) => slot.kind === 'message')];
+  const messages = [...here.flat(), ...slots.filter((slot) => slot.kind === 'message')];
   // What is hidden stays so only as long as nobody happens to write it elsewhere.
   const topics = messages.flatMap(({ topic, channelId = 0 }) =>
     topic === undefined || hidden.channelIds.includes(channelId) ? [] : topic,
   );
   const people = Object.values(realm.people);
   const familiar = users.filter(({ userId }) => people.some((person) => person.userId === userId));
-  const some = [...familiar, ...familiar, ...users.slice(0, 10), ...users.slice(-10)];
-  const folderIds = folders.flatMap((folder) => ('folderId' in folder ? folder.folderId : []));
+  const shown = [...familiar, ...familiar, ...users.slice(0, 10), ...users.slice(-10)];
+  const folderIds = folders.map(({ folderId }) => folderId);
   const pools: Pools = {
-    userId: [...some.map(({ userId }) => userId), ...hidden.hermits.map(({ userId }) => userId)],
+    userId: [...shown.map(({ userId }) => userId), ...hidden.hermits.map(({ userId }) => userId)],
     botId: users.filter(({ isBot }) => isBot).map(({ userId }) => userId),
-    email: some.map(({ email }) => email),
-    fullName: some.map(({ fullName }) => fullName),
+    email: shown.map(({ email }) => email),
+    fullName: shown.map(({ fullName }) => fullName),
     channelId: [
       ...Object.values(realm.channels),
       ...channels.slice(0, 15).map(({ channelId }) => channelId),
@@ -234,14 +226,9 @@ export const poolsOf = ({ side, person }: Actor): Pools => ({
   smiledId: side.smiles.get(person.userId)?.slice(-3) ?? [],
 });
 
-/** What of a message is in the index: its number is its sort key. */
-type Entry = Pick<Slot, 'sk'> & { readonly topic?: string; readonly channelId?: number };
-
 /** The newest messages of a channel. */
-const messagesOf = ({ realm, outside }: TestRealm, channelId: number): Promise<Entry[]> =>
-  outside.table.all<Entry>({
-    index: indexes.channel,
-    pk: indexes.channel.key(realm, channelId),
-    descending: true,
-    limit: 25,
-  });
+async function messagesOf({ realm, outside }: TestRealm, channelId: number) {
+  const pk = indexes.channel.key(realm, channelId);
+  const { items } = await outside.table.indexPage(indexes.channel, pk, { descending: true, limit: 25 });
+  return items.map(({ sk, topic }) => ({ sk, topic, channelId }));
+}

@@ -84,7 +84,7 @@ describe.concurrent.each([
     };
     await table.put(key, item);
     expect(await table.get(key)).toEqual({ ...key, ...item });
-    expect(await table.all({ pk: key.pk })).toEqual([{ ...key, ...item }]);
+    expect((await table.storedPage({ pk: key.pk })).items).toEqual([{ ...key, ...item }]);
     const changed = await table.update(key, { add: { number: 0.5, numbers: new Set([2]) } });
     expect(changed).toMatchObject({ number: -12, numbers: new Set([1, 2, 3]) });
   });

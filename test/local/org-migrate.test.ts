@@ -13,7 +13,7 @@ test('npm run org -- migrate brings every organization to the newest versions, a
     const { realm } = await createOrganization(outside, { host: undefined, ...organization });
     const at = key('realm', { realm });
     await table.update(at, { set: { settings: { presence_disabled: true } }, remove: ['v'] });
-    return async () => (await table.page({ pk: at.pk, from: at.sk, to: at.sk, asStored: true })).items[0];
+    return async () => (await table.storedPage({ pk: at.pk, from: at.sk, to: at.sk })).items[0];
   };
   const stored = [await made({ name: 'Acme' }), await made({ name: 'Beta', host: 'beta.test' })];
   const migrate = async (...args: readonly string[]) => {

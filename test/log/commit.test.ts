@@ -11,10 +11,9 @@ import { newRealm, type TestRealm } from '../support/realm.ts';
 async function scene(plan: Parameters<typeof mishaps>[0] = {}) {
   const realm = await newRealm();
   const { log } = realm.container(mishaps(plan));
-  const counted = key('channelCount', { realm: realm.realm, channelId: realm.channels.general });
-  const applied = async (): Promise<number> =>
-    ((await realm.outside.table.get<{ applied?: number }>(counted))?.applied ?? 0) as number;
-  const count = { update: counted, change: { add: { applied: 1 } } };
+  const counted = key('quota', { realm: realm.realm, kind: 'applied' });
+  const applied = async (): Promise<number> => (await realm.outside.table.get(counted))?.used ?? 0;
+  const count = { update: counted, change: { add: { used: 1 } } };
   const say =
     (content: string) =>
     (numbers: readonly number[]): Change<number> => ({
@@ -151,7 +150,7 @@ describe('a refused commit', () => {
   it('leaves one tombstone where the reply to it got lost', async () => {
     const { log, counted, truth } = await scene({ put: [unheard] });
     const plan = () => ({
-      writes: [{ update: counted, change: { add: { applied: 1 } }, when: { equals: { applied: 99 } } }],
+      writes: [{ update: counted, change: { add: { used: 1 } }, when: { equals: { applied: 99 } } }],
       entries: entries(eventFor({ type: 'a' }), eventFor({ type: 'b' })),
       result: 0,
     });

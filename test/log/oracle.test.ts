@@ -217,11 +217,9 @@ async function play({ seed, ancient, writers }: Schedule): Promise<void> {
       if (event.type !== 'end') expect(contentOf(event)).toBe(known.get(numberOf(event.id)));
   });
   checkOutcomes(scene, truth);
-  const counted = await realm.outside.table.get(
-    key('channelCount', { realm: realm.realm, channelId: club.channelId }),
-  );
+  const counted = await realm.outside.table.get('quota', { realm: realm.realm, kind: 'told' });
   const told = truth.filter((entry) => scene.counted.has(String(saidBy(entry))));
-  expect(counted?.applied ?? 0, 'each is told with its change, or neither').toBe(told.length);
+  expect(counted?.used ?? 0, 'each is told with its change, or neither').toBe(told.length);
   const state = await stateOf(scene);
   for (const belief of believed) expect(belief, 'the state and its events').toEqual(state);
 }

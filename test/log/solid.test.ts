@@ -24,7 +24,7 @@ async function scene() {
       taken && Promise.resolve(taken),
     );
   const floor = async (): Promise<number | undefined> =>
-    (await log.table.get<{ seq: number }>(key('solid', { realm: realm.realm })))?.seq;
+    (await log.table.get('solid', { realm: realm.realm }))?.seq;
   return { realm, log, say, floor, start: (await floor()) as number };
 }
 

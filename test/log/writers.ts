@@ -169,15 +169,15 @@ async function carryOut(scene: Scene, writer: TestRealm, deed: Deed, content: st
 
 /** Commits entries, and counts that in the same transaction; some writers take their numbers ahead, and then dawdle. */
 async function tell(
-  { world, realm, club, counted }: Scene,
+  { world, realm, counted }: Scene,
   log: Log,
   content: string,
   entries: readonly Entry[],
 ): Promise<true> {
   counted.add(content);
-  const update = key('channelCount', { realm: realm.realm, channelId: club.channelId });
+  const update = key('quota', { realm: realm.realm, kind: 'told' });
   const change: Change<void> = {
-    writes: [{ update, change: { add: { applied: 1 } } }],
+    writes: [{ update, change: { add: { used: 1 } } }],
     entries,
     result: undefined,
   };

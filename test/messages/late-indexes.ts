@@ -5,7 +5,6 @@ import {
   type QueryCommandInput,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { Slot } from '../../shared/log/slot.ts';
 import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import type { Item } from '../../shared/table/write.ts';
@@ -25,7 +24,7 @@ interface Version {
 export async function withLateIndexes(realm: TestRealm, late: number): Promise<TestRealm> {
   const pk = partition('slot', { realm: realm.realm });
   const { now } = realm.outside;
-  const before = await realm.outside.table.all<Slot>({ pk });
+  const before = await realm.outside.table.all('slot', { realm: realm.realm });
   const versions = new Map<string, Version[]>(
     before.map((slot) => [slot.sk, [{ from: 0, slot: { ...slot } }]]),
   );

@@ -9,7 +9,7 @@ import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 const at = ({ realm }: TestRealm, { email }: Person) => key('places', { realm, email });
 
 const placesOf = (realm: TestRealm, as: Person): Promise<Places | undefined> =>
-  realm.outside.table.get<Places>(at(realm, as));
+  realm.outside.table.get(at(realm, as));
 
 /** What somebody finds in many ways. A hint that is given is put in the place of what is remembered each time. */
 async function findings(realm: TestRealm, as: Person, narrows: readonly unknown[], hint?: Partial<Places>) {

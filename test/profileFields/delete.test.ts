@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { key } from '../../shared/table/keys.ts';
 import { type Mishap, mishaps } from '../support/faults.ts';
 import {
   createField,
@@ -45,9 +44,7 @@ describe('DELETE /realm/profile_fields/{field_id}', () => {
     expect(again).toBeGreaterThan(id);
     expect(await profileOf(realm, member)).toEqual({ [other]: { value: '2020-02-29' } });
     await filled(realm, member, again, '911');
-    const stored = await realm.outside.table.get(
-      key('profile', { realm: realm.realm, userId: member.userId }),
-    );
+    const stored = await realm.outside.table.get('profile', { realm: realm.realm, userId: member.userId });
     expect(Object.keys(stored?.values as object).map(Number)).toEqual([other, again]);
   });
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { handler as worker } from '../../functions/workers/push.ts';
-import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { sendTo } from '../support/event-queue.ts';
 import { fault, lost, type Mishap, mishaps, refusedWith, requestOf, unheard } from '../support/faults.ts';
@@ -38,7 +37,7 @@ afterEach(() => relay.stop());
 const MINUTE = 60_000;
 
 const body = (): string => JSON.stringify({ realm: realm.realm });
-const jobs = () => realm.outside.table.all({ pk: partition('pushJob', { realm: realm.realm }) });
+const jobs = () => realm.outside.table.all('pushJob', { realm: realm.realm });
 /** What the telephone was shown, in order. */
 const shown = () =>
   relay

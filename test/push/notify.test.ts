@@ -330,8 +330,6 @@ const alone = { automatically_follow_topics_where_mentioned: false };
 
 /** How somebody is mentioned. */
 const nameOf = async ({ userId }: Person): Promise<string> => {
-  const user = await realm.outside.table.get<{ fullName: string }>(
-    key('user', { realm: realm.realm, userId }),
-  );
+  const user = await realm.outside.table.get('user', { realm: realm.realm, userId });
   return user?.fullName ?? '';
 };

@@ -3,9 +3,8 @@ import { handler as registerDevice } from '../../functions/push/registerDevice.t
 import { handler as removeDevice } from '../../functions/push/removeDevice.ts';
 import type { Device } from '../../shared/domain/push/device.ts';
 import { MOST_DEVICES } from '../../shared/domain/push/device-registration.ts';
-import type { Follower } from '../../shared/domain/push/follower.ts';
 import type { Realm } from '../../shared/model/realm/realm.ts';
-import { key, partition } from '../../shared/table/keys.ts';
+import { key } from '../../shared/table/keys.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { requestOf } from '../support/faults.ts';
 import {
@@ -42,12 +41,12 @@ const devicesOf = async (at: TestRealm, as: Person) =>
   (await givenClient(at, as, { fetch_event_types: ['device'] })).state.devices;
 
 const stored = (deviceId: number): Promise<Device | undefined> =>
-  realm.outside.table.get<Device>(key('device', { realm: realm.realm, userId: member.userId, deviceId }));
+  realm.outside.table.get('device', { realm: realm.realm, userId: member.userId, deviceId });
 
 const organization = async (): Promise<Realm | undefined> =>
-  realm.outside.table.get<Realm>(key('realm', { realm: realm.realm }));
+  realm.outside.table.get('realm', { realm: realm.realm });
 
-const jobs = () => realm.outside.table.all({ pk: partition('pushJob', { realm: realm.realm }) });
+const jobs = () => realm.outside.table.all('pushJob', { realm: realm.realm });
 
 const nothing = {
   push_key_id: null,
@@ -115,7 +114,7 @@ describe('POST /remove_client_device', () => {
     await realm.call(removeDevice, realm.people.admin, { device_id: two.deviceId });
     await worked(realm);
     expect((await organization())?.hasPushDevices).toBeUndefined();
-    expect(await realm.outside.table.get(key('pushFollower', { realm: realm.realm }))).toBeUndefined();
+    expect(await realm.outside.table.get('pushFollower', { realm: realm.realm })).toBeUndefined();
   });
 
   test('while another one of the same owner becomes active: that one gets its notifications', async () => {
@@ -132,7 +131,7 @@ describe('POST /remove_client_device', () => {
       return send(command);
     });
     await nudged(stalled, { left: member.userId });
-    const follower = await realm.outside.table.get<Follower>(key('pushFollower', { realm: realm.realm }));
+    const follower = await realm.outside.table.get('pushFollower', { realm: realm.realm });
     expect([(await organization())?.hasPushDevices, follower?.holders]).toEqual([
       true,
       new Set([member.userId]),

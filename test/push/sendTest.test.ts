@@ -5,7 +5,6 @@ import { handler as sendTest } from '../../functions/push/sendTest.ts';
 import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as worker } from '../../functions/workers/push.ts';
 import type { Realm } from '../../shared/model/realm/realm.ts';
-import { key, partition } from '../../shared/table/keys.ts';
 import { givenClient, virtualTime } from '../support/event-queue.ts';
 import {
   activePhone,
@@ -41,7 +40,7 @@ const UNREACHABLE = [502, 'FAILED_TO_CONNECT_BOUNCER'];
 const BROKEN = [502, 'INTERNAL_SERVER_ERROR_ON_BOUNCER'];
 
 const organization = async (): Promise<Realm | undefined> =>
-  realm.outside.table.get<Realm>(key('realm', { realm: realm.realm }));
+  realm.outside.table.get('realm', { realm: realm.realm });
 
 /** What clients of the organization are told of push notifications when they come. */
 const settingsOf = async () => {
@@ -259,7 +258,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     expect(time.passed()).toBeLessThan(24_000);
     await worked(realm);
     expect(relay.sent()).toEqual([]);
-    expect(await realm.outside.table.all({ pk: partition('pushJob', { realm: realm.realm }) })).toEqual([]);
+    expect(await realm.outside.table.all('pushJob', { realm: realm.realm })).toEqual([]);
   });
 
   test('gives a relay that hangs no longer than the caller waits', async () => {

@@ -11,7 +11,6 @@ import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as createGroup } from '../../functions/userGroups/create.ts';
 import { handler as listUsers } from '../../functions/users/list.ts';
 import { systemGroups } from '../../shared/model/permission/system-group.ts';
-import { key } from '../../shared/table/keys.ts';
 import { edit, edited, noticesAfter, storedChannel } from '../support/channel-state.ts';
 import { sendTo } from '../support/event-queue.ts';
 import { givenChannel, givenCrowd, givenUser } from '../support/given.ts';
@@ -136,7 +135,7 @@ describe('a change of a setting', () => {
   it('has the worker look at what is not kept for ever, and not at what is', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
-    const listed = () => realm.outside.table.get(key('retention', { realm: realm.realm }));
+    const listed = () => realm.outside.table.get('retention', { realm: realm.realm });
     expect(await listed()).toBeUndefined();
     await changed(realm, owner, { message_retention_days: '30' });
     expect(await listed()).toMatchObject({ version: (await storedRealm(realm)).version });

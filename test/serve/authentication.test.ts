@@ -4,7 +4,6 @@ import { handler as create } from '../../functions/users/create.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { type Audience, endpoint, reads } from '../../shared/endpoints/endpoint.ts';
 import { newApiKey } from '../../shared/model/user/api-key.ts';
-import type { Account } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenBot, givenChangedUser } from '../support/given.ts';
@@ -93,7 +92,7 @@ describe('authentication', () => {
   it('refuses the bot of the service, which has no key', async () => {
     const realm = await newRealm();
     const email = 'notification-bot@parlance.invalid';
-    const account = await realm.outside.table.get<Account>(key('account', { realm: realm.realm, email }));
+    const account = await realm.outside.table.get('account', { realm: realm.realm, email });
     expect(account?.keyDigest).toMatch(/^f{64}$/);
     expectUnauthorized(await as(realm, encoded(`${email}:${'f'.repeat(64)}`)));
   });

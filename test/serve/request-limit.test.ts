@@ -164,7 +164,7 @@ describe('counting', () => {
     const realm = await limited(200);
     const { member } = realm.people;
     await realm.call(getOwn, member);
-    const changed = await realm.outside.table.get<Record<string, unknown>>({
+    const changed = await realm.outside.table.get({
       pk: `${realm.realm}/email/${member.email}`,
       sk: 'account',
     });

@@ -29,7 +29,7 @@ beforeEach(() => {
   [read, ran, loads, runs] = [[], [], [], []];
 });
 
-const pointer = (name: string): LookupKey => ({ kind: 'channelName', name });
+const pointer = (name: string): LookupKey<'channelName'> => ({ kind: 'channelName', name });
 
 /** Follows the name of a channel, takes numbers ahead, and commits an event if it is asked to. */
 const probe = serve(
@@ -48,7 +48,7 @@ const probe = serve(
   {
     keys: ({ name }) => [pointer(name)],
     load: ({ input, resolved }) => {
-      const channel = resolved.follow<{ channelId: number }>(pointer(input.name))?.channelId;
+      const channel = resolved.follow(pointer(input.name))?.channelId;
       read.push(channel);
       loads.shift()?.();
       return Promise.resolve(channel);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueWorker, ScheduledWorker } from '../../shared/endpoints/worker.ts';
 import { servesQueue, servesSchedule, type WorkRecord } from '../../shared/serve/worker.ts';
-import { key } from '../../shared/table/keys.ts';
 import { newRealm } from '../support/realm.ts';
 import { queued, runQueue, runSchedule } from '../support/worker-run.ts';
 
@@ -108,7 +107,7 @@ describe('servesSchedule', () => {
   it('is held to its grants in tests', async () => {
     const realm = await newRealm();
     const handler = servesSchedule(scheduled, async ({ table }) => {
-      await table.get(key('realm', { realm: realm.realm }));
+      await table.get('realm', { realm: realm.realm });
     });
     await expect(runSchedule(realm, handler)).rejects.toThrow(
       'probe-schedule uses BatchGetItem, which is not among its needs',

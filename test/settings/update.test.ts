@@ -5,7 +5,6 @@ import { handler as getUser } from '../../functions/users/get.ts';
 import { updateSettings } from '../../shared/endpoints/settings.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import { defaultUserSettings } from '../../shared/model/user/settings.ts';
-import { key } from '../../shared/table/keys.ts';
 import { answer } from '../support/accounts.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { lost, mishaps, unheard } from '../support/faults.ts';
@@ -24,9 +23,7 @@ const settingsOf = async (realm: TestRealm, person: Person) =>
   (await registered(realm, person)).user_settings;
 
 const bearers = async ({ outside, realm }: TestRealm, name: string): Promise<number[]> => {
-  const item = await outside.table.get<{ users?: Set<number> }>(
-    key('fullName', { realm, name: folded(name) }),
-  );
+  const item = await outside.table.get('fullName', { realm, name: folded(name) });
   return [...(item?.users ?? [])];
 };
 

@@ -2,7 +2,6 @@ import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as reactivate } from '../../functions/users/reactivate.ts';
 import { handler as update } from '../../functions/users/update.ts';
-import { key } from '../../shared/table/keys.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 
 /*
@@ -44,6 +43,6 @@ export const personIn = ({ body }: Reply, email: string): Person => ({
 
 /** How many owners the organization counts. */
 export async function ownersOf({ realm, outside }: TestRealm): Promise<number> {
-  const stored = await outside.table.get<{ count: number }>(key('owners', { realm }));
+  const stored = await outside.table.get('owners', { realm });
   return stored?.count ?? 0;
 }

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { handler as update } from '../../functions/channels/update.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
-import { key } from '../../shared/table/keys.ts';
 import { entriesIn } from './log-entries.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 
@@ -26,7 +25,7 @@ export async function edited(
 
 /** The channel as it is stored. */
 export async function storedChannel({ realm, outside }: TestRealm, channelId: number): Promise<Channel> {
-  const channel = await outside.table.get<Channel>(key('channel', { realm, channelId }));
+  const channel = await outside.table.get('channel', { realm, channelId });
   if (channel === undefined) throw new Error(`there is no channel ${channelId}`);
   return channel;
 }

@@ -17,9 +17,6 @@ import {
   type RealmExport,
 } from '../../shared/domain/export/realm-export.ts';
 import { commit } from '../../shared/log/commit.ts';
-import type { Realm } from '../../shared/model/realm/realm.ts';
-import type { User } from '../../shared/model/user/user.ts';
-import { key } from '../../shared/table/keys.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 import type { Work } from './work-queue.ts';
 import { queued, runQueue } from './worker-run.ts';
@@ -47,8 +44,8 @@ export async function givenExport(realm: TestRealm, type: ExportType): Promise<E
   const { outside, people } = realm;
   const token = outside.uuid();
   const [stored, user] = await Promise.all([
-    outside.table.get<Realm>(key('realm', { realm: realm.realm })),
-    outside.table.get<User>(key('user', { realm: realm.realm, userId: people.owner.userId })),
+    outside.table.get('realm', { realm: realm.realm }),
+    outside.table.get('user', { realm: realm.realm, userId: people.owner.userId }),
   ]);
   if (!stored || !user) throw new Error('there is no realm');
   const { id } = await commit(realm.log, 1, ([exportId = 0]) => {
@@ -65,7 +62,7 @@ export async function storedExport(
   { realm, outside }: TestRealm,
   { token }: ExportJob,
 ): Promise<RealmExport> {
-  const stored = await outside.table.get<RealmExport>(exportKey(realm, token));
+  const stored = await outside.table.get(exportKey(realm, token));
   if (!stored) throw new Error('there is no such export');
   return stored;
 }

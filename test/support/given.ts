@@ -13,7 +13,7 @@ import type { Group, GroupSettings } from '../../shared/model/group/group.ts';
 import type { UserTopic } from '../../shared/model/message/user-topic.ts';
 import { onlyUser } from '../../shared/model/permission/group-setting.ts';
 import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
-import type { Realm, RealmSettings } from '../../shared/model/realm/realm.ts';
+import type { RealmSettings } from '../../shared/model/realm/realm.ts';
 import { subscriptionWrites } from '../../shared/model/subscription/subscribe.ts';
 import { doHaveBot } from '../../shared/model/user/active.ts';
 import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
@@ -112,7 +112,7 @@ async function putSubscription(
   channelId: number,
   given: Partial<Subscription> = {},
 ): Promise<void> {
-  const since = (await realm.outside.table.get(key('counter', { realm: realm.realm })))?.seq as number;
+  const since = (await realm.outside.table.get('counter', { realm: realm.realm }))?.seq as number;
   const subscription: Subscription = {
     userId,
     channelId,
@@ -224,7 +224,7 @@ export async function givenGroup(realm: TestRealm, given: GivenGroup = {}): Prom
     ]);
   }
   if (given.subgroups) {
-    const graph = await table.get<GroupGraph>(key('groupGraph', at));
+    const graph = await table.get('groupGraph', at);
     const edges = { ...graph?.edges, [groupId]: given.subgroups };
     await givenGraph(realm, { edges });
   }
@@ -243,7 +243,7 @@ export async function givenGraph(
 /** Settings of the organization, changed. */
 export async function givenRealmSettings(realm: TestRealm, settings: Partial<RealmSettings>): Promise<void> {
   const realmKey = key('realm', { realm: realm.realm });
-  const stored = await realm.outside.table.get<Realm>(realmKey);
+  const stored = await realm.outside.table.get(realmKey);
   if (stored === undefined) throw new Error('no realm');
   const item = { ...stored, settings: { ...stored.settings, ...settings }, version: stored.version + 1 };
   await realm.outside.table.put(realmKey, item);

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { handler as create } from '../../functions/userGroups/create.ts';
 import { handler as list } from '../../functions/userGroups/list.ts';
 import { handler as listMembers } from '../../functions/userGroups/listMembers.ts';
-import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
+import { loadMemberIds } from '../../shared/model/group/list.ts';
 import { givenUser } from './given.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 import { told } from './subscription-state.ts';
@@ -60,13 +60,9 @@ export async function expectSameMembers(
   groupId: number,
   people: readonly Person[],
 ): Promise<number[]> {
-  const listed = await outside.table.all<{ userId: number }>({
-    pk: partition('member', { realm, groupId }),
-    prefix: sortPrefix('member'),
-  });
-  const ids = listed.map(({ userId }) => userId);
+  const ids = await loadMemberIds(outside.table, realm, groupId);
   for (const { userId } of people) {
-    const membership = await outside.table.get(key('membership', { realm, userId, groupId }));
+    const membership = await outside.table.get('membership', { realm, userId, groupId });
     expect(membership !== undefined, `membership of ${userId}`).toBe(ids.includes(userId));
   }
   return ids;
@@ -78,9 +74,6 @@ export const manyPeople = (realm: TestRealm, count: number): Promise<Person[]> =
 
 /** The ids of the groups that somebody is a direct member of, as stored. */
 export async function membershipsOf({ realm, outside }: TestRealm, userId: number): Promise<number[]> {
-  const items = await outside.table.all<{ groupId: number }>({
-    pk: partition('membership', { realm, userId }),
-    prefix: sortPrefix('membership'),
-  });
+  const items = await outside.table.all('membership', { realm, userId });
   return items.map(({ groupId }) => groupId);
 }

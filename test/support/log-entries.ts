@@ -1,10 +1,8 @@
 import type { Log } from '../../shared/log/log.ts';
 import { entriesOf, type MessageEntry, type ReadEntry, type Slot } from '../../shared/log/slot.ts';
-import { partition } from '../../shared/table/keys.ts';
 
 /** Every slot of a log, as it is stored. */
-export const slotsOf = (log: Log): Promise<Slot[]> =>
-  log.table.all<Slot>({ pk: partition('slot', { realm: log.realm }) });
+export const slotsOf = (log: Log): Promise<Slot[]> => log.table.all('slot', { realm: log.realm });
 
 /** Every entry of a log, in order. */
 export const entriesIn = async (log: Log): Promise<ReadEntry[]> => (await slotsOf(log)).flatMap(entriesOf);

@@ -5,9 +5,7 @@ import { handler as updateMessage } from '../../functions/messages/update.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import { commit } from '../../shared/log/commit.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
-import type { ChannelCount } from '../../shared/model/channel/channel.ts';
-import { doArrive, type Topic } from '../../shared/model/message/topic.ts';
-import { key } from '../../shared/table/keys.ts';
+import { doArrive } from '../../shared/model/message/topic.ts';
 import { sendTo } from './event-queue.ts';
 import { givenChannel, givenUser } from './given.ts';
 import { storedText } from './messages.ts';
@@ -43,9 +41,9 @@ async function sayAtOnce(
 ): Promise<readonly number[]> {
   const place = { realm, channelId, topic: folded(topic) };
   const [stored, participant, counts] = await Promise.all([
-    table.get<Topic>(key('topic', place)),
-    table.get(key('participant', { ...place, userId: senderId })),
-    table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+    table.get('topic', place),
+    table.get('participant', { ...place, userId: senderId }),
+    table.get('channelCount', { realm, channelId }),
   ]);
   const day = Math.floor(now() / 86_400_000);
   const state = { topic: stored, takesPart: participant !== undefined, count: counts };

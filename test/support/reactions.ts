@@ -9,8 +9,8 @@ import {
   loadSummary,
   type ReactionSummary,
 } from '../../shared/model/message/reaction-store.ts';
-import { key, partition } from '../../shared/table/keys.ts';
-import type { Item, Write } from '../../shared/table/write.ts';
+import { key } from '../../shared/table/keys.ts';
+import type { Write } from '../../shared/table/write.ts';
 import { put } from './given.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 
@@ -86,5 +86,5 @@ export const storedSummary = (
 ): Promise<ReactionSummary | undefined> => loadSummary(outside.table, realm, messageId);
 
 /** All that is stored of the reactions to a message. */
-export const storedReactions = ({ realm, outside }: TestRealm, messageId: number): Promise<Item[]> =>
-  outside.table.all({ pk: partition('reaction', { realm, messageId }) });
+export const storedReactions = ({ realm, outside }: TestRealm, messageId: number) =>
+  outside.table.all(['reactions', 'reaction'], { realm, messageId });

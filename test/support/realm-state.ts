@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { handler as update } from '../../functions/realm/update.ts';
 import type { Realm } from '../../shared/model/realm/realm.ts';
-import { key } from '../../shared/table/keys.ts';
 import type { Event } from './event-queue.ts';
 import { entriesIn } from './log-entries.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
@@ -24,7 +23,7 @@ export async function changed(realm: TestRealm, as: Person, given: Given): Promi
 
 /** The organization as it is stored. */
 export async function storedRealm({ realm, outside }: TestRealm): Promise<Realm> {
-  const stored = await outside.table.get<Realm>(key('realm', { realm }));
+  const stored = await outside.table.get('realm', { realm });
   if (stored === undefined) throw new Error('there is no organization');
   return stored;
 }

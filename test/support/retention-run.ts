@@ -1,10 +1,8 @@
 import { handler } from '../../functions/workers/retention.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
-import type { Slot } from '../../shared/log/slot.ts';
 import { doLimitOrganization } from '../../shared/model/channel/retention-list.ts';
 import type { Topic } from '../../shared/model/message/topic.ts';
-import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key, partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenMessages } from './messages.ts';
@@ -45,7 +43,7 @@ export const run = (realm: TestRealm, running: Running = {}): Promise<void> =>
 
 /** Those of these messages that are there still. */
 export async function left({ realm, outside }: TestRealm, ids: readonly number[]): Promise<number[]> {
-  const slots = await outside.table.getMany<Slot>(ids.map((seq) => key('slot', { realm, seq })));
+  const slots = await outside.table.getMany(ids.map((seq) => key('slot', { realm, seq })));
   return slots
     .filter(({ kind }) => kind === 'message')
     .map(({ seq }) => seq)
@@ -56,7 +54,9 @@ export async function left({ realm, outside }: TestRealm, ids: readonly number[]
 export async function givenDays({ realm, outside }: TestRealm, after: number): Promise<void> {
   const { table, uuid } = outside;
   const at = key('realm', { realm });
-  const { settings, version } = (await table.get<Realm>(at)) as Realm;
+  const stored = await table.get(at);
+  if (stored === undefined) throw new Error('there is no organization');
+  const { settings, version } = stored;
   const set = { settings: { ...settings, message_retention_days: after }, version: version + 1 };
   const before = settings.message_retention_days;
   await table.transact(

@@ -8,7 +8,6 @@ import { directConversation } from '../../shared/model/message/conversation.ts';
 import type { Conversation } from '../../shared/model/message/direct.ts';
 import type { Topic } from '../../shared/model/message/topic.ts';
 import type { UserTopic } from '../../shared/model/message/user-topic.ts';
-import { key } from '../../shared/table/keys.ts';
 import type { Person, TestRealm } from './realm.ts';
 
 /*
@@ -17,7 +16,7 @@ import type { Person, TestRealm } from './realm.ts';
 
 /** The message with this id. */
 export async function storedMessage({ realm, outside }: TestRealm, id: number): Promise<MessageSlot> {
-  const slot = await outside.table.get<MessageSlot>(key('slot', { realm, seq: id }));
+  const slot = await outside.table.get('slot', { realm, seq: id });
   if (slot?.kind !== 'message') throw new Error(`${id} is no message`);
   return slot;
 }
@@ -26,14 +25,12 @@ export const storedTopic = (
   { realm, outside }: TestRealm,
   channelId: number,
   topic: string,
-): Promise<Topic | undefined> =>
-  outside.table.get<Topic>(key('topic', { realm, channelId, topic: folded(topic) }));
+): Promise<Topic | undefined> => outside.table.get('topic', { realm, channelId, topic: folded(topic) });
 
 export const storedCount = (
   { realm, outside }: TestRealm,
   channelId: number,
-): Promise<ChannelCount | undefined> =>
-  outside.table.get<ChannelCount>(key('channelCount', { realm, channelId }));
+): Promise<ChannelCount | undefined> => outside.table.get('channelCount', { realm, channelId });
 
 /** The oldest message of a channel, as every reader finds it. What is remembered of it must not say otherwise. */
 export async function firstOf(test: TestRealm, channelId: number): Promise<number | null> {
@@ -50,19 +47,19 @@ export const storedUserTopic = (
   channelId: number,
   topic: string,
 ): Promise<UserTopic | undefined> =>
-  outside.table.get<UserTopic>(key('userTopic', { realm, userId, channelId, topic: folded(topic) }));
+  outside.table.get('userTopic', { realm, userId, channelId, topic: folded(topic) });
 
 export const storedConversation = (
   { realm, outside }: TestRealm,
   people: readonly Person[],
 ): Promise<Conversation | undefined> => {
   const conversation = directConversation(people.map(({ userId }) => userId));
-  return outside.table.get<Conversation>(key('conversation', { realm, conversation }));
+  return outside.table.get('conversation', { realm, conversation });
 };
 
 /** The last number of the log that was handed out. */
 export async function lastNumber({ realm, outside }: TestRealm): Promise<number> {
-  return (await outside.table.get(key('counter', { realm })))?.seq as number;
+  return (await outside.table.get('counter', { realm }))?.seq as number;
 }
 
 /**

@@ -2,17 +2,13 @@ import { expect } from 'vitest';
 import { handler as list } from '../../functions/subscriptions/list.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import type { EventEntry, ReadEntry } from '../../shared/log/slot.ts';
-import type { ChannelCount, FormerSubscription, Subscription } from '../../shared/model/channel/channel.ts';
-import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
+import type { FormerSubscription, Subscription } from '../../shared/model/channel/channel.ts';
 import { entriesIn } from './log-entries.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 
 /** The ids of a channel's subscribers as its partition lists them. */
 export async function subscribersOf({ realm, outside }: TestRealm, channelId: number): Promise<number[]> {
-  const items = await outside.table.all<{ userId: number }>({
-    pk: partition('subscriber', { realm, channelId }),
-    prefix: sortPrefix('subscriber'),
-  });
+  const items = await outside.table.all('subscriber', { realm, channelId });
   return items.map(({ userId }) => userId);
 }
 
@@ -20,21 +16,17 @@ export const subscriptionOf = (
   { realm, outside }: TestRealm,
   { userId }: Person,
   channelId: number,
-): Promise<Subscription | undefined> =>
-  outside.table.get<Subscription>(key('subscription', { realm, userId, channelId }));
+): Promise<Subscription | undefined> => outside.table.get('subscription', { realm, userId, channelId });
 
 export const formerOf = (
   { realm, outside }: TestRealm,
   { userId }: Person,
   channelId: number,
-): Promise<FormerSubscription | undefined> =>
-  outside.table.get<FormerSubscription>(key('former', { realm, userId, channelId }));
+): Promise<FormerSubscription | undefined> => outside.table.get('former', { realm, userId, channelId });
 
 /** The id of the channel of this name, whoever may see it; undefined when there is none. */
 export async function channelIdOf({ realm, outside }: TestRealm, name: string): Promise<number | undefined> {
-  const item = await outside.table.get<{ channelId: number }>(
-    key('channelName', { realm, name: folded(name) }),
-  );
+  const item = await outside.table.get('channelName', { realm, name: folded(name) });
   return item?.channelId;
 }
 
@@ -46,7 +38,7 @@ export async function expectConsistent(
 ): Promise<readonly number[]> {
   const at = { realm: realm.realm, channelId };
   const [count, listed, subscriptions] = await Promise.all([
-    realm.outside.table.get<ChannelCount>(key('channelCount', at)),
+    realm.outside.table.get('channelCount', at),
     subscribersOf(realm, channelId),
     Promise.all(people.map((person) => subscriptionOf(realm, person, channelId))),
   ]);

@@ -1,10 +1,8 @@
-import type { GroupGraph } from '../../shared/kernel/group-graph.ts';
 import type { Channel, Subscription } from '../../shared/model/channel/channel.ts';
 import { type Folder, loadFolders } from '../../shared/model/channel/folder.ts';
 import type { Group } from '../../shared/model/group/group.ts';
 import type { Realm } from '../../shared/model/realm/realm.ts';
 import type { User } from '../../shared/model/user/user.ts';
-import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
 import type { Person, TestRealm } from '../support/realm.ts';
 
 /** What an organization is like at one moment, as it is stored. */
@@ -31,17 +29,16 @@ interface Belongings {
 export async function look({ realm, outside }: TestRealm, people: readonly Person[]): Promise<Known> {
   const { table } = outside;
   const [stored, users, channels, { folders }, groups, graph, ...belongings] = await Promise.all([
-    table.get<Realm>(key('realm', { realm })),
-    table.all<User>({ pk: partition('user', { realm }) }),
-    table.all<Channel>({ pk: partition('channel', { realm }) }),
+    table.get('realm', { realm }),
+    table.all('user', { realm }),
+    table.all('channel', { realm }),
     loadFolders(table, realm),
-    table.all<Group>({ pk: partition('group', { realm }) }),
-    table.get<GroupGraph>(key('groupGraph', { realm })),
+    table.all('group', { realm }),
+    table.get('groupGraph', { realm }),
     ...people.map(async ({ userId }): Promise<[number, Belongings]> => {
-      const pk = partition('subscription', { realm, userId });
       const [subscriptions, memberships] = await Promise.all([
-        table.all<Subscription>({ pk, prefix: sortPrefix('subscription') }),
-        table.all<{ groupId: number }>({ pk, prefix: sortPrefix('membership') }),
+        table.all('subscription', { realm, userId }),
+        table.all('membership', { realm, userId }),
       ]);
       return [userId, { subscriptions, groupIds: memberships.map(({ groupId }) => groupId) }];
     }),

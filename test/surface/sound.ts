@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { folded } from '../../shared/kernel/folding.ts';
-import type { Channel, ChannelCount } from '../../shared/model/channel/channel.ts';
+import type { Channel } from '../../shared/model/channel/channel.ts';
 import { type GroupSetting, groupsOf } from '../../shared/model/permission/group-setting.ts';
 import { isSystemGroup, systemGroups } from '../../shared/model/permission/system-group.ts';
-import { key } from '../../shared/table/keys.ts';
 import { audit } from '../support/audit/audit.ts';
 import type { TestRealm } from '../support/realm.ts';
 import { words } from './deed.ts';
@@ -85,7 +84,7 @@ const brokenSettings = (
 async function brokenCounts({ realm, outside }: TestRealm, channels: readonly Channel[]): Promise<string[]> {
   const found = await Promise.all(
     channels.map(async ({ channelId, name, topicsPolicy }) => {
-      const count = await outside.table.get<ChannelCount>(key('channelCount', { realm, channelId }));
+      const count = await outside.table.get('channelCount', { realm, channelId });
       const isOnly = topicsPolicy === 'empty_topic_only';
       if ((count?.onlyEmptyTopic === true) !== isOnly)
         return [`channel ${name}: its count holds another policy`];
@@ -94,9 +93,7 @@ async function brokenCounts({ realm, outside }: TestRealm, channels: readonly Ch
   );
   const names = words.map((word) => `c${word}`);
   const held = await Promise.all(
-    names.map((name) =>
-      outside.table.get<{ channelId: number }>(key('channelName', { realm, name: folded(name) })),
-    ),
+    names.map((name) => outside.table.get('channelName', { realm, name: folded(name) })),
   );
   const leaked = names.filter((name, i) => {
     const holder = channels.find(({ channelId }) => channelId === held[i]?.channelId);

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import { handler as update } from '../../functions/realm/update.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
-import { defaultRealmSettings, type Realm } from '../../shared/model/realm/realm.ts';
+import { defaultRealmSettings } from '../../shared/model/realm/realm.ts';
 import { itemVersions, versions } from '../../shared/model/realm/versions.ts';
 import { documentClient } from '../../shared/table/client.ts';
 import { ItemVersions, NewerItem, newestOf, type Versions } from '../../shared/table/item-versions.ts';
-import { key } from '../../shared/table/keys.ts';
+import { type Key, key } from '../../shared/table/keys.ts';
 import { Table } from '../../shared/table/table.ts';
 import type { Item } from '../../shared/table/write.ts';
 import { handlers } from '../support/handlers.ts';
@@ -39,7 +39,7 @@ const statusOf = ({ realm }: TestRealm) => key('userStatus', { realm, userId: 1 
 
 /** The item as it is in the store. */
 async function stored({ pk, sk }: { pk: string; sk: string }): Promise<Item | undefined> {
-  return (await before.page({ pk, from: sk, to: sk, asStored: true })).items[0];
+  return (await before.storedPage({ pk, from: sk, to: sk })).items[0];
 }
 
 describe('releases of which one knows a version that the other does not', () => {
@@ -52,19 +52,20 @@ describe('releases of which one knows a version that the other does not', () => 
   });
 
   it('understand each other when the newer one writes what the older one can read', async () => {
-    const at = statusOf(await newRealm());
+    const realm = await newRealm();
+    const at = statusOf(realm);
     await writers.put(at, { text: 'away', language: 'de' });
     expect(await stored(at)).toEqual({ ...at, text: 'away', language: 'de', v: 2 });
     expect(await readers.get(at)).toEqual({ ...at, text: 'away', language: 'de' });
     await readers.update(at, { set: { text: 'here' } });
-    expect(await writers.all({ pk: at.pk })).toEqual([{ ...at, text: 'here', language: 'de' }]);
+    expect(await writers.all('userStatus', realm)).toEqual([{ ...at, text: 'here', language: 'de' }]);
     await readers.put(at, { text: 'back', language: 'fr' });
     expect(await writers.get(at)).toEqual({ ...at, text: 'back', language: 'fr' });
   });
 
   it.each([
     ['a look-up', (table, at) => table.get(at)],
-    ['a query', (table, at) => table.all({ pk: at.pk })],
+    ['a query', (table, _, realm) => table.all('userStatus', realm)],
     ['the reply to an update', (table, at) => table.update(at, { set: { text: 'here' } })],
     [
       'a refused transaction',
@@ -74,12 +75,13 @@ describe('releases of which one knows a version that the other does not', () => 
       'a transaction that would put another in its place',
       (table, at) => table.transact([{ put: at, item: { text: 'mine' } }], crypto.randomUUID()),
     ],
-  ] satisfies [string, (table: Table, at: { pk: string; sk: string }) => Promise<unknown>][])(
+  ] satisfies [string, (table: Table, at: Key, realm: TestRealm) => Promise<unknown>][])(
     'do not guess: %s fails for the one that is too old',
     async (_, use) => {
-      const at = statusOf(await newRealm());
+      const realm = await newRealm();
+      const at = statusOf(realm);
       await writers.put(at, { text: 'away', language: 'de' });
-      await expect(use(before, at)).rejects.toThrow(NewerItem);
+      await expect(use(before, at, realm)).rejects.toThrow(NewerItem);
       expect(await writers.get(at)).toMatchObject({ language: 'de' });
     },
   );
@@ -142,7 +144,7 @@ describe('an organization that an older release made', () => {
     expect(createHash('sha256').update(names).digest('hex').slice(0, 16)).toBe(settingsOf[newest]);
     const realm = await newRealm();
     await age(realm, { settings: {} });
-    const found = await realm.outside.table.get<Realm>(key('realm', { realm: realm.realm }));
+    const found = await realm.outside.table.get('realm', { realm: realm.realm });
     expect(found?.settings).toEqual(defaultRealmSettings);
   });
 

@@ -5,7 +5,6 @@ import { handler as updateMembers } from '../../functions/userGroups/updateMembe
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
 import { handler as deactivateUser } from '../../functions/users/deactivate.ts';
 import { OUTBOX } from '../../shared/domain/outbox/outbox.ts';
-import { key } from '../../shared/table/keys.ts';
 import {
   conflict,
   fault,
@@ -43,14 +42,14 @@ const change = (realm: TestRealm, as: Person, groupId: number, given: Readonly<R
 async function expectSettled(realm: TestRealm, groupId: number, people: readonly Person[]): Promise<void> {
   expect(await expectSameMembers(realm, groupId, people)).toEqual(ids(...people));
   expect(await arriving(realm)).toEqual({});
-  expect(await realm.outside.table.get(key('group', { realm: realm.realm, groupId }))).not.toHaveProperty(
+  expect(await realm.outside.table.get('group', { realm: realm.realm, groupId })).not.toHaveProperty(
     'isArriving',
   );
   expect(await leftIn(realm)).toEqual([]);
 }
 
 async function arriving({ outside, realm }: TestRealm): Promise<object> {
-  const graph = await outside.table.get<{ arriving?: object }>(key('groupGraph', { realm }));
+  const graph = await outside.table.get('groupGraph', { realm });
   return graph?.arriving ?? {};
 }
 

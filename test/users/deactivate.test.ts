@@ -7,8 +7,6 @@ import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { loadOwnedBots } from '../../shared/domain/account/bot.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
 import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
-import type { Realm } from '../../shared/model/realm/realm.ts';
-import { key } from '../../shared/table/keys.ts';
 import { answer, back, mayCall, out, ownersOf } from '../support/accounts.ts';
 import { lost, type Mishap, mishaps, unheard } from '../support/faults.ts';
 import { givenBot, givenChannel, givenUser } from '../support/given.ts';
@@ -20,7 +18,7 @@ const join = (realm: TestRealm, as: Person, { name }: Channel, person = as): Pro
   realm.call(subscribe, as, { subscriptions: [{ name }], principals: [person.userId] });
 
 async function isActive({ realm, outside }: TestRealm, userId: number): Promise<boolean | undefined> {
-  const stored = await outside.table.get<{ isActive: boolean }>(key('user', { realm, userId }));
+  const stored = await outside.table.get('user', { realm, userId });
   return stored?.isActive;
 }
 
@@ -148,7 +146,7 @@ describe('DELETE /users/{id}', () => {
 
   it('finds nobody under other names', async () => {
     const realm = await newRealm();
-    const stored = await realm.outside.table.get<Realm>(key('realm', { realm: realm.realm }));
+    const stored = await realm.outside.table.get('realm', { realm: realm.realm });
     for (const user of [0, 999_999, stored?.noticeBotId ?? 0]) {
       const reply = await realm.call(deactivate, realm.people.owner, {}, { path: { user } });
       expect(answer(reply), String(user)).toEqual([400, 'BAD_REQUEST']);

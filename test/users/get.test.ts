@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { handler as get } from '../../functions/users/get.ts';
-import type { Realm } from '../../shared/model/realm/realm.ts';
-import { key } from '../../shared/table/keys.ts';
 import { newRealm } from '../support/realm.ts';
 
 describe('GET /users/{id or email}', () => {
@@ -29,7 +27,7 @@ describe('GET /users/{id or email}', () => {
 
   it('tells about the bot of the service, whose messages people may have', async () => {
     const { call, people, outside, realm } = await newRealm();
-    const stored = await outside.table.get<Realm>(key('realm', { realm }));
+    const stored = await outside.table.get('realm', { realm });
     const { body } = await call(get, people.member, {}, { path: { user: stored?.noticeBotId ?? 0 } });
     expect(body.user).toMatchObject({ is_bot: true, is_system_bot: true, bot_type: 1, bot_owner_id: null });
   });

@@ -99,7 +99,7 @@ describe('POST /users/{id}/reactivate', () => {
     const { body } = await realm.call(getOwn, heir);
     expect(body.bot_owner_id).toBe(admin.userId);
     const owned = (ownerId: number) =>
-      realm.outside.table.get(key('bot', { realm: realm.realm, ownerId, userId: heir.userId }));
+      realm.outside.table.get('bot', { realm: realm.realm, ownerId, userId: heir.userId });
     expect(await owned(member.userId)).toBeUndefined();
     expect(await owned(admin.userId)).toMatchObject({ sendingChannelId: realm.channels.random });
     await back(realm, owner, member);

@@ -139,9 +139,10 @@ describe('POST /users/me/status', () => {
       );
       expect(replies.map(({ status }) => status)).toEqual([200, 200]);
       expect(await said(realm, member)).toEqual(tools);
-      const stored = await realm.outside.table.get(
-        key('userStatus', { realm: realm.realm, userId: member.userId }),
-      );
+      const stored = await realm.outside.table.get('userStatus', {
+        realm: realm.realm,
+        userId: member.userId,
+      });
       expect(stored).not.toHaveProperty('expires');
     }
   });

@@ -3,7 +3,6 @@ import { handler as createBot } from '../../functions/bots/create.ts';
 import { handler as getUser } from '../../functions/users/get.ts';
 import { handler as update } from '../../functions/users/update.ts';
 import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
-import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import { answer, back, change, mayCall, out, ownersOf, personIn } from '../support/accounts.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';
@@ -146,7 +145,7 @@ describe('PATCH /users/{id}', () => {
 
   it('finds nobody under other names, nor the bot of the service', async () => {
     const realm = await newRealm();
-    const stored = await realm.outside.table.get<Realm>(key('realm', { realm: realm.realm }));
+    const stored = await realm.outside.table.get('realm', { realm: realm.realm });
     for (const user of [0, 999_999, 'nobody@example.com', stored?.noticeBotId ?? 0]) {
       const reply = await realm.call(update, realm.people.owner, { full_name: 'Ada' }, { path: { user } });
       expect(answer(reply), String(user)).toEqual([400, 'BAD_REQUEST']);
@@ -177,7 +176,7 @@ describe('PATCH /users/{id}', () => {
     const { full_name } = await userOf(realm, member);
     for (const name of ['Name 0', 'Name 1']) {
       const at = key('fullName', { realm: realm.realm, name: name.toLowerCase() });
-      const bearers = (await realm.outside.table.get<{ users?: Set<number> }>(at))?.users;
+      const bearers = (await realm.outside.table.get(at))?.users;
       expect([...(bearers ?? [])]).toEqual(name === full_name ? [member.userId] : []);
     }
   });
@@ -290,5 +289,5 @@ describe('the last owner', () => {
   });
 
   const stored = async ({ outside, realm }: TestRealm, { userId }: Person) =>
-    (await outside.table.get<{ role: number }>(key('user', { realm, userId })))?.role;
+    (await outside.table.get('user', { realm, userId }))?.role;
 });

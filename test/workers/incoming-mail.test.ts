@@ -3,8 +3,7 @@ import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { endMailAddress } from '../../shared/domain/mail/mail-address-end.ts';
 import { systemGroups } from '../../shared/model/permission/system-group.ts';
-import type { Realm } from '../../shared/model/realm/realm.ts';
-import { key, partition, sortPrefix } from '../../shared/table/keys.ts';
+import { key } from '../../shared/table/keys.ts';
 import { edited } from '../support/channel-state.ts';
 import {
   givenBot,
@@ -33,7 +32,7 @@ import {
 } from './mail.ts';
 
 const noticeBotOf = async ({ realm, outside }: TestRealm): Promise<number> =>
-  (await outside.table.get<Realm>(key('realm', { realm })))?.noticeBotId as number;
+  (await outside.table.get('realm', { realm }))?.noticeBotId as number;
 
 describe('mail to a channel (specification 4.7, wire facts 9)', () => {
   it('becomes a message: the subject is its topic, the body its content', async () => {
@@ -460,10 +459,7 @@ describe('the same mail again', () => {
     const realm = await newRealm();
     await postedOf(realm, mail({ To: await addressOf(realm, realm.people.member, realm.channels.general) }));
     const userId = await noticeBotOf(realm);
-    const [sent] = await realm.outside.table.all<{ expires: number }>({
-      pk: partition('sent', { realm: realm.realm, userId }),
-      prefix: sortPrefix('sent'),
-    });
+    const [sent] = await realm.outside.table.all('sent', { realm: realm.realm, userId });
     expect((sent?.expires ?? 0) - realm.outside.now() / 1000).toBeGreaterThan(18 * 24 * 3600);
   });
 

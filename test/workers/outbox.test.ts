@@ -4,7 +4,7 @@ import { handler as add } from '../../functions/subscriptions/add.ts';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { handler as sweep } from '../../functions/workers/outbox-sweep.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
-import { key, partition } from '../../shared/table/keys.ts';
+import { key } from '../../shared/table/keys.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';
 import { mishaps, refusedWith, unheard } from '../support/faults.ts';
 import {
@@ -280,7 +280,7 @@ describe('a job whose message was lost', () => {
     const realm = await newRealm();
     await givenChannel(realm, { name: 'tea' });
     await subscribe(realm, ['tea'], [realm.people.member]);
-    const stored = await realm.outside.table.all({ pk: partition('outbox', {}), prefix: `${realm.realm}/` });
+    const stored = await realm.outside.table.all('outbox', {}, { prefix: `${realm.realm}/` });
     expect(stored).toHaveLength(1);
     expect(JSON.stringify(stored)).not.toContain('tea');
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/workers/retention.ts';
 import { MOST_WRITES } from '../../shared/log/commit.ts';
-import { key, partition } from '../../shared/table/keys.ts';
+import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { edited } from '../support/channel-state.ts';
 import { givenChannel, givenUser } from '../support/given.ts';
@@ -84,8 +84,7 @@ describe('a limit that was raised just before (4.2)', () => {
     realm.pass(2 * DAY);
     const unlimited = { message_retention_days: 'unlimited' };
     await run(realm, { faults: justBefore(() => edited(realm, owner, channelId, unlimited)) });
-    const pk = partition('edit', { realm: realm.realm, messageId: id });
-    const edits = await realm.outside.table.all({ pk });
+    const edits = await realm.outside.table.all('edit', { realm: realm.realm, messageId: id });
     expect(edits).toHaveLength(12);
   });
 });
@@ -178,7 +177,7 @@ describe('bounded steps', () => {
     const rest = await left(realm, [...ids, ...later]);
     expect(rest.length).toBeGreaterThan(0);
     expect(rest.length).toBeLessThan(103);
-    const noted = await realm.outside.table.get(key('retention', { realm: realm.realm }));
+    const noted = await realm.outside.table.get('retention', { realm: realm.realm });
     expect(noted?.gone).toBeGreaterThanOrEqual(ids.at(-1) as number);
     await run(realm);
     expect(await left(realm, rest)).toEqual([]);

@@ -137,7 +137,7 @@ describe('which messages are removed (4.2, message_retention_days)', () => {
     expect(await left(realm, [id])).toEqual([]);
     await edited(realm, owner, channelId, { message_retention_days: 'realm_default' });
     const { outside } = runner(realm);
-    const listed = await outside.table.all<{ realm: string }>({ pk: 'retention' });
+    const listed = await outside.table.all(['retention', 'channelRetention'], {});
     // The new channel only; its first message will come.
     expect(listed.filter((one) => one.realm === realm.realm)).toHaveLength(1);
   });

@@ -7,7 +7,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import { checkManages } from '../../model/user/management.ts';
 import { isLocalPart } from '../../model/user/text.ts';
 import type { User } from '../../model/user/user.ts';
-import { key, partition, sortPrefix } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 
@@ -23,6 +23,12 @@ export interface OwnedBot extends BotSettings {
   readonly userId: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    bot: OwnedBot;
+  }
+}
+
 /** Makes somebody the owner of a bot. */
 export const ownBot = (realm: string, ownerId: number, bot: OwnedBot): Write => ({
   put: key('bot', { realm, ownerId, userId: bot.userId }),
@@ -31,11 +37,10 @@ export const ownBot = (realm: string, ownerId: number, bot: OwnedBot): Write => 
 
 /** The bots that somebody owns, active or not, with what is set for them. One round trip. */
 export const loadOwnedBots = (table: Table, realm: string, ownerId: number): Promise<OwnedBot[]> =>
-  table.all<OwnedBot>({ pk: partition('bot', { realm }), prefix: sortPrefix('bot', { ownerId }) });
+  table.all('bot', { realm, ownerId });
 
 /** All bots that anybody owns, active or not, with what is set for them. One round trip. */
-export const loadAllBots = (table: Table, realm: string): Promise<OwnedBot[]> =>
-  table.all<OwnedBot>({ pk: partition('bot', { realm }) });
+export const loadAllBots = (table: Table, realm: string): Promise<OwnedBot[]> => table.all('bot', { realm });
 
 /** The channels that are set for bots, as their owner sees them. One round trip. */
 export async function loadBotChannels(

@@ -53,8 +53,8 @@ export async function loadDeparture(
   const ids = [target.userId, ...bots];
   const [owner, owners, users, subscriptions, groups] = await Promise.all([
     loadBotOwner(table, realm, target),
-    table.get<OwnerCount>(key('owners', { realm })),
-    table.getMany<User>(bots.map((userId) => key('user', { realm, userId }))),
+    table.get('owners', { realm }),
+    table.getMany(bots.map((userId) => key('user', { realm, userId }))),
     Promise.all(ids.map((userId) => loadCurrent(table, realm, userId))),
     Promise.all(ids.map(async (userId) => [userId, await directGroups(outside, realm, userId)] as const)),
   ]);

@@ -7,10 +7,8 @@ import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
 import type { Role } from '../../model/permission/system-group.ts';
-import type { Realm } from '../../model/realm/realm.ts';
 import { checkEmail, checkFullName } from '../../model/user/text.ts';
-import { type Account, isSystemBot, type User } from '../../model/user/user.ts';
-import { key } from '../../table/keys.ts';
+import { isSystemBot } from '../../model/user/user.ts';
 import { changeKey } from './api-key-change.ts';
 import { addPerson, loadNewcomerGround } from './user-add.ts';
 
@@ -39,8 +37,8 @@ export async function addPersonAsOperator(
   const person = { ...given, email: checkEmail(given.email), fullName: checkFullName(given.fullName) };
   return retryOnConflict(outside, async () => {
     const [stored, account, ground] = await Promise.all([
-      table.get<Realm>(key('realm', { realm: realmId })),
-      table.get<Account>(key('account', { realm: realmId, email: folded(person.email) })),
+      table.get('realm', { realm: realmId }),
+      table.get('account', { realm: realmId, email: folded(person.email) }),
       loadNewcomerGround(table, realmId),
     ]);
     if (stored === undefined || stored.deactivated) throw badRequest('This organization is out of service.');
@@ -82,8 +80,8 @@ export async function renewKeyAsOperator(
 ): Promise<KeyedAccount> {
   const { table } = outside;
   const address = checkEmail(given);
-  const account = await table.get<Account>(key('account', { realm, email: folded(address) }));
-  const user = account && (await table.get<User>(key('user', { realm, userId: account.userId })));
+  const account = await table.get('account', { realm, email: folded(address) });
+  const user = account && (await table.get('user', { realm, userId: account.userId }));
   if (account === undefined || user === undefined) {
     throw badRequest(`There is no account with the address '${address}' in this organization.`);
   }

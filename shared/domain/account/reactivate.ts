@@ -56,7 +56,7 @@ async function loadBotReturn(
 ): Promise<BotReturn> {
   const [owner, owned, namesakes] = await Promise.all([
     loadBotOwner(table, realm, { ownerId }),
-    table.get<OwnedBot>(key('bot', { realm, ownerId, userId })),
+    table.get('bot', { realm, ownerId, userId }),
     lookUpNamesakes(table, realm, { userId, fullName }),
   ]);
   return { owner, owned, namesakes };

@@ -11,7 +11,6 @@ import { personEvent } from '../../model/user/active.ts';
 import { type Caller, directGroups } from '../../model/user/caller.ts';
 import { countOwner, isHumanOwner, type OwnerCount, uncountOwner } from '../../model/user/owner-count.ts';
 import type { User } from '../../model/user/user.ts';
-import { key, partition } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 
 /** Decides that a number is a role, which only owners may give if it is theirs. */
@@ -36,8 +35,8 @@ export interface RoleGround {
 export async function loadRoleGround(outside: Outside, realm: string, userId: number): Promise<RoleGround> {
   const { table } = outside;
   const [owners, channels, subscriptions, groups] = await Promise.all([
-    table.get<OwnerCount>(key('owners', { realm })),
-    table.all<Channel>({ pk: partition('channel', { realm }) }),
+    table.get('owners', { realm }),
+    table.all('channel', { realm }),
     loadCurrent(table, realm, userId),
     directGroups(outside, realm, userId),
   ]);

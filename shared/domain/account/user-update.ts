@@ -42,7 +42,7 @@ export const updateLookupKeys = (user: string, asked: UserUpdateAsked): LookupKe
   ...nameLookupKeys(asked),
 ];
 
-const nameLookupKeys = ({ full_name: name }: UserUpdateAsked): LookupKey[] =>
+const nameLookupKeys = ({ full_name: name }: UserUpdateAsked): LookupKey<'fullName'>[] =>
   name === undefined ? [] : [{ kind: 'fullName', name: checkFullName(name) }];
 
 /** Reads the ground for the account that a path names, after the look-up of `updatePointers`. One round trip. */
@@ -58,7 +58,7 @@ export async function loadUserUpdate(
   }
   const { realm } = resolved;
   const [name] = nameLookupKeys(asked);
-  const bearers = name && resolved.follow<{ users?: ReadonlySet<number> }>(name)?.users;
+  const bearers = name && resolved.follow(name)?.users;
   const [target, owner, role, namesakes] = await Promise.all([
     loadTarget(outside.table, user, resolved),
     loadBotOwner(outside.table, realm, { ownerId: ownerIdOf(user, resolved) }),

@@ -22,6 +22,12 @@ interface StoredToken {
   readonly refreshing?: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    callToken: StoredToken;
+  }
+}
+
 /** A token that was opened, with the version that it has. */
 export interface OpenedToken extends CallToken {
   readonly version: string;
@@ -53,7 +59,7 @@ export async function loadTokenPresence(
 ): Promise<ReadonlySet<string>> {
   const stored = await Promise.all(
     names.map(async (name) => {
-      const found = await table.get(key('callToken', { realm, userId, provider: name }));
+      const found = await table.get('callToken', { realm, userId, provider: name });
       return found && name;
     }),
   );
@@ -66,7 +72,7 @@ export async function loadToken(
   vault: Vault,
   holder: Holder,
 ): Promise<OpenedToken | undefined> {
-  const stored = await table.get<StoredToken>(keyFor(holder));
+  const stored = await table.get(keyFor(holder));
   if (stored === undefined) return undefined;
   const token: CallToken = JSON.parse(await vault.open(stored.sealed, contextOf(holder)));
   return { ...token, version: stored.version };

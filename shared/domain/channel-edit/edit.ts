@@ -48,7 +48,7 @@ export interface DecidedEdit {
 }
 
 /** The new name, where it can be one; others are refused later, by those who may edit at all. */
-function newName({ new_name }: ChannelEdit): LookupKey[] {
+function newName({ new_name }: ChannelEdit): LookupKey<'channelName'>[] {
   const name = new_name?.trim();
   return name === undefined || channelNameProblem(name) !== undefined ? [] : [{ kind: 'channelName', name }];
 }
@@ -69,9 +69,7 @@ export async function loadEditGround(
 ): Promise<EditGround> {
   const { table } = outside;
   const { realm } = resolved;
-  const [holderId] = newName(edit).flatMap(
-    (pointer) => resolved.follow<{ channelId: number }>(pointer)?.channelId ?? [],
-  );
+  const [holderId] = newName(edit).flatMap((pointer) => resolved.follow(pointer)?.channelId ?? []);
   const settings = channelGroupNames.flatMap((name) => edit[name]?.new ?? []);
   const [seen, holder, folder, named, inDescription, channelBytes, notices] = await Promise.all([
     loadChannel(table, realm, channelId, userId),

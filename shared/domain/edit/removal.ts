@@ -20,10 +20,16 @@ import {
   loadLeaving,
   thinOut,
 } from '../../model/message/topic-leave.ts';
-import { key, partition } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { doLeave } from '../outbox/outbox.ts';
+
+declare module '../outbox/outbox.ts' {
+  interface Tasks {
+    reactions: ReactionsTask;
+  }
+}
 
 /** A message that is removed, with what goes with it. */
 export interface Removed {
@@ -61,8 +67,7 @@ export async function loadRemoved(table: Table, realm: string, message: MessageS
 /** What is kept of earlier versions of a message; some of it where it is very much. */
 async function loadEdits(table: Table, realm: string, message: MessageSlot): Promise<number[]> {
   if (message.history === undefined) return [];
-  const pk = partition('edit', { realm, messageId: message.id });
-  const { items } = await table.page<{ seq: number }>({ pk, limit: EDITS_AT_ONCE });
+  const { items } = await table.page('edit', { realm, messageId: message.id }, { limit: EDITS_AT_ONCE });
   return items.map(({ seq }) => seq);
 }
 
@@ -78,7 +83,7 @@ export async function loadLeft(
     const leaving = { channelId, topic, ids };
     return { kind: 'topic', leaving, state: await loadLeaving(outside, realm, leaving, ids.length) };
   }
-  const reading = outside.table.get<Conversation>(key('conversation', { realm, conversation }));
+  const reading = outside.table.get('conversation', { realm, conversation });
   const [stored, newest] = await Promise.all([
     reading,
     loadNewest(outside, realm, { conversation }, ids.length, reading),

@@ -13,7 +13,6 @@ import { doSetVisibility } from '../../model/message/user-topic.ts';
 import { visibility } from '../../model/message/visibility.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { checkGroupMentions, checkWildcards } from '../mention/mention-permission.ts';
 import { followersOf, loadMentionable, type Mentionable } from '../mention/mentioned.ts';
@@ -48,8 +47,8 @@ export async function loadRewrite(
     channelId === undefined
       ? []
       : loadMentionable(outside, realm, channelId, topic, namedUserIds(names, resolved)),
-    channelId === undefined ? undefined : table.get<ChannelCount>(key('channelCount', { realm, channelId })),
-    channelId === undefined ? undefined : table.get<Topic>(topicKey(realm, { channelId, topic })),
+    channelId === undefined ? undefined : table.get('channelCount', { realm, channelId }),
+    channelId === undefined ? undefined : table.get(topicKey(realm, { channelId, topic })),
   ]);
   return { named, mentionable, count, topic: stored };
 }

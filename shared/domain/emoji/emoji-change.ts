@@ -20,7 +20,7 @@ const NAME = /^[a-z0-9_-]*[a-z0-9]$/;
 export const emojiNameOf = (given: string): string => given.trim().replaceAll(' ', '_');
 
 /** Where the active emoji of this name is found. One that is too long leads nowhere, and fits into a key all the same. */
-export const emojiLookupKey = (name: string): LookupKey => ({
+export const emojiLookupKey = (name: string): LookupKey<'emojiName'> => ({
   kind: 'emojiName',
   name: firstCodePoints(name, LONGEST_NAME + 1),
 });

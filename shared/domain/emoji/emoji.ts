@@ -1,4 +1,3 @@
-import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /** A custom emoji, as stored under its id. It is never deleted: what was said with it goes on showing it. */
@@ -17,6 +16,13 @@ export interface CustomEmoji {
 /** What the name of an active emoji leads to. */
 export type NamedEmoji = Pick<CustomEmoji, 'emojiId' | 'sourceUrl'>;
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    emoji: CustomEmoji;
+    emojiName: NamedEmoji;
+  }
+}
+
 /** The emoji as clients get it (specification 2.8). */
 export const emojiObject = ({ emojiId, name, authorId, sourceUrl, stillUrl, deactivated }: CustomEmoji) => ({
   id: `${emojiId}`,
@@ -33,11 +39,11 @@ export const emojiObjects = (emoji: readonly CustomEmoji[]): Record<string, Retu
 
 /** All emoji of the organization, in the order in which they were added. One round trip. */
 export const loadEmoji = (table: Table, realm: string): Promise<readonly CustomEmoji[]> =>
-  table.all<CustomEmoji>({ pk: partition('emoji', { realm }), prefix: sortPrefix('emoji') });
+  table.all('emoji', { realm });
 
 /** One emoji. One round trip. */
 export const loadOneEmoji = (
   table: Table,
   realm: string,
   emojiId: number,
-): Promise<CustomEmoji | undefined> => table.get<CustomEmoji>(key('emoji', { realm, emojiId }));
+): Promise<CustomEmoji | undefined> => table.get('emoji', { realm, emojiId });

@@ -1,8 +1,6 @@
 import type { Objects, Outside } from '../../kernel/outside.ts';
 import type { Payload, ReadEvent } from '../../log/slot.ts';
-import type { Channel } from '../../model/channel/channel.ts';
 import { FIRST_MESSAGE } from '../../model/channel/first-message.ts';
-import type { Group } from '../../model/group/group.ts';
 import { loadGroupObject } from '../../model/group/list.ts';
 import { roles } from '../../model/permission/system-group.ts';
 import {
@@ -18,7 +16,6 @@ import { loadChannels, loadSubscriberIds } from '../../model/subscription/object
 import type { Caller } from '../../model/user/caller.ts';
 import { loadUsers } from '../../model/user/list.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
-import { key } from '../../table/keys.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { exportObjects, loadExports } from '../export/realm-export.ts';
 import { filledWithMoved } from '../move/moved-unread.ts';
@@ -96,7 +93,7 @@ async function filled(
       const channelId = payload.stream_id as number;
       const tellsFirst = payload.property === FIRST_MESSAGE;
       const [channel, value] = await Promise.all([
-        table.get<Channel>(key('channel', { realm, channelId })),
+        table.get('channel', { realm, channelId }),
         // What came since is told behind it.
         tellsFirst ? new FirstMessages(outside, realm, seq).of(channelId) : payload.value,
       ]);
@@ -118,7 +115,7 @@ async function filled(
     }
     case 'groupInUse': {
       const groupId = payload.group_id as number;
-      const group = await table.get<Group>(key('group', { realm, groupId }));
+      const group = await table.get('group', { realm, groupId });
       return group === undefined || (group.deactivated && !onlooker.deactivatedGroups) ? undefined : payload;
     }
     case 'emoji':

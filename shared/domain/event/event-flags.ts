@@ -4,9 +4,7 @@ import type { Subscription } from '../../model/channel/channel.ts';
 import { formerChannelOf, readPlaceOf } from '../../model/message/head.ts';
 import { messageFlags } from '../../model/message/message-flags.ts';
 import { isUnread, type ReadState, stateFrom } from '../../model/message/read-state.ts';
-import type { Star } from '../../model/message/star.ts';
 import type { Standing } from '../../model/permission/permission.ts';
-import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /** What a listener has to do with a message of which an event tells. */
@@ -29,13 +27,11 @@ export async function loadFlagGround(
   const conversation = readPlaceOf(about);
   const former = formerChannelOf(about);
   const [state, formerly, star, participant] = await Promise.all([
-    table.get<ReadState>(key('read', { realm, userId, conversation })),
-    former === undefined
-      ? undefined
-      : table.get<Subscription>(key('subscription', { realm, userId, channelId: former })),
-    table.get<Star>(key('star', { realm, userId, messageId: id })),
+    table.get('read', { realm, userId, conversation }),
+    former === undefined ? undefined : table.get('subscription', { realm, userId, channelId: former }),
+    table.get('star', { realm, userId, messageId: id }),
     mentions?.topic && channelId !== undefined
-      ? table.get(key('participant', { realm, channelId, topic: folded(topic), userId }))
+      ? table.get('participant', { realm, channelId, topic: folded(topic), userId })
       : undefined,
   ]);
   return {

@@ -70,6 +70,12 @@ export interface EventQueue extends Listening {
   readonly waiting?: string;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    queue: EventQueue;
+  }
+}
+
 /** Seconds without a poll that a queue survives: by default, for mobile clients, at most (wire facts 2). */
 const IDLE = { usual: 600, mobile: 12 * 3600, longest: LONGEST_IDLE } as const;
 
@@ -129,9 +135,10 @@ function slotOf(queueId: string): number | undefined {
 const idInSlot = (queueId: string, slot: number): string =>
   queueId.slice(0, -2) + slot.toString(16).padStart(2, '0');
 
-const keyInSlot = (realm: string, userId: number, slot: number): Key => key('queue', { realm, userId, slot });
+const keyInSlot = (realm: string, userId: number, slot: number): Key<'queue'> =>
+  key('queue', { realm, userId, slot });
 
-const queueKey = (realm: string, { userId, queueId }: Pick<EventQueue, 'userId' | 'queueId'>): Key =>
+const queueKey = (realm: string, { userId, queueId }: Pick<EventQueue, 'userId' | 'queueId'>): Key<'queue'> =>
   keyInSlot(realm, userId, slotOf(queueId) ?? 0);
 
 /** Reads a queue of this person. */
@@ -143,7 +150,7 @@ export async function loadQueue(
 ): Promise<EventQueue | undefined> {
   const slot = slotOf(queueId);
   if (slot === undefined) return undefined;
-  const queue = await table.get<EventQueue>(keyInSlot(realm, userId, slot));
+  const queue = await table.get(keyInSlot(realm, userId, slot));
   return queue?.queueId === queueId ? queue : undefined;
 }
 
@@ -174,9 +181,7 @@ export async function putQueue(
   const stored = await put(queue, { below: { expires: Math.floor(now / 1000) } });
   if (stored !== undefined) return stored;
   const slots = await Promise.all(
-    Array.from({ length: MAX_QUEUES }, (_, slot) =>
-      table.get<EventQueue>(keyInSlot(realm, queue.userId, slot)),
-    ),
+    Array.from({ length: MAX_QUEUES }, (_, slot) => table.get(keyInSlot(realm, queue.userId, slot))),
   );
   // A reply that was lost had stored it.
   if (slots.some((other) => other?.queueId === queue.queueId)) return queue;

@@ -4,7 +4,6 @@ import { lookUpIn } from '../../kernel/lookup.ts';
 import type { Objects, Outside } from '../../kernel/outside.ts';
 import type { Payload, ReadEntry, ReadEvent, ReadMessage } from '../../log/slot.ts';
 import { hasMetadataAccess, type Seen } from '../../model/channel/access.ts';
-import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import { hearsOfSight } from '../../model/channel/sight.ts';
 import {
   channelsOf,
@@ -18,7 +17,7 @@ import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { concealedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';
 import { userObject } from '../../model/user/object.ts';
-import type { Account, User } from '../../model/user/user.ts';
+import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import { filledPayload } from './event-fill.ts';
 import { type FlagGround, flagsIn, loadFlagGround } from './event-flags.ts';
@@ -110,13 +109,13 @@ async function loadGround(
     Promise.all(
       channelsIn(entries).map(async (channelId): Promise<[number, Seen][]> => {
         const [channel, subscription] = await Promise.all([
-          table.get<Channel>(key('channel', { realm, channelId })),
-          table.get<Subscription>(key('subscription', { realm, userId, channelId })),
+          table.get('channel', { realm, channelId }),
+          table.get('subscription', { realm, userId, channelId }),
         ]);
         return channel === undefined ? [] : [[channelId, { channel, subscription }]];
       }),
     ),
-    table.getMany<User>(people.map((id) => key('user', { realm, userId: id }))),
+    table.getMany(people.map((id) => key('user', { realm, userId: id }))),
     Promise.all(messages.map(async (message) => ((await joined(message)) ? [message.id] : []))),
     Promise.all(
       entries.map(async (entry): Promise<[number, FlagGround][]> => {
@@ -125,7 +124,7 @@ async function loadGround(
       }),
     ),
   ]);
-  if (accounts.follow<Account>(pointer)?.keyDigest !== account.keyDigest) throw refusal('unauthorized');
+  if (accounts.follow(pointer)?.keyDigest !== account.keyDigest) throw refusal('unauthorized');
   const hidden = await hiddenUsers(outside, caller, users);
   return {
     caller,
@@ -140,7 +139,7 @@ async function loadGround(
   async function joined({ mentions, channelId, topic }: ReadMessage): Promise<boolean> {
     if (mentions?.topic !== true || channelId === undefined) return false;
     const place = { realm, channelId, topic: folded(topic ?? ''), userId };
-    return (await table.get(key('participant', place))) !== undefined;
+    return (await table.get('participant', place)) !== undefined;
   }
 }
 

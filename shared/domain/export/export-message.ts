@@ -1,12 +1,10 @@
 import type { Revision } from '../../log/message.ts';
-import type { MessageSlot, Slot } from '../../log/slot.ts';
+import type { MessageSlot } from '../../log/slot.ts';
 import { revisionObject } from '../../model/message/object.ts';
 import { allReactions, type Reaction, reactionObject } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
-import type { Edit } from '../../model/message/revision.ts';
 import { visibleHistory } from '../../model/message/visible-history.ts';
 import type { HistoryVisibility } from '../../model/realm/realm.ts';
-import { padded, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Scope } from './export-plan.ts';
 import type { Ground, Section } from './section.ts';
@@ -20,12 +18,11 @@ const AT_ONCE = 100;
  */
 export const messages: Section = async (ground, from, room) => {
   const { table, realm, plan, scope } = ground;
-  const { items, more } = await table.page<Slot>({
-    pk: partition('slot', { realm }),
-    from: padded(from.id),
-    to: padded(plan.until),
-    limit: room.lines,
-  });
+  const { items, more } = await table.page(
+    'slot',
+    { realm },
+    { from: { seq: from.id }, to: { seq: plan.until }, limit: room.lines },
+  );
   const exported = items.filter((slot) => slot.kind === 'message').filter(scope.message);
   const lines: string[] = [];
   let bytes = 0;
@@ -86,7 +83,7 @@ function exportedHistory(
 
 async function toldHistory(table: Table, realm: string, messageId: number, history: readonly Revision[]) {
   const edits = history.some(({ content, before }) => content && before === undefined)
-    ? await table.all<Edit>({ pk: partition('edit', { realm, messageId }) })
+    ? await table.all('edit', { realm, messageId })
     : [];
   const texts = new Map(edits.map((edit) => [edit.seq, edit]));
   return history.map((revision) => {

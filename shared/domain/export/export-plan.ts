@@ -1,9 +1,9 @@
 import type { Log } from '../../log/log.ts';
 import type { Message } from '../../log/message.ts';
 import { solidEnd } from '../../log/solid.ts';
-import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import type { Channel } from '../../model/channel/channel.ts';
 import type { User } from '../../model/user/user.ts';
-import { key, LARGEST_NUMBER, padded, partition } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { loadProfileFields, type ProfileField } from '../profile/profile-field.ts';
 import { isAsked } from './export-consent.ts';
@@ -76,57 +76,48 @@ export interface Page<T> {
   readonly next: number | undefined;
 }
 
-/** Reads a part of such a list. `skOf` is the sort key of the thing with this number. */
-export async function readPage<T>(
-  table: Table,
-  pk: string,
-  skOf: (id: number) => string,
-  from: number,
+/** A page that was read of such a list, with where the next one begins. */
+export function partOf<T>(
+  { items, more }: { readonly items: readonly T[]; readonly more: boolean },
   idOf: (item: T) => number,
-  limit = PAGE,
-): Promise<Page<T>> {
-  const range = { from: skOf(from), to: skOf(LARGEST_NUMBER) };
-  const { items, more } = await table.page<T>({ pk, ...range, limit });
+): Page<T> {
   const last = items.at(-1);
   return { items, next: more && last !== undefined ? idOf(last) + 1 : undefined };
 }
 
 /** Channels, archived ones too, in the order of their ids. */
-export const readChannels = (
+export const readChannels = async (
   table: Table,
   realm: string,
   from: number,
   limit = PAGE,
 ): Promise<Page<Channel>> =>
-  readPage<Channel>(
-    table,
-    partition('channel', { realm }),
-    padded,
-    from,
+  partOf(
+    await table.page('channel', { realm }, { from: { channelId: from }, limit }),
     ({ channelId }) => channelId,
-    limit,
   );
 
 /** Subscribers of a channel, in the order of their ids. */
-export const readSubscribers = (
+export const readSubscribers = async (
   table: Table,
   realm: string,
   channelId: number,
   from: number,
   limit = PAGE,
 ): Promise<Page<{ readonly userId: number }>> =>
-  readPage(
-    table,
-    partition('subscriber', { realm, channelId }),
-    (userId) => key('subscriber', { realm, channelId, userId }).sk,
-    from,
+  partOf(
+    await table.page('subscriber', { realm, channelId }, { from: { userId: from }, limit }),
     ({ userId }) => userId,
-    limit,
   );
 
 /** Users, in the order of their ids. */
-export const readUsers = (table: Table, realm: string, from: number, limit = PAGE): Promise<Page<User>> =>
-  readPage<User>(table, partition('user', { realm }), padded, from, ({ userId }) => userId, limit);
+export const readUsers = async (
+  table: Table,
+  realm: string,
+  from: number,
+  limit = PAGE,
+): Promise<Page<User>> =>
+  partOf(await table.page('user', { realm }, { from: { userId: from }, limit }), ({ userId }) => userId);
 
 async function* channelsFrom(table: Table, realm: string, from: number): AsyncGenerator<readonly Channel[]> {
   for (let next: number | undefined = from; next !== undefined; ) {
@@ -162,7 +153,7 @@ async function readableSince(
     const page: Page<{ readonly userId: number }> = await readSubscribers(table, realm, channelId, next);
     const among = page.items.filter(({ userId }) => people.has(userId));
     if (among.length > 0 && historyPublicToSubscribers) return 0;
-    const subscriptions = await table.getMany<Subscription>(
+    const subscriptions = await table.getMany(
       among.map(({ userId }) => key('subscription', { realm, userId, channelId })),
     );
     for (const one of subscriptions) since = Math.min(one.since, since ?? one.since);

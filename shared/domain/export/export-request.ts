@@ -26,6 +26,12 @@ interface Quota {
   readonly version: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    exportQuota: Quota;
+  }
+}
+
 /** What a request for an export rests on besides its caller. */
 export interface ExportGround {
   readonly quota: Quota | undefined;
@@ -41,8 +47,8 @@ export async function loadExportGround(
   owners: OwnerCount | undefined,
 ): Promise<ExportGround> {
   const [quota, counter, consents] = await Promise.all([
-    table.get<Quota>(key('exportQuota', { realm })),
-    table.get<Counter>(key('counter', { realm })),
+    table.get('exportQuota', { realm }),
+    table.get('counter', { realm }),
     Promise.all([...(owners?.ids ?? [])].map((userId) => consentOf(table, realm, userId))),
   ]);
   return { quota, counter, consenter: consents.find(({ consented }) => consented)?.user_id };
@@ -51,7 +57,7 @@ export async function loadExportGround(
 /** Whether a person consents to the export of their private data. One round trip with others. */
 export const consentOf = async (table: Table, realm: string, userId: number) => ({
   user_id: userId,
-  consented: settingsOf(await table.get(key('settings', { realm, userId }))).allow_private_data_export,
+  consented: settingsOf(await table.get('settings', { realm, userId })).allow_private_data_export,
 });
 
 /** Decides whether an administrator may have an export of this type now; the order is that of wire facts 10. */

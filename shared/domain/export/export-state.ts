@@ -20,7 +20,7 @@ type Around = Pick<Outside, 'table' | 'now' | 'wait'>;
 export const loadExport = (
   { table }: Around,
   { realm, token }: ExportJob,
-): Promise<RealmExport | undefined> => table.get<RealmExport>(exportKey(realm, token));
+): Promise<RealmExport | undefined> => table.get(exportKey(realm, token));
 
 /**
  * Takes an export on, until a time (ms) at which this run is over for sure. From now on nothing counts that a run
@@ -54,7 +54,7 @@ async function changeHeld(
 ): Promise<RealmExport> {
   try {
     const when = { equals: { claim, state: 'pending' } };
-    return (await table.update(exportKey(realm, token), change, when)) as unknown as RealmExport;
+    return await table.update(exportKey(realm, token), change, when);
   } catch (error) {
     throw isRefused(error) ? new Overtaken() : error;
   }

@@ -1,7 +1,5 @@
 import type { Objects, Outside, Queues, Upload, Uploads } from '../../kernel/outside.ts';
 import type { Log } from '../../log/log.ts';
-import type { Realm } from '../../model/realm/realm.ts';
-import { key } from '../../table/keys.ts';
 import { closingMember, type Manifest } from './archive.ts';
 import { Draft } from './draft.ts';
 import { type ExportPlan, makePlan, scopeOf } from './export-plan.ts';
@@ -119,7 +117,7 @@ async function groundOf({ outside, tools, job: { realm }, mine, progress }: Run)
   const { table } = outside;
   const [kept, organization] = await Promise.all([
     readKept(tools, progress.plan),
-    table.get<Realm>(key('realm', { realm })),
+    table.get('realm', { realm }),
   ]);
   if (organization === undefined) throw new Error('the organization is gone');
   const plan: ExportPlan = JSON.parse(Buffer.from(kept).toString());

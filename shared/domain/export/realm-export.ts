@@ -1,6 +1,6 @@
 import type { Objects } from '../../kernel/outside.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { key, partition, sortPrefix } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Progress } from './progress.ts';
 
@@ -35,6 +35,12 @@ export interface RealmExport {
   readonly progress?: Progress;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    export: RealmExport;
+  }
+}
+
 export const exportKey = (realm: string, token: string) => key('export', { realm, token });
 
 /** Where the archive is in its bucket. */
@@ -49,10 +55,7 @@ export interface ExportJob {
 
 /** All exports of the organization, the oldest first. One round trip. */
 export async function loadExports(table: Table, realm: string): Promise<readonly RealmExport[]> {
-  const items = await table.all<RealmExport>({
-    pk: partition('export', { realm }),
-    prefix: sortPrefix('export'),
-  });
+  const items = await table.all('export', { realm });
   return items.sort((a, b) => a.exportId - b.exportId);
 }
 

@@ -1,23 +1,20 @@
-import { type GroupGraph, noGroups } from '../../kernel/group-graph.ts';
+import { noGroups } from '../../kernel/group-graph.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { folderObjects, loadFolders } from '../../model/channel/folder.ts';
 import { channelObject } from '../../model/channel/object.ts';
 import { subgroupsOf } from '../../model/group/graph.ts';
-import type { Group } from '../../model/group/group.ts';
 import { loadMemberIds } from '../../model/group/list.ts';
 import { groupObject } from '../../model/group/object.ts';
 import { systemGroups } from '../../model/permission/system-group.ts';
 import { domainObject, loadDomains } from '../../model/realm/domains.ts';
-import { defaultRealmSettings, NO_CHANNEL, type Realm, type RealmSettings } from '../../model/realm/realm.ts';
+import { defaultRealmSettings, NO_CHANNEL, type RealmSettings } from '../../model/realm/realm.ts';
 import { userObject } from '../../model/user/object.ts';
-import { key, padded, partition } from '../../table/keys.ts';
-import type { CustomEmoji } from '../emoji/emoji.ts';
 import { emojiKey, IMAGES } from '../emoji/emoji-file.ts';
-import { liveValues, type Profile, valueObject } from '../profile/profile-data.ts';
+import { liveValues, valueObject } from '../profile/profile-data.ts';
 import { fieldObjects } from '../profile/profile-field.ts';
 import type { ArchiveFile } from './archive.ts';
 import { messages } from './export-message.ts';
-import { readChannels, readPage, readSubscribers, readUsers, type Scope } from './export-plan.ts';
+import { partOf, readChannels, readSubscribers, readUsers, type Scope } from './export-plan.ts';
 import type { SectionName } from './progress.ts';
 import type { Ground, Section } from './section.ts';
 
@@ -31,9 +28,8 @@ const EMOJI_AT_ONCE = 10;
 /** Custom emoji, deactivated ones too, and their images. */
 const emoji: Section = async (ground, from) => {
   const { table, realm } = ground;
-  const pk = partition('emoji', { realm });
-  const idOf = ({ emojiId }: CustomEmoji): number => emojiId;
-  const { items, next } = await readPage(table, pk, padded, from.id, idOf, EMOJI_AT_ONCE);
+  const page = await table.page('emoji', { realm }, { from: { emojiId: from.id }, limit: EMOJI_AT_ONCE });
+  const { items, next } = partOf(page, ({ emojiId }) => emojiId);
   const lines: string[] = [];
   const files: ArchiveFile[] = [];
   for (const { emojiId, name, authorId, deactivated, sourceUrl, stillUrl } of items) {
@@ -122,16 +118,9 @@ const folders: Section = async ({ table, realm }) => ({
 
 /** Named groups with their direct members, deactivated ones too. The graph is read first: what it names is there. */
 const groups: Section = async ({ table, realm }, from, room) => {
-  const graph = (await table.get<GroupGraph>(key('groupGraph', { realm }))) ?? noGroups;
-  const pk = partition('group', { realm });
-  const { items, next } = await readPage<Group>(
-    table,
-    pk,
-    padded,
-    from.id,
-    ({ groupId }) => groupId,
-    room.lines,
-  );
+  const graph = (await table.get('groupGraph', { realm })) ?? noGroups;
+  const page = await table.page('group', { realm }, { from: { groupId: from.id }, limit: room.lines });
+  const { items, next } = partOf(page, ({ groupId }) => groupId);
   const lines: string[] = [];
   let bytes = 0;
   for (const group of items) {
@@ -154,7 +143,7 @@ const profileFields: Section = async ({ plan }) => ({
 const users: Section = async ({ table, realm, plan }, from, room) => {
   const { items, next } = await readUsers(table, realm, from.id, Math.min(room.lines, 100));
   const records = items.map(async (user) => {
-    const profile = await table.get<Profile>(key('profile', { realm, userId: user.userId }));
+    const profile = await table.get('profile', { realm, userId: user.userId });
     const values = liveValues(plan.fields, profile);
     return userObject(user, {
       profile: () =>
@@ -165,10 +154,7 @@ const users: Section = async ({ table, realm, plan }, from, room) => {
 };
 
 const organization: Section = async ({ table, realm, scope }) => {
-  const [found, domains] = await Promise.all([
-    table.get<Realm>(key('realm', { realm })),
-    loadDomains(table, realm),
-  ]);
+  const [found, domains] = await Promise.all([table.get('realm', { realm }), loadDomains(table, realm)]);
   if (found === undefined) throw new Error('the organization is gone');
   const { name, description, stringId, created, settings } = found;
   const record = {

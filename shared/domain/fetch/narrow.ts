@@ -3,7 +3,6 @@ import { codePoints } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/id.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../../model/realm/realm.ts';
-import type { Account } from '../../model/user/user.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { MOST_PEOPLE } from '../send/recipient.ts';
 
@@ -144,11 +143,11 @@ export const narrowLookupKeys = (terms: readonly AskedTerm[]): LookupKey[] =>
   });
 
 /** A name leads somewhere if it is one at all: what is longer than any name is not looked up. */
-const channelLookupKey = (ref: ChannelRef): LookupKey[] =>
+const channelLookupKey = (ref: ChannelRef): LookupKey<'channelName'>[] =>
   typeof ref === 'string' && codePoints(ref.trim()) <= limits.channelName
     ? [{ kind: 'channelName', name: ref.trim() }]
     : [];
-const accountLookupKey = (ref: UserRef): LookupKey[] =>
+const accountLookupKey = (ref: UserRef): LookupKey<'account'>[] =>
   typeof ref === 'string' && codePoints(ref) <= limits.email ? [{ kind: 'account', email: ref }] : [];
 
 /**
@@ -176,14 +175,14 @@ export const resolveNarrow = (terms: readonly AskedTerm[], resolved: Resolved, u
 
 function personId(ref: UserRef, resolved: Resolved): number {
   if (typeof ref === 'number') return ref;
-  const [account] = accountLookupKey(ref).map((pointer) => resolved.follow<Account>(pointer));
+  const [account] = accountLookupKey(ref).map((pointer) => resolved.follow(pointer));
   if (account === undefined) throw unknownUser();
   return account.userId;
 }
 
 function channelId(ref: ChannelRef, resolved: Resolved): number {
   if (typeof ref === 'number' && isId(ref)) return ref;
-  const [found] = channelLookupKey(ref).map((pointer) => resolved.follow<{ channelId: number }>(pointer));
+  const [found] = channelLookupKey(ref).map((pointer) => resolved.follow(pointer));
   if (found === undefined) throw unknownChannel();
   return found.channelId;
 }

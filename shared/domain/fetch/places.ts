@@ -23,6 +23,12 @@ export interface Places {
   readonly firstUnread?: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    places: Places;
+  }
+}
+
 /** More places than this are not remembered: then the round trip is not what takes time. */
 const MOST_PLACES = 1_000;
 
@@ -39,7 +45,7 @@ const saysWhere = (term: AskedTerm): boolean =>
 
 /** The hint, if it was looked up and there is one. */
 export const placesIn = (resolved: Resolved, email: string): Places | undefined =>
-  resolved.follow<Places>({ kind: 'places', email });
+  resolved.follow({ kind: 'places', email });
 
 /**
  * Remembers the places that a fetch looked at for the next one, if they are not what was remembered. `firstUnread` is

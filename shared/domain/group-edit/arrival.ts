@@ -1,4 +1,4 @@
-import { type GroupGraph, noGroups } from '../../kernel/group-graph.ts';
+import { noGroups } from '../../kernel/group-graph.ts';
 
 /*
  * A group may be created with more members than one transaction takes, each of whom needs two writes, and nobody may
@@ -26,13 +26,15 @@ export interface ArrivalTask {
   readonly groupId: number;
 }
 
-/** Those whose memberships of one group are not stored one by one yet. */
-interface Arrivals {
-  readonly userIds: readonly number[];
+declare module '../outbox/outbox.ts' {
+  interface Tasks {
+    arrivals: ArrivalTask;
+  }
 }
 
 /** They stand where the member with the number 0 would, which nobody has: a list of members begins with them. */
-const arrivalsKey = (realm: string, groupId: number): Key => key('member', { realm, groupId, userId: 0 });
+const arrivalsKey = (realm: string, groupId: number): Key<'member'> =>
+  key('member', { realm, groupId, userId: 0 });
 
 /** What a transaction leaves of a new group with many members; the graph must get them too (`arriving`). */
 export const doLeaveArrivals = (
@@ -58,8 +60,8 @@ const SETTLING = 500;
 export async function endArrival(outside: Outside, realm: string, groupId: number): Promise<void> {
   const list = arrivalsKey(realm, groupId);
   const held: Write = { check: list, when: { absent: false } };
-  const arrivals = await outside.table.get<Arrivals>(list);
-  if (arrivals === undefined) return;
+  const arrivals = await outside.table.get(list);
+  if (arrivals === undefined || !('userIds' in arrivals)) return;
   const { userIds } = arrivals;
   const step = Math.floor((MOST_WRITES - 1) / 2);
   for (let start = 0; start < userIds.length; start += step) {
@@ -78,8 +80,8 @@ export async function endArrival(outside: Outside, realm: string, groupId: numbe
 async function dropLists(outside: Outside, realm: string, groupId: number): Promise<void> {
   const list = arrivalsKey(realm, groupId);
   const [left, graph = noGroups] = await Promise.all([
-    outside.table.get<Arrivals>(list),
-    outside.table.get<GroupGraph>(key('groupGraph', { realm })),
+    outside.table.get(list),
+    outside.table.get('groupGraph', { realm }),
   ]);
   if (left === undefined) return;
   const { [String(groupId)]: _, ...arriving } = graph.arriving ?? {};

@@ -82,7 +82,7 @@ export async function loadMemberGround(
   const [groups, users, memberships, bytes] = await Promise.all([
     loadGroups(table, realm, [groupId, ...change.addSubgroups]),
     loadPeople(table, realm, people),
-    table.getMany<{ userId: number }>(people.map((userId) => key('membership', { realm, userId, groupId }))),
+    table.getMany(people.map((userId) => key('membership', { realm, userId, groupId }))),
     loadQuotaUse(table, realm, 'groups'),
   ]);
   return {

@@ -59,7 +59,7 @@ export async function loadCreationGround(
     loadNamedInSettings(table, realm, givenGroupSettings(given)),
     loadPeople(table, realm, given.members),
     loadGroups(table, realm, given.subgroups ?? []),
-    fitsGroupName(given.name) ? table.get(key('groupName', { realm, name: given.name })) : undefined,
+    fitsGroupName(given.name) ? table.get('groupName', { realm, name: given.name }) : undefined,
     loadQuotaUse(table, realm, 'groups'),
   ]);
   return { named, users, groups, isNameTaken: holder !== undefined, bytes };

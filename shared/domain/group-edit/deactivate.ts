@@ -1,5 +1,5 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { type GroupGraph, noGroups } from '../../kernel/group-graph.ts';
+import { noGroups } from '../../kernel/group-graph.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Change } from '../../log/commit.ts';
 import { hasMetadataAccess, loadChannel, type Seen } from '../../model/channel/access.ts';
@@ -37,8 +37,8 @@ export async function loadDeactivationGround(
   if (!isId(groupId)) return { group: undefined, use: undefined, channels: [], groups: new Map() };
   const [found, use, graph] = await Promise.all([
     loadGroups(table, realm, [groupId]),
-    table.get<GroupUse>(key('groupUse', { realm, groupId })),
-    table.get<GroupGraph>(key('groupGraph', { realm })),
+    table.get('groupUse', { realm, groupId }),
+    table.get('groupGraph', { realm }),
   ]);
   const [channels, groups] = await Promise.all([
     Promise.all(

@@ -53,9 +53,7 @@ export async function loadEditGround(
   const [groups, named, holder, bytes] = await Promise.all([
     loadGroups(table, realm, [groupId]),
     loadNamedInSettings(table, realm, settings),
-    name !== undefined && fitsGroupName(name)
-      ? table.get<{ groupId: number }>(key('groupName', { realm, name }))
-      : undefined,
+    name !== undefined && fitsGroupName(name) ? table.get('groupName', { realm, name }) : undefined,
     loadQuotaUse(table, realm, 'groups'),
   ]);
   return { group: groups.get(groupId), named, nameHolder: holder?.groupId, bytes };

@@ -1,15 +1,14 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { isSameTopic } from '../../model/message/conversation.ts';
 import type { PoliciesTask } from '../../model/message/policy-move.ts';
-import { deleteReactions, type ReactionsTask } from '../../model/message/reaction-store.ts';
-import { type ArrivalTask, endArrival } from '../group-edit/arrival.ts';
-import { moveRest, type RestTask } from '../move/move-rest.ts';
-import { type MovedTask, tellMoved } from '../move/moved-notice.ts';
-import { bringPeople, type PeopleTask } from '../move/moved-people.ts';
+import { deleteReactions } from '../../model/message/reaction-store.ts';
+import { endArrival } from '../group-edit/arrival.ts';
+import { moveRest } from '../move/move-rest.ts';
+import { tellMoved } from '../move/moved-notice.ts';
+import { bringPeople } from '../move/moved-people.ts';
 import { followPolicies } from '../move/policy-follow.ts';
 import { finish, type Job, type Left, loadJob, loadKind } from '../outbox/outbox.ts';
 import { loadWorld, type OutboxWorld } from '../outbox/outbox-world.ts';
-import type { SubscribedTask } from '../subscribe/subscription-leave.ts';
 import { tellSubscribed } from '../subscribe/subscription-notices.ts';
 
 /** How long before its deadline (ms) a run begins nothing more. */
@@ -24,24 +23,22 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
   const parts = await loadJob(outside.table, job);
   if (parts.length === 0) return;
   if (job.kind === 'reactions') {
-    for (const { messageIds } of parts as (Left & ReactionsTask)[])
-      for (const id of messageIds) await deleteReactions(outside, job.realm, id);
+    for (const part of parts.filter((each) => each.kind === 'reactions'))
+      for (const id of part.messageIds) await deleteReactions(outside, job.realm, id);
     return finish(outside, parts);
   }
   const world = await loadWorld(outside, job.realm);
   if (world !== undefined) {
     if (job.kind === 'policies') return followInOrder(world, job);
-    if (job.kind === 'move') {
-      for (const part of parts as (Left & RestTask)[]) await moveRest(world, part, deadline - LAST);
-      return;
+    const subscribed = parts.filter((each) => each.kind === 'subscribed');
+    if (subscribed.length > 0) await tellSubscribed(world, job.job, subscribed);
+    for (const part of parts) {
+      if (part.kind === 'move') await moveRest(world, part, deadline - LAST);
+      else if (part.kind === 'arrivals') await endArrival(outside, job.realm, part.groupId);
+      else if (part.kind === 'people') await bringPeople(world, part);
+      else if (part.kind === 'moved') await tellMoved(world, part, 'old');
     }
-    if (job.kind === 'subscribed') await tellSubscribed(world, job.job, parts as (Left & SubscribedTask)[]);
-    else if (job.kind === 'arrivals')
-      for (const { groupId } of parts as (Left & ArrivalTask)[])
-        await endArrival(outside, job.realm, groupId);
-    else if (job.kind === 'people')
-      for (const part of parts as (Left & PeopleTask)[]) await bringPeople(world, part);
-    else for (const part of parts as (Left & MovedTask)[]) await tellMoved(world, part, 'old');
+    if (job.kind === 'move') return;
   }
   await finish(outside, parts);
 }
@@ -52,8 +49,8 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
  */
 async function followInOrder(world: OutboxWorld, { job }: Job): Promise<void> {
   const { outside, realmId } = world;
-  const tasks = await loadKind<PoliciesTask>(outside.table, realmId, 'policies');
-  const chain: (PoliciesTask & Left)[] = [];
+  const tasks = await loadKind(outside.table, realmId, 'policies');
+  const chain: Left<'policies'>[] = [];
   for (const task of tasks.sort((a, b) => b.part - a.part)) {
     const isEarlier = chain.some((later) => sharesTopic(task, later));
     if (task.job === job || isEarlier) chain.unshift(task);

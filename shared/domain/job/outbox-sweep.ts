@@ -1,7 +1,6 @@
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { runPool } from '../../pool.ts';
-import { partition } from '../../table/keys.ts';
-import { type Left, OUTBOX } from '../outbox/outbox.ts';
+import { OUTBOX } from '../outbox/outbox.ts';
 
 /** How old (ms) a job is when the message that tells of it is taken for lost: no request and no usual run lasts so long. */
 const LOST = 120_000;
@@ -17,7 +16,7 @@ export async function sweepOutbox(
   { table, now }: Pick<Outside, 'table' | 'now'>,
   queues: Queues,
 ): Promise<void> {
-  const parts = await table.all<Left>({ pk: partition('outbox', {}), eventually: true });
+  const parts = await table.all('outbox', {}, { eventually: true });
   const lost = parts.filter(({ at }) => at < now() - LOST && at > now() - GIVEN_UP);
   const jobs = new Map(lost.map(({ realm, kind, job }) => [job, { realm, kind, job }]));
   const failures = await runPool(jobs.values(), WIDTH, (job) => queues.send(OUTBOX, job));

@@ -29,6 +29,12 @@ export interface MailAddress {
   readonly senderId: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    mailToken: MailAddress;
+  }
+}
+
 /** What a request for an address is decided on. */
 export interface MailGround {
   readonly seen: Seen | undefined;
@@ -53,12 +59,10 @@ export async function loadMailGround(
   const [seen, owners, sender, ...tokens] = await Promise.all([
     loadChannel(table, realm, channelId, userId),
     ownerId === undefined ? undefined : loadChannel(table, realm, channelId, ownerId),
-    named === undefined ? undefined : table.get<User>(key('user', { realm, userId: named })),
+    named === undefined ? undefined : table.get('user', { realm, userId: named }),
     ...[SERVICE, ...(named === undefined ? [] : [named])].map(async (id): Promise<[number, string][]> => {
       if (!isId(channelId)) return [];
-      const stored = await table.get<{ token: string }>(
-        key('mailAddress', { realm, channelId, userId, senderId: id }),
-      );
+      const stored = await table.get('mailAddress', { realm, channelId, userId, senderId: id });
       return stored === undefined ? [] : [[id, stored.token]];
     }),
   ]);
@@ -112,7 +116,7 @@ export async function tokenFor(
     { put: key('mailToken', { token }), item: { ...address }, when: { absent: true } },
   ]);
   if (state === 'done') return token;
-  const first = await outside.table.get<{ token: string }>(own);
+  const first = await outside.table.get(own);
   // An operator ended it meanwhile.
   if (first === undefined) throw new ConflictError([]);
   return first.token;

@@ -21,7 +21,7 @@ export async function endMailAddress(outside: Outside, given: string): Promise<M
   const missing = badRequest(`'${given}' is not an address at which a channel takes mail.`);
   if (token === undefined) throw missing;
   return retryOnConflict(outside, async () => {
-    const found = await outside.table.get<MailAddress>(key('mailToken', { token }));
+    const found = await outside.table.get('mailToken', { token });
     if (found === undefined) throw missing;
     const outcome = await carryOut(outside, [
       { delete: key('mailToken', { token }), when: { absent: false } },

@@ -8,7 +8,6 @@ import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { isMilestone, keepSolid } from '../../log/solid.ts';
 import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS } from '../../markdown/mention.ts';
 import { type Wants, wants } from '../../markdown/wants.ts';
-import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import { normalizedContent } from '../../model/message/text.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';
@@ -18,7 +17,7 @@ import { key } from '../../table/keys.ts';
 import { loadNamed, nameLookupKeys, withoutUsers } from '../mention/naming.ts';
 import { type Delivery, type Draft, doSend } from '../send/send.ts';
 import { checkChannelMessage, type Destination, loadDestination } from '../send/send-channel.ts';
-import { type SendToken, type Sent, sentKey } from '../send/sent.ts';
+import { type SendToken, sentKey } from '../send/sent.ts';
 import { type MailAddress, SERVICE } from './channel-mail.ts';
 import type { Mail } from './mail.ts';
 import { contentOf } from './mail-content.ts';
@@ -54,7 +53,7 @@ const REMEMBERED = 21 * 24 * 3600;
  */
 export async function deliverMail(outside: Outside, letter: Letter): Promise<Outcome> {
   const { token } = letter.recipient;
-  const address = await outside.table.get<MailAddress>(key('mailToken', { token }));
+  const address = await outside.table.get('mailToken', { token });
   if (address === undefined) return 'unknown address';
   return retryOnConflict(outside, () => tryToDeliver(outside, letter, address));
 }
@@ -62,15 +61,15 @@ export async function deliverMail(outside: Outside, letter: Letter): Promise<Out
 async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddress): Promise<Outcome> {
   const { table } = outside;
   const { realm, channelId, userId } = address;
-  const person = await table.get<User>(key('user', { realm, userId }));
+  const person = await table.get('user', { realm, userId });
   const caller = person && (await loadCaller(outside, realm, person));
   if (person === undefined || caller === undefined) return 'account deactivated';
   const senderId = address.senderId === SERVICE ? caller.realm.noticeBotId : address.senderId;
   const sentToken = tokenOf(letter);
   const [sender, channel, before] = await Promise.all([
-    table.get<User>(key('user', { realm, userId: senderId })),
-    table.get<Channel>(key('channel', { realm, channelId })),
-    table.get<Sent>(sentKey(realm, senderId, sentToken.echo)),
+    table.get('user', { realm, userId: senderId }),
+    table.get('channel', { realm, channelId }),
+    table.get(sentKey(realm, senderId, sentToken.echo)),
   ]);
   if (before !== undefined) return 'posted before';
   if (sender === undefined || !mayStillAppear(sender, address, person)) return 'sender lost';
@@ -210,7 +209,7 @@ async function loadPlace(
   const at = key('subscription', { realm: resolved.realm, userId, channelId });
   const [destination, subscription] = await Promise.all([
     loadDestination(outside, sender, { kind: 'channel', id: channelId }, topic, names, resolved),
-    outside.table.get<Subscription>(at),
+    outside.table.get(at),
   ]);
   return destination && { ...destination, subscription };
 }

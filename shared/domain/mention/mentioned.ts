@@ -1,11 +1,9 @@
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Subscription } from '../../model/channel/channel.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
 import { visibility } from '../../model/message/visibility.ts';
 import { settingsOf } from '../../model/user/settings.ts';
 import type { User } from '../../model/user/user.ts';
-import { key } from '../../table/keys.ts';
 
 /** What must be known of somebody who may be mentioned, to let them follow the topic. */
 export interface Mentionable {
@@ -28,9 +26,9 @@ export const loadMentionable = (
   Promise.all(
     userIds.map(async (userId) => {
       const [settings, seen, subscription] = await Promise.all([
-        table.get(key('settings', { realm, userId })),
-        table.get<UserTopic>(key('userTopic', { realm, userId, channelId, topic: folded(topic) })),
-        table.get<Subscription>(key('subscription', { realm, userId, channelId })),
+        table.get('settings', { realm, userId }),
+        table.get('userTopic', { realm, userId, channelId, topic: folded(topic) }),
+        table.get('subscription', { realm, userId, channelId }),
       ]);
       const follows = settingsOf(settings).automatically_follow_topics_where_mentioned;
       return { userId, follows, seen, isSubscribed: subscription !== undefined };

@@ -7,7 +7,7 @@ import type { Wants } from '../../markdown/wants.ts';
 import { hasMetadataAccess, mayReadMessage, type Seen } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import type { Group } from '../../model/group/group.ts';
-import { type Topic, topicKey } from '../../model/message/topic.ts';
+import { topicKey } from '../../model/message/topic.ts';
 import type { TopicPlace } from '../../model/message/user-topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { isSystemGroup, systemGroups } from '../../model/permission/system-group.ts';
@@ -21,13 +21,15 @@ export function nameLookupKeys(names: Wants): LookupKey[] {
     ...names.users.flatMap(({ id, name }) =>
       id === undefined && name !== undefined ? [fullName(name)] : [],
     ),
-    ...names.groups.map((name): LookupKey => ({ kind: 'groupName', name })),
-    ...names.channels.map((name): LookupKey => ({ kind: 'channelName', name })),
-    ...[...names.emoji, ...names.builtInEmoji].map((name): LookupKey => ({ kind: 'emojiName', name })),
+    ...names.groups.map((name): LookupKey<'groupName'> => ({ kind: 'groupName', name })),
+    ...names.channels.map((name): LookupKey<'channelName'> => ({ kind: 'channelName', name })),
+    ...[...names.emoji, ...names.builtInEmoji].map(
+      (name): LookupKey<'emojiName'> => ({ kind: 'emojiName', name }),
+    ),
   ];
 }
 
-const fullName = (name: string): LookupKey => ({ kind: 'fullName', name });
+const fullName = (name: string): LookupKey<'fullName'> => ({ kind: 'fullName', name });
 
 /** What stands behind the names in a text, as far as it was found. */
 export interface Named {
@@ -56,9 +58,7 @@ export function namedUserIds(names: Wants, resolved: Resolved): number[] {
 }
 
 const bearers = (resolved: Resolved, name: string): number[] =>
-  [...(resolved.follow<{ users?: Set<number> }>(fullName(name))?.users ?? [])]
-    .sort((a, b) => a - b)
-    .slice(0, NAMESAKES);
+  [...(resolved.follow(fullName(name))?.users ?? [])].sort((a, b) => a - b).slice(0, NAMESAKES);
 
 /** Reads what stands behind the names in a text, in one round trip with whatever is read beside it. */
 export async function loadNamed(
@@ -70,19 +70,19 @@ export async function loadNamed(
   const { realm } = resolved;
   const { table } = outside;
   const groupIds = names.groups.flatMap(
-    (name) => resolved.follow<{ groupId: number }>({ kind: 'groupName', name })?.groupId ?? [],
+    (name) => resolved.follow({ kind: 'groupName', name })?.groupId ?? [],
   );
   const channelIdOf = (name: string): number | undefined =>
-    resolved.follow<{ channelId: number }>({ kind: 'channelName', name })?.channelId;
+    resolved.follow({ kind: 'channelName', name })?.channelId;
   const channelIds = names.channels.flatMap((name) => channelIdOf(name) ?? []);
   const [users, groups, channels, topics] = await Promise.all([
-    table.getMany<User>(namedUserIds(names, resolved).map((id) => key('user', { realm, userId: id }))),
-    table.getMany<Group>(groupIds.map((groupId) => key('group', { realm, groupId }))),
+    table.getMany(namedUserIds(names, resolved).map((id) => key('user', { realm, userId: id }))),
+    table.getMany(groupIds.map((groupId) => key('group', { realm, groupId }))),
     Promise.all(
       [...new Set(channelIds)].map(async (channelId) => {
         const [channel, subscription] = await Promise.all([
-          table.get<Channel>(key('channel', { realm, channelId })),
-          table.get<Subscription>(key('subscription', { realm, userId, channelId })),
+          table.get('channel', { realm, channelId }),
+          table.get('subscription', { realm, userId, channelId }),
         ]);
         return channel === undefined ? [] : [{ channel, subscription }];
       }),
@@ -91,7 +91,7 @@ export async function loadNamed(
       names.topics.map(async ({ channel, topic }) => {
         const channelId = channelIdOf(channel);
         if (channelId === undefined || codePoints(topic) > limits.topic) return [];
-        const stored = await table.get<Topic>(topicKey(realm, { channelId, topic }));
+        const stored = await table.get(topicKey(realm, { channelId, topic }));
         return stored === undefined ? [] : [{ channelId, topic, newest: stored.maxId }];
       }),
     ),
@@ -134,7 +134,7 @@ export function foundFor(standing: Standing, named: Named): Found {
   }
   const emoji = new Map<string, FoundEmoji>();
   for (const name of [...named.names.emoji, ...named.names.builtInEmoji]) {
-    const found = named.resolved.follow<{ sourceUrl: string }>({ kind: 'emojiName', name });
+    const found = named.resolved.follow({ kind: 'emojiName', name });
     if (found) emoji.set(name, { sourceUrl: found.sourceUrl });
   }
   return { usersById: byId, usersByName: byName, groups: groupsFor(named), channels, emoji };

@@ -15,7 +15,7 @@ import { openTo } from '../../model/message/visible-history.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Write } from '../../table/write.ts';
 import type { Rewriting } from '../edit/change.ts';
-import { doLeave, type Job, type TaskKind } from '../outbox/outbox.ts';
+import { doLeave, type Job, type TaskKind, type Tasks } from '../outbox/outbox.ts';
 import { noticeEntry } from '../send/topic-notice.ts';
 import type { Relocating } from './message-update.ts';
 import type { Move } from './move.ts';
@@ -28,6 +28,12 @@ import { checkMoveTime, checkTopicMoveTime, moveLimit } from './move-time.ts';
 import { goingAlong, loadTogether, lowestOf } from './move-together.ts';
 import type { MovedTask } from './moved-notice.ts';
 import type { PeopleTask } from './moved-people.ts';
+
+declare module '../outbox/outbox.ts' {
+  interface Tasks {
+    policies: PoliciesTask;
+  }
+}
 
 interface MoveContext {
   readonly caller: Caller;
@@ -229,7 +235,11 @@ interface Batch {
   /** Whether the policies follow. */
   readonly follows: boolean;
   /** What is left to the worker of the outbox. */
-  readonly tasks: readonly { readonly kind: TaskKind; readonly task: object; readonly job?: string }[];
+  readonly tasks: readonly {
+    readonly kind: TaskKind;
+    readonly task: Tasks[TaskKind];
+    readonly job?: string;
+  }[];
   readonly checks: readonly Write[];
 }
 

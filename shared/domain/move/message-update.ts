@@ -3,7 +3,7 @@ import { isId } from '../../kernel/id.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { type Topic, topicKey } from '../../model/message/topic.ts';
+import { topicKey } from '../../model/message/topic.ts';
 import type { Table } from '../../table/table.ts';
 import type { Move, StepGround } from './move.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
@@ -77,7 +77,7 @@ export async function loadStanding(
   const { channelId, topic = '' } = message;
   const moves = asked.topic !== undefined || asked.channelId !== undefined;
   if (!moves || channelId === undefined || relocationOf(message, asked) !== undefined) return undefined;
-  const seen = await table.get<Topic>(topicKey(realm, { channelId, topic }));
+  const seen = await table.get(topicKey(realm, { channelId, topic }));
   return { channelId, topic, seen };
 }
 

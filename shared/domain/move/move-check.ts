@@ -8,7 +8,6 @@ import type { Topic } from '../../model/message/topic.ts';
 import { holds, type Standing } from '../../model/permission/permission.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /** How a topic that is resolved begins. */
@@ -39,7 +38,7 @@ export async function loadTargetChannel(
     loadChannel(table, realm, channelId, userId),
     ownerId === undefined || !isId(channelId)
       ? undefined
-      : table.get<Subscription>(key('subscription', { realm, userId: ownerId, channelId })),
+      : table.get('subscription', { realm, userId: ownerId, channelId }),
   ]);
   return { seen, ownerSubscription };
 }

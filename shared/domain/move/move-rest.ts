@@ -49,7 +49,13 @@ export interface RestTask extends Pick<Move, 'to' | 'mode'>, Pick<MovedTask, 'by
   readonly count: number;
 }
 
-type Rest = RestTask & Left;
+declare module '../outbox/outbox.ts' {
+  interface Tasks {
+    move: RestTask;
+  }
+}
+
+type Rest = Left<'move'>;
 
 /** A topic as it was read. */
 export interface SeenTopic extends TopicPlace {
@@ -73,7 +79,7 @@ export async function endEarlierMoves(
   const ends = outside.now() + LONGEST;
   const world = await loadWorld(outside, realm);
   for (const job of jobs) {
-    const parts = await loadJob<Rest>(outside.table, { realm, kind: 'move', job });
+    const parts = await loadJob(outside.table, { realm, kind: 'move', job });
     if (parts.length === 0) await unmark(outside, realm, places, job);
     for (const part of parts) {
       if (world === undefined || !(await moveRest(world, part, ends)))
@@ -108,7 +114,7 @@ export async function moveRest(world: OutboxWorld, rest: Rest, ends: number): Pr
   const { outside, realmId } = world;
   await bringPeople(world, { ids: [rest.main] });
   if (!(await moveOthers(world, rest, ends))) return false;
-  const [done] = await loadJob<Rest>(outside.table, rest);
+  const [done] = await loadJob(outside.table, rest);
   // Else another run was faster.
   if (done !== undefined) {
     if (done.inNew) await tellMoved(world, done, 'new');
@@ -127,7 +133,7 @@ async function endMove(outside: Outside, realm: string, done: Rest): Promise<voi
   // Where only the spelling changes, both are one topic.
   const places = isSameTopic(done.from, done.to) ? [done.from] : [done.from, done.to];
   const keys = places.map((place) => topicKey(realm, place));
-  const topics = await Promise.all(keys.map((at) => outside.table.get<Topic>(at)));
+  const topics = await Promise.all(keys.map((at) => outside.table.get(at)));
   const marked = keys.filter((_, i) => topics[i]?.moving === done.job);
   const { state } = await carryOut(outside, [
     { delete: outboxKey(done) },

@@ -3,12 +3,11 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { Change } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry, MessageEntry, MessageSlot } from '../../log/slot.ts';
-import type { ChannelCount } from '../../model/channel/channel.ts';
 import { areNewer, firstMessageEvent } from '../../model/channel/first-message.ts';
 import { isSameTopic } from '../../model/message/conversation.ts';
 import { doNoteMove, hasReactions } from '../../model/message/reaction-store.ts';
 import { doRelocate, doRevise, type Rewrite } from '../../model/message/revision.ts';
-import { type Topic, topicKey } from '../../model/message/topic.ts';
+import { topicKey } from '../../model/message/topic.ts';
 import { doLeaveChannel, doLeaveTopic, loadLeaving } from '../../model/message/topic-leave.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -49,9 +48,9 @@ export async function loadStep(
   const people = sendersOf(messages).slice(0, MOST_JOINING);
   const [left, topic, count, participants, reacted] = await Promise.all([
     loadLeaving(outside, realm, from, messages.length),
-    table.get<Topic>(topicKey(realm, to)),
-    table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
-    table.getMany<{ userId: number }>(people.map((userId) => key('participant', { ...place, userId }))),
+    table.get(topicKey(realm, to)),
+    table.get('channelCount', { realm, channelId: to.channelId }),
+    table.getMany(people.map((userId) => key('participant', { ...place, userId }))),
     Promise.all(messages.map((message) => hasReactions(table, realm, message))),
   ]);
   return {

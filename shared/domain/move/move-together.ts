@@ -3,14 +3,13 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { mayReadMessage, type Seen } from '../../model/channel/access.ts';
-import type { ChannelCount } from '../../model/channel/channel.ts';
 import { inPlace } from '../../model/message/place.ts';
 import { hasReactions } from '../../model/message/reaction-store.ts';
 import { extents, loadRecent } from '../../model/message/recent.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
 import { loadLeaving } from '../../model/message/topic-leave.ts';
 import type { Standing } from '../../model/permission/permission.ts';
-import { key, LARGEST_NUMBER, partition, sortPrefix } from '../../table/keys.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Move, StepGround } from './move.ts';
 import { loadStep, STEP } from './move-step.ts';
 
@@ -67,13 +66,13 @@ export async function loadTogether(
   const lowest = lowestOf(mode, main);
   const [left, topic, count, taking, page, before, reacted] = await Promise.all([
     loadLeaving(outside, realm, from, STEP, recent),
-    table.get<Topic>(topicKey(realm, to)),
-    table.get<ChannelCount>(key('channelCount', { realm, channelId: to.channelId })),
-    table.page<{ userId: number }>({
-      pk: partition('participant', { realm, channelId: to.channelId }),
-      prefix: sortPrefix('participant', { topic: folded(to.topic) }),
-      limit: MOST_TAKING,
-    }),
+    table.get(topicKey(realm, to)),
+    table.get('channelCount', { realm, channelId: to.channelId }),
+    table.page(
+      'participant',
+      { realm, channelId: to.channelId, topic: folded(to.topic) },
+      { limit: MOST_TAKING },
+    ),
     reach({ from: lowest, to: LARGEST_NUMBER, side: 'newer', limit: STEP + 1 }),
     // Where the move is about all of the topic, its oldest message is on the page.
     lowest === 0 ? undefined : reach({ from: 0, to: main.id - 1, side: 'newer', limit: FEW }),

@@ -1,7 +1,4 @@
-import type { Channel } from '../../model/channel/channel.ts';
 import type { TopicPlace } from '../../model/message/user-topic.ts';
-import type { User } from '../../model/user/user.ts';
-import { key } from '../../table/keys.ts';
 import { type Left, REMEMBERED } from '../outbox/outbox.ts';
 import type { OutboxWorld } from '../outbox/outbox-world.ts';
 import { onceToken } from '../send/sent.ts';
@@ -18,6 +15,12 @@ export interface MovedTask {
   readonly isWhole: boolean;
 }
 
+declare module '../outbox/outbox.ts' {
+  interface Tasks {
+    moved: MovedTask;
+  }
+}
+
 /**
  * Tells the old topic or the new one, once for each job, with the channels as they are now: one that became private
  * meanwhile is not named to the readers of another.
@@ -27,10 +30,9 @@ export async function tellMoved(
   { job, by, from, to, count, isWhole }: MovedTask & Pick<Left, 'job'>,
   topic: 'old' | 'new',
 ): Promise<void> {
-  const channelOf = ({ channelId }: TopicPlace) =>
-    outside.table.get<Channel>(key('channel', { realm, channelId }));
+  const channelOf = ({ channelId }: TopicPlace) => outside.table.get('channel', { realm, channelId });
   const [actor, source, target] = await Promise.all([
-    outside.table.get<User>(key('user', { realm, userId: by })),
+    outside.table.get('user', { realm, userId: by }),
     channelOf(from),
     channelOf(to),
   ]);

@@ -16,6 +16,12 @@ export interface PeopleTask {
   readonly ids: readonly number[];
 }
 
+declare module '../outbox/outbox.ts' {
+  interface Tasks {
+    people: PeopleTask;
+  }
+}
+
 /** People who come in one transaction: with a check of each message and the topic it has room for them. */
 const STEP = 50;
 
@@ -45,7 +51,7 @@ async function bringInto(
   const place = { realm, channelId, topic: folded(topic) };
   const people = await peopleOfAll(table, realm, messages);
   const keyOf = (userId: number) => key('participant', { ...place, userId });
-  const there = await table.getMany<{ userId: number }>(people.map(keyOf));
+  const there = await table.getMany(people.map(keyOf));
   const taking = new Set(there.map(({ userId }) => userId));
   const joining = people.filter((userId) => !taking.has(userId));
   const held = messages.map(

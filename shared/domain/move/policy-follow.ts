@@ -1,7 +1,7 @@
 import { commit } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { hasContentAccess } from '../../model/channel/access.ts';
-import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import type { Channel } from '../../model/channel/channel.ts';
 import {
   changeFor,
   doMovePolicies,
@@ -13,8 +13,6 @@ import { loadHolders, type UserTopic, userTopicKey } from '../../model/message/u
 import { visibility } from '../../model/message/visibility.ts';
 import { standingOf } from '../../model/permission/permission.ts';
 import { directGroups } from '../../model/user/caller.ts';
-import type { User } from '../../model/user/user.ts';
-import { key } from '../../table/keys.ts';
 import type { Left } from '../outbox/outbox.ts';
 import type { OutboxWorld } from '../outbox/outbox-world.ts';
 
@@ -33,7 +31,7 @@ export async function followPolicies(world: OutboxWorld, task: PoliciesTask & Le
   const { table } = outside;
   const { from, to } = task;
   const [channel, old, there] = await Promise.all([
-    table.get<Channel>(key('channel', { realm, channelId: to.channelId })),
+    table.get('channel', { realm, channelId: to.channelId }),
     loadHolders(table, realm, from),
     loadHolders(table, realm, to),
   ]);
@@ -57,8 +55,8 @@ async function followSome(
   const decided = await Promise.all(
     people.map(async (userId): Promise<PolicyChange[]> => {
       const [old, there, mayRead] = await Promise.all([
-        outside.table.get<UserTopic>(userTopicKey(realm, from, userId)),
-        outside.table.get<UserTopic>(userTopicKey(realm, to, userId)),
+        outside.table.get(userTopicKey(realm, from, userId)),
+        outside.table.get(userTopicKey(realm, to, userId)),
         from.channelId === to.channelId || mayReadIn(world, channel, userId),
       ]);
       // What was chosen for the old name since is meant for what is under that name now.
@@ -87,8 +85,8 @@ async function mayReadIn(
 ): Promise<boolean> {
   const { channelId } = channel;
   const [user, subscription, groups] = await Promise.all([
-    outside.table.get<User>(key('user', { realm, userId })),
-    outside.table.get<Subscription>(key('subscription', { realm, userId, channelId })),
+    outside.table.get('user', { realm, userId }),
+    outside.table.get('subscription', { realm, userId, channelId }),
     channel.isPrivate ? directGroups(outside, realm, userId) : [],
   ]);
   if (user === undefined) return false;

@@ -8,7 +8,6 @@ import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { roles } from '../../model/permission/system-group.ts';
 import { ANY_HOST, checkHost, loadOrganization, type Organization } from '../../model/realm/hosts.ts';
 import { checkEmail, checkFullName } from '../../model/user/text.ts';
-import { key } from '../../table/keys.ts';
 import type { KeyedAccount } from '../account/operator-accounts.ts';
 import { checkOrganizationName } from '../realm-edit/check.ts';
 import { GENERAL, planFounding } from './founding.ts';
@@ -63,7 +62,7 @@ function checkOwner({ ownerEmail, ownerName }: WantedOrganization) {
 /** Whether a new organization would be the default one. Refuses where something else is in its place. */
 async function checkRoom(outside: Outside, host: string | undefined, email: string): Promise<boolean> {
   const { table } = outside;
-  const leads = (to: string) => table.get<{ realm: string }>(key('host', { host: to }));
+  const leads = (to: string) => table.get('host', { host: to });
   const [fallback, own, namesake] = await Promise.all([
     leads(ANY_HOST),
     host === undefined ? undefined : leads(host),
@@ -88,7 +87,7 @@ async function checkRoom(outside: Outside, host: string | undefined, email: stri
 async function described({ table }: Outside, realm: string, email: string): Promise<string> {
   const [organization, account] = await Promise.all([
     loadOrganization(table, realm),
-    table.get(key('account', { realm, email: folded(email) })),
+    table.get('account', { realm, email: folded(email) }),
   ]);
   const there = `the organization '${organization?.name}' (ID ${realm}) already`;
   return account ? `${there}, where '${email}' has an account: rotate-key gives it a new key` : there;

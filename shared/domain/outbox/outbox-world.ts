@@ -3,7 +3,6 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { Log } from '../../log/log.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { loadGraph } from '../../model/user/caller.ts';
-import { key } from '../../table/keys.ts';
 
 /** One organization as the worker of the outbox sees it. */
 export interface OutboxWorld {
@@ -23,7 +22,7 @@ export interface OutboxWorld {
 export async function loadWorld(outside: Outside, realmId: string): Promise<OutboxWorld | undefined> {
   const { table, now, wait } = outside;
   const [stored, graph] = await Promise.all([
-    table.get<Realm>(key('realm', { realm: realmId })),
+    table.get('realm', { realm: realmId }),
     loadGraph(outside, realmId),
   ]);
   if (stored === undefined) return undefined;

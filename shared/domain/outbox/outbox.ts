@@ -11,33 +11,42 @@
 
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { MOST_WRITES } from '../../log/commit.ts';
-import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
+import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 
 /** The queue that wakes the worker, and the worker's own name. */
 export const OUTBOX = 'outbox';
 
-/**
- * What is left: to tell people of their subscriptions, or a topic where its messages went; messages, policies and
- * people that follow; members of a large group; reactions to deleted messages.
- */
-export type TaskKind = 'subscribed' | 'moved' | 'move' | 'policies' | 'people' | 'arrivals' | 'reactions';
+/** What a task of each kind says. Who leaves tasks of a kind adds their type here, as in `ItemTypes` of the table. */
+// biome-ignore lint/suspicious/noEmptyInterface: those who leave tasks fill it
+export interface Tasks {}
+export type TaskKind = keyof Tasks;
 
 /** A job, which may be left in parts by several transactions of one request: what a message of the queue says. */
-export interface Job {
+export interface Job<K extends TaskKind = TaskKind> {
   readonly realm: string;
-  readonly kind: TaskKind;
+  readonly kind: K;
   readonly job: string;
 }
 
-/** A part of a job as stored. */
-export interface Left extends Job {
+interface Part<K extends TaskKind> extends Job<K> {
   readonly part: number;
   /** When it was left, ms. */
   readonly at: number;
   /** Seconds: DynamoDB removes what nobody could do. */
   readonly expires: number;
+}
+
+type AnyLeft = { [K in TaskKind]: Part<K> & Tasks[K] }[TaskKind];
+
+/** A part of a job as stored. */
+export type Left<K extends TaskKind = TaskKind> = Extract<AnyLeft, { readonly kind: K }>;
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    outbox: Left;
+  }
 }
 
 /** How long (seconds) a job stays that nobody could do: as long as its message among the dead letters. */
@@ -50,24 +59,36 @@ export const REMEMBERED = 21 * 86_400;
 const PATIENCE = 1_000;
 
 /** Leaves a part of a job, in the transaction that makes it necessary. `now` is in milliseconds. */
-export const doLeave = ({ realm, kind, job }: Job, part: number, task: object, now: number): Write => {
-  const left: Left = { realm, kind, job, part, at: now, expires: Math.floor(now / 1000) + KEPT };
-  return { put: outboxKey(left), item: { ...task, ...left } };
+export const doLeave = <K extends TaskKind>(
+  { realm, kind, job }: Job<K>,
+  part: number,
+  task: Tasks[K],
+  now: number,
+): Write => {
+  const place = { realm, kind, job, part };
+  const expires = Math.floor(now / 1000) + KEPT;
+  return { put: outboxKey(place), item: { ...task, ...place, at: now, expires } };
 };
 
 /** Where a part of a job is kept. */
-export const outboxKey = ({ realm, kind, job, part }: Left): Key => key('outbox', { realm, kind, job, part });
+export const outboxKey = ({ realm, kind, job, part }: Job & Pick<Left, 'part'>): Key<'outbox'> =>
+  key('outbox', { realm, kind, job, part });
 
 /** All parts of a job; none where it is done. */
-export const loadJob = <T = unknown>(table: Table, { realm, kind, job }: Job): Promise<(T & Left)[]> =>
-  table.all<T & Left>({ pk: partition('outbox', {}), prefix: sortPrefix('outbox', { realm, kind, job }) });
+export const loadJob = <K extends TaskKind>(table: Table, { realm, kind, job }: Job<K>): Promise<Left<K>[]> =>
+  loadParts(table, { realm, kind, job });
 
 /** What is left of one kind in an organization. */
-export const loadKind = <T>(table: Table, realm: string, kind: TaskKind): Promise<(T & Left)[]> =>
-  table.all<T & Left>({
-    pk: partition('outbox', {}),
-    prefix: sortPrefix('outbox', { realm, kind }),
-  });
+export const loadKind = <K extends TaskKind>(table: Table, realm: string, kind: K): Promise<Left<K>[]> =>
+  loadParts(table, { realm, kind });
+
+async function loadParts<K extends TaskKind>(
+  table: Table,
+  place: { readonly realm: string; readonly kind: K; readonly job?: string },
+): Promise<Left<K>[]> {
+  const parts = await table.all('outbox', place);
+  return parts.filter((part): part is Left<K> => part.kind === place.kind);
+}
 
 /** Takes what was done out of the outbox. */
 export async function finish(

@@ -1,4 +1,4 @@
-import { key, partition } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /**
@@ -21,6 +21,13 @@ export interface Presence {
   readonly hidden?: true;
   /** When DynamoDB may delete it. */
   readonly expires: number;
+}
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    presence: Presence;
+    pulse: Presence;
+  }
 }
 
 /** Length of a slot of time, seconds. */
@@ -75,9 +82,9 @@ export async function loadPresence(
 ): Promise<OwnPresence> {
   const slot = slotOf(now);
   const [pulse, previous, presence] = await Promise.all([
-    table.get<Presence>(pulseKey(realm, slot, userId)),
-    table.get<Presence>(pulseKey(realm, slot - 1, userId)),
-    table.get<Presence>(presenceKey(realm, userId)),
+    table.get(pulseKey(realm, slot, userId)),
+    table.get(pulseKey(realm, slot - 1, userId)),
+    table.get(presenceKey(realm, userId)),
   ]);
   const last = [presence, previous, pulse].reduce(newer, undefined);
   return { pulse, last };
@@ -101,8 +108,8 @@ export async function loadPresences(
   const first = lately ? slotOf(since) : slotOf(now) - 1;
   const slots = Array.from({ length: Math.max(0, slotOf(now) - first + 1) }, (_, i) => first + i);
   const lists = await Promise.all([
-    ...(lately ? [] : [list(table, partition('presence', { realm }))]),
-    ...slots.map((slot) => list(table, partition('pulse', { realm, slot }))),
+    ...(lately ? [] : [table.all('presence', { realm }, cheaply)]),
+    ...slots.map((slot) => table.all('pulse', { realm, slot }, cheaply)),
   ]);
   const newest = new Map<number, Presence>();
   for (const presence of lists.flat()) {
@@ -112,4 +119,4 @@ export async function loadPresences(
 }
 
 /** Half a consistent read's price: a client that misses somebody hears of them with its next ping. */
-const list = (table: Table, pk: string): Promise<Presence[]> => table.all<Presence>({ pk, eventually: true });
+const cheaply = { eventually: true };

@@ -31,7 +31,7 @@ export interface ProfileGround {
 export async function loadProfileGround(table: Table, realm: string, userId: number): Promise<ProfileGround> {
   const [fields, profile, bytes] = await Promise.all([
     loadProfileFields(table, realm),
-    table.get<Profile>(key('profile', { realm, userId })),
+    table.get('profile', { realm, userId }),
     loadQuotaUse(table, realm, 'profiles'),
   ]);
   return { fields, profile, bytes };

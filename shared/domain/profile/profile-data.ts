@@ -1,6 +1,6 @@
 import { fewIds } from '../../model/user/list.ts';
 import type { TellProfile } from '../../model/user/object.ts';
-import { key, partition } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { isLink } from './link.ts';
 import { fieldTypes, loadProfileFields, type ProfileField } from './profile-field.ts';
@@ -24,6 +24,12 @@ export interface Profile {
   /** By the ids of the fields. */
   readonly values: Readonly<Record<string, StoredValue>>;
   readonly version: number;
+}
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    profile: Profile;
+  }
 }
 
 /**
@@ -59,8 +65,8 @@ export async function loadProfiles(
   const [{ fields }, profiles] = await Promise.all([
     loadProfileFields(table, realm),
     few === undefined
-      ? table.all<Profile>({ pk: partition('profile', { realm }) })
-      : table.getMany<Profile>(few.map((userId) => key('profile', { realm, userId }))),
+      ? table.all('profile', { realm })
+      : table.getMany(few.map((userId) => key('profile', { realm, userId }))),
   ]);
   const byUser = new Map(profiles.map((profile) => [profile.userId, profile]));
   return ({ userId }) =>

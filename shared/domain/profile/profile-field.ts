@@ -1,4 +1,3 @@
-import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /** The types of custom profile fields (specification 2.6), as `/register` tells them. */
@@ -55,9 +54,15 @@ export interface ProfileFields {
   readonly version: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    profileFields: ProfileFields;
+  }
+}
+
 /** Reads the fields. One round trip, with whatever is read beside it. */
 export const loadProfileFields = async (table: Table, realm: string): Promise<ProfileFields> =>
-  (await table.get<ProfileFields>(key('profileFields', { realm }))) ?? { fields: [], version: 0 };
+  (await table.get('profileFields', { realm })) ?? { fields: [], version: 0 };
 
 /** The fields as clients see them, in their order (wire facts 6). */
 export const fieldObjects = (fields: readonly ProfileField[]) =>

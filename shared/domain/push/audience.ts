@@ -3,7 +3,6 @@ import type { MessageSlot } from '../../log/slot.ts';
 import { loadHolders } from '../../model/message/user-topic.ts';
 import { visibility } from '../../model/message/visibility.ts';
 import { loadSubscriberIds } from '../../model/subscription/object.ts';
-import { partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /**
@@ -45,9 +44,6 @@ async function followersIn(table: Table, realm: string, place: Place): Promise<n
 }
 
 async function participantsIn(table: Table, realm: string, { channelId, topic }: Place): Promise<number[]> {
-  const participants = await table.all<{ userId: number }>({
-    pk: partition('participant', { realm, channelId }),
-    prefix: sortPrefix('participant', { topic: folded(topic) }),
-  });
+  const participants = await table.all('participant', { realm, channelId, topic: folded(topic) });
   return participants.map(({ userId }) => userId);
 }

@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
+import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /** Whose service carries notifications to a device: Apple's or Google's. */
@@ -28,15 +28,23 @@ export interface Device {
   readonly version: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    device: Device;
+  }
+}
+
 /** A device that notifications can be sent to. */
 export type ActiveDevice = Device & Required<Pick<Device, 'sealedKey' | 'keyId' | 'tokenId' | 'tokenKind'>>;
 
-export const deviceKey = (realm: string, { userId, deviceId }: Pick<Device, 'userId' | 'deviceId'>): Key =>
-  key('device', { realm, userId, deviceId });
+export const deviceKey = (
+  realm: string,
+  { userId, deviceId }: Pick<Device, 'userId' | 'deviceId'>,
+): Key<'device'> => key('device', { realm, userId, deviceId });
 
 /** All devices of somebody. One round trip. */
 export const loadDevices = (table: Table, realm: string, userId: number): Promise<Device[]> =>
-  table.all<Device>({ pk: partition('device', { realm, userId }), prefix: sortPrefix('device') });
+  table.all('device', { realm, userId });
 
 /** A device of somebody, or undefined where they have none with this id. One round trip. */
 export const loadDevice = async (
@@ -45,7 +53,7 @@ export const loadDevice = async (
   userId: number,
   deviceId: number,
 ): Promise<Device | undefined> =>
-  isId(deviceId) ? table.get<Device>(deviceKey(realm, { userId, deviceId })) : undefined;
+  isId(deviceId) ? table.get(deviceKey(realm, { userId, deviceId })) : undefined;
 
 /** The device, or one refusal for an id that leads nowhere and for somebody else's (wire facts 12.1). */
 export function accessDevice(device: Device | undefined): Device {

@@ -33,8 +33,14 @@ export interface Follower {
   readonly version: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    pushFollower: Follower;
+  }
+}
+
 export const loadFollower = (table: Table, realm: string): Promise<Follower | undefined> =>
-  table.get<Follower>(key('pushFollower', { realm }));
+  table.get('pushFollower', { realm });
 
 /** People of one job: it is one request, whose devices the relay takes at once. */
 const PEOPLE = 50;

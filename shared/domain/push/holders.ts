@@ -51,8 +51,7 @@ async function without(
 ): Promise<Follower | undefined> {
   const change = { take: { holders: new Set(gone) }, add: { version: 1 } };
   try {
-    const left = await outside.table.update(key('pushFollower', { realm }), change, { equals: { version } });
-    return left as unknown as Follower;
+    return await outside.table.update(key('pushFollower', { realm }), change, { equals: { version } });
   } catch (error) {
     if (!isRefused(error)) throw error;
     return undefined;

@@ -23,6 +23,12 @@ export interface StoredChest {
   readonly sealed: string;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    pushChest: StoredChest;
+  }
+}
+
 const CIPHER = 'aes-256-gcm';
 const KEY = 32;
 const NONCE = 12;
@@ -31,7 +37,7 @@ const TAG = 16;
 const contextOf = (realm: string) => ({ purpose: 'push keys', realm });
 
 export const loadStoredChest = (table: Table, realm: string): Promise<StoredChest | undefined> =>
-  table.get<StoredChest>(key('pushChest', { realm }));
+  table.get('pushChest', { realm });
 
 type Random = Pick<Outside, 'randomBytes'>;
 

@@ -8,7 +8,6 @@ import type { UserTopic } from '../../model/message/user-topic.ts';
 import { visibility } from '../../model/message/visibility.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';
 import { settingsOf, type UserSettings } from '../../model/user/settings.ts';
-import { key } from '../../table/keys.ts';
 import { loadPresence, seconds } from '../presence/presence.ts';
 import { OFFLINE } from '../presence/presence-object.ts';
 import { Reader } from '../reader/reader.ts';
@@ -20,9 +19,6 @@ export interface Notified {
   /** The group that was mentioned, where it is for its sake. */
   readonly groupId?: number;
 }
-
-/** A policy for a topic, with the number under which it was set. */
-type StoredPolicy = UserTopic & { readonly changed?: number };
 
 /** What decides whether somebody is notified of a message. */
 interface Ground {
@@ -52,13 +48,13 @@ export async function accessNotified(
   const reader = new Reader(outside, realm, userId);
   const [caller, settings, presence, comes, seen, userTopic, takesPart] = await Promise.all([
     loadCaller(outside, realm, userId),
-    table.get(key('settings', { realm, userId })),
+    table.get('settings', { realm, userId }),
     loadPresence(table, realm, userId, seconds(now())),
     cameTo(reader, message),
     channelId === undefined ? undefined : reader.seen(channelId),
     channelId === undefined
       ? undefined
-      : table.get<StoredPolicy>(key('userTopic', { realm, userId, channelId, topic: folded(topic) })),
+      : table.get('userTopic', { realm, userId, channelId, topic: folded(topic) }),
     message.mentions?.topic === true && channelId !== undefined && reader.takesPart(channelId, topic),
   ]);
   if (caller === undefined || caller.user.isBot || !comes) return undefined;

@@ -2,7 +2,6 @@ import type { Commit } from '../../log/bulk.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
 import type { Realm } from '../../model/realm/realm.ts';
-import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { deviceEvent, deviceKey, isActiveDevice, loadDevices } from './device.ts';
 import { doHold, dropHolders } from './holders.ts';
@@ -255,7 +254,7 @@ async function finish({ outside, realm }: PushWorld, job: PushJob): Promise<void
 }
 
 const loadRealm = ({ outside, realm }: PushWorld): Promise<Realm | undefined> =>
-  outside.table.get<Realm>(key('realm', { realm }));
+  outside.table.get('realm', { realm });
 
 const commitIn =
   ({ log }: PushWorld): Commit =>

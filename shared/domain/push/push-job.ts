@@ -13,7 +13,7 @@
 import type { ProblemName } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { backoff } from '../../log/log.ts';
-import { type Key, key, partition } from '../../table/keys.ts';
+import { type Key, key } from '../../table/keys.ts';
 import { isPassing, isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Item, Write } from '../../table/write.ts';
@@ -64,6 +64,12 @@ export type PushJob = PushTask & {
   readonly expires: number;
 };
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    pushJob: PushJob;
+  }
+}
+
 /** How long a lease holds: longer than a run of the worker can last. */
 export const LEASE = 100_000;
 
@@ -80,7 +86,7 @@ const WORTH = {
 /** How long a job that nobody did stays before DynamoDB may remove it, seconds. */
 const FORGOTTEN = 7 * 86_400;
 
-export const jobKey = (realm: string, job: string): Key => key('pushJob', { realm, job });
+export const jobKey = (realm: string, job: string): Key<'pushJob'> => key('pushJob', { realm, job });
 
 /** A new job under a name that is the same whenever it comes up. */
 export function newJob(task: PushTask, job: string, at: number): PushJob {
@@ -102,7 +108,7 @@ export const doRemember = (realm: string): Write => ({
 
 /** The jobs of an organization, the oldest names of each kind first. */
 export const loadJobs = (table: Table, realm: string, limit?: number): Promise<PushJob[]> =>
-  table.all<PushJob>({ pk: partition('pushJob', { realm }), ...(limit !== undefined && { limit }) });
+  table.all('pushJob', { realm }, { ...(limit !== undefined && { limit }) });
 
 /** Takes a job to do it; undefined where somebody is at it, or nobody may be any more. */
 export async function takeJob(
@@ -112,7 +118,7 @@ export async function takeJob(
   by: string,
   now: number,
 ): Promise<PushJob | undefined> {
-  const taken = await changed(
+  return changed(
     table,
     jobKey(realm, job),
     { by, leased: now },
@@ -122,7 +128,6 @@ export async function takeJob(
       below: { leased: now - LEASE, due: now + 1 },
     },
   );
-  return taken as PushJob | undefined;
 }
 
 /** Marks a job as being sent; false where somebody else took it meanwhile, who then sends it. */
@@ -143,7 +148,12 @@ type Stores = Pick<Outside, 'table' | 'wait'>;
 const TRIES = 5;
 
 /** Sets a mark, which may be done again; false where the job is not ours any more. */
-async function marked({ table, wait }: Stores, at: Key, set: Item, by: string | undefined): Promise<boolean> {
+async function marked(
+  { table, wait }: Stores,
+  at: Key<'pushJob'>,
+  set: Item,
+  by: string | undefined,
+): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     try {
       return (await changed(table, at, set, { equals: { by } })) !== undefined;
@@ -180,10 +190,10 @@ export const doFinish = (realm: string, { job, by }: PushJob): Write => ({
 /** The item after a conditional change, or undefined where the condition did not hold. */
 async function changed(
   table: Table,
-  at: Key,
+  at: Key<'pushJob'>,
   set: Item,
   when: NonNullable<Parameters<Table['update']>[2]>,
-): Promise<Item | undefined> {
+): Promise<PushJob | undefined> {
   try {
     return await table.update(at, { set }, when);
   } catch (error) {

@@ -1,12 +1,10 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import type { Group } from '../../model/group/group.ts';
 import { readMessages } from '../../model/message/index.ts';
 import { systemGroups } from '../../model/permission/system-group.ts';
 import { concealedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
 import { avatarUrlOf } from '../../model/user/avatar.ts';
 import type { User } from '../../model/user/user.ts';
-import { key } from '../../table/keys.ts';
 import { isUnreadBy } from '../reader/lanes.ts';
 import { Reader } from '../reader/reader.ts';
 import { isActiveDevice, loadDevices } from './device.ts';
@@ -38,7 +36,7 @@ export async function noticesOfMessage(
   const [message] = await readMessages(table, realm, [messageId]);
   if (message === undefined) return NOTHING;
   const [sender, recipients] = await Promise.all([
-    table.get<User>(key('user', { realm, userId: message.senderId })),
+    table.get('user', { realm, userId: message.senderId }),
     Promise.all(
       users.map(async (userId) => {
         const [notified, devices] = await Promise.all([
@@ -104,5 +102,5 @@ async function saysOf(
 async function nameOfGroup({ table }: Outside, realm: string, groupId: number): Promise<string> {
   const system = Object.values(systemGroups).find(({ id }) => id === groupId);
   if (system) return system.name;
-  return (await table.get<Group>(key('group', { realm, groupId })))?.name ?? '';
+  return (await table.get('group', { realm, groupId }))?.name ?? '';
 }

@@ -4,7 +4,7 @@ import { carryOut } from '../../log/carry-out.ts';
 import { hasRelay } from '../../model/realm/push-settings.ts';
 import { type ActiveDevice, type Device, isActiveDevice } from './device.ts';
 import { sendNudge } from './nudge.ts';
-import { jobKey, newJob, type PushJob } from './push-job.ts';
+import { jobKey, newJob } from './push-job.ts';
 
 /** The devices that a test goes to: the one that was named, or all that can get it (wire facts 12.2). */
 export function accessTestDevices(devices: readonly Device[], deviceId: number | undefined): ActiveDevice[] {
@@ -41,7 +41,7 @@ export async function sendTest(
   await sendNudge(queues, { realm, job: job.job });
   for (let pause = SOON; now() < job.until; pause = Math.min(1.5 * pause, LATER)) {
     await wait(pause);
-    const verdict = (await table.get<PushJob>(at))?.verdict;
+    const verdict = (await table.get(at))?.verdict;
     if (verdict === 'sent') return;
     if (verdict !== undefined) throw refusal(verdict);
   }

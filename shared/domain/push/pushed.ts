@@ -2,16 +2,11 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 
-/** Messages of which devices of somebody show a notification, as stored in one item. */
-interface Pushed {
-  readonly ids?: ReadonlySet<number>;
-}
-
 /** So many are remembered at most, the newest ones: more do not find room on a telephone. */
 const MOST = 200;
 
 export async function loadPushed(table: Table, realm: string, userId: number): Promise<ReadonlySet<number>> {
-  const stored = await table.get<Pushed>(key('pushed', { realm, userId }));
+  const stored = await table.get('pushed', { realm, userId });
   return stored?.ids ?? new Set();
 }
 
@@ -23,7 +18,7 @@ export async function notePushed(
   messageId: number,
 ): Promise<void> {
   const at = key('pushed', { realm, userId });
-  const { ids } = (await table.update(at, { add: { ids: new Set([messageId]) } })) as Pushed;
+  const { ids } = await table.update(at, { add: { ids: new Set([messageId]) } });
   if (ids === undefined || ids.size <= MOST) return;
   const oldest = [...ids].sort((a, b) => a - b).slice(0, ids.size - MOST);
   await table.update(at, { take: { ids: new Set(oldest) } });

@@ -2,17 +2,10 @@ import type { Outside, Queues } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { isAnythingAfter } from '../../log/run.ts';
 import { runPool } from '../../pool.ts';
-import { key, partition } from '../../table/keys.ts';
+import { type ItemOf, key } from '../../table/keys.ts';
 import { loadFollower } from './follower.ts';
 import { sendNudge } from './nudge.ts';
 import { loadJobs } from './push-job.ts';
-
-/** An organization that has something to do with push notifications, as stored in the list of these. */
-interface Listed {
-  readonly realm: string;
-  /** Grows with whatever may come to be done there, so that taking it off the list can be held to what it saw. */
-  readonly version: number;
-}
 
 /** Organizations that are looked at at once. */
 const WIDTH = 16;
@@ -22,12 +15,16 @@ const WIDTH = 16;
  * neither job nor follower any more, the organization is taken off the list.
  */
 export async function sweepPush(outside: Outside, queues: Queues): Promise<void> {
-  const listed = await outside.table.all<Listed>({ pk: partition('pushRealm', {}), eventually: true });
+  const listed = await outside.table.all('pushRealm', {}, { eventually: true });
   const failures = await runPool(listed, WIDTH, (each) => look(outside, queues, each));
   if (failures.length > 0) throw new AggregateError(failures, 'some organizations could not be swept');
 }
 
-async function look(outside: Outside, queues: Queues, { realm, version }: Listed): Promise<void> {
+async function look(
+  outside: Outside,
+  queues: Queues,
+  { realm, version }: ItemOf<'pushRealm'>,
+): Promise<void> {
   const { table, now, wait } = outside;
   const [follower, jobs] = await Promise.all([loadFollower(table, realm), loadJobs(table, realm, 1)]);
   if (follower === undefined && jobs.length === 0) {

@@ -82,8 +82,8 @@ async function loadParticipation(
   const { table, realm, userId } = reader;
   const [takesPart, userTopic, settings] = await Promise.all([
     reader.takesPart(channelId, topic),
-    table.get<UserTopic>(key('userTopic', { realm, userId, channelId, topic: folded(topic) })),
-    table.get(key('settings', { realm, userId })),
+    table.get('userTopic', { realm, userId, channelId, topic: folded(topic) }),
+    table.get('settings', { realm, userId }),
   ]);
   return { takesPart, userTopic, settings: settingsOf(settings) };
 }

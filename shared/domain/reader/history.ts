@@ -1,7 +1,6 @@
 import type { MessageSlot } from '../../log/slot.ts';
 import { revisionObject, type Telling, topicName } from '../../model/message/object.ts';
 import type { Edit } from '../../model/message/revision.ts';
-import { partition } from '../../table/keys.ts';
 import { htmlDiff } from './html-diff.ts';
 import type { Reader } from './reader.ts';
 
@@ -17,11 +16,11 @@ const MOST_COMPARED = 500_000;
  */
 export async function loadHistory(message: MessageSlot, { table, realm }: Reader): Promise<readonly Edit[]> {
   if (!message.history?.some(({ content, before }) => content && before === undefined)) return [];
-  const { items } = await table.page<Edit>({
-    pk: partition('edit', { realm, messageId: message.id }),
-    descending: true,
-    limit: MOST_EDITS,
-  });
+  const { items } = await table.page(
+    'edit',
+    { realm, messageId: message.id },
+    { descending: true, limit: MOST_EDITS },
+  );
   return items;
 }
 

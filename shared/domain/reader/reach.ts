@@ -1,18 +1,14 @@
 import { isId } from '../../kernel/id.ts';
 import type { MessageHead } from '../../log/message.ts';
-import type { Slot } from '../../log/slot.ts';
 import { AT_ONCE, isMessage, rangeOf, readMessages } from '../../model/message/index.ts';
-import type { Star } from '../../model/message/star.ts';
 import type { Reached, Reacher } from '../../model/message/strip.ts';
-import { key, partition } from '../../table/keys.ts';
 import type { Reader } from './reader.ts';
 
 /** All messages of the organization, whoever may read them, from the log itself: a consistent read. */
 export const inLog =
   (reader: Reader): Reacher =>
   async (reach) => {
-    const pk = partition('slot', reader);
-    const { items, more } = await reader.table.page<Slot>({ pk, ...rangeOf(reach) });
+    const { items, more } = await reader.table.page('slot', { realm: reader.realm }, rangeOf(reach));
     const messages = items.filter(isMessage);
     reader.keep(messages);
     return { heads: messages, until: more ? items.at(-1)?.seq : undefined };
@@ -24,16 +20,18 @@ export const inLog =
  */
 export function starredBy(reader: Reader): Reacher {
   const { realm, userId, table } = reader;
-  const skOf = (messageId: number): string => key('star', { realm, userId, messageId }).sk;
   const reading: Promise<unknown>[] = [];
   return async ({ from, to, side, limit }): Promise<Reached> => {
-    const page = table.page<Star>({
-      pk: partition('star', reader),
-      from: skOf(from),
-      to: skOf(to),
-      descending: side === 'older',
-      limit: Math.min(limit, AT_ONCE),
-    });
+    const page = table.page(
+      'star',
+      { realm, userId },
+      {
+        from: { messageId: from },
+        to: { messageId: to },
+        descending: side === 'older',
+        limit: Math.min(limit, AT_ONCE),
+      },
+    );
     reading.push(page);
     const { items, more } = await page;
     // Where both sides are read at once, their messages travel together.

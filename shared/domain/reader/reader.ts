@@ -2,19 +2,18 @@ import { folded } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
-import type { MessageSlot, Slot } from '../../log/slot.ts';
+import type { MessageSlot } from '../../log/slot.ts';
 import type { Seen } from '../../model/channel/access.ts';
-import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import type { Subscription } from '../../model/channel/channel.ts';
 import type { Dialogue } from '../../model/message/direct.ts';
 import { formerChannelOf, readPlaceOf } from '../../model/message/head.ts';
 import type { Reaction } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
 import { loadReadStates, type ReadState, stateFrom } from '../../model/message/read-state.ts';
 import { extents, loadRecent, type Recent } from '../../model/message/recent.ts';
-import type { Star } from '../../model/message/star.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
 import type { User } from '../../model/user/user.ts';
-import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
+import { type ItemName, type ItemOf, type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /**
@@ -45,8 +44,8 @@ export class Reader {
     return loading;
   }
 
-  #item<T>(at: Key): Promise<T | undefined> {
-    return this.#once(nameOf(at), () => this.table.get<T>(at));
+  #item<N extends ItemName>(at: Key<N>): Promise<ItemOf<N> | undefined> {
+    return this.#once(nameOf(at), () => this.table.get(at));
   }
 
   /** What the end of the log tells of messages that the indexes may not show as they are. */
@@ -58,7 +57,7 @@ export class Reader {
   async seen(channelId: number): Promise<Seen | undefined> {
     if (!isId(channelId)) return undefined;
     const [channel, subscription] = await Promise.all([
-      this.#item<Channel>(key('channel', { realm: this.realm, channelId })),
+      this.#item(key('channel', { realm: this.realm, channelId })),
       this.subscription(channelId),
     ]);
     return channel && { channel, subscription };
@@ -72,26 +71,19 @@ export class Reader {
   /** All that the reader is subscribed to, by channel. */
   subscriptions(): Promise<ReadonlyMap<number, Subscription>> {
     return this.#once('subscriptions', async () => {
-      const all = await this.table.all<Subscription>({
-        pk: partition('subscription', this),
-        prefix: sortPrefix('subscription'),
-      });
+      const all = await this.table.all('subscription', this);
       return new Map(all.map((subscription) => [subscription.channelId, subscription]));
     });
   }
 
   /** The direct conversations in which the reader takes part. */
   dialogues(): Promise<readonly Dialogue[]> {
-    return this.#once('dialogues', () =>
-      this.table.all<Dialogue>({ pk: partition('dialogue', this), prefix: sortPrefix('dialogue') }),
-    );
+    return this.#once('dialogues', () => this.table.all('dialogue', this));
   }
 
   /** The reader's policies for topics. */
   topicPolicies(): Promise<readonly UserTopic[]> {
-    return this.#once('topicPolicies', () =>
-      this.table.all<UserTopic>({ pk: partition('userTopic', this), prefix: sortPrefix('userTopic') }),
-    );
+    return this.#once('topicPolicies', () => this.table.all('userTopic', this));
   }
 
   /** What the reader has read, of all conversations or of the topics of one channel. */
@@ -149,7 +141,7 @@ export class Reader {
     return this.#read.has(nameOf(this.#participant(channelId, topic)));
   }
 
-  #participant(channelId: number, topic: string): Key {
+  #participant(channelId: number, topic: string): Key<'participant'> {
     const { realm, userId } = this;
     return key('participant', { realm, channelId, topic: folded(topic), userId });
   }
@@ -158,9 +150,11 @@ export class Reader {
   stars(from: number, to: number): Promise<ReadonlySet<number>> {
     const known = this.#starred.find((range) => range.from <= from && to <= range.to);
     if (known) return known.ids;
-    const at = (messageId: number): string =>
-      key('star', { realm: this.realm, userId: this.userId, messageId }).sk;
-    const stars = this.table.all<Star>({ pk: partition('star', this), from: at(from), to: at(to) });
+    const stars = this.table.all(
+      'star',
+      { realm: this.realm, userId: this.userId },
+      { from: { messageId: from }, to: { messageId: to } },
+    );
     const ids = stars.then(
       (all) => new Set(all.filter(({ removed }) => !removed).map(({ messageId }) => messageId)),
     );
@@ -193,7 +187,7 @@ export class Reader {
   async message(id: number): Promise<MessageSlot | undefined> {
     const kept = this.#kept.get(id);
     if (kept !== undefined || !isId(id)) return kept;
-    const slot = await this.table.get<Slot>(key('slot', { realm: this.realm, seq: id }));
+    const slot = await this.table.get('slot', { realm: this.realm, seq: id });
     if (slot?.kind !== 'message') return undefined;
     if (this.#kept.size < MOST_KEPT) this.#kept.set(id, slot);
     return slot;

@@ -2,7 +2,7 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { MessageSlot, Slot } from '../../log/slot.ts';
+import type { MessageSlot } from '../../log/slot.ts';
 import type { Seen } from '../../model/channel/access.ts';
 import { mayRead } from '../../model/message/access.ts';
 import type { Standing } from '../../model/permission/permission.ts';
@@ -19,11 +19,12 @@ export interface Target<M = unknown> {
 }
 
 /** The message of a request, to be read in its first round trip. */
-export const messageLookupKeys = (id: number): LookupKey[] => (isId(id) ? [{ kind: 'message', id }] : []);
+export const messageLookupKeys = (id: number): LookupKey<'message'>[] =>
+  isId(id) ? [{ kind: 'message', id }] : [];
 
 /** The message behind an id, as the first round trip found it; undefined where there is none (any more). */
 export function followMessage(resolved: Resolved, id: number): MessageSlot | undefined {
-  const [slot] = messageLookupKeys(id).map((pointer) => resolved.follow<Slot>(pointer));
+  const [slot] = messageLookupKeys(id).map((pointer) => resolved.follow(pointer));
   return slot?.kind === 'message' ? slot : undefined;
 }
 

@@ -2,12 +2,11 @@ import { mayReadMessage, type Seen } from '../../model/channel/access.ts';
 import type { Topic } from '../../model/message/topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
-import { partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /** All topics of a channel, in no useful order. One round trip. */
 export const loadTopics = (table: Table, realm: string, channelId: number): Promise<Topic[]> =>
-  table.all<Topic>({ pk: partition('topic', { realm, channelId }), prefix: sortPrefix('topic') });
+  table.all('topic', { realm, channelId });
 
 /**
  * The topics that someone can read something of, the one with the newest message first. Where the history is

@@ -7,12 +7,11 @@ import { render } from '../../markdown/render.ts';
 import { pushSettings } from '../../model/realm/push-settings.ts';
 import { FEATURE_LEVEL, REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
 import { organizationIcon } from '../../model/user/avatar.ts';
-import { key } from '../../table/keys.ts';
 
 /** Loads the organization that answers at the host, or refuses where none does. Two round trips, one when warm. */
 export async function accessOrganization(outside: Outside, host: string): Promise<Realm> {
   const { table, memory } = outside;
-  const load = (realm: string): Promise<Realm | undefined> => table.get<Realm>(key('realm', { realm }));
+  const load = (realm: string): Promise<Realm | undefined> => table.get('realm', { realm });
   const guess = memory.guess(host, []);
   const guessed = guess && load(guess.realm);
   const [known, early] = await Promise.all([lookUp(table, memory, host, [], () => true), guessed]);

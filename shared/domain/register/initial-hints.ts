@@ -1,7 +1,6 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import type { Group } from '../../model/group/group.ts';
-import { partition } from '../../table/keys.ts';
 import { Reader } from '../reader/reader.ts';
 
 /**
@@ -33,8 +32,8 @@ export async function loadHints(
   const unread = wants('update_message_flags');
   const people = ['realm_user', 'presence', 'user_status'].some(wants);
   const [channels, groups] = await Promise.all([
-    lists ? table.all<Channel>({ pk: partition('channel', { realm }) }) : [],
-    wants('realm_user_groups') ? table.all<Group>({ pk: partition('group', { realm }) }) : [],
+    lists ? table.all('channel', { realm }) : [],
+    wants('realm_user_groups') ? table.all('group', { realm }) : [],
     (lists || unread || people) && reader.subscriptions(),
     (unread || people || wants('recent_private_conversations')) && reader.dialogues(),
     unread && reader.states(),

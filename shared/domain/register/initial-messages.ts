@@ -1,10 +1,7 @@
-import type { Conversation } from '../../model/message/direct.ts';
 import { readHeads } from '../../model/message/index.ts';
-import type { Star } from '../../model/message/star.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
 import { visibility } from '../../model/message/visibility.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
-import { key, partition, sortPrefix } from '../../table/keys.ts';
 import { loadUnread } from '../flags/unread.ts';
 import { unreadObject } from '../flags/unread-object.ts';
 import type { Reader } from '../reader/reader.ts';
@@ -35,10 +32,7 @@ const hiddenChannels = async ({ capabilities, channels }: Asking): Promise<Reado
 /** The messages that the caller starred. */
 const starredMessages: Section = async ({ outside, caller }) => {
   const place = { realm: caller.realmId, userId: caller.user.userId };
-  const stars = await outside.table.all<Star>({
-    pk: partition('star', place),
-    prefix: sortPrefix('star'),
-  });
+  const stars = await outside.table.all('star', place);
   const ids = stars.filter(({ removed }) => !removed).map(({ messageId }) => messageId);
   // A message that was deleted leaves the stars of those who starred it behind.
   const heads = await readHeads(outside.table, caller.realmId, ids);
@@ -79,9 +73,7 @@ const mutedTopics: Section = async (asking) => {
 /** The direct conversations of the caller, each with its newest message. */
 const recentPrivateConversations: Section = async ({ outside, caller, reader, hints }) => {
   const { realmId: realm, user } = caller;
-  const load = once((conversation: string) =>
-    outside.table.get<Conversation>(key('conversation', { realm, conversation })),
-  );
+  const load = once((conversation: string) => outside.table.get('conversation', { realm, conversation }));
   for (const { conversation } of await hints.reader.dialogues()) void load(conversation);
   const dialogues = await reader.dialogues();
   const conversations = await Promise.all(dialogues.map(({ conversation }) => load(conversation)));

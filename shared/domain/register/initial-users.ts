@@ -9,7 +9,6 @@ import { avatarUrlOf } from '../../model/user/avatar.ts';
 import { userObject } from '../../model/user/object.ts';
 import { defaultUserSettings, settingsOf, type UserSettings } from '../../model/user/settings.ts';
 import type { User } from '../../model/user/user.ts';
-import { key } from '../../table/keys.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
 import { loadProfiles } from '../profile/profile-data.ts';
 import type { Asking, Section } from './initial-section.ts';
@@ -159,6 +158,6 @@ export const loadSettings = async ({
   outside,
   caller: { realmId: realm, user },
 }: Pick<Asking, 'outside' | 'caller'>): Promise<UserSettings> => ({
-  ...settingsOf(await outside.table.get(key('settings', { realm, userId: user.userId }))),
+  ...settingsOf(await outside.table.get('settings', { realm, userId: user.userId })),
   timezone: user.timezone,
 });

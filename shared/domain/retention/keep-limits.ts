@@ -1,13 +1,10 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { type Log, uncountMessages } from '../../log/log.ts';
-import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
 import { rememberedFirst } from '../../model/channel/first-message.ts';
 import { dueAt, limitOfOrganization } from '../../model/channel/retention-limit.ts';
 import { type Limited, loadLimited, noteProgress } from '../../model/channel/retention-list.ts';
 import { AT_ONCE, readMessages } from '../../model/message/index.ts';
-import type { Realm } from '../../model/realm/realm.ts';
 import { runPool } from '../../pool.ts';
-import { key, partition } from '../../table/keys.ts';
 import { expireDirect, expireInChannel, type Visit } from './walk.ts';
 
 /** Organizations that are visited at once. */
@@ -121,9 +118,9 @@ async function expireInChannels(visit: Visit, soonest: number): Promise<number |
   const { table, now } = outside;
   const { realm } = log;
   const [organization, channels, counts] = await Promise.all([
-    table.get<Realm>(key('realm', { realm })),
-    table.all<Channel>({ pk: partition('channel', { realm }), eventually: true }),
-    table.all<ChannelCount>({ pk: partition('channelCount', { realm }), eventually: true }),
+    table.get('realm', { realm }),
+    table.all('channel', { realm }, { eventually: true }),
+    table.all('channelCount', { realm }, { eventually: true }),
   ]);
   const limit = limitOfOrganization(realm, organization);
   if (limit === undefined) return Number.POSITIVE_INFINITY;

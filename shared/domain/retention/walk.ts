@@ -3,7 +3,6 @@ import { ConflictError } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
-import type { Channel } from '../../model/channel/channel.ts';
 import {
   dueAt,
   type Limit,
@@ -11,8 +10,7 @@ import {
   limitOfOrganization,
 } from '../../model/channel/retention-limit.ts';
 import { inIndex, readMessages } from '../../model/message/index.ts';
-import type { Realm } from '../../model/realm/realm.ts';
-import { key, LARGEST_NUMBER, padded, partition } from '../../table/keys.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { expire, stepsOf } from './expire.ts';
 
 /** A visit to messages that have a limit, in a run that ends. */
@@ -122,8 +120,8 @@ async function loadChannelPage(
   const ids = heads.map(({ id }) => id);
   const [messages, channel, organization] = await Promise.all([
     readMessages(table, realm, ids),
-    table.get<Channel>(key('channel', { realm, channelId })),
-    table.get<Realm>(key('realm', { realm })),
+    table.get('channel', { realm, channelId }),
+    table.get('realm', { realm }),
   ]);
   const limit = limitOfChannel(realm, organization, channel);
   if (limit === undefined) return undefined;
@@ -144,10 +142,9 @@ async function loadLogPage(
   { outside: { table, now }, log: { realm } }: Visit,
   from: number,
 ): Promise<Page | undefined> {
-  const pk = partition('slot', { realm });
   const [{ items, more }, organization] = await Promise.all([
-    table.page<Slot>({ pk, from: padded(from), limit: SLOTS, eventually: true }),
-    table.get<Realm>(key('realm', { realm })),
+    table.page('slot', { realm }, { from: { seq: from }, limit: SLOTS, eventually: true }),
+    table.get('realm', { realm }),
   ]);
   const limit = limitOfOrganization(realm, organization);
   if (limit === undefined) return undefined;

@@ -27,9 +27,9 @@ export async function loadNoticeGround(
 ): Promise<NoticeGround> {
   if (!isId(channelId)) return { count: undefined, topics: { events: undefined, empty: undefined } };
   const stored = (topic: string): Promise<Topic | undefined> =>
-    table.get<Topic>(topicKey(realm, { channelId, topic }));
+    table.get(topicKey(realm, { channelId, topic }));
   const [count, events, empty] = await Promise.all([
-    table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+    table.get('channelCount', { realm, channelId }),
     stored(EVENTS_TOPIC),
     stored(''),
   ]);

@@ -4,12 +4,10 @@ import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import { directConversation } from '../../model/message/conversation.ts';
-import type { Conversation } from '../../model/message/direct.ts';
 import { runPool } from '../../pool.ts';
-import { key } from '../../table/keys.ts';
 import { type Draft, doSend } from './send.ts';
 import { directDelivery } from './send-direct.ts';
-import { type SendToken, type Sent, sentKey } from './sent.ts';
+import { type SendToken, sentKey } from './sent.ts';
 
 /** What the service says to one person. */
 export interface DirectNotice {
@@ -64,10 +62,8 @@ async function sendSome(
     const seen = await Promise.all(
       notices.map(async (notice) => {
         const [conversation, sent] = await Promise.all([
-          outside.table.get<Conversation>(
-            key('conversation', { realm, conversation: directConversation(peopleOf(notice)) }),
-          ),
-          outside.table.get<Sent>(sentKey(realm, noticeBotId, notice.token.echo)),
+          outside.table.get('conversation', { realm, conversation: directConversation(peopleOf(notice)) }),
+          outside.table.get(sentKey(realm, noticeBotId, notice.token.echo)),
         ]);
         return { notice, conversation, isSent: sent !== undefined };
       }),

@@ -5,7 +5,6 @@ import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
 import { directConversation } from '../../model/message/conversation.ts';
-import type { Conversation } from '../../model/message/direct.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import { verbatim } from './channel-notice.ts';
@@ -45,8 +44,8 @@ async function sendNotice(outside: Outside, log: Log, from: number, to: number, 
   // Another notice may be sent, or the conversation begin, at this very moment.
   await retryOnConflict(outside, async () => {
     const [notice, conversation] = await Promise.all([
-      outside.table.get<{ at: number }>(noticeKey),
-      outside.table.get<Conversation>(conversationKey),
+      outside.table.get(noticeKey),
+      outside.table.get(conversationKey),
     ]);
     const now = outside.now();
     if (notice !== undefined && notice.at > now - INTERVAL) return;

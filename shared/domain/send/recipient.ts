@@ -91,7 +91,9 @@ export function recipientLookupKeys(recipient: Recipient): LookupKey[] {
       : [];
   }
   if ('emails' in recipient) {
-    return recipient.emails.filter(isAddress).map((email): LookupKey => ({ kind: 'account', email }));
+    return recipient.emails
+      .filter(isAddress)
+      .map((email): LookupKey<'account'> => ({ kind: 'account', email }));
   }
   return [];
 }

@@ -23,7 +23,6 @@ import { doSetVisibility, type UserTopic } from '../../model/message/user-topic.
 import { automaticPolicy, type Visibility, visibility } from '../../model/message/visibility.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { settingsOf, type UserSettings } from '../../model/user/settings.ts';
-import { key } from '../../table/keys.ts';
 import { type Crowd, checkGroupMentions, checkWildcards } from '../mention/mention-permission.ts';
 import { followersOf, loadMentionable, type Mentionable } from '../mention/mentioned.ts';
 import { foundFor, type Named, namedUserIds } from '../mention/naming.ts';
@@ -61,13 +60,13 @@ export async function loadDestination(
   const channelId =
     'id' in recipient
       ? recipient.id
-      : resolved.follow<{ channelId: number }>({ kind: 'channelName', name: recipient.name })?.channelId;
+      : resolved.follow({ kind: 'channelName', name: recipient.name })?.channelId;
   if (channelId === undefined || !isId(channelId)) return undefined;
   const { table } = outside;
   const { realm } = resolved;
   const inTopic = { realm, channelId, topic: folded(topic) };
   const subscriptionOf = (id: number): Promise<Subscription | undefined> =>
-    table.get<Subscription>(key('subscription', { realm, userId: id, channelId }));
+    table.get('subscription', { realm, userId: id, channelId });
   const [
     channel,
     subscription,
@@ -79,14 +78,14 @@ export async function loadDestination(
     settings,
     mentionable,
   ] = await Promise.all([
-    table.get<Channel>(key('channel', { realm, channelId })),
+    table.get('channel', { realm, channelId }),
     subscriptionOf(userId),
     ownerId === undefined ? undefined : subscriptionOf(ownerId),
-    table.get<ChannelCount>(key('channelCount', { realm, channelId })),
-    table.get<Topic>(key('topic', inTopic)),
-    table.get(key('participant', { ...inTopic, userId })),
-    table.get<UserTopic>(key('userTopic', { ...inTopic, userId })),
-    table.get(key('settings', { realm, userId })),
+    table.get('channelCount', { realm, channelId }),
+    table.get('topic', inTopic),
+    table.get('participant', { ...inTopic, userId }),
+    table.get('userTopic', { ...inTopic, userId }),
+    table.get('settings', { realm, userId }),
     loadMentionable(outside, realm, channelId, topic, namedUserIds(names, resolved)),
   ]);
   if (channel === undefined) return undefined;

@@ -13,8 +13,7 @@ import {
 } from '../../model/message/direct.ts';
 import { limits } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import type { Account, User } from '../../model/user/user.ts';
-import { key } from '../../table/keys.ts';
+import type { User } from '../../model/user/user.ts';
 import { checkGroupMentions } from '../mention/mention-permission.ts';
 import { foundFor, type Named } from '../mention/naming.ts';
 import { checkSize, type DirectRecipient } from './recipient.ts';
@@ -42,7 +41,7 @@ function addressed(
   }
   return recipient.emails.map((email) => ({
     named: `email '${firstCodePoints(email, limits.email)}'`,
-    userId: resolved.follow<Account>({ kind: 'account', email })?.userId,
+    userId: resolved.follow({ kind: 'account', email })?.userId,
   }));
 }
 
@@ -58,11 +57,11 @@ export async function loadCorrespondence(
   const ids = targets.flatMap(({ userId }) => userId ?? []);
   const conversation = directConversation([...ids, senderId]);
   const [found, addressees] = await Promise.all([
-    table.get<Conversation>(key('conversation', { realm, conversation })),
+    table.get('conversation', { realm, conversation }),
     Promise.all(
       targets.map(async ({ named, userId }) => ({
         named,
-        user: userId === undefined ? undefined : await table.get<User>(key('user', { realm, userId })),
+        user: userId === undefined ? undefined : await table.get('user', { realm, userId }),
       })),
     ),
   ]);

@@ -15,6 +15,12 @@ export interface Sent {
   readonly expires: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    sent: Sent;
+  }
+}
+
 /** How long a send is remembered at least, seconds. DynamoDB deletes some time after. */
 const REMEMBERED = 48 * 3600;
 
@@ -50,7 +56,7 @@ export function fingerprintOf(recipient: Recipient, topic: string | undefined, c
 }
 
 /** Where the send of this name is remembered. */
-export const sentKey = (realm: string, userId: number, { queueId, localId }: Echo): Key =>
+export const sentKey = (realm: string, userId: number, { queueId, localId }: Echo): Key<'sent'> =>
   key('sent', { realm, userId, token: digest([queueId, localId]) });
 
 /** The earlier send of this name, if there was one; a different message under that name is refused. */

@@ -4,15 +4,14 @@ import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { EventEntry, MessageEntry } from '../../log/slot.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
-import type { Channel, ChannelCount, Subscription } from '../../model/channel/channel.ts';
+import type { Channel } from '../../model/channel/channel.ts';
 import { topicConversation } from '../../model/message/conversation.ts';
 import { noticeMessage } from '../../model/message/notice.ts';
 import { compactReadState } from '../../model/message/read-compact.ts';
-import { CROWDED, doMark, type ReadState } from '../../model/message/read-state.ts';
-import { doArrive, type Topic, topicKey } from '../../model/message/topic.ts';
+import { CROWDED, doMark } from '../../model/message/read-state.ts';
+import { doArrive, topicKey } from '../../model/message/topic.ts';
 import type { User } from '../../model/user/user.ts';
-import { key } from '../../table/keys.ts';
-import { rememberSent, type SendToken, type Sent, sentKey } from './sent.ts';
+import { rememberSent, type SendToken, sentKey } from './sent.ts';
 
 /** A topic of a channel. */
 export interface Place {
@@ -71,11 +70,11 @@ export async function sendNotice(
     const senderId = speaking.noticeBotId;
     const conversation = topicConversation(channelId, topic);
     const [sent, stored, count, subscription, state] = await Promise.all([
-      table.get<Sent>(sentKey(realm, senderId, token.echo)),
-      table.get<Topic>(topicKey(realm, { channelId, topic })),
-      table.get<ChannelCount>(key('channelCount', { realm, channelId })),
-      isNewsToActor ? undefined : table.get<Subscription>(key('subscription', { realm, channelId, userId })),
-      isNewsToActor ? undefined : table.get<ReadState>(key('read', { realm, userId, conversation })),
+      table.get(sentKey(realm, senderId, token.echo)),
+      table.get(topicKey(realm, { channelId, topic })),
+      table.get('channelCount', { realm, channelId }),
+      isNewsToActor ? undefined : table.get('subscription', { realm, channelId, userId }),
+      isNewsToActor ? undefined : table.get('read', { realm, userId, conversation }),
     ]);
     if (sent !== undefined) return;
     // The topic is gone, and since then the channel takes none with a name.

@@ -41,7 +41,7 @@ export const pairOf = (userId: number, channelId: number): string => `${userId} 
 export const knownChannelIds = (names: readonly string[], resolved: Resolved): ChannelIds =>
   new Map(
     names.flatMap((name) => {
-      const found = resolved.follow<{ channelId: number }>({ kind: 'channelName', name });
+      const found = resolved.follow({ kind: 'channelName', name });
       return found ? [[folded(name), found.channelId] as const] : [];
     }),
   );
@@ -56,7 +56,7 @@ export async function loadChannelIds(
     folded: folded(name),
     key: key('channelName', { realm, name: folded(name) }),
   }));
-  const found = await Promise.all(keys.map((each) => table.get<{ channelId: number }>(each.key)));
+  const found = await Promise.all(keys.map((each) => table.get(each.key)));
   return new Map(
     keys.flatMap(({ folded }, i) => {
       const channelId = found[i]?.channelId;
@@ -77,12 +77,10 @@ export async function loadGround(
   const pairs = people.flatMap((userId) => channelIds.map((channelId) => ({ realm, userId, channelId })));
   const [channels, own, users, subscriptions, formers] = await Promise.all([
     loadSomeChannels(table, realm, channelIds),
-    table.getMany<Subscription>(
-      channelIds.map((channelId) => key('subscription', { realm, userId: callerId, channelId })),
-    ),
-    table.getMany<User>(people.map((userId) => key('user', { realm, userId }))),
-    table.getMany<Subscription>(pairs.map((pair) => key('subscription', pair))),
-    table.getMany<FormerSubscription>(pairs.map((pair) => key('former', pair))),
+    table.getMany(channelIds.map((channelId) => key('subscription', { realm, userId: callerId, channelId }))),
+    table.getMany(people.map((userId) => key('user', { realm, userId }))),
+    table.getMany(pairs.map((pair) => key('subscription', pair))),
+    table.getMany(pairs.map((pair) => key('former', pair))),
   ]);
   const byId = new Map(channels.map((counted) => [counted.channel.channelId, counted]));
   const ownById = new Map(own.map((subscription) => [subscription.channelId, subscription]));

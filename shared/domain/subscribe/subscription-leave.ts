@@ -14,6 +14,12 @@ export interface SubscribedTask {
   readonly created: readonly number[];
 }
 
+declare module '../outbox/outbox.ts' {
+  interface Tasks {
+    subscribed: SubscribedTask;
+  }
+}
+
 /** What a request to subscribe people wants to be told of it. */
 export interface Telling {
   /** The name of the job that is left. */

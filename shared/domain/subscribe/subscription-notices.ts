@@ -1,7 +1,7 @@
 import { isId } from '../../kernel/id.ts';
 import { type Found, NOTHING_FOUND } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
-import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import type { Channel } from '../../model/channel/channel.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import { REMEMBERED } from '../outbox/outbox.ts';
@@ -39,14 +39,14 @@ export async function tellSubscribed(
   );
   const people = [...new Set(pairs.map(({ userId }) => userId))];
   const [actor, channels, users, subscriptions] = await Promise.all([
-    table.get<User>(key('user', { realm, userId: by })),
-    table.getMany<Channel>(
+    table.get('user', { realm, userId: by }),
+    table.getMany(
       [...joined.map(({ channelId }) => channelId), ...created].map((channelId) =>
         key('channel', { realm, channelId }),
       ),
     ),
-    table.getMany<User>(people.map((userId) => key('user', { realm, userId }))),
-    table.getMany<Subscription>(pairs.map((pair) => key('subscription', pair))),
+    table.getMany(people.map((userId) => key('user', { realm, userId }))),
+    table.getMany(pairs.map((pair) => key('subscription', pair))),
   ]);
   if (actor === undefined) return;
   const open = new Map(
@@ -113,7 +113,7 @@ async function announceCreated(
   const { new_stream_announcements_stream_id: channelId } = settings;
   const channels = created.filter(({ isPrivate }) => !isPrivate);
   if (channels.length === 0 || !isId(channelId)) return;
-  const place = await outside.table.get<Channel>(key('channel', { realm, channelId }));
+  const place = await outside.table.get('channel', { realm, channelId });
   if (place === undefined || place.isArchived) return;
   const what = channels.length === 1 ? 'the channel' : 'these channels:';
   const notice = {

@@ -1,7 +1,6 @@
 import { refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Sight } from '../../log/slot.ts';
-import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import {
   holds,
@@ -33,8 +32,8 @@ export async function loadChannel(
 ): Promise<Seen | undefined> {
   if (!isId(channelId)) return undefined;
   const [channel, subscription] = await Promise.all([
-    table.get<Channel>(key('channel', { realm, channelId })),
-    table.get<Subscription>(key('subscription', { realm, userId, channelId })),
+    table.get('channel', { realm, channelId }),
+    table.get('subscription', { realm, userId, channelId }),
   ]);
   return channel && { channel, subscription };
 }

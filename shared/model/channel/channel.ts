@@ -107,6 +107,15 @@ export interface FormerSubscription extends SubscriptionSettings {
   readonly ended: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    channel: Channel;
+    channelCount: ChannelCount;
+    subscription: Subscription;
+    former: FormerSubscription;
+  }
+}
+
 /** The group settings of a new channel (wire facts 4.5). A channel without a creator has no administrators. */
 export const defaultChannelGroups = (creatorId: number | undefined): ChannelGroups => ({
   can_add_subscribers_group: systemGroups.nobody.id,

@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
 import { bytesOf } from '../../kernel/quota.ts';
-import { key, partition } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 
@@ -35,6 +35,13 @@ export interface FolderOrder {
   readonly version: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    folder: Folder;
+    folderOrder: FolderOrder;
+  }
+}
+
 /** All folders of an organization and their order. */
 export interface Folders {
   readonly folders: ReadonlyMap<number, Folder>;
@@ -43,7 +50,7 @@ export interface Folders {
 
 /** Reads all folders, archived ones too: they share a partition with their order, so it is one query. */
 export async function loadFolders(table: Table, realm: string): Promise<Folders> {
-  const items = await table.all<Folder | FolderOrder>({ pk: partition('folder', { realm }) });
+  const items = await table.all(['folder', 'folderOrder'], { realm });
   return {
     folders: new Map(items.flatMap((item) => ('folderId' in item ? [[item.folderId, item] as const] : []))),
     sorted: items.find((item) => 'order' in item),
@@ -56,9 +63,7 @@ export const loadFolder = async (
   realm: string,
   folderId: number | null | undefined,
 ): Promise<Folder | undefined> =>
-  typeof folderId === 'number' && isId(folderId)
-    ? table.get<Folder>(key('folder', { realm, folderId }))
-    : undefined;
+  typeof folderId === 'number' && isId(folderId) ? table.get('folder', { realm, folderId }) : undefined;
 
 /** Where a folder stands on the wire: its place among the sorted ones, or its id, which is larger than any place. */
 const placeOf = (folderId: number, sorted: FolderOrder | undefined): number => {

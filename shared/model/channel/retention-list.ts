@@ -1,4 +1,4 @@
-import { type Key, key, partition } from '../../table/keys.ts';
+import { type Key, key } from '../../table/keys.ts';
 import { isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
@@ -21,7 +21,17 @@ export interface Limited {
   readonly gone?: number;
 }
 
-const limitedKey = ({ realm, channelId }: Pick<Limited, 'realm' | 'channelId'>): Key =>
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    retention: Limited;
+    channelRetention: Limited;
+  }
+}
+
+const limitedKey = ({
+  realm,
+  channelId,
+}: Pick<Limited, 'realm' | 'channelId'>): Key<'retention' | 'channelRetention'> =>
   channelId === undefined ? key('retention', { realm }) : key('channelRetention', { realm, channelId });
 
 /** Puts what changed its retention onto the list, to be looked at soon, or takes it off. */
@@ -58,7 +68,7 @@ export const doLimitOrganization = (
 
 /** All that has a limit, of all organizations. */
 export const loadLimited = (table: Table): Promise<Limited[]> =>
-  table.all<Limited>({ pk: partition('retention', {}), eventually: true });
+  table.all(['retention', 'channelRetention'], {}, { eventually: true });
 
 /** Notes how far something has come, unless its limit was changed meanwhile: then it is looked at anew. */
 export async function noteProgress(

@@ -17,6 +17,12 @@ export interface Group {
   readonly version: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    group: Group;
+  }
+}
+
 /** The six group settings of a group, under their wire names (specification 2.7). */
 export interface GroupSettings {
   readonly can_add_members_group: GroupSetting;

@@ -1,5 +1,4 @@
 import type { GroupGraph } from '../../kernel/group-graph.ts';
-import { key, partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { uniqueSorted } from '../../unique.ts';
 import type { Caller } from '../user/caller.ts';
@@ -26,7 +25,7 @@ export async function loadNamedGroups(
   realm: string,
   membersOf = (groupId: number): Promise<number[]> => loadMemberIds(table, realm, groupId),
 ): Promise<NamedGroups> {
-  const groups = await table.all<Group>({ pk: partition('group', { realm }) });
+  const groups = await table.all('group', { realm });
   const members = await Promise.all(
     groups.map(async ({ groupId }) => [groupId, await membersOf(groupId)] as const),
   );
@@ -36,7 +35,7 @@ export async function loadNamedGroups(
 /** A named group as clients see it, with its active direct members; undefined if there is none. Two round trips. */
 export async function loadGroupObject(table: Table, realm: string, graph: GroupGraph, groupId: number) {
   const [group, ids] = await Promise.all([
-    table.get<Group>(key('group', { realm, groupId })),
+    table.get('group', { realm, groupId }),
     loadMemberIds(table, realm, groupId),
   ]);
   const users = await loadUsersById(table, realm, ids);
@@ -47,10 +46,7 @@ export async function loadGroupObject(table: Table, realm: string, graph: GroupG
 
 /** The ids of a group's direct members, ascending; some may still be in a list (`group-arrival.ts`). One round trip. */
 export async function loadMemberIds(table: Table, realm: string, groupId: number): Promise<number[]> {
-  const members = await table.all<{ userId: number } | { userIds: readonly number[] }>({
-    pk: partition('member', { realm, groupId }),
-    prefix: sortPrefix('member'),
-  });
+  const members = await table.all('member', { realm, groupId });
   return uniqueSorted(members.flatMap((member) => ('userIds' in member ? member.userIds : member.userId)));
 }
 

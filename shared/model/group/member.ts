@@ -26,7 +26,7 @@ export async function loadGroups(
   realm: string,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, Group>> {
-  const groups = await table.getMany<Group>(
+  const groups = await table.getMany(
     uniqueSorted(ids)
       .filter((groupId) => isId(groupId) && !isSystemGroup(groupId))
       .map((groupId) => key('group', { realm, groupId })),
@@ -38,6 +38,23 @@ export async function loadGroups(
 export function checkMembers(ids: readonly number[], users: ReadonlyMap<number, User>): void {
   const invalid = ids.find((id) => users.get(id)?.isActive !== true);
   if (invalid !== undefined) throw badRequest(`Invalid user ID: ${invalid}.`);
+}
+
+interface Member {
+  readonly userId: number;
+  readonly groupId: number;
+}
+
+/** Those whose memberships of one group are not stored one by one yet (`group-arrival.ts`). */
+interface Arrivals {
+  readonly userIds: readonly number[];
+}
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    membership: Member;
+    member: Member | Arrivals;
+  }
 }
 
 /** Makes somebody a direct member. `isNew` holds the transaction to them not being one yet. */

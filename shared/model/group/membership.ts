@@ -1,7 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { GroupGraph } from '../../kernel/group-graph.ts';
 import { isId } from '../../kernel/id.ts';
-import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { isFullMember } from '../permission/permission.ts';
 import { isSystemGroup } from '../permission/system-group.ts';
@@ -19,7 +18,7 @@ export function checkGroupExists(groupId: number, group: Group | undefined): voi
 
 /** Reads a named group; undefined for an id that no named group has. One round trip. */
 export const loadGroup = async (table: Table, realm: string, groupId: number): Promise<Group | undefined> =>
-  isId(groupId) && !isSystemGroup(groupId) ? table.get<Group>(key('group', { realm, groupId })) : undefined;
+  isId(groupId) && !isSystemGroup(groupId) ? table.get('group', { realm, groupId }) : undefined;
 
 /** Who may be in a group, before it is known who of them is. */
 export interface Candidates {

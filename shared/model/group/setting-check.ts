@@ -43,12 +43,12 @@ export async function loadNamedInSettings(
   const ids = (listed: (setting: GroupSetting) => readonly number[]): number[] =>
     [...new Set(few.flatMap(listed))].filter(isId);
   const [groups, users] = await Promise.all([
-    table.getMany<Group>(
+    table.getMany(
       ids(groupsOf)
         .filter((groupId) => !isSystemGroup(groupId))
         .map((groupId) => key('group', { realm, groupId })),
     ),
-    table.getMany<User>(ids(peopleOf).map((userId) => key('user', { realm, userId }))),
+    table.getMany(ids(peopleOf).map((userId) => key('user', { realm, userId }))),
   ]);
   return {
     groups: new Map(groups.map((group) => [group.groupId, group])),

@@ -17,6 +17,12 @@ export interface GroupUse {
   readonly deactivated?: true;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    groupUse: GroupUse;
+  }
+}
+
 /** Whose settings they are. */
 export type SettingHolder = { readonly channelId: number } | { readonly groupId: number };
 

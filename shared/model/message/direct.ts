@@ -31,6 +31,13 @@ export interface Dialogue {
   readonly people: readonly number[];
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    conversation: Conversation;
+    dialogue: Dialogue;
+  }
+}
+
 /** Keeps the conversation's newest message right when one arrives, and begins it with the first one. */
 export function doArriveDirect(
   realm: string,

@@ -1,24 +1,15 @@
 import { isId } from '../../kernel/id.ts';
 import type { Message, MessageHead } from '../../log/message.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
-import { indexes, key, padded } from '../../table/keys.ts';
-import type { Query, Table } from '../../table/table.ts';
+import type { IndexEntry } from '../../table/index-projection.ts';
+import { indexes, key } from '../../table/keys.ts';
+import type { Range, Table } from '../../table/table.ts';
 import { topicConversation } from './conversation.ts';
 import type { Reach, Reacher } from './strip.ts';
 
-/** An entry of an index over messages. The id is the number of the message's slot, which is its sort key. */
-type IndexEntry = Pick<MessageHead, 'senderId' | 'topic' | 'readBySender' | 'readIn' | 'mentions'> & {
-  readonly sk: string;
-};
-
-export const rangeOf = ({
-  from,
-  to,
-  side,
-  limit,
-}: Reach): Pick<Query, 'from' | 'to' | 'descending' | 'limit'> => ({
-  from: padded(from),
-  to: padded(to),
+export const rangeOf = ({ from, to, side, limit }: Reach): Range<'slot'> => ({
+  from: { seq: from },
+  to: { seq: to },
   descending: side === 'older',
   limit,
 });
@@ -53,7 +44,7 @@ export const inIndex =
       conversation === undefined
         ? ([indexes.channel, indexes.channel.key(realm, channelId)] as const)
         : ([indexes.conversation, indexes.conversation.key(realm, conversation)] as const);
-    const { items, more } = await table.page<IndexEntry>({ index, pk, ...rangeOf(reach) });
+    const { items, more } = await table.indexPage(index, pk, rangeOf(reach));
     const heads = items.map((entry) =>
       conversation === undefined
         ? headOf(entry, { channelId, conversation: topicConversation(channelId, entry.topic ?? '') })
@@ -71,7 +62,7 @@ export async function readMessages(
   ids: readonly number[],
 ): Promise<MessageSlot[]> {
   const keys = [...new Set(ids)].filter(isId).map((seq) => key('slot', { realm, seq }));
-  const slots = await table.getMany<Slot>(keys);
+  const slots = await table.getMany(keys);
   return slots.filter(isMessage);
 }
 

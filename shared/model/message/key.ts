@@ -2,7 +2,7 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
 
-export const messageKey = (realm: string, id: number): Key => key('slot', { realm, seq: id });
+export const messageKey = (realm: string, id: number): Key<'slot'> => key('slot', { realm, seq: id });
 
 /** Holds a change of a message to what was seen: it is still there, and in the same conversation. */
 export const stillThere = ({ conversation }: Pick<MessageSlot, 'conversation'>): Condition => ({

@@ -17,13 +17,15 @@ export interface GivenEmoji {
 }
 
 /** The name as a pointer to the organization's own emoji, which wins over a built-in one. */
-export const emojiLookupKeys = ({ emoji_name: name }: Pick<GivenEmoji, 'emoji_name'>): LookupKey[] =>
+export const emojiLookupKeys = ({
+  emoji_name: name,
+}: Pick<GivenEmoji, 'emoji_name'>): LookupKey<'emojiName'>[] =>
   name !== undefined && name !== '' && name.length <= LONGEST_NAME ? [{ kind: 'emojiName', name }] : [];
 
 /** The id of the organization's active emoji of the given name. */
 function ownEmojiId(given: GivenEmoji, resolved: Resolved): number | undefined {
   const [pointer] = emojiLookupKeys(given);
-  return pointer && resolved.follow<{ emojiId: number }>(pointer)?.emojiId;
+  return pointer && resolved.follow(pointer)?.emojiId;
 }
 
 /** The emoji that a name means: the organization's own, Zulip's own, or a built-in one. */

@@ -20,7 +20,7 @@
 import type { Memory } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Message } from '../../log/message.ts';
-import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
+import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import {
@@ -45,6 +45,14 @@ export interface ReactionSummary {
   readonly moved?: number;
   /** The message was deleted. The item stays until nobody can react any more who read the message before that. */
   readonly isGone?: true;
+}
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    reactions: ReactionSummary;
+    /** With the key, by which they are deleted. */
+    reaction: Reaction & Key<'reaction'>;
+  }
 }
 
 /** Bytes for reactions in a summary: with its key and counts it stays below 1 KB, which is one write unit. */
@@ -79,17 +87,22 @@ const attributeOf = ({ type, code }: EmojiKey, userId: number): string =>
 const sizeOf = (attribute: string, name: string): number =>
   Buffer.byteLength(attribute) + Buffer.byteLength(name) + OVERHEAD;
 
-const summaryKey = (realm: string, messageId: number): Key => key('reactions', { realm, messageId });
+const summaryKey = (realm: string, messageId: number): Key<'reactions'> =>
+  key('reactions', { realm, messageId });
 
-const reactionKey = (realm: string, messageId: number, { type, code }: EmojiKey, userId: number): Key =>
-  key('reaction', { realm, messageId, type, code, userId });
+const reactionKey = (
+  realm: string,
+  messageId: number,
+  { type, code }: EmojiKey,
+  userId: number,
+): Key<'reaction'> => key('reaction', { realm, messageId, type, code, userId });
 
 /** Reads the summary of a message's reactions; undefined where there never was one. One round trip. */
 export const loadSummary = (
   table: Table,
   realm: string,
   messageId: number,
-): Promise<ReactionSummary | undefined> => table.get<ReactionSummary>(summaryKey(realm, messageId));
+): Promise<ReactionSummary | undefined> => table.get(summaryKey(realm, messageId));
 
 /** The reactions that a summary holds, in no order. */
 const reactionsIn = (summary: ReactionSummary): Reaction[] =>
@@ -107,7 +120,7 @@ const hasMore = (summary: ReactionSummary): boolean =>
 
 /** Reactions that are items of their own. */
 const loadMore = (table: Table, realm: string, messageId: number): Promise<Reaction[]> =>
-  table.all<Reaction>({ pk: partition('reaction', { realm, messageId }), prefix: sortPrefix('reaction') });
+  table.all('reaction', { realm, messageId });
 
 /**
  * Reads the reactions that are stored beside a message, in no order. One round trip; another one where they are more than
@@ -121,7 +134,7 @@ export async function loadReactions(
 ): Promise<Reaction[]> {
   const at = summaryKey(realm, messageId);
   const early = memory?.recall(at) === undefined ? undefined : loadMore(table, realm, messageId);
-  const [summary, expected] = await Promise.all([table.get<ReactionSummary>(at), early]);
+  const [summary, expected] = await Promise.all([table.get(at), early]);
   if (summary === undefined) return [];
   const first = reactionsIn(summary);
   if (!hasMore(summary)) return first;
@@ -155,13 +168,9 @@ export async function loadReactionState(
   const isKey = emoji !== undefined && emoji.code.length <= LONGEST_CODE;
   const [summary = {}, own, same] = await Promise.all([
     loadSummary(table, realm, messageId),
-    isKey ? table.get<StoredReaction>(reactionKey(realm, messageId, emoji, userId)) : undefined,
+    isKey ? table.get(reactionKey(realm, messageId, emoji, userId)) : undefined,
     isKey
-      ? table.page<Reaction>({
-          pk: partition('reaction', { realm, messageId }),
-          prefix: sortPrefix('reaction', { type: emoji.type, code: emoji.code }),
-          limit: 1,
-        })
+      ? table.page('reaction', { realm, messageId, type: emoji.type, code: emoji.code }, { limit: 1 })
       : undefined,
   ]);
   return { summary, own, same: same?.items[0] };
@@ -295,9 +304,8 @@ export async function deleteReactions(
   realm: string,
   messageId: number,
 ): Promise<void> {
-  const pk = partition('reaction', { realm, messageId });
   for (let more = true; more; ) {
-    const page = await table.page<Key>({ pk, prefix: sortPrefix('reaction'), limit: AT_ONCE });
+    const page = await table.page('reaction', { realm, messageId }, { limit: AT_ONCE });
     const deletes = page.items.map((item): Write => ({ delete: { pk: item.pk, sk: item.sk } }));
     if (deletes.length > 0) {
       const outcome = await table.transact(deletes, uuid());

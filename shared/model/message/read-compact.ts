@@ -2,7 +2,6 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Changes } from '../../table/condition.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
-import type { Subscription } from '../channel/channel.ts';
 import { readPlaceOf } from './head.ts';
 import { inIndex, readMessages } from './index.ts';
 import { floorOf, isUnread, type ReadState } from './read-state.ts';
@@ -47,9 +46,7 @@ export async function compactReadState(
   const { table } = outside;
   const { conversation, channelId } = state;
   const subscription =
-    channelId === undefined
-      ? undefined
-      : await table.get<Subscription>(key('subscription', { realm, userId, channelId }));
+    channelId === undefined ? undefined : await table.get('subscription', { realm, userId, channelId });
   const floor = floorOf(subscription, state);
   const place = { conversation, ...(channelId !== undefined && { channelId }) };
   // Only what is settled counts, and what moved here lately is noted elsewhere: the index shows all that matters.

@@ -1,5 +1,5 @@
 import type { MessageHead } from '../../log/message.ts';
-import { key, partition, readPrefix, sortPrefix } from '../../table/keys.ts';
+import { key, readPrefix, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { Subscription } from '../channel/channel.ts';
@@ -24,6 +24,12 @@ export interface ReadState {
   readonly version?: number;
   /** When a client changed it last, ms. */
   readonly at?: number;
+}
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    read: ReadState;
+  }
 }
 
 /** When so many ids were added to a read state, its sets must be made small before it takes more. */
@@ -100,8 +106,9 @@ export async function loadReadStates(
   userId: number,
   channelId?: number,
 ): Promise<ReadState[]> {
-  return table.all<ReadState>({
-    pk: partition('read', { realm, userId }),
-    prefix: channelId === undefined ? sortPrefix('read') : readPrefix(channelId),
-  });
+  return table.all(
+    'read',
+    { realm, userId },
+    { prefix: channelId === undefined ? sortPrefix('read') : readPrefix(channelId) },
+  );
 }

@@ -2,8 +2,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import { WRITING } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { entriesOf, type ReadEvent, type Slot } from '../../log/slot.ts';
-import { padded, partition } from '../../table/keys.ts';
-import type { Query, Table } from '../../table/table.ts';
+import type { Table } from '../../table/table.ts';
 import { topicConversation } from './conversation.ts';
 import { bare, type Place, readHeads } from './index.ts';
 
@@ -183,6 +182,6 @@ async function lastSlots(
   limit: number,
   below: number | undefined,
 ): Promise<{ readonly items: readonly Slot[]; readonly more: boolean }> {
-  const query: Query = { pk: partition('slot', { realm }), descending: true, limit };
-  return table.page<Slot>(below === undefined ? query : { ...query, to: padded(below - 1) });
+  const to = below === undefined ? undefined : { seq: below - 1 };
+  return table.page('slot', { realm }, { descending: true, limit, ...(to && { to }) });
 }

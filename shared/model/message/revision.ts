@@ -31,6 +31,12 @@ export interface Edit extends MessageText {
   readonly seq: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    edit: Edit;
+  }
+}
+
 /** Changes that a message remembers; older ones are forgotten. */
 const MOST_REMEMBERED = 100;
 

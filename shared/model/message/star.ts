@@ -13,6 +13,12 @@ export interface Star {
   readonly removed?: true;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    star: Star;
+  }
+}
+
 /** How long a star that was taken away is remembered, seconds: longer than any change can be under way. */
 const REMEMBERED = 3_600;
 
@@ -24,7 +30,7 @@ export async function loadStars(
   messageIds: readonly number[],
 ): Promise<ReadonlySet<number>> {
   const keys = messageIds.filter(isId).map((messageId) => key('star', { realm, userId, messageId }));
-  const stars = await table.getMany<Star>(keys);
+  const stars = await table.getMany(keys);
   return new Set(stars.filter(({ removed }) => !removed).map(({ messageId }) => messageId));
 }
 

@@ -2,7 +2,7 @@ import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { ConflictError } from '../../log/commit.ts';
 import type { Changes } from '../../table/condition.ts';
-import { key, partition, sortPrefix } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
@@ -45,10 +45,10 @@ export async function loadLeaving(
 ): Promise<LeavingState> {
   const { table } = outside;
   const place = { channelId, conversation: topicConversation(channelId, topic) };
-  const reading = table.get<Topic>(topicKey(realm, { channelId, topic }));
+  const reading = table.get(topicKey(realm, { channelId, topic }));
   const [stored, count, newest, participants] = await Promise.all([
     reading,
-    table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+    table.get('channelCount', { realm, channelId }),
     loadNewest(outside, realm, place, leaving, reading, recent),
     someParticipants(table, realm, channelId, topic),
   ]);
@@ -61,11 +61,11 @@ async function someParticipants(
   channelId: number,
   topic: string,
 ): Promise<number[]> {
-  const { items } = await table.page<{ userId: number }>({
-    pk: partition('participant', { realm, channelId }),
-    prefix: sortPrefix('participant', { topic: folded(topic) }),
-    limit: MOST_PARTICIPANTS + 1,
-  });
+  const { items } = await table.page(
+    'participant',
+    { realm, channelId, topic: folded(topic) },
+    { limit: MOST_PARTICIPANTS + 1 },
+  );
   return items.map(({ userId }) => userId);
 }
 

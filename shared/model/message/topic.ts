@@ -29,11 +29,17 @@ export interface Topic {
   readonly moving?: string;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    topic: Topic;
+  }
+}
+
 /** Where a topic is stored, whatever the case of its spelling. */
 export const topicKey = (
   realm: string,
   { channelId, topic }: { readonly channelId: number; readonly topic: string },
-): Key => key('topic', { realm, channelId, topic: folded(topic) });
+): Key<'topic'> => key('topic', { realm, channelId, topic: folded(topic) });
 
 /** What of a topic and its channel matters to a message that arrives there. */
 export interface TopicState {

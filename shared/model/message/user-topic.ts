@@ -1,6 +1,6 @@
 import { folded } from '../../kernel/folding.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { type Key, key, partition, sortPrefix } from '../../table/keys.ts';
+import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { type Visibility, visibility } from './visibility.ts';
@@ -25,6 +25,13 @@ export interface UserTopic {
 export interface Holder {
   readonly userId: number;
   readonly policy: Visibility;
+}
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    userTopic: UserTopic;
+    topicPolicy: Holder;
+  }
 }
 
 /** A topic of a channel, by its id. */
@@ -57,23 +64,25 @@ export function doSetVisibility(
 }
 
 /** The key of somebody's policy, under them. */
-export const userTopicKey = (realm: string, { channelId, topic }: TopicPlace, userId: number): Key =>
-  key('userTopic', { realm, userId, channelId, topic: folded(topic) });
+export const userTopicKey = (
+  realm: string,
+  { channelId, topic }: TopicPlace,
+  userId: number,
+): Key<'userTopic'> => key('userTopic', { realm, userId, channelId, topic: folded(topic) });
 
 /** The key of its inverse, under the topic. */
-export const holderKey = (realm: string, { channelId, topic }: TopicPlace, userId: number): Key =>
-  key('topicPolicy', { realm, channelId, topic: folded(topic), userId });
+export const holderKey = (
+  realm: string,
+  { channelId, topic }: TopicPlace,
+  userId: number,
+): Key<'topicPolicy'> => key('topicPolicy', { realm, channelId, topic: folded(topic), userId });
 
 /** Everybody who has a policy for the topic. */
 export const loadHolders = (
   table: Table,
   realm: string,
   { channelId, topic }: TopicPlace,
-): Promise<Holder[]> =>
-  table.all<Holder>({
-    pk: partition('topicPolicy', { realm, channelId }),
-    prefix: sortPrefix('topicPolicy', { topic: folded(topic) }),
-  });
+): Promise<Holder[]> => table.all('topicPolicy', { realm, channelId, topic: folded(topic) });
 
 /** The `user_topic` event (wire facts 14.5). */
 export const userTopicEvent = ({ channelId, topic, policy, updated }: UserTopic) => ({

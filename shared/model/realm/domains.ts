@@ -20,11 +20,17 @@ export interface Domains {
   readonly list: readonly Domain[];
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    domains: Domains;
+  }
+}
+
 const none: Domains = { version: 0, list: [] };
 
 /** Reads the domains in one round trip. */
 export const loadDomains = async (table: Table, realm: string): Promise<Domains> =>
-  (await table.get<Domains>(key('domains', { realm }))) ?? none;
+  (await table.get('domains', { realm })) ?? none;
 
 /** A domain as clients see it (wire facts 8). */
 export const domainObject = ({ domain, allowSubdomains }: Domain) => ({

@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { HOME } from '../../kernel/lookup.ts';
-import { key, partition } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { asciiDomain, domainProblem, LONGEST_DOMAIN } from './domains.ts';
@@ -15,6 +15,12 @@ export interface Hosts {
   readonly hosts: readonly string[];
   /** Grows with each change; 0 for an organization that is older than the list. */
   readonly version: number;
+}
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    organization: Hosts;
+  }
 }
 
 /** An organization as its operator knows it. */
@@ -64,8 +70,8 @@ const unlisted = (realm: string): Hosts => ({
 /** All organizations, in the order of their ids. Two round trips; the cost is that of the reply. */
 export async function loadOrganizations(table: Table): Promise<Organization[]> {
   const [listed, fallback] = await Promise.all([
-    table.all<Hosts>({ pk: partition('organization', {}) }),
-    table.get<{ realm: string }>(key('host', { host: ANY_HOST })),
+    table.all('organization', {}),
+    table.get('host', { host: ANY_HOST }),
   ]);
   // The default one of a service that is older than the list.
   const isMissing = fallback !== undefined && !listed.some(({ realm }) => realm === fallback.realm);
@@ -77,14 +83,14 @@ export async function loadOrganizations(table: Table): Promise<Organization[]> {
 /** The organization with this id, if there is one. One round trip. */
 export async function loadOrganization(table: Table, realm: string): Promise<Organization | undefined> {
   const [hosts, found] = await Promise.all([
-    table.get<Hosts>(key('organization', { realm })),
-    table.get<Realm>(key('realm', { realm })),
+    table.get('organization', { realm }),
+    table.get('realm', { realm }),
   ]);
   return found && organizationOf(hosts ?? unlisted(realm), found);
 }
 
 async function withRealm(table: Table, hosts: Hosts): Promise<Organization | undefined> {
-  const found = await table.get<Realm>(key('realm', { realm: hosts.realm }));
+  const found = await table.get('realm', { realm: hosts.realm });
   return found && organizationOf(hosts, found);
 }
 
@@ -109,10 +115,7 @@ export async function accessOrganizationOf(table: Table, given: string | undefin
   const name = asciiDomain(given);
   // The table takes no longer keys, and has none.
   if (name.length > LONGEST_DOMAIN) throw missing;
-  const [byId, led] = await Promise.all([
-    loadOrganization(table, name),
-    table.get<{ realm: string }>(key('host', { host: name })),
-  ]);
+  const [byId, led] = await Promise.all([loadOrganization(table, name), table.get('host', { host: name })]);
   const byHost = led && led.realm !== byId?.realm ? await loadOrganization(table, led.realm) : undefined;
   if (byId && byHost) {
     throw badRequest(

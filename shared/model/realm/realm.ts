@@ -29,6 +29,12 @@ export interface Realm {
   readonly settings: RealmSettings;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    realm: Realm;
+  }
+}
+
 /** Organization settings that rules read. */
 export interface RealmSettings {
   readonly topics_policy: Exclude<TopicsPolicy, 'inherit' | 'empty_topic_only'>;

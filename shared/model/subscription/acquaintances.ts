@@ -1,5 +1,4 @@
 import type { Outside } from '../../kernel/outside.ts';
-import { partition, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Subscription } from '../channel/channel.ts';
 import type { Dialogue } from '../message/direct.ts';
@@ -17,7 +16,7 @@ export interface MeetingPlaces {
 export async function loadMeetingPlaces(table: Table, realm: string, userId: number): Promise<MeetingPlaces> {
   const [subscriptions, dialogues] = await Promise.all([
     loadCurrent(table, realm, userId),
-    table.all<Dialogue>({ pk: partition('dialogue', { realm, userId }), prefix: sortPrefix('dialogue') }),
+    table.all('dialogue', { realm, userId }),
   ]);
   return { subscriptions, dialogues };
 }

@@ -53,7 +53,7 @@ export async function withSettings<S extends Told>(
   const { userId } = onlooker.standing;
   const [told, stored] = await Promise.all([
     withSubscribers(table, realm, onlooker, subscriptions),
-    onlooker.unset ? undefined : table.get<Record<string, unknown>>(key('settings', { realm, userId })),
+    onlooker.unset ? undefined : table.get('settings', { realm, userId }),
   ]);
   const settings = onlooker.unset ? undefined : settingsOf(stored);
   return told.map((each) => withoutNull(each, settings));
@@ -83,7 +83,7 @@ async function loadSubscriptions(
   userId: number,
   channelIds: readonly number[],
 ): Promise<ReadonlyMap<number, Subscription>> {
-  const found = await table.getMany<Subscription>(
+  const found = await table.getMany(
     channelIds.map((channelId) => key('subscription', { realm, userId, channelId })),
   );
   return new Map(found.map((subscription) => [subscription.channelId, subscription]));

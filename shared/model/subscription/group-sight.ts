@@ -5,7 +5,6 @@ import { hasMetadataAccess } from '../channel/access.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { channelObject } from '../channel/object.ts';
 import { allSupergroupsOf } from '../group/graph.ts';
-import type { GroupUse } from '../group/use.ts';
 import { isGuest, type Standing, standingOf } from '../permission/permission.ts';
 import { isSystemGroup, roles } from '../permission/system-group.ts';
 import { type Caller, directGroups } from '../user/caller.ts';
@@ -76,11 +75,11 @@ async function loadNaming(
     ]);
     return withSubscriptions(channels, own);
   }
-  const uses = await table.getMany<GroupUse>(groups.map((groupId) => key('groupUse', { realm, groupId })));
+  const uses = await table.getMany(groups.map((groupId) => key('groupUse', { realm, groupId })));
   const ids = [...new Set(uses.flatMap(({ channels }) => [...(channels ?? [])]))];
   const [channels, own] = await Promise.all([
     loadSomeChannels(table, realm, ids),
-    table.getMany<Subscription>(ids.map((channelId) => key('subscription', { realm, userId, channelId }))),
+    table.getMany(ids.map((channelId) => key('subscription', { realm, userId, channelId }))),
   ]);
   return withSubscriptions(channels, own);
 }

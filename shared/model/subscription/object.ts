@@ -1,4 +1,4 @@
-import { key, partition, sortPrefix } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { hasMetadataAccess } from '../channel/access.ts';
 import type {
@@ -70,14 +70,11 @@ export const withoutNull = <S extends object>(subscription: S, settings: UserSet
 
 /** What a person is subscribed to now. One round trip. */
 export const loadCurrent = (table: Table, realm: string, userId: number): Promise<Subscription[]> =>
-  table.all<Subscription>({
-    pk: partition('subscription', { realm, userId }),
-    prefix: sortPrefix('subscription'),
-  });
+  table.all('subscription', { realm, userId });
 
 /** What a person was subscribed to before. One round trip. */
 export const loadFormer = (table: Table, realm: string, userId: number): Promise<FormerSubscription[]> =>
-  table.all<FormerSubscription>({ pk: partition('former', { realm, userId }), prefix: sortPrefix('former') });
+  table.all('former', { realm, userId });
 
 /**
  * All channels of the organization with their counts, whoever may see them. One round trip, and another one where a
@@ -85,11 +82,11 @@ export const loadFormer = (table: Table, realm: string, userId: number): Promise
  */
 export async function loadChannels(table: Table, realm: string): Promise<CountedChannel[]> {
   const [channels, counts] = await Promise.all([
-    table.all<Channel>({ pk: partition('channel', { realm }) }),
-    table.all<ChannelCount>({ pk: partition('channelCount', { realm }) }),
+    table.all('channel', { realm }),
+    table.all('channelCount', { realm }),
   ]);
   const known = new Set(counts.map(({ channelId }) => channelId));
-  const late = await table.getMany<ChannelCount>(
+  const late = await table.getMany(
     channels
       .filter(({ channelId }) => !known.has(channelId))
       .map(({ channelId }) => key('channelCount', { realm, channelId })),
@@ -107,8 +104,8 @@ export async function loadSomeChannels(
   const found = await Promise.all(
     channelIds.map(async (channelId) => {
       const [channel, count] = await Promise.all([
-        table.get<Channel>(key('channel', { realm, channelId })),
-        table.get<ChannelCount>(key('channelCount', { realm, channelId })),
+        table.get('channel', { realm, channelId }),
+        table.get('channelCount', { realm, channelId }),
       ]);
       return channel === undefined ? [] : [{ channel, count }];
     }),
@@ -118,10 +115,7 @@ export async function loadSomeChannels(
 
 /** The ids of a channel's subscribers, ascending. One round trip; the cost is that of the reply. */
 export async function loadSubscriberIds(table: Table, realm: string, channelId: number): Promise<number[]> {
-  const subscribers = await table.all<{ userId: number }>({
-    pk: partition('subscriber', { realm, channelId }),
-    prefix: sortPrefix('subscriber'),
-  });
+  const subscribers = await table.all('subscriber', { realm, channelId });
   return subscribers.map(({ userId }) => userId);
 }
 

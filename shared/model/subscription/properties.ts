@@ -66,7 +66,7 @@ export async function loadChosen(
   given: readonly GivenProperty[],
 ): Promise<ReadonlyMap<number, Subscription>> {
   const ids = [...new Set(given.map(({ stream_id }) => stream_id).filter(isId))];
-  const found = await table.getMany<Subscription>(
+  const found = await table.getMany(
     ids.slice(0, MOST_CHANNELS).map((channelId) => key('subscription', { realm, userId, channelId })),
   );
   return new Map(found.map((subscription) => [subscription.channelId, subscription]));

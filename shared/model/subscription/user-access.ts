@@ -1,7 +1,4 @@
 import type { Outside } from '../../kernel/outside.ts';
-import { partition, sortPrefix } from '../../table/keys.ts';
-import type { Subscription } from '../channel/channel.ts';
-import type { Dialogue } from '../message/direct.ts';
 import { holds, isGuest } from '../permission/permission.ts';
 import { roles } from '../permission/system-group.ts';
 import type { Caller } from '../user/caller.ts';
@@ -61,10 +58,7 @@ export async function loadHidden(
   if (seesEveryone(caller) || others.length === 0) return () => false;
   const [own, dialogues, ...theirs] = await Promise.all([
     subscribedChannels(outside, realm, user.userId),
-    outside.table.all<Dialogue>({
-      pk: partition('dialogue', { realm, userId: user.userId }),
-      prefix: sortPrefix('dialogue'),
-    }),
+    outside.table.all('dialogue', { realm, userId: user.userId }),
     ...others.map((userId) => subscribedChannels(outside, realm, userId)),
   ]);
   const met = new Set(dialogues.flatMap(({ people }) => people));
@@ -74,9 +68,6 @@ export async function loadHidden(
 }
 
 async function subscribedChannels(outside: Outside, realm: string, userId: number): Promise<number[]> {
-  const subscriptions = await outside.table.all<Subscription>({
-    pk: partition('subscription', { realm, userId }),
-    prefix: sortPrefix('subscription'),
-  });
+  const subscriptions = await outside.table.all('subscription', { realm, userId });
   return subscriptions.flatMap(({ channelId, dormant }) => (dormant ? [] : [channelId]));
 }

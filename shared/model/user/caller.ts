@@ -1,8 +1,6 @@
 import { refusal } from '../../kernel/errors.ts';
 import { type GroupGraph, noGroups, sizeOfGraph } from '../../kernel/group-graph.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { key, partition, sortPrefix } from '../../table/keys.ts';
-import type { Item } from '../../table/write.ts';
 import { type Standing, standingOf } from '../permission/permission.ts';
 import type { Realm } from '../realm/realm.ts';
 import type { User } from './user.ts';
@@ -28,10 +26,10 @@ const SMALL_GRAPH = 400;
 export async function loadGraph({ table, memory }: Outside, realm: string): Promise<GroupGraph> {
   const remembered = memory.graphOf(realm);
   if (remembered !== undefined && sizeOfGraph(remembered) > SMALL_GRAPH) {
-    const stored = await table.get<Pick<GroupGraph, 'version'>>(key('graphVersion', { realm }));
+    const stored = await table.get('graphVersion', { realm });
     if ((stored?.version ?? noGroups.version) === remembered.version) return remembered;
   }
-  const graph = (await table.get<GroupGraph>(key('groupGraph', { realm }))) ?? noGroups;
+  const graph = (await table.get('groupGraph', { realm })) ?? noGroups;
   memory.keepGraph(realm, graph);
   return graph;
 }
@@ -44,10 +42,7 @@ export async function directGroups(
   reading: Promise<GroupGraph> = loadGraph(outside, realm),
 ): Promise<number[]> {
   const [memberships, graph] = await Promise.all([
-    outside.table.all<Item & { groupId: number }>({
-      pk: partition('membership', { realm, userId }),
-      prefix: sortPrefix('membership'),
-    }),
+    outside.table.all('membership', { realm, userId }),
     reading,
   ]);
   const arriving = Object.entries(graph.arriving ?? {}).filter(([, members]) => members.includes(userId));
@@ -65,10 +60,10 @@ export async function accessCaller(
   ownerId: number | undefined,
 ): Promise<Caller> {
   const user = (id: number): Promise<User | undefined> =>
-    outside.table.get<User>(key('user', { realm: realmId, userId: id }));
+    outside.table.get('user', { realm: realmId, userId: id });
   const reading = loadGraph(outside, realmId);
   const [realm, graph, self, groups, owner, ownerGroups] = await Promise.all([
-    outside.table.get<Realm>(key('realm', { realm: realmId })),
+    outside.table.get('realm', { realm: realmId }),
     reading,
     user(userId),
     directGroups(outside, realmId, userId, reading),

@@ -1,16 +1,15 @@
 import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
-import { key, partition } from '../../table/keys.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { isGuest } from '../permission/permission.ts';
 import type { Caller } from './caller.ts';
 import { addressLookupKey } from './principals.ts';
-import type { Account, User } from './user.ts';
+import type { User } from './user.ts';
 
 /** All users of an organization by their ids, deactivated ones and the bot of the service too. One round trip. */
-export const loadUsers = (table: Table, realm: string): Promise<User[]> =>
-  table.all<User>({ pk: partition('user', { realm }) });
+export const loadUsers = (table: Table, realm: string): Promise<User[]> => table.all('user', { realm });
 
 /** Most users that are read one by one; for more, all are read. */
 const FEW = 100;
@@ -31,7 +30,7 @@ export async function loadUsersById(
   const users =
     few === undefined
       ? await loadUsers(table, realm)
-      : await table.getMany<User>(few.map((userId) => key('user', { realm, userId })));
+      : await table.getMany(few.map((userId) => key('user', { realm, userId })));
   const wanted = ids && new Set(ids);
   return users.filter(({ userId }) => wanted?.has(userId) ?? true).sort((a, b) => a.userId - b.userId);
 }
@@ -40,7 +39,7 @@ export async function loadUsersById(
 const isNumeral = (name: string): boolean => /^\d+$/.test(name);
 
 /** The address in the name of a user, as a pointer to look up before anything else. */
-export function userLookupKeys(name: string): LookupKey[] {
+export function userLookupKeys(name: string): LookupKey<'account'>[] {
   const pointer = isNumeral(name) ? undefined : addressLookupKey(name);
   return pointer === undefined ? [] : [pointer];
 }
@@ -49,17 +48,17 @@ export function userLookupKeys(name: string): LookupKey[] {
 export function userIdOf(name: string, resolved: Resolved): number | undefined {
   if (isNumeral(name)) return isId(Number(name)) ? Number(name) : undefined;
   const pointer = addressLookupKey(name);
-  return pointer && resolved.follow<Account>(pointer)?.userId;
+  return pointer && resolved.follow(pointer)?.userId;
 }
 
-/** The owner of the bot that a name leads to, after the look-up of `targetPointers`; undefined where it is no bot. */
+/** The owner of the bot that a name leads to, after the look-up of `targetLookupKeys`; undefined where it is no bot. */
 export function ownerIdOf(name: string, resolved: Resolved): number | undefined {
   const [pointer] = targetLookupKeys(name);
-  return pointer && resolved.follow<Account | User>(pointer)?.ownerId;
+  return pointer && resolved.follow(pointer)?.ownerId;
 }
 
 /** The same for a request that rests on more of the user, who is read with the look-up where an id is given. */
-export const targetLookupKeys = (name: string): LookupKey[] =>
+export const targetLookupKeys = (name: string): LookupKey<'account' | 'user'>[] =>
   isNumeral(name) ? (isId(Number(name)) ? [{ kind: 'user', id: Number(name) }] : []) : userLookupKeys(name);
 
 /**
@@ -68,10 +67,10 @@ export const targetLookupKeys = (name: string): LookupKey[] =>
  */
 export async function loadTarget(table: Table, name: string, resolved: Resolved): Promise<User | undefined> {
   if (isNumeral(name)) {
-    return isId(Number(name)) ? resolved.follow<User>({ kind: 'user', id: Number(name) }) : undefined;
+    return isId(Number(name)) ? resolved.follow({ kind: 'user', id: Number(name) }) : undefined;
   }
   const userId = userIdOf(name, resolved);
-  return userId === undefined ? undefined : table.get<User>(key('user', { realm: resolved.realm, userId }));
+  return userId === undefined ? undefined : table.get('user', { realm: resolved.realm, userId });
 }
 
 /** The answer to every name of a user that leads nowhere the caller may go. */

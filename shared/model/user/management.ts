@@ -1,5 +1,4 @@
 import { type Refusal, refusal } from '../../kernel/errors.ts';
-import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { isAdministrator } from '../permission/permission.ts';
 import { type Role, roles } from '../permission/system-group.ts';
@@ -18,9 +17,7 @@ export const loadBotOwner = async (
   realm: string,
   account: { readonly ownerId?: number | undefined } | undefined,
 ): Promise<User | undefined> =>
-  account?.ownerId === undefined
-    ? undefined
-    : table.get<User>(key('user', { realm, userId: account.ownerId }));
+  account?.ownerId === undefined ? undefined : table.get('user', { realm, userId: account.ownerId });
 
 /**
  * Refuses a caller who may not manage the account: its key, name, role, profile, owner, and whether it is active

@@ -19,7 +19,7 @@ export async function loadNamesakes(
   ids: ReadonlySet<number> | undefined,
 ): Promise<Namesakes> {
   const keys = [...(ids ?? [])].map((userId) => key('user', { realm, userId }));
-  return { ids, users: await table.getMany<User>(keys) };
+  return { ids, users: await table.getMany(keys) };
 }
 
 /** The same for the name of somebody, who is not read. One round trip, and another one where others bear it. */
@@ -28,7 +28,7 @@ export async function lookUpNamesakes(
   realm: string,
   { userId, fullName }: Pick<User, 'userId' | 'fullName'>,
 ): Promise<Namesakes> {
-  const stored = await table.get<{ users?: ReadonlySet<number> }>(nameKey(realm, fullName));
+  const stored = await table.get(nameKey(realm, fullName));
   const others = [...(stored?.users ?? [])].filter((id) => id !== userId);
   const { users } = await loadNamesakes(table, realm, new Set(others));
   return { ids: stored?.users, users };

@@ -13,6 +13,12 @@ export interface OwnerCount {
   readonly ids?: ReadonlySet<number>;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    owners: OwnerCount;
+  }
+}
+
 /** Whether the account counts as an owner while it is active. A bot does not keep an organization alive. */
 export const isHumanOwner = (user: Pick<User, 'role' | 'isBot'>): boolean =>
   user.role === roles.owner && !user.isBot;

@@ -3,7 +3,7 @@ import { codePoints, firstCodePoints } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/id.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { limits } from '../realm/realm.ts';
-import type { Account, User } from './user.ts';
+import type { User } from './user.ts';
 
 /** The people that a request is about: ids or email addresses. Without any it is about the caller. */
 export type Principals = readonly number[] | readonly string[];
@@ -12,7 +12,7 @@ export type Principals = readonly number[] | readonly string[];
 const LONGEST_TOLD = 100;
 
 /** An address as it is looked up; what is longer than any address leads nowhere. */
-export const addressLookupKey = (email: string): LookupKey | undefined => {
+export const addressLookupKey = (email: string): LookupKey<'account'> | undefined => {
   const address = email.trim();
   return codePoints(address) > limits.email ? undefined : { kind: 'account', email: address };
 };
@@ -26,7 +26,7 @@ export const principalLookupKeys = (principals: Principals = []): LookupKey[] =>
 function idOf(principal: number | string, resolved: Resolved): number | undefined {
   if (typeof principal === 'number') return isId(principal) ? principal : undefined;
   const pointer = addressLookupKey(principal);
-  return pointer && resolved.follow<Account>(pointer)?.userId;
+  return pointer && resolved.follow(pointer)?.userId;
 }
 
 /** The ids that the principals lead to, each once, for reading; the caller's own if there are no principals. */

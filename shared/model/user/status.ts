@@ -1,4 +1,3 @@
-import { key, partition } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /** What a user says of themselves, under the names of the wire; what they do not say is absent. */
@@ -16,6 +15,12 @@ export interface UserStatus extends StatusFields {
   readonly changed: number;
 }
 
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    userStatus: UserStatus;
+  }
+}
+
 /** The fields, in the order in which they are told. */
 export const statusFields = ['status_text', 'emoji_name', 'emoji_code', 'reaction_type'] as const;
 
@@ -27,10 +32,10 @@ export function statusObject(status: StatusFields = {}): StatusFields {
 
 /** Reads what somebody says of themselves. */
 export const loadStatus = (table: Table, realm: string, userId: number): Promise<UserStatus | undefined> =>
-  table.get<UserStatus>(key('userStatus', { realm, userId }));
+  table.get('userStatus', { realm, userId });
 
 /** Reads what everybody says of themselves. One round trip; it costs what those cost who say something. */
 export async function loadStatuses(table: Table, realm: string): Promise<UserStatus[]> {
-  const statuses = await table.all<UserStatus>({ pk: partition('userStatus', { realm }) });
+  const statuses = await table.all('userStatus', { realm });
   return statuses.filter((status) => Object.keys(statusObject(status)).length > 0);
 }

@@ -38,3 +38,10 @@ export interface Account {
   /** Owner of a bot, so that their rights can be read beside the bot's. */
   readonly ownerId?: number;
 }
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    user: User;
+    account: Account;
+  }
+}

@@ -1,6 +1,5 @@
 import { readRun, WHOLE } from '../../../shared/log/run.ts';
-import type { MessageSlot, Slot } from '../../../shared/log/slot.ts';
-import { key, partition } from '../../../shared/table/keys.ts';
+import type { MessageSlot } from '../../../shared/log/slot.ts';
 import type { TestRealm } from '../realm.ts';
 import { auditEmoji, auditGroups } from './groups.ts';
 import { Ledger } from './ledger.ts';
@@ -33,9 +32,8 @@ export async function audit(test: Audited): Promise<readonly string[]> {
 /** Reads the log to its end as a client would, and then holds every number to be in one slot. Returns its messages. */
 async function auditLog(test: Audited, ledger: Ledger): Promise<MessageSlot[]> {
   const { realm, log, outside } = test;
-  const pk = partition('slot', { realm });
   test.pass(WHOLE);
-  const [first] = await outside.table.all<Slot>({ pk, limit: 1 });
+  const [first] = await outside.table.all('slot', { realm }, { limit: 1 });
   const start = first === undefined ? 0 : first.seq - first.width;
   let head = start;
   for (let moved = true; moved; ) {
@@ -44,8 +42,8 @@ async function auditLog(test: Audited, ledger: Ledger): Promise<MessageSlot[]> {
     head = run.head;
   }
   const [slots, counter] = await Promise.all([
-    outside.table.all<Slot>({ pk }),
-    outside.table.get<{ seq: number }>(key('counter', { realm })),
+    outside.table.all('slot', { realm }),
+    outside.table.get('counter', { realm }),
   ]);
   ledger.same('the last number of the log that can be read', head, slots.at(-1)?.seq);
   // Numbers above the last slot would be a hole as soon as somebody writes behind them.

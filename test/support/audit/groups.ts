@@ -1,10 +1,7 @@
 import { loadEmoji } from '../../../shared/domain/emoji/emoji.ts';
-import type { GroupGraph } from '../../../shared/kernel/group-graph.ts';
-import type { Group } from '../../../shared/model/group/group.ts';
-import { type GroupUse, namedGroupsIn } from '../../../shared/model/group/use.ts';
+import { namedGroupsIn } from '../../../shared/model/group/use.ts';
 import type { GroupSetting } from '../../../shared/model/permission/group-setting.ts';
 import { isSystemGroup } from '../../../shared/model/permission/system-group.ts';
-import { key, partition, sortPrefix } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import type { Ledger } from './ledger.ts';
 import type { Audited } from './people.ts';
@@ -17,7 +14,7 @@ export async function auditGroups(
   channelSettings: ReadonlyMap<number, readonly GroupSetting[]>,
   ledger: Ledger,
 ): Promise<void> {
-  const groups = await table.all<Group>({ pk: partition('group', { realm }) });
+  const groups = await table.all('group', { realm });
   ledger.unique(
     'a group name',
     groups.map(({ name }) => name),
@@ -27,17 +24,14 @@ export async function auditGroups(
   );
   for (const { groupId, name, deactivated } of groups) {
     const [named, use, members] = await Promise.all([
-      table.get<{ groupId: number }>(key('groupName', { realm, name })),
-      table.get<GroupUse>(key('groupUse', { realm, groupId })),
-      table.all<{ userId: number }>({
-        pk: partition('member', { realm, groupId }),
-        prefix: sortPrefix('member'),
-      }),
+      table.get('groupName', { realm, name }),
+      table.get('groupUse', { realm, groupId }),
+      table.all('member', { realm, groupId }),
     ]);
     ledger.same(`the name of group ${groupId} leads to`, named?.groupId, groupId);
     ledger.same(
       `members of group ${groupId}`,
-      members.map(({ userId }) => userId),
+      members.map((member) => ('userId' in member ? member.userId : 'those of a list')),
       people.filter(({ groupIds }) => groupIds.includes(groupId)).map(({ userId }) => userId),
     );
     ledger.same(`group ${groupId} is out of use`, use?.deactivated ?? false, deactivated);
@@ -63,7 +57,7 @@ async function auditGraph(
   known: ReadonlySet<number>,
   ledger: Ledger,
 ): Promise<void> {
-  const edges = (await table.get<GroupGraph>(key('groupGraph', { realm })))?.edges ?? {};
+  const edges = (await table.get('groupGraph', { realm }))?.edges ?? {};
   const strangers = Object.entries(edges)
     .flatMap(([parent, children]) => [Number(parent), ...children])
     .filter((id) => !known.has(id) && !isSystemGroup(id));
@@ -85,7 +79,7 @@ export async function auditEmoji(table: Table, realm: string, ledger: Ledger): P
     active.map(({ name }) => name),
   );
   for (const { name, emojiId } of active) {
-    const named = await table.get<{ emojiId: number }>(key('emojiName', { realm, name }));
+    const named = await table.get('emojiName', { realm, name });
     ledger.same(`the name of emoji ${emojiId} leads to`, named?.emojiId, emojiId);
   }
 }

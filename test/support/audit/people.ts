@@ -1,9 +1,7 @@
-import type { OwnedBot } from '../../../shared/domain/account/bot.ts';
 import { folded } from '../../../shared/kernel/folding.ts';
 import type { Subscription } from '../../../shared/model/channel/channel.ts';
 import { isHumanOwner } from '../../../shared/model/user/owner-count.ts';
-import type { Account, User } from '../../../shared/model/user/user.ts';
-import { key, partition, sortPrefix } from '../../../shared/table/keys.ts';
+import type { User } from '../../../shared/model/user/user.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -16,21 +14,21 @@ export interface Audited extends User {
 
 /** Holds the accounts of an organization to their addresses, names, bots and owners, and returns them. */
 export async function auditPeople(table: Table, realm: string, ledger: Ledger): Promise<Audited[]> {
-  const users = await table.all<User>({ pk: partition('user', { realm }) });
+  const users = await table.all('user', { realm });
   ledger.unique(
     'an email address',
     users.map(({ email }) => folded(email)),
   );
   for (const { userId, email, fullName } of users) {
     const [account, named] = await Promise.all([
-      table.get<Account>(key('account', { realm, email: folded(email) })),
-      table.get<{ users?: ReadonlySet<number> }>(key('fullName', { realm, name: folded(fullName) })),
+      table.get('account', { realm, email: folded(email) }),
+      table.get('fullName', { realm, name: folded(fullName) }),
     ]);
     ledger.same(`the address of user ${userId} leads to`, account?.userId, userId);
     ledger.same(`the name of user ${userId} leads to them`, named?.users?.has(userId), true);
   }
   const owners = users.filter((user) => user.isActive && isHumanOwner(user));
-  const stored = await table.get<{ count: number }>(key('owners', { realm }));
+  const stored = await table.get('owners', { realm });
   ledger.same('active owners', stored?.count, owners.length);
   await auditBots(table, realm, users, ledger);
   return Promise.all(users.map((user) => withBelongings(table, realm, user)));
@@ -38,7 +36,7 @@ export async function auditPeople(table: Table, realm: string, ledger: Ledger): 
 
 async function auditBots(table: Table, realm: string, users: readonly User[], ledger: Ledger): Promise<void> {
   const owned = Map.groupBy(users, ({ ownerId }) => ownerId);
-  const items = await table.all<OwnedBot>({ pk: partition('bot', { realm }) });
+  const items = await table.all('bot', { realm });
   const bots = users.flatMap(({ userId, ownerId }) => (ownerId === undefined ? [] : [userId]));
   ledger.same(
     'bots that somebody owns',
@@ -53,11 +51,10 @@ async function auditBots(table: Table, realm: string, users: readonly User[], le
 
 async function withBelongings(table: Table, realm: string, user: User): Promise<Audited> {
   const { userId } = user;
-  const pk = partition('subscription', { realm, userId });
   const [subscriptions, memberships, policies] = await Promise.all([
-    table.all<Subscription>({ pk, prefix: sortPrefix('subscription') }),
-    table.all<{ groupId: number }>({ pk, prefix: sortPrefix('membership') }),
-    table.all<Audited['policies'][number]>({ pk, prefix: sortPrefix('userTopic') }),
+    table.all('subscription', { realm, userId }),
+    table.all('membership', { realm, userId }),
+    table.all('userTopic', { realm, userId }),
   ]);
   return { ...user, subscriptions, groupIds: memberships.map(({ groupId }) => groupId), policies };
 }

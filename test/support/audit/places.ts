@@ -3,11 +3,9 @@ import { FirstMessages } from '../../../shared/domain/reader/first-messages.ts';
 import { folded } from '../../../shared/kernel/folding.ts';
 import type { Outside } from '../../../shared/kernel/outside.ts';
 import type { MessageSlot } from '../../../shared/log/slot.ts';
-import type { Channel, ChannelCount } from '../../../shared/model/channel/channel.ts';
+import type { ChannelCount } from '../../../shared/model/channel/channel.ts';
 import { rememberedFirst } from '../../../shared/model/channel/first-message.ts';
 import { loadFolders } from '../../../shared/model/channel/folder.ts';
-import type { Conversation } from '../../../shared/model/message/direct.ts';
-import type { Topic } from '../../../shared/model/message/topic.ts';
 import type { GroupSetting } from '../../../shared/model/permission/group-setting.ts';
 import { key, partition, sortPrefix } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
@@ -24,8 +22,8 @@ export async function auditChannels(
 ): Promise<Map<number, readonly GroupSetting[]>> {
   const { table } = outside;
   const [channels, counts, { folders }] = await Promise.all([
-    table.all<Channel>({ pk: partition('channel', { realm }) }),
-    table.all<ChannelCount>({ pk: partition('channelCount', { realm }) }),
+    table.all('channel', { realm }),
+    table.all('channelCount', { realm }),
     loadFolders(table, realm),
   ]);
   ledger.unique(
@@ -42,7 +40,7 @@ export async function auditChannels(
   }
   const arrived = Map.groupBy(messages, ({ channelId }) => channelId);
   for (const { channelId, name } of channels) {
-    const named = await table.get<{ channelId: number }>(key('channelName', { realm, name: folded(name) }));
+    const named = await table.get('channelName', { realm, name: folded(name) });
     ledger.same(`the name of channel ${channelId} leads to`, named?.channelId, channelId);
     const count = counts.find((one) => one.channelId === channelId);
     await auditSubscribers(table, realm, channelId, count, people, ledger);
@@ -65,10 +63,7 @@ async function auditSubscribers(
   const subscribed = people
     .filter(({ subscriptions }) => subscriptions.some((one) => one.channelId === channelId && !one.dormant))
     .map(({ userId }) => userId);
-  const items = await table.all<{ userId: number }>({
-    pk: partition('subscriber', { realm, channelId }),
-    prefix: sortPrefix('subscriber'),
-  });
+  const items = await table.all('subscriber', { realm, channelId });
   ledger.same(
     `subscribers of channel ${channelId}`,
     items.map(({ userId }) => userId),
@@ -86,9 +81,8 @@ async function auditTopics(
   ledger: Ledger,
 ): Promise<void> {
   const { table } = outside;
-  const pk = partition('topic', { realm, channelId });
   const byTopic = Map.groupBy(messages, ({ topic = '' }) => folded(topic));
-  const topics = await table.all<Topic>({ pk, prefix: sortPrefix('topic') });
+  const topics = await table.all('topic', { realm, channelId });
   ledger.same(
     `topics of channel ${channelId}`,
     topics.map(({ topic }) => folded(topic)),
@@ -112,8 +106,8 @@ async function auditTopics(
     ledger.same(`an unknown move of ${what}`, moving !== undefined && !jobs.includes(moving), false);
     ledger.same(`messages in ${what}`, arrived - left, here.length);
     ledger.same(`the newest in ${what}`, maxId, maximum(here));
-    const prefix = sortPrefix('participant', { topic: folded(topic) });
-    ledger.same(`participants of ${what}`, participants, (await table.all({ pk, prefix })).length);
+    const inTopic = await table.all('participant', { realm, channelId, topic: folded(topic) });
+    ledger.same(`participants of ${what}`, participants, inTopic.length);
   }
 }
 
@@ -127,10 +121,8 @@ async function auditPolicies(
   people: readonly Audited[],
   ledger: Ledger,
 ): Promise<void> {
-  const items = await table.all<{ sk: string }>({
-    pk: partition('topicPolicy', { realm, channelId }),
-    prefix: sortPrefix('topicPolicy'),
-  });
+  const place = { pk: partition('topicPolicy', { realm, channelId }), prefix: sortPrefix('topicPolicy') };
+  const { items } = await table.storedPage(place);
   const held = people.flatMap(({ userId, policies }) =>
     policies
       .filter((one) => one.channelId === channelId && one.policy !== 0)
@@ -152,7 +144,7 @@ export async function auditConversations(
 ): Promise<void> {
   const direct = messages.filter(({ people }) => people !== undefined);
   for (const [conversation, here] of Map.groupBy(direct, (message) => message.conversation)) {
-    const stored = await table.get<Conversation>(key('conversation', { realm, conversation }));
+    const stored = await table.get('conversation', { realm, conversation });
     ledger.same(`messages in ${conversation}`, (stored?.arrived ?? 0) - (stored?.left ?? 0), here.length);
     ledger.same(`the newest in ${conversation}`, stored?.maxId, maximum(here.map(({ id }) => id)));
     ledger.same(`people in ${conversation}`, stored?.people, here[0]?.people);
