@@ -4,7 +4,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { buildFunctions } from '../../infra/build.ts';
-import { cuts } from '../../infra/bundle-plugins.ts';
+import { replacements } from '../../infra/bundle-plugins.ts';
 import { createKeyService } from '../../infra/local/key-service.ts';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { createSecretService } from '../../infra/local/secret-service.ts';
@@ -180,10 +180,9 @@ test('the bundle finds DynamoDB where the source does', () => {
     'us-gov-west-1',
   ];
   const further = ['us-gov-east-1', 'us-iso-east-1', 'us-isob-east-1', 'eu-isoe-west-1', 'eusc-de-east-1'];
-  const host = ({ DynamoDBClient, jsonProtocol }: typeof Source, parameters: object): string => {
+  const host = ({ DynamoDBClient }: typeof Source, parameters: object): string => {
     try {
-      return new DynamoDBClient({ protocol: jsonProtocol }).config.endpointProvider(parameters as never).url
-        .href;
+      return new DynamoDBClient({}).config.endpointProvider(parameters as never).url.href;
     } catch {
       return 'nowhere';
     }
@@ -202,10 +201,6 @@ test('the bundle finds DynamoDB where the source does', () => {
   }
 });
 
-test('a client of DynamoDB without our protocol says what is missing', () => {
-  expect(() => new bundled.DynamoDBClient({})).toThrow('AwsJson1_0Protocol is not part of this bundle.');
-});
-
 describe('the clients of workers in a bundle', () => {
   let store: SqsS3Store;
   let clients: typeof Clients;
@@ -221,7 +216,7 @@ describe('the clients of workers in a bundle', () => {
     const url = `${store.endpoint.origin}/000000000000/work`;
     const arn = 'arn:aws:sqs:us-east-1:000000000000:work';
     store.ensureQueue({ name: 'work', url, arn, attributes: {} });
-    const sqs = new clients.SQSClient({ ...config(), protocol: clients.sqsProtocol });
+    const sqs = new clients.SQSClient(config());
     const Entries = ['one', 'zwei ✓'].map((MessageBody, index) => ({ Id: String(index), MessageBody }));
     const sent = await sqs.send(new clients.SendMessageBatchCommand({ QueueUrl: url, Entries }));
     expect(sent.Successful).toHaveLength(2);
@@ -305,9 +300,7 @@ test('where the environment names no address, as in Lambda, each client asks its
   const QueueUrl = `https://sqs.${region}.amazonaws.com/123456789012/work`;
   const ended = await Promise.allSettled([
     new bundled.Table('T', bundled.documentClient(environment)).get(newKey()),
-    new clients.SQSClient({ region, protocol: clients.sqsProtocol }).send(
-      new clients.ReceiveMessageCommand({ QueueUrl }),
-    ),
+    new clients.SQSClient({ region }).send(new clients.ReceiveMessageCommand({ QueueUrl })),
     new clients.S3Client({ region }).send(new clients.GetObjectCommand({ Bucket: 'exports', Key: 'x' })),
     ways.kmsVault(environment).seal('x', {}),
     ways.awsSecrets(environment).get('one'),
@@ -322,9 +315,9 @@ test('where the environment names no address, as in Lambda, each client asks its
   );
 });
 
-test('every module that is cut is still where it was', async () => {
+test('every module that is replaced is still where it was', async () => {
   const { inputs } = await import(join(outdir, 'metafile.json'), { with: { type: 'json' } }).then(
     (it) => it.default,
   );
-  for (const { module } of cuts) expect(inputs).toHaveProperty([`node_modules/${module}`]);
+  for (const module of Object.keys(replacements)) expect(inputs).toHaveProperty([`node_modules/${module}`]);
 });
