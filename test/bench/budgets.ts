@@ -43,7 +43,7 @@ const judged = (what: string, budget: number, measured: number, note?: string): 
 const methods: ReadonlyMap<string, Method> = new Map(endpoints.map(({ id, method }) => [id, method]));
 
 /** A GET is a read, unless it changes something: a provider of calls can only send a browser back by a GET. */
-const isRead = ({ endpoint, warm }: CountRow): boolean =>
+export const isRead = ({ endpoint, warm }: CountRow): boolean =>
   methods.get(endpoint) === 'GET' && warm.writeUnits === 0;
 
 function tripRows({ counts }: Measured): readonly BudgetRow[] {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { HELD } from './activity.ts';
 import { COSTED, monthCost, personCost, polling, requestCost, turns, warmOf } from './cost.ts';
-import { type CountRow, measureCounts } from './counts.ts';
 import { idleCost, idleSettings } from './idle.ts';
 import { operations } from './operations.ts';
 import { pagesOf, readPage, readRecorded } from './recorded.ts';
@@ -10,23 +9,6 @@ const recorded = await readRecorded();
 
 it('the pages are what the bench makes of what it recorded (`npm run bench -- --only counts,growth --write`)', async () => {
   for (const [name, page] of Object.entries(pagesOf(recorded))) expect(await readPage(name), name).toBe(page);
-});
-
-/** Without the bytes of replies, in which there are ids and times; and how the calls of a held poll overlap. */
-const units = ({ operation, cold, warm }: CountRow) => ({
-  operation,
-  counts: [cold, warm].map(({ replyBytes: _, toldBytes: __, roundTrips, ...count }) => ({
-    ...count,
-    ...(operation !== COSTED.hold && { roundTrips }),
-  })),
-});
-
-it('what costs are made of is what is counted now', async () => {
-  const names: readonly string[] = Object.values(COSTED);
-  const now = await measureCounts(operations.filter(({ name }) => names.includes(name)));
-  const then = recorded.counts.filter(({ operation }) => names.includes(operation));
-  expect(now).toHaveLength(names.length);
-  expect(now.map(units)).toEqual(then.map(units));
 });
 
 it('records every operation that there is', () => {

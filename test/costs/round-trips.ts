@@ -1,0 +1,151 @@
+/**
+ * How many sequential round trips to DynamoDB each operation takes: in a container that has served nobody yet, and
+ * again in the same one. Requests that overlap count once. The operations are those of `test/bench/operations`, at least
+ * one for each endpoint; `round-trips.test.ts` counts them and holds them to the budgets of DESIGN 7.
+ */
+export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: number]>> = {
+  'messages.send:channel': [3, 2],
+  'messages.send:channel with local_id': [3, 2],
+  'messages.send:direct': [3, 2],
+  'messages.send:direct to two': [3, 2],
+  'messages.send:with a mention': [3, 2],
+  'messages.send:wildcard mention': [3, 2],
+  'messages.send:new topic': [3, 2],
+  'messages.list:newest of a channel': [3, 2],
+  'messages.list:newest of a topic': [3, 2],
+  'messages.list:direct messages': [4, 2],
+  'messages.list:newest of all': [3, 2],
+  'messages.list:first unread': [3, 2],
+  'messages.get': [2, 2],
+  'messages.updateFlags:read 1': [3, 2],
+  'messages.updateFlags:read 20': [3, 2],
+  'messages.updateFlags:star': [3, 2],
+  'messages.update:content': [3, 3],
+  'messages.update:topic': [3, 3],
+  'messages.delete': [3, 3],
+  'messages.getHistory': [2, 2],
+
+  'reactions.add': [3, 3],
+  'reactions.remove': [3, 3],
+
+  'topics.list': [2, 1],
+  'topics.setVisibility': [3, 2],
+
+  'events.register:everything': [3, 2],
+  'events.register:messages only': [3, 2],
+  'events.get:a message is there': [3, 2],
+  'events.get:a message is there for others': [3, 2],
+  'events.get:nothing is there': [2, 1],
+  'events.delete': [3, 2],
+
+  'users.list': [2, 1],
+  'users.list:two of them': [2, 1],
+  'users.getOwn': [2, 1],
+  'users.get': [2, 1],
+  'users.create': [3, 3],
+  'users.update': [3, 3],
+  'users.deactivate': [3, 3],
+  'users.reactivate': [3, 3],
+  'users.regenerateKey': [3, 3],
+  'users.updateProfileData': [3, 2],
+  'users.removeProfileData': [3, 2],
+
+  'settings.update': [3, 2],
+
+  'users.setStatus': [3, 2],
+  'users.getStatus': [2, 1],
+
+  'presence.update': [3, 2],
+  'presence.update:once in five minutes': [3, 2],
+  'presence.update:again within a minute': [2, 1],
+  'presence.list': [2, 1],
+  'presence.get': [2, 1],
+
+  'bots.list': [3, 2],
+  'bots.create': [3, 3],
+  'bots.deactivate': [3, 3],
+  'bots.regenerateKey': [3, 3],
+
+  'subscriptions.list': [3, 2],
+  'subscriptions.list:with subscribers': [3, 2],
+  'subscriptions.add:a new channel': [3, 3],
+  'subscriptions.add:oneself': [3, 3],
+  'subscriptions.add:two others': [3, 3],
+  'subscriptions.remove': [3, 3],
+  'subscriptions.setProperties': [3, 2],
+
+  'channels.list': [2, 1],
+  'channels.getId': [2, 1],
+  'channels.get': [2, 1],
+  'channels.listMembers': [2, 1],
+  'channels.update': [3, 2],
+  'channels.archive': [3, 2],
+  'channels.addDefault': [3, 2],
+  'channels.removeDefault': [3, 2],
+  'channels.getEmailAddress': [2, 1],
+
+  'channelFolders.create': [3, 2],
+  'channelFolders.list': [2, 1],
+  'channelFolders.reorder': [3, 2],
+  'channelFolders.update': [3, 2],
+
+  'userGroups.list': [2, 1],
+  'userGroups.create': [3, 2],
+  'userGroups.update': [3, 2],
+  'userGroups.deactivate': [3, 2],
+  'userGroups.updateMembers': [3, 2],
+  'userGroups.updateSubgroups': [3, 2],
+  'userGroups.listMembers': [3, 2],
+  'userGroups.isMember': [2, 1],
+  'userGroups.listSubgroups': [2, 1],
+
+  'realm.update': [3, 2],
+
+  'profileFields.create': [3, 2],
+  'profileFields.list': [2, 1],
+  'profileFields.reorder': [3, 2],
+  'profileFields.update': [3, 2],
+  'profileFields.delete': [3, 2],
+
+  'domains.list': [2, 1],
+  'domains.add': [3, 2],
+  'domains.update': [3, 2],
+  'domains.remove': [3, 2],
+
+  'emoji.list': [2, 1],
+  'emoji.add': [3, 3],
+  'emoji.deactivate': [3, 3],
+  'emoji.image': [0, 0],
+
+  'exports.create': [3, 2],
+  'exports.list': [2, 1],
+  'exports.listConsents': [3, 2],
+  'exports.delete': [3, 2],
+
+  'server.getSettings': [2, 1],
+  'server.getOpenApi': [0, 0],
+  'server.getEmojiNames': [0, 0],
+
+  'push.registerDevice': [3, 2],
+  'push.removeDevice': [3, 2],
+  'push.register': [3, 2],
+  'push.sendLegacyTest': [2, 1],
+
+  'calls.register': [3, 2],
+  'calls.complete': [3, 3],
+  'calls.create': [3, 2],
+};
+
+/** Operations whose round trips depend on how long they wait, so that they are not counted here. */
+export const waiting: Readonly<Record<string, string>> = {
+  'events.get:held to the end':
+    'A poll that is held looks for news every 150 ms (test/events/get.test.ts counts a poll that is not held).',
+  'push.sendTest':
+    'It looks for the answer of the worker until there is one (test/push/sendTest.test.ts counts what comes before).',
+};
+
+/** Operations that take more round trips than DESIGN 7 allows, and why. */
+export const exceptions: Readonly<Record<string, string>> = {
+  'messages.list:direct messages':
+    'Cold, it takes 4: a caller who has not fetched before has their conversations read first, and remembered.',
+};
