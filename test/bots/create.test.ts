@@ -289,17 +289,4 @@ describe('POST /bots', () => {
     expect(ownHost(id, hosts && { hosts })).toBe(own);
     expect(checkBotEmail('rosie', own)).toBe(`rosie-bot@${own ?? 'parlance.invalid'}`);
   });
-
-  it('keeps its budget: 3 round trips cold, 2 warm', async () => {
-    const realm = await newRealm();
-    const container = realm.container();
-    const settings = { default_sending_stream: 'general', default_events_register_stream: 'random' };
-    await container.call(createBot, realm.people.member, { ...robot, ...settings });
-    expect(container.meter.roundTrips).toBe(3);
-    const second = { full_name: 'Second', short_name: 'second', ...settings };
-    await container.call(createBot, realm.people.guest, second);
-    container.meter.reset();
-    expect((await container.call(createBot, realm.people.member, second)).status).toBe(200);
-    expect(container.meter.roundTrips).toBe(2);
-  });
 });

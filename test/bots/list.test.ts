@@ -35,14 +35,4 @@ describe('GET /bots', () => {
     await realm.outside.table.transact([{ delete: subscription }], realm.outside.uuid());
     expect(await named()).toBeNull();
   });
-
-  it('keeps its budget: 3 round trips cold, 2 warm', async () => {
-    const realm = await newRealm();
-    const container = realm.container();
-    await container.call(listBots, realm.people.member);
-    expect(container.meter.roundTrips).toBe(3);
-    container.meter.reset();
-    await container.call(listBots, realm.people.member);
-    expect(container.meter.roundTrips).toBe(2);
-  });
 });

@@ -63,13 +63,6 @@ describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
     });
   });
 
-  test('takes three round trips', async () => {
-    const consent = await begun();
-    realm.meter.reset();
-    expect((await comeBack(realm, consent)).status).toBe(200);
-    expect(realm.meter.roundTrips).toBe(3);
-  });
-
   test('takes a state once only, however many come back with it at once', async () => {
     const consent = await begun();
     const replies = await Promise.all([1, 2, 3].map(() => comeBack(realm, consent)));

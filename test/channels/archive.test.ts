@@ -71,16 +71,4 @@ describe('DELETE /streams/{stream_id}', () => {
       expect(await archived(realm, admin, id)).toMatchObject(invalidChannelId);
     }
   });
-
-  it('keeps its budget: 3 round trips cold, 2 warm (DESIGN 7)', async () => {
-    const realm = await newRealm();
-    const { admin } = realm.people;
-    const [one, two] = [await givenChannel(realm, { isDefault: true }), await givenChannel(realm)];
-    const container = realm.container();
-    expect((await archived(container, admin, one.channelId)).status).toBe(200);
-    expect(container.meter.roundTrips).toBe(3);
-    container.meter.reset();
-    expect((await archived(container, admin, two.channelId)).status).toBe(200);
-    expect(container.meter.roundTrips).toBe(2);
-  });
 });

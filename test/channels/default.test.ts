@@ -99,15 +99,4 @@ describe('POST and DELETE /default_streams', () => {
       expect(isPrivate && isDefault).toBe(false);
     }
   });
-
-  it('keep their budget: 3 round trips cold, 2 warm', async () => {
-    const realm = await newRealm();
-    const { admin } = realm.people;
-    const container = realm.container();
-    await add(container, admin, realm.channels.random);
-    expect(container.meter.roundTrips).toBe(3);
-    container.meter.reset();
-    await remove(container, admin, realm.channels.random);
-    expect(container.meter.roundTrips).toBe(2);
-  });
 });

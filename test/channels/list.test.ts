@@ -117,17 +117,6 @@ describe('GET /streams', () => {
       body: { code: 'REQUEST_CONFUSING_VAR' },
     });
   });
-
-  it('takes two round trips cold and one warm', async () => {
-    const realm = await newRealm();
-    const container = realm.container();
-    const query = { include_owner_subscribed: true };
-    await container.call(list, realm.people.bot, {}, { query });
-    expect(container.meter.roundTrips).toBe(2);
-    container.meter.reset();
-    await container.call(list, realm.people.bot, {}, { query });
-    expect(container.meter.roundTrips).toBe(1);
-  });
 });
 
 it('tells the count of a channel that is created between the reads of both', async () => {

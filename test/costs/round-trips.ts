@@ -139,7 +139,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
 /** Operations whose round trips depend on how long they wait, so that they are not counted here. */
 export const waiting: Readonly<Record<string, string>> = {
   'events.get:held to the end':
-    'A poll that is held looks for news every 150 ms (test/events/get.test.ts counts a poll that is not held).',
+    'A poll that is held looks for news every 150 ms (the other operations of `events.get` are polls that are not held).',
   'push.sendTest':
     'It looks for the answer of the worker until there is one (test/push/sendTest.test.ts counts what comes before).',
 };

@@ -32,16 +32,6 @@ describe('GET /realm/emoji (4.10)', () => {
     expect(await listed(other)).toEqual([]);
     expect((await realm.call(list, undefined)).status).toBe(401);
   });
-
-  test('needs one round trip in a warm container, two in a cold one (DESIGN 7)', async () => {
-    const realm = await newRealm();
-    const container = realm.container();
-    await container.call(list, realm.people.member);
-    expect(container.meter.roundTrips).toBe(2);
-    container.meter.reset();
-    await container.call(list, realm.people.member);
-    expect(container.meter.roundTrips).toBe(1);
-  });
 });
 
 describe('the images (2.8)', () => {

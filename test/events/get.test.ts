@@ -85,33 +85,6 @@ describe('a poll that does not block', () => {
   });
 });
 
-describe('what a poll costs', () => {
-  it('two round trips when events are waiting, in a warm container and in a cold one three', async () => {
-    const realm = await newRealm();
-    const client = await givenClient(realm, realm.people.member);
-    const container = realm.container();
-    const polls = async () => {
-      await sendTo(realm, realm.people.admin, realm.channels.general, 'hello');
-      container.meter.reset();
-      expect(await client.poll({}, container)).toHaveLength(1);
-      return container.meter.roundTrips;
-    };
-    expect(await polls()).toBe(3);
-    expect(await polls()).toBe(2);
-    expect(container.meter.writeUnits).toBe(0);
-  });
-
-  it('one round trip when nothing is waiting', async () => {
-    const realm = await newRealm();
-    const client = await givenClient(realm, realm.people.member);
-    const container = realm.container();
-    await client.poll({}, container);
-    container.meter.reset();
-    expect(await client.poll({}, container)).toEqual([]);
-    expect(container.meter.roundTrips).toBe(1);
-  });
-});
-
 describe('bots', () => {
   it('have queues as people have', async () => {
     const realm = await newRealm();

@@ -179,19 +179,6 @@ describe('the cursor of a registration', () => {
 });
 
 describe('what a registration costs', () => {
-  it('two round trips in a warm container and three in a cold one', async () => {
-    const realm = await newRealm();
-    const container = realm.container();
-    const trips = async () => {
-      container.meter.reset();
-      await container.call(register, realm.people.member, { event_types: ['message', 'realm_user'] });
-      return container.meter.roundTrips;
-    };
-    expect(await trips()).toBe(3);
-    expect(await trips()).toBe(2);
-    expect(container.meter.writeUnits).toBeLessThanOrEqual(1);
-  });
-
   it.each([
     ['a member', 'member', {}],
     ['an administrator, who sees all bots', 'admin', {}],

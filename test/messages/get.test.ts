@@ -40,17 +40,4 @@ describe('GET /messages/{message_id}', () => {
     expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     expect(replies[0]?.body.code).toBe('BAD_REQUEST');
   });
-
-  it('takes two round trips, cold and warm', async () => {
-    const realm = await newRealm();
-    const { member, admin } = realm.people;
-    const id = await sent(realm, member, { to: realm.channels.general }, '@**topic**');
-    const container = realm.container();
-    for (let i = 0; i < 2; i++) {
-      container.meter.reset();
-      await read(container, admin, id);
-      expect(container.meter.roundTrips).toBe(2);
-      expect(container.meter.writeUnits).toBe(0);
-    }
-  });
 });

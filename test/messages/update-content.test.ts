@@ -420,21 +420,3 @@ describe('GET /messages/{message_id}/history', () => {
     expect(await historyOf(realm, member, id)).toMatchObject([{ content: 'one', user_id: member.userId }]);
   });
 });
-
-describe('DESIGN 7', () => {
-  it('an edit takes 3 round trips, its history 2', async () => {
-    const realm = await newRealm();
-    const { member } = realm.people;
-    const id = await sendTo(realm, member, realm.channels.general, 'hello');
-    const container = realm.container();
-    await update(container, member, id, { content: 'hi @**Adam Admin**' });
-    for (const content of ['*hello* @**Adam Admin** :tada:', 'again']) {
-      container.meter.reset();
-      expect(await update(container, member, id, { content })).toMatchObject(success);
-      expect(container.meter.roundTrips).toBe(3);
-    }
-    container.meter.reset();
-    await historyOf(container, member, id);
-    expect(container.meter.roundTrips).toBe(2);
-  });
-});

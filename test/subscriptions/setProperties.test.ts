@@ -114,16 +114,4 @@ describe('POST /users/me/subscriptions/properties (https://zulip.com/api/update-
     const last = (await told(realm, before)).at(-1)?.payload.value;
     expect((await subscriptionOf(realm, member, general))?.color).toBe(last);
   });
-
-  it('keeps its budget: 3 round trips cold, 2 warm (DESIGN 7)', async () => {
-    const realm = await newRealm();
-    const { member } = realm.people;
-    const { general, random } = realm.channels;
-    const container = realm.container();
-    expect((await choose(container, member, [general, 'is_muted', true])).status).toBe(200);
-    expect(container.meter.roundTrips).toBe(3);
-    container.meter.reset();
-    await choose(container, member, [general, 'is_muted', false], [random, 'color', '#123']);
-    expect(container.meter.roundTrips).toBe(2);
-  });
 });

@@ -72,14 +72,4 @@ describe('GET /users/me/{stream_id}/topics', () => {
     expect(await ask(realm, guest, realm.channels.random)).toEqual(missing);
     expect(await ask(realm, member, shut.channelId)).toMatchObject({ status: 200 });
   });
-
-  it('takes two round trips cold and one warm', async () => {
-    const realm = await newRealm();
-    const container = realm.container();
-    await ask(container, realm.people.member, realm.channels.general);
-    expect(container.meter.roundTrips).toBe(2);
-    container.meter.reset();
-    await ask(container, realm.people.member, realm.channels.general);
-    expect(container.meter.roundTrips).toBe(1);
-  });
 });

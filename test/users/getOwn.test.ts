@@ -45,15 +45,4 @@ describe('GET /users/me', () => {
     expect(told).toMatchObject({ is_bot: true, bot_type: 1, bot_owner_id: member.userId });
     expect(told).not.toHaveProperty('profile_data');
   });
-
-  it('takes two round trips cold and one warm', async () => {
-    const realm = await newRealm();
-    const container = realm.container();
-    await container.call(handler, realm.people.member);
-    expect(container.meter.roundTrips).toBe(2);
-    container.meter.reset();
-    await container.call(handler, realm.people.member);
-    expect(container.meter.roundTrips).toBe(1);
-    expect(container.meter.writeUnits).toBe(0);
-  });
 });

@@ -208,20 +208,6 @@ describe('PATCH /users/{id}', () => {
     expect(reply.status).toBe(200);
     expect(await ownersOf(realm)).toBe(2);
   });
-
-  it('keeps its budget: 3 round trips, cold and warm (DESIGN 7)', async () => {
-    const realm = await newRealm();
-    const { owner, member } = realm.people;
-    const container = realm.container();
-    const trips = async (parameters: Record<string, unknown>) => {
-      container.meter.reset();
-      await change(container, owner, member, parameters);
-      return container.meter.roundTrips;
-    };
-    expect(await trips({ role: roles.moderator, full_name: 'Ada' })).toBe(3);
-    expect(await trips({ role: roles.administrator })).toBe(3);
-    expect(await trips({ full_name: 'Bea' })).toBe(3);
-  });
 });
 
 describe('the last owner', () => {
