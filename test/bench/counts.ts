@@ -10,7 +10,6 @@ import { workOf } from '../support/work-queue.ts';
 import { benchClock } from './bench-clock.ts';
 import type { Operation, Request } from './operation.ts';
 import { countingOthers, type OtherRequests } from './other-services.ts';
-import { patientContainer } from './patient-store.ts';
 import { asked, type Bench, requests } from './realm-call.ts';
 
 /** What one call takes. */
@@ -100,7 +99,7 @@ export async function measureCounts(operations: readonly Operation[]): Promise<r
       const { pass, ...clock } = benchClock();
       // Where others have a part in it, time must go by for them too.
       const newContainer = () =>
-        patientContainer(made, { environment, ...(operation.beyond === undefined && clock) });
+        made.container(undefined, { environment, ...(operation.beyond === undefined && clock) });
       const realm = newContainer();
       const push = elsewhere(await pushRealm(relay, made), undefined, { environment });
       const exports = await workOf(made, 'export');

@@ -5,7 +5,6 @@ import { type CountRow, countOperation } from './counts.ts';
 import { type CrowdName, crowds } from './crowd.ts';
 import type { Operation } from './operation.ts';
 import { operations } from './operations.ts';
-import { patientContainer } from './patient-store.ts';
 
 /** How much there is of something when it is counted what operations take. */
 export const SIZES = [10, 1_000, 10_000] as const;
@@ -109,7 +108,7 @@ export async function countAmong(
   const made = await newRealm({ can_mention_many_users_group: systemGroups.everyone.id });
 
   const { pass, ...clock } = benchClock();
-  const newContainer = () => patientContainer(made, clock);
+  const newContainer = () => made.container(undefined, clock);
   const bench = { realm: { ...newContainer(), pass }, people: { ...made.people }, pass };
   await crowds[of](bench.realm, size);
   const rows: GrowthRow[] = [];

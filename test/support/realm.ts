@@ -13,12 +13,12 @@ import type { Log } from '../../shared/log/log.ts';
 import type { RealmSettings } from '../../shared/model/realm/realm.ts';
 import { itemVersions } from '../../shared/model/realm/versions.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { documentClient } from '../../shared/table/client.ts';
 import { type Send, Table } from '../../shared/table/table.ts';
 import { checkReply } from './declared.ts';
 import { holdingToGrants } from './grants.ts';
 import { Meter } from './meter.ts';
 import { bucketOf, TABLE } from './store.ts';
+import { storeClient } from './store-client.ts';
 import type { Curtain } from './torn-reads.ts';
 
 /** Someone who calls: how they authenticate, and their id. */
@@ -41,9 +41,10 @@ let shared: Send | undefined;
 
 /** The connection to the store of this run, shared by the tests of one file. */
 function store(): Send {
+  // The clients of the other services take them from here.
   process.env.AWS_ACCESS_KEY_ID ??= 'test';
   process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
-  shared ??= documentClient({ AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') });
+  shared ??= storeClient(inject('dynamodb'));
   return shared;
 }
 
