@@ -1,3 +1,4 @@
+import { parseForm } from '../../shared/domain/fetch/asked-fetch.ts';
 import { loadForTelling, tellMessages } from '../../shared/domain/fetch/message-tell.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
 import { followMessage, messageLookupKeys } from '../../shared/domain/reader/target.ts';
@@ -18,11 +19,7 @@ export const handler = serve(getMessage, {
   run: async ({ input, outside, caller }, loaded) => {
     if (loaded === undefined) throw refusal('invalidMessages');
     const { reader, stored } = loaded;
-    const [message] = await tellMessages(outside, caller, reader, [stored], {
-      applyMarkdown: input.apply_markdown ?? true,
-      emptyTopicName: input.allow_empty_topic_name ?? false,
-      clientGravatar: input.client_gravatar ?? true,
-    });
+    const [message] = await tellMessages(outside, caller, reader, [stored], parseForm(input));
     if (message === undefined) throw refusal('invalidMessages');
     return { message, raw_content: stored.content };
   },

@@ -28,7 +28,7 @@ export interface ByIds {
   readonly ids: readonly number[];
 }
 
-interface GivenWindow {
+export interface GivenWindow {
   readonly anchor?: string | undefined;
   /** The anchor is the first unread message, whatever `anchor` says (companion facts 1.16). */
   readonly use_first_unread_anchor?: boolean | undefined;

@@ -1,21 +1,84 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
+import { type Wants, wants } from '../../markdown/wants.ts';
+import { checkTopic } from '../../model/message/text.ts';
 import { topicKey } from '../../model/message/topic.ts';
 import type { Table } from '../../table/table.ts';
+import { editedContent, loadRewrite, type RewriteGround } from '../edit/rewrite.ts';
+import { nameLookupKeys } from '../mention/naming.ts';
+import { messageLookupKeys } from '../reader/target.ts';
 import type { Move, StepGround } from './move.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
 import type { SeenTopic } from './move-rest.ts';
+import { STEP } from './move-step.ts';
 import { loadAlone, loadTogether } from './move-together.ts';
 
-/** An update of a message as it was asked for. */
+/** The parameters of an update (specification 4.1). */
+interface UpdateParameters {
+  readonly message_id: number;
+  readonly content?: string | undefined;
+  readonly topic?: string | undefined;
+  readonly stream_id?: number | undefined;
+  readonly propagate_mode?: Move['mode'] | undefined;
+  readonly prev_content_sha256?: string | undefined;
+  readonly send_notification_to_old_thread?: boolean | undefined;
+  readonly send_notification_to_new_thread?: boolean | undefined;
+}
+
+/** An update of a message as somebody asks for it. */
 export interface AskedUpdate {
+  readonly messageId: number;
   readonly content?: string;
+  /** The names in the new content. */
+  readonly names: Wants;
   readonly topic?: string;
   readonly channelId?: number;
   readonly mode: Move['mode'];
+  /** The digest of the content that the caller edited. */
+  readonly expected: string | undefined;
+  /** Whether the old topic and the new one are told of a move. */
+  readonly inOld: boolean;
+  readonly inNew: boolean;
+}
+
+/** Interprets the parameters of an update. Throws `BAD_REQUEST` for one that makes no sense for any message. */
+export function parseUpdate(given: UpdateParameters): AskedUpdate {
+  const content = given.content === undefined ? undefined : editedContent(given.content);
+  const asked: AskedUpdate = {
+    messageId: given.message_id,
+    ...(content !== undefined && { content }),
+    names: wants(content ?? ''),
+    ...(given.topic !== undefined && { topic: checkTopic(given.topic) }),
+    ...(given.stream_id !== undefined && { channelId: given.stream_id }),
+    mode: given.propagate_mode ?? 'change_one',
+    expected: given.prev_content_sha256,
+    inOld: given.send_notification_to_old_thread ?? false,
+    inNew: given.send_notification_to_new_thread ?? true,
+  };
+  checkUpdate(asked);
+  return asked;
+}
+
+/** The message, and the names in its new content. */
+export const updateLookupKeys = ({ messageId, names }: AskedUpdate): LookupKey[] => [
+  ...messageLookupKeys(messageId),
+  ...nameLookupKeys(names),
+];
+
+/**
+ * Most numbers that it usually takes: for the event; for a move also for the notice, and for the news of a message that
+ * left its channel: that it did, for whom it is unread or not by that, and which is the oldest in either channel. Others
+ * that go with it are told by an event of their own, and each of them that it left its channel.
+ */
+export function numbersOfUpdate({ topic, channelId, mode, inNew }: AskedUpdate): number {
+  const leaves = channelId !== undefined;
+  const moves = topic !== undefined || leaves;
+  const others = mode === 'change_one' ? 0 : STEP - 1;
+  return 1 + (leaves ? 5 + others : 0) + (moves && others > 0 ? 1 : 0) + (moves && inNew ? 1 : 0);
 }
 
 /**
@@ -64,11 +127,36 @@ export interface Relocating {
   readonly first: number;
 }
 
+/** What an update is decided on, besides the message. */
+export interface UpdateSnapshot {
+  readonly rewriting: RewriteGround | undefined;
+  readonly standing: SeenTopic | undefined;
+  readonly relocating: Relocating | undefined;
+}
+
+/** Reads it. One round trip. */
+export async function loadUpdate(
+  outside: Outside,
+  resolved: Resolved,
+  who: { readonly userId: number; readonly ownerId?: number },
+  asked: AskedUpdate,
+  message: MessageSlot,
+): Promise<UpdateSnapshot> {
+  const { realm } = resolved;
+  const { content, names } = asked;
+  const [rewriting, standing, relocating] = await Promise.all([
+    content === undefined ? undefined : loadRewrite(outside, resolved, who.userId, message, names),
+    loadStanding(outside.table, realm, message, asked),
+    loadRelocating(outside, realm, message, asked, who),
+  ]);
+  return { rewriting, standing, relocating };
+}
+
 /**
  * The topic of a message that is to move to where it stands, and may be under way from there; undefined for all
  * others. One round trip.
  */
-export async function loadStanding(
+async function loadStanding(
   table: Table,
   realm: string,
   message: MessageSlot,
@@ -82,7 +170,7 @@ export async function loadStanding(
 }
 
 /** Reads it; undefined where the message stays. One round trip. */
-export async function loadRelocating(
+async function loadRelocating(
   outside: Pick<Outside, 'table' | 'now' | 'memory'>,
   realm: string,
   message: MessageSlot,

@@ -4,7 +4,9 @@ import type { EventEntry, MessageEntry } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import { mentionsIn } from '../../model/message/mentions.ts';
 import type { Visibility } from '../../model/message/visibility.ts';
+import type { Caller } from '../../model/user/caller.ts';
 import type { Write } from '../../table/write.ts';
+import type { AskedMessage } from './asked-message.ts';
 import { rememberSent, type SendToken } from './sent.ts';
 
 /** What the sender's request says of a message, whatever its kind. */
@@ -60,9 +62,23 @@ const READING_CLIENTS = new Set([
   'android',
 ]);
 
-/** Whether a message starts as read by its sender: as they say, or as clients for reading are taken to mean. */
-export const startsAsRead = (asked: boolean | undefined, client: string): boolean =>
-  asked ?? READING_CLIENTS.has(client.toLowerCase());
+/**
+ * The sender's part of a message. It starts as read if they say so; if they say nothing, if their client is one for
+ * reading.
+ */
+export const draftOf = (
+  { user }: Caller,
+  { content, readBySender, token }: AskedMessage,
+  client: string,
+  now: number,
+): Draft => ({
+  senderId: user.userId,
+  client,
+  content,
+  readBySender: readBySender ?? READING_CLIENTS.has(client.toLowerCase()),
+  ...(token && { token }),
+  now,
+});
 
 /**
  * Stores a message, once for all its readers, with what comes with it: the writes that keep its place right, the

@@ -117,3 +117,14 @@ const asMade = ({ target, newcomers }: Joining): Joining => ({
   target: 'create' in target ? { channel: { ...target.create, channelId: 0 }, count: undefined } : target,
   newcomers,
 });
+
+/** Names of channels by the id of the person, as text since JSON has no other keys. */
+export function namesByUser(pairs: readonly Pair[]): Record<string, string[]> {
+  const lists: Record<string, string[]> = {};
+  for (const { userId, channel } of pairs) {
+    const list = lists[userId];
+    if (list) list.push(channel.name);
+    else lists[userId] = [channel.name];
+  }
+  return lists;
+}

@@ -21,11 +21,9 @@ export const normalizedContent = (content: string): string => contentWithin(cont
 export const contentWithin = (content: string, limit: number): string =>
   cut(content.trimEnd().replace(/^[\r\n]+/, ''), limit, CUT_MESSAGE);
 
-/** Decides that the content says something, and normalizes it. */
-export function checkContent(given: string): string {
-  const content = normalizedContent(given);
+/** Decides that normalized content says something. */
+export function checkNotEmpty(content: string): void {
   if (content === '') throw badRequest('A message must not be empty.');
-  return content;
 }
 
 /**
