@@ -37,8 +37,17 @@ export const idleSettings = {
   },
 } as const;
 
-/** What the stack costs a month while nobody uses it, counted in its template. */
+const known = new Map<string, readonly IdleLine[]>();
+
+/** What the stack costs a month while nobody uses it, counted in its template, which takes seconds to make. */
 export function idleCost(context: Readonly<Record<string, string>>): readonly IdleLine[] {
+  const settings = JSON.stringify(context);
+  const lines = known.get(settings) ?? countLines(context);
+  known.set(settings, lines);
+  return lines;
+}
+
+function countLines(context: Readonly<Record<string, string>>): readonly IdleLine[] {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-bench-idle-'));
   try {
     return linesOf(wholeStack(folder, context));
