@@ -23,7 +23,7 @@ const prefix = 'mail/';
 /**
  * The way of mail from the internet to a queue: SES receives it, over TLS only, scans it and puts it into the bucket;
  * S3 tells the queue. SES has one active set of rules in an account and region, which CloudFormation cannot choose:
- * the operator does (README).
+ * the operator does (infra/DEPLOY.md).
  */
 export class MailIntake extends Construct {
   constructor(scope: Construct, id: string, { domain, bucket, queue }: MailIntakeProps) {
