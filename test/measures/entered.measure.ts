@@ -18,16 +18,10 @@ import { newRealm, type TestRealm } from '../support/realm.ts';
 const { ENTERED_RESULT = '' } = process.env;
 
 /** A request of the owner, as a client would send it. */
-const form = (
-  { people }: TestRealm,
-  parameters: Readonly<Record<string, string | number>>,
-  rest: Raw = {},
-): Raw => ({
+const form = ({ people }: TestRealm, parameters: Record<string, string>, rest: Raw = {}): Raw => ({
   ...rest,
   headers: { authorization: basic(people.owner), 'content-type': 'application/x-www-form-urlencoded' },
-  body: new URLSearchParams(
-    Object.entries(parameters).map(([name, value]) => [name, String(value)]),
-  ).toString(),
+  body: new URLSearchParams(parameters).toString(),
 });
 
 /** Sends two requests and names the files in which a function ran during the second one. */
