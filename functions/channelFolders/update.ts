@@ -12,11 +12,12 @@ import { type Folders, loadFolders } from '../../shared/model/channel/folder.ts'
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateChannelFolder, {
-  keys: ({ description = '' }) => nameLookupKeys(wants(description)),
+  parse: (input) => ({ ...input, names: wants(input.description ?? '') }),
+  keys: ({ names }) => nameLookupKeys(names),
   load: async ({ input, realm, userId, resolved, outside }): Promise<[Folders, Named, number]> =>
     Promise.all([
       loadFolders(outside.table, realm),
-      loadNamed(outside, resolved, wants(input.description ?? ''), userId),
+      loadNamed(outside, resolved, input.names, userId),
       loadQuotaUse(outside.table, realm, 'channels'),
     ]),
   reserve: 1,

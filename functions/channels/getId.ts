@@ -5,20 +5,16 @@ import { hasMetadataAccess, loadChannel } from '../../shared/model/channel/acces
 import { checkChannelName } from '../../shared/model/channel/channel.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
-const pointer = (stream: string): LookupKey<'channelName'> => ({
-  kind: 'channelName',
-  name: checkChannelName(stream),
-});
-
 export const handler = serve(getChannelId, {
-  keys: ({ stream }) => [pointer(stream)],
+  parse: ({ stream }): LookupKey<'channelName'> => ({ kind: 'channelName', name: checkChannelName(stream) }),
+  keys: (channel) => [channel],
   load: async ({ input, resolved, outside, realm, userId }) => {
-    const channelId = resolved.follow(pointer(input.stream))?.channelId;
+    const channelId = resolved.follow(input)?.channelId;
     return channelId === undefined ? undefined : loadChannel(outside.table, realm, channelId, userId);
   },
   run: ({ caller, input }, seen) => {
     if (seen === undefined || !hasMetadataAccess(caller.standing, seen)) {
-      throw badRequest(`Invalid channel name '${checkChannelName(input.stream)}'.`);
+      throw badRequest(`Invalid channel name '${input.name}'.`);
     }
     return { stream_id: seen.channel.channelId };
   },

@@ -22,14 +22,14 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(
   addEmoji,
   {
-    keys: ({ emoji_name }) => [emojiLookupKey(emojiNameOf(emoji_name))],
+    parse: (input) => emojiNameOf(input.emoji_name),
+    keys: (name) => [emojiLookupKey(name)],
     load: ({ outside, realm }) => Promise.all([loadDecoder(), loadQuotaUse(outside.table, realm, 'emoji')]),
     reserve: EMOJI_EVENTS,
     run: async (
-      { input, realm, userId, resolved, caller, outside, clients, file, commit },
+      { input: name, realm, userId, resolved, caller, outside, clients, file, commit },
       [decoder, used],
     ) => {
-      const name = emojiNameOf(input.emoji_name);
       checkNewEmoji(caller, name, resolved.follow(emojiLookupKey(name)));
       const { bytes, extension, still } = await emojiImage(decoder, file);
       const files = newEmojiFiles(outside.randomBytes, extension);

@@ -9,10 +9,14 @@ import { visibility } from '../../shared/model/message/visibility.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(setTopicVisibility, {
-  load: async ({ input, outside: { table }, realm, userId }) => {
-    const { stream_id: channelId } = input;
+  parse: (input) => ({
+    channelId: input.stream_id,
+    topic: checkTopicName(input.topic),
+    policy: input.visibility_policy,
+  }),
+  load: async ({ input: { channelId, ...input }, outside: { table }, realm, userId }) => {
     if (!isId(channelId)) return { seen: undefined, stored: undefined };
-    const topic = folded(checkTopicName(input.topic));
+    const topic = folded(input.topic);
     const [seen, stored] = await Promise.all([
       loadChannel(table, realm, channelId, userId),
       table.get('userTopic', { realm, userId, channelId, topic }),
@@ -21,13 +25,14 @@ export const handler = serve(setTopicVisibility, {
   },
   reserve: 1,
   run: async ({ caller, commit, input, outside, realm, userId }, { seen, stored }) => {
-    const topic = checkTopicName(input.topic);
-    const policy = input.visibility_policy;
+    const { policy } = input;
     accessUserTopic(caller.standing, seen, stored, policy);
     if (policy === (stored?.policy ?? visibility.inherit)) return {};
     const updated = Math.floor(outside.now() / 1000);
-    const set = { channelId: input.stream_id, topic, policy, updated };
-    await commit(1, () => ({ ...doSetVisibility(realm, userId, set, stored), result: undefined }));
+    await commit(1, () => ({
+      ...doSetVisibility(realm, userId, { ...input, updated }, stored),
+      result: undefined,
+    }));
     return {};
   },
 });

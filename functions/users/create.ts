@@ -9,18 +9,20 @@ import { serve } from '../../shared/serve/serve.ts';
 /** The account, its groups, its subscriptions, and the news of them in a few default channels. */
 const EVENTS = 8;
 
-const account = (email: string): LookupKey<'account'> => ({ kind: 'account', email: checkEmail(email) });
+const accountOf = (email: string): LookupKey<'account'> => ({ kind: 'account', email });
 
 export const handler = serve(createUser, {
-  keys: ({ email }) => [account(email)],
+  parse: ({ email, full_name: name, role = roles.member }) => ({
+    email: checkEmail(email),
+    fullName: checkFullName(name),
+    role,
+  }),
+  keys: ({ email }) => [accountOf(email)],
   load: ({ outside: { table }, realm }) => loadNewcomerGround(table, realm),
   reserve: EVENTS,
   run: async ({ input, caller, commit, resolved, outside }, ground) => {
-    const email = checkEmail(input.email);
-    const fullName = checkFullName(input.full_name);
-    const role = checkNewRole(caller, input.role ?? roles.member);
-    const isTaken = resolved.follow(account(email)) !== undefined;
-    const person = { email, fullName, role };
+    const person = { ...input, role: checkNewRole(caller, input.role) };
+    const isTaken = resolved.follow(accountOf(input.email)) !== undefined;
     const { userId, apiKey } = await addPerson(outside, caller, commit, person, { ...ground, isTaken });
     return { user_id: userId, api_key: apiKey };
   },

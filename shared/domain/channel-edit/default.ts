@@ -3,7 +3,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { checkChannelEdit } from './check.ts';
 import { checkPlan, type EditPlan } from './do.ts';
-import { type EditGround, loadEditGround } from './edit.ts';
+import { type EditGround, loadEditGround, parseChannelEdit } from './edit.ts';
 
 /** Reads what a change of the default channels is decided on. One round trip. */
 export const loadDefaultGround = (
@@ -11,7 +11,8 @@ export const loadDefaultGround = (
   resolved: Resolved,
   userId: number,
   channelId: number,
-): Promise<EditGround> => loadEditGround(outside, resolved, userId, channelId, {});
+): Promise<EditGround> =>
+  loadEditGround(outside, resolved, userId, parseChannelEdit({ stream_id: channelId }));
 
 /**
  * Decides whether new users are subscribed to the channel from now on: the same edit of it as with

@@ -1,7 +1,7 @@
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { loadQuotaUse } from '../../kernel/quota.ts';
-import { wants } from '../../markdown/wants.ts';
+import { type Wants, wants } from '../../markdown/wants.ts';
 import { loadChannel, type Seen } from '../../model/channel/access.ts';
 import { type Channel, channelNameProblem } from '../../model/channel/channel.ts';
 import { type Folder, loadFolder } from '../../model/channel/folder.ts';
@@ -53,19 +53,39 @@ function newName({ new_name }: ChannelEdit): LookupKey<'channelName'>[] {
   return name === undefined || channelNameProblem(name) !== undefined ? [] : [{ kind: 'channelName', name }];
 }
 
+/** An edit of a channel that somebody asks for. */
+export interface AskedChannelEdit {
+  readonly channelId: number;
+  readonly edit: ChannelEdit;
+  /** The names in the new description. */
+  readonly names: Wants;
+}
+
+/** Interprets the parameters of an edit. */
+export const parseChannelEdit = ({
+  stream_id: channelId,
+  ...edit
+}: ChannelEdit & { readonly stream_id: number }): AskedChannelEdit => ({
+  channelId,
+  edit,
+  names: wants(edit.description ?? ''),
+});
+
 /** The names in an edit, to be looked up before its ground is read. */
-export const editLookupKeys = (edit: ChannelEdit): LookupKey[] => [
+export const editLookupKeys = ({ edit, names }: AskedChannelEdit): LookupKey[] => [
   ...newName(edit),
-  ...nameLookupKeys(wants(edit.description ?? '')),
+  ...nameLookupKeys(names),
 ];
+
+/** Most numbers: an event and a notice for each thing that changes, three events for those who gain or lose sight of it. */
+export const numbersOfChannelEdit = ({ edit }: AskedChannelEdit): number => 2 * Object.keys(edit).length + 3;
 
 /** Reads the ground in one round trip. */
 export async function loadEditGround(
   outside: Outside,
   resolved: Resolved,
   userId: number,
-  channelId: number,
-  edit: ChannelEdit,
+  { channelId, edit, names }: AskedChannelEdit,
 ): Promise<EditGround> {
   const { table } = outside;
   const { realm } = resolved;
@@ -76,7 +96,7 @@ export async function loadEditGround(
     holderId === undefined ? undefined : loadChannel(table, realm, holderId, userId),
     loadFolder(table, realm, edit.folder_id),
     loadNamedInSettings(table, realm, settings),
-    loadNamed(outside, resolved, wants(edit.description ?? ''), userId),
+    loadNamed(outside, resolved, names, userId),
     loadQuotaUse(table, realm, 'channels'),
     loadNoticeGround(table, realm, channelId),
   ]);
