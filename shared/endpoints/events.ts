@@ -1,23 +1,11 @@
 import * as z from 'zod/mini';
 import { capabilityNames } from '../domain/event/event-queue.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
+import { narrowOf } from './narrow.ts';
 import { boolean, integer, json, optional, plainlyRequired, text } from './parameter.ts';
 
 /** Names of event types: more of them, or longer ones, do not exist. They are stored with the queue. */
 const eventTypes = z.nullable(z.array(z.string().check(z.maxLength(40))).check(z.maxLength(100)));
-
-const operand = z.union([z.string(), z.int(), z.array(z.int())]);
-
-const narrow = z.nullable(
-  z
-    .array(
-      z.union([
-        z.tuple([z.string(), operand]),
-        z.object({ operator: z.string(), operand, negated: z.optional(z.boolean()) }),
-      ]),
-    )
-    .check(z.maxLength(50)),
-);
 
 export const registerQueue = endpoint({
   id: 'events.register',
@@ -57,7 +45,7 @@ export const registerQueue = endpoint({
         ),
       ),
     ),
-    narrow: optional(json('Conditions that messages must meet: pairs or objects.', narrow)),
+    narrow: optional(json('Conditions that messages must meet: pairs or objects.', narrowOf(z.int()))),
     queue_lifespan_secs: optional(
       json('Older name of `idle_queue_timeout`, seconds.', z.int().check(z.minimum(0))),
     ),

@@ -2,20 +2,8 @@ import * as z from 'zod/mini';
 import { PUSH } from '../domain/push/nudge.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { messageFields } from './message-fields.ts';
+import { narrowOf } from './narrow.ts';
 import { boolean, json, optional, pathId, text, word } from './parameter.ts';
-
-const operand = z.union([z.string(), z.int(), z.array(z.union([z.string(), z.int()]))]);
-
-const narrow = z.nullable(
-  z
-    .array(
-      z.union([
-        z.tuple([z.string(), operand]),
-        z.object({ operator: z.string(), operand, negated: z.optional(z.boolean()) }),
-      ]),
-    )
-    .check(z.maxLength(50)),
-);
 
 const count = (says: string) => optional(json(says, z.int().check(z.minimum(0))));
 
@@ -50,7 +38,7 @@ export const listMessages = endpoint({
     narrow: optional(
       json(
         'Conditions that all must hold: `channel`, `topic`, `dm`, `dm-including`, `sender`, `id`, `is`.',
-        narrow,
+        narrowOf(z.union([z.string(), z.int()])),
       ),
     ),
     message_ids: optional(json('The IDs of the messages, in place of an anchor.', z.array(z.int()))),

@@ -3,35 +3,21 @@ import { folded } from '../../kernel/folding.ts';
 import type { Message } from '../../log/message.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';
+import { type GivenTerm, readTerm } from '../fetch/narrow-term.ts';
 
 /** A name, an address or addresses, an id, or ids. */
 type Operand = string | number | readonly number[];
 
 /** One condition that a queue puts on its messages, as stored. */
 export interface EventNarrowTerm {
-  readonly operator: 'channel' | 'topic' | 'sender' | 'is' | 'dm';
+  readonly operator: (typeof OPERATORS)[number];
   readonly operand: Operand;
   /** What must not hold. */
   readonly negated: boolean;
 }
 
-/** One condition as clients send it: a pair, or an object (wire facts 14.1). */
-export type GivenTerm =
-  | readonly [string, Operand]
-  | { readonly operator: string; readonly operand: Operand; readonly negated?: boolean | undefined };
-
-/** Operators under the names that clients may use for them. */
-const OPERATORS: Readonly<Record<string, EventNarrowTerm['operator']>> = {
-  channel: 'channel',
-  stream: 'channel',
-  topic: 'topic',
-  subject: 'topic',
-  sender: 'sender',
-  from: 'sender',
-  is: 'is',
-  dm: 'dm',
-  'pm-with': 'dm',
-};
+/** Operators that one message alone can answer. */
+const OPERATORS = ['channel', 'topic', 'sender', 'is', 'dm'] as const;
 
 /** What `is` can ask of a message that has just arrived. */
 const STATES = new Set(['dm', 'private', 'mentioned', 'unread', 'starred', 'alerted', 'resolved']);
@@ -46,20 +32,16 @@ const MAX_BYTES = 4_000;
  * Decides on a narrow for events: only conditions that one message alone can answer, and no more of them than a queue
  * can hold (docs/LIMITS.md). Throws `BAD_REQUEST`.
  */
-export function checkEventNarrow(given: readonly GivenTerm[]): EventNarrowTerm[] {
+export function checkEventNarrow(given: readonly GivenTerm<Operand>[]): EventNarrowTerm[] {
   if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES) {
     throw badRequest(`The narrow of an event queue has at most ${MAX_BYTES} bytes.`);
   }
   return given.map(checkTerm);
 }
 
-function checkTerm(given: GivenTerm): EventNarrowTerm {
-  const {
-    operator: name,
-    operand,
-    negated,
-  } = isPair(given) ? { operator: given[0], operand: given[1], negated: false } : given;
-  const operator = OPERATORS[name];
+function checkTerm(given: GivenTerm<Operand>): EventNarrowTerm {
+  const { name, operand, negated, ...term } = readTerm(given);
+  const operator = OPERATORS.find((followed) => followed === term.operator);
   if (operator === undefined) throw badRequest(`Events cannot be narrowed by '${name.slice(0, 60)}'.`);
   if (operator === 'is' && !STATES.has(String(operand))) {
     throw badRequest(`Events cannot be narrowed to 'is:${String(operand).slice(0, 60)}'.`);
@@ -67,10 +49,8 @@ function checkTerm(given: GivenTerm): EventNarrowTerm {
   if (typeof operand === 'object' && operator !== 'dm') {
     throw badRequest(`The operand of '${name}' is of the wrong type.`);
   }
-  return { operator, operand, negated: negated ?? false };
+  return { operator, operand, negated };
 }
-
-const isPair = (given: GivenTerm): given is readonly [string, Operand] => Array.isArray(given);
 
 /** What a narrow looks at besides the message. */
 export interface NarrowGround {

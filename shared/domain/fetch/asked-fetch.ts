@@ -1,7 +1,7 @@
 import type { LookupKey } from '../../kernel/lookup.ts';
 import type { Telling } from '../../model/message/object.ts';
 import { type ByIds, checkWindow, type GivenWindow, type Window } from './message-window.ts';
-import { type AskedTerm, checkNarrow, type GivenTerm, narrowLookupKeys } from './narrow.ts';
+import { type AskedTerm, checkNarrow, type GivenNarrow, narrowLookupKeys } from './narrow.ts';
 import { placesLookupKeys } from './places.ts';
 
 /** Which messages somebody asks for, before anything is looked up, and in what form. */
@@ -27,7 +27,7 @@ export const parseForm = (given: GivenForm): Telling => ({
 
 /** Interprets the parameters of a fetch. Throws `BAD_NARROW` or `BAD_REQUEST`. */
 export const parseFetch = (
-  given: GivenWindow & GivenForm & { readonly narrow?: readonly GivenTerm[] | null | undefined },
+  given: GivenWindow & GivenForm & { readonly narrow?: GivenNarrow | null | undefined },
 ): AskedFetch => ({
   terms: checkNarrow(given.narrow ?? []),
   window: checkWindow(given),

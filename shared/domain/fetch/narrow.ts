@@ -5,13 +5,12 @@ import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../../model/realm/realm.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { MOST_PEOPLE } from '../send/recipient.ts';
+import { type GivenTerm, type ReadTerm, readTerm } from './narrow-term.ts';
 
 type Operand = string | number | readonly (string | number)[];
 
-/** One condition as clients send it: a pair, or an object. */
-export type GivenTerm =
-  | readonly [string, Operand]
-  | { readonly operator: string; readonly operand: Operand; readonly negated?: boolean | undefined };
+/** A narrow as clients send it. */
+export type GivenNarrow = readonly GivenTerm<Operand>[];
 
 /** What `is` can ask. */
 const states = ['dm', 'mentioned', 'starred', 'unread', 'followed', 'resolved', 'alerted'] as const;
@@ -46,37 +45,34 @@ const NO_MESSAGE = 0;
  * @throws Refusal `BAD_NARROW` for operators and operands that the service does not know or does not follow, since
  *   leaving them out would show other messages; `BAD_REQUEST` for an operand of the wrong JSON type.
  */
-export const checkNarrow = (given: readonly GivenTerm[]): AskedTerm[] =>
+export const checkNarrow = (given: GivenNarrow): AskedTerm[] =>
   given.flatMap((term) => {
-    const asked = isPair(term) ? { operator: term[0], operand: term[1], negated: false } : term;
-    const criterion = criterionOf(asked.operator.toLowerCase(), asked.operand);
-    return criterion === undefined ? [] : [{ ...criterion, negated: asked.negated ?? false }];
+    const read = readTerm(term, true);
+    const criterion = criterionOf(read);
+    return criterion === undefined ? [] : [{ ...criterion, negated: read.negated }];
   });
-
-const isPair = (term: GivenTerm): term is readonly [string, Operand] => Array.isArray(term);
 
 const bad = (desc: string) => refusal('badNarrow', { desc });
 const wrongType = (operator: string, wanted: string) =>
   badRequest(`The operand of '${operator}' in 'narrow' must be ${wanted}.`);
 
 /** The condition of an operator; undefined for one that leaves nothing out. */
-function criterionOf(operator: string, operand: Operand): Criterion<UserRef, ChannelRef> | undefined {
+function criterionOf({
+  operator,
+  name,
+  operand,
+}: ReadTerm<Operand>): Criterion<UserRef, ChannelRef> | undefined {
   switch (operator) {
     case 'channel':
-    case 'stream':
-      return { kind: 'channel', channel: single(operator, operand) };
+      return { kind: 'channel', channel: single(name, operand) };
     case 'topic':
-    case 'subject':
-      return { kind: 'topic', topic: topicIn(operator, operand) };
+      return { kind: 'topic', topic: topicIn(name, operand) };
     case 'dm':
-    case 'pm-with':
-    case 'pm_with':
-      return dm(operator, operand);
-    case 'dm-including':
-      return { kind: 'dmIncluding', people: people(operator, operand) };
+      return dm(name, operand);
+    case 'dmIncluding':
+      return { kind: 'dmIncluding', people: people(name, operand) };
     case 'sender':
-    case 'from':
-      return { kind: 'sender', user: single(operator, operand) };
+      return { kind: 'sender', user: single(name, operand) };
     case 'id':
       return { kind: 'id', id: idIn(operand) };
     case 'is':
@@ -86,10 +82,10 @@ function criterionOf(operator: string, operand: Operand): Criterion<UserRef, Cha
       return undefined;
     case 'in':
       if (operand === 'all') return undefined;
-      if (typeof operand !== 'string') throw wrongType(operator, 'a text');
+      if (typeof operand !== 'string') throw wrongType(name, 'a text');
       throw bad(`'in' does not know '${operand.slice(0, 60)}'`);
     default:
-      throw bad(`there is no operator '${operator.slice(0, 60)}'`);
+      throw bad(`there is no operator '${name.slice(0, 60)}'`);
   }
 }
 
