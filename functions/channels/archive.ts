@@ -1,4 +1,6 @@
 import { checkArchiving, loadArchiveGround } from '../../shared/domain/channel-edit/archive.ts';
+import { editChannel } from '../../shared/domain/channel-edit/do.ts';
+import { doForgetChannel } from '../../shared/domain/realm-edit/do.ts';
 import { archiveChannel } from '../../shared/endpoints/channel-update.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -8,7 +10,9 @@ export const handler = serve(archiveChannel, {
   // The change, its deletion for old clients, the end of its default status, two settings, and the notice.
   reserve: 6,
   run: ({ caller, outside, commit }, ground) => {
-    const { count, change } = checkArchiving(caller, ground, outside.now());
-    return commit(count, change);
+    const edit = checkArchiving(caller, ground);
+    // Settings of the organization that name the channel name none from then on.
+    const { write, events } = doForgetChannel(caller.realmId, caller.realm, edit.before.channelId);
+    return editChannel(caller, commit, edit, ground, outside.now(), { writes: [write], events });
   },
 });

@@ -1,4 +1,5 @@
 import { checkDefaultChange, loadDefaultGround } from '../../shared/domain/channel-edit/default.ts';
+import { editChannel } from '../../shared/domain/channel-edit/do.ts';
 import { removeDefaultChannel } from '../../shared/endpoints/channel-update.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -6,8 +7,6 @@ export const handler = serve(removeDefaultChannel, {
   load: ({ input, outside, resolved, userId }) =>
     loadDefaultGround(outside, resolved, userId, input.stream_id),
   reserve: 1,
-  run: ({ caller, outside, commit }, ground) => {
-    const { count, change } = checkDefaultChange(caller, false, ground, outside.now());
-    return count === 0 ? {} : commit(count, change);
-  },
+  run: ({ caller, outside, commit }, ground) =>
+    editChannel(caller, commit, checkDefaultChange(caller, false, ground), ground, outside.now()),
 });

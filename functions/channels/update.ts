@@ -1,5 +1,5 @@
 import { checkChannelEdit } from '../../shared/domain/channel-edit/check.ts';
-import { checkPlan } from '../../shared/domain/channel-edit/do.ts';
+import { editChannel } from '../../shared/domain/channel-edit/do.ts';
 import {
   editLookupKeys,
   loadEditGround,
@@ -14,9 +14,6 @@ export const handler = serve(updateChannel, {
   keys: editLookupKeys,
   load: ({ input, resolved, outside, userId }) => loadEditGround(outside, resolved, userId, input),
   reserve: numbersOfChannelEdit,
-  run: ({ input, caller, outside, commit }, ground) => {
-    const decided = checkChannelEdit(caller, input.edit, ground);
-    const { count, change } = checkPlan(caller, decided, ground, outside.now());
-    return count === 0 ? {} : commit(count, change);
-  },
+  run: ({ input, caller, outside, commit }, ground) =>
+    editChannel(caller, commit, checkChannelEdit(caller, input.edit, ground), ground, outside.now()),
 });

@@ -8,7 +8,12 @@ import {
 } from '../../shared/domain/send/asked-message.ts';
 import { noticeForOwner } from '../../shared/domain/send/owner-notice.ts';
 import { doSend, draftOf, type SendReply, sendReply } from '../../shared/domain/send/send.ts';
-import { checkSend, isMissing, loadSend, type SendSnapshot } from '../../shared/domain/send/send-target.ts';
+import {
+  acceptMessage,
+  isMissing,
+  loadSend,
+  type SendSnapshot,
+} from '../../shared/domain/send/send-target.ts';
 import { accessSent } from '../../shared/domain/send/sent.ts';
 import { sendMessage } from '../../shared/endpoints/send-message.ts';
 import type { Request } from '../../shared/serve/request.ts';
@@ -20,7 +25,7 @@ async function send(request: Request<AskedMessage>, snapshot: SendSnapshot): Pro
   if (earlier) return sendReply(earlier.messageId, earlier.policy);
   const { target } = snapshot;
   const draft = draftOf(caller, input, client, outside.now());
-  const delivery = await checkSend(outside, caller, draft, snapshot).catch(async (refused) => {
+  const delivery = await acceptMessage(outside, caller, draft, snapshot).catch(async (refused) => {
     if (isMissing(target, refused))
       await noticeForOwner(outside, log, caller, target.asked, 'does not exist');
     throw refused;

@@ -2,8 +2,8 @@ import { sqsQueues } from '../../shared/adapters/queues.ts';
 import {
   checkMarking,
   commitMarking,
-  doMarking,
   loadMarking,
+  planMarking,
 } from '../../shared/domain/flags/message-marking.ts';
 import { wakePush } from '../../shared/domain/push/nudge.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
@@ -22,7 +22,7 @@ export const handler = serve(
     run: async ({ input, outside, caller, commit, clients }, { reader, marking, ground }) => {
       const { standing } = caller;
       const marked = await checkMarking(reader, standing, marking, ground);
-      const changes = await doMarking(reader, standing, marking, marked, ground, outside.now());
+      const changes = await planMarking(reader, standing, marking, marked, ground, outside.now());
       for (const change of changes) await commitMarking(outside, reader, commit, change);
       // What was read need not be shown on telephones any more.
       if (marking.flag === 'read' && marking.op === 'add') await wakePush({ outside, caller, clients });

@@ -5,12 +5,14 @@ import {
   checkCreateGroup,
   doCreateGroup,
   eventsOfCreation,
+  isLargeGroup,
   loadCreationGround,
 } from '../../shared/domain/group-edit/create.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { createUserGroup } from '../../shared/endpoints/user-groups.ts';
 import type { Queues } from '../../shared/kernel/outside.ts';
+import { checkArrivalRoom } from '../../shared/model/group/graph.ts';
 import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -26,10 +28,13 @@ async function run(
 ): Promise<ReplyOf<typeof createUserGroup>> {
   const now = outside.now();
   const created = checkCreateGroup(caller, input, ground, now);
+  const isLarge = isLargeGroup(realm, caller.graph, created);
+  if (isLarge) checkArrivalRoom(caller.graph, created.members.length);
   const job = outside.uuid();
-  const { groupId, isLarge } = await commit(eventsOfCreation(created), ([groupId]) =>
-    doCreateGroup(realm, caller.graph, created, groupId as number, { job, now }),
-  );
+  const groupId = await commit(eventsOfCreation(created), ([groupId]) => {
+    const change = doCreateGroup(realm, caller.graph, created, groupId as number, { job, now });
+    return { ...change, result: groupId as number };
+  });
   if (isLarge) await wakeOutbox(outside, clients.queues, arrivalJob(realm, job));
   return { group_id: groupId };
 }

@@ -27,9 +27,13 @@ const MOST_BYTES = 300_000;
 /** Most transactions under way at once. */
 export const MOST_AT_ONCE = 8;
 
+/** Whether one slot of the log has room for the events. */
+export const fitsSlot = (events: readonly object[]): boolean =>
+  Buffer.byteLength(JSON.stringify(events)) <= MOST_BYTES;
+
 /** Whether one transaction takes the change, with the slot of the log that tells it. */
 export const isOneTransaction = ({ writes, entries }: Change<unknown>): boolean =>
-  writes.length < MOST_WRITES && Buffer.byteLength(JSON.stringify(entries)) <= MOST_BYTES;
+  writes.length < MOST_WRITES && fitsSlot(entries);
 
 /**
  * Cuts up a job that is about each of a list: as much of its beginning as fits, one at least, and the rest; none where

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkPlan } from '../../shared/domain/channel-edit/do.ts';
+import { checkEditSize, planEdit } from '../../shared/domain/channel-edit/do.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
 import { channelGroupNames } from '../../shared/model/channel/groups.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
@@ -17,10 +17,11 @@ it('an edit whose events are more than one item of the table holds is refused, n
     const groups = Object.fromEntries(channelGroupNames.map((name) => [name, setting]));
     return { ...channel, groups: { ...channel.groups, ...groups } };
   };
-  const plan = (people: number) => () => {
+  const plan = (people: number) => {
     const edit = { before: listing(people, 10_000_000), after: listing(people, 20_000_000) };
-    return checkPlan(caller, edit, ground, realm.outside.now());
+    return planEdit(caller, edit, ground, realm.outside.now());
   };
-  expect(plan(50)().count).toBeGreaterThan(channelGroupNames.length);
-  expect(plan(500)).toThrow('too many people and groups');
+  expect(plan(50).count).toBeGreaterThan(channelGroupNames.length);
+  expect(() => checkEditSize(plan(50))).not.toThrow();
+  expect(() => checkEditSize(plan(500))).toThrow('too many people and groups');
 });

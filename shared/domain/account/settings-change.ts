@@ -41,7 +41,9 @@ export function checkSettings(
   if (asked.email_address_visibility !== undefined && asked.email_address_visibility !== 1) {
     throw badRequest('Email addresses are visible to everybody in the organization.');
   }
-  if (asked.default_language !== undefined) languageName(asked.default_language);
+  if (asked.default_language !== undefined && languageName(asked.default_language) === undefined) {
+    throw badRequest('There is no such language.');
+  }
   if (timezone !== undefined && !isTimeZone(timezone)) throw badRequest('There is no such time zone.');
   const fullName = name === undefined ? user.fullName : checkFullName(name);
   if (fullName !== user.fullName && realm.settings.name_changes_disabled && !isAdministrator(standing)) {
@@ -67,16 +69,15 @@ const isTimeZone = (name: unknown): name is string => {
   }
 };
 
-/** What a language calls itself; refuses a code that no language has. */
-function languageName(code: unknown): string {
+/** What a language calls itself; undefined for a code that no language has. */
+function languageName(code: unknown): string | undefined {
   try {
     const tag = String(code);
-    const name = new Intl.DisplayNames([tag], { type: 'language', fallback: 'none' }).of(tag);
-    if (name !== undefined) return name;
+    return new Intl.DisplayNames([tag], { type: 'language', fallback: 'none' }).of(tag);
   } catch {
     // Not the form of a code.
+    return undefined;
   }
-  throw badRequest('There is no such language.');
 }
 
 /**

@@ -6,8 +6,8 @@ import { roleGroupEvents } from '../../model/group/role-groups.ts';
 import { isFullMember } from '../../model/permission/permission.ts';
 import {
   checkAddressAllowed,
-  checkSameDomains,
   type Domains,
+  doRequireSameDomains,
   loadDomains,
 } from '../../model/realm/domains.ts';
 import { type CountedChannel, loadChannels } from '../../model/subscription/object.ts';
@@ -59,7 +59,7 @@ export async function addPerson(
   const apiKey = newApiKey(outside);
   const dateJoined = new Date(outside.now()).toISOString();
   const user = { ...person, isBot: false, dateJoined, timezone: '' };
-  const ground = realm.settings.emails_restricted_to_domains ? [checkSameDomains(realmId, domains)] : [];
+  const ground = realm.settings.emails_restricted_to_domains ? [doRequireSameDomains(realmId, domains)] : [];
   const userId = await addUser(
     organization,
     commit,

@@ -2,8 +2,8 @@ import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { checkChannelEdit } from './check.ts';
-import { checkPlan, type EditPlan } from './do.ts';
-import { type EditGround, loadEditGround, parseChannelEdit } from './edit.ts';
+
+import { type DecidedEdit, type EditGround, loadEditGround, parseChannelEdit } from './edit.ts';
 
 /** Reads what a change of the default channels is decided on. One round trip. */
 export const loadDefaultGround = (
@@ -14,14 +14,6 @@ export const loadDefaultGround = (
 ): Promise<EditGround> =>
   loadEditGround(outside, resolved, userId, parseChannelEdit({ stream_id: channelId }));
 
-/**
- * Decides whether new users are subscribed to the channel from now on: the same edit of it as with
- * `is_default_stream` (specification 4.2). `now` is in milliseconds.
- */
-export const checkDefaultChange = (
-  caller: Caller,
-  isDefault: boolean,
-  ground: EditGround,
-  now: number,
-): EditPlan =>
-  checkPlan(caller, checkChannelEdit(caller, { is_default_stream: isDefault }, ground), ground, now);
+/** Decides on the same edit of a channel as with `is_default_stream` (specification 4.2). */
+export const checkDefaultChange = (caller: Caller, isDefault: boolean, ground: EditGround): DecidedEdit =>
+  checkChannelEdit(caller, { is_default_stream: isDefault }, ground);

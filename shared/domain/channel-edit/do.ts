@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import { doUseQuota } from '../../kernel/quota.ts';
-import { isOneTransaction } from '../../log/bulk.ts';
+import { type Commit, fitsSlot } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { type Channel, channelBytes } from '../../model/channel/channel.ts';
@@ -19,10 +19,12 @@ import type { DecidedEdit } from './edit.ts';
 import { eventsOfChannelEdit } from './events.ts';
 import { noticesOfChannelEdit } from './notices.ts';
 
-/** An edit that was decided on, with everything that carrying it out needs. */
-export interface EditPlan {
+/** A decided edit as a transaction. */
+interface EditPlan {
   /** How many numbers of the log it takes; none where nothing becomes different. */
   readonly count: number;
+  /** The events of the edit itself. */
+  readonly events: readonly EventEntry[];
   readonly change: (numbers: readonly number[]) => Change<Record<string, never>>;
 }
 
@@ -33,12 +35,39 @@ export interface Beside {
 }
 
 /**
- * Plans an edit as one transaction: the channel, held to the version that was decided on, what depends on its
- * settings elsewhere, and what clients and the channel itself are told. Refuses one that is larger than that.
+ * Carries out a decided edit in one transaction, or does nothing where nothing becomes different.
+ *
+ * @param now milliseconds
+ * @param beside what the edit changes besides the channel
+ * @throws Refusal `BAD_REQUEST` where the events are more than one transaction takes
+ */
+export async function editChannel(
+  caller: Caller,
+  commit: Commit,
+  edit: DecidedEdit,
+  ground: NoticeGround,
+  now: number,
+  beside?: Beside,
+): Promise<Record<string, never>> {
+  const plan = planEdit(caller, edit, ground, now, beside);
+  checkEditSize(plan);
+  return plan.count === 0 ? {} : commit(plan.count, plan.change);
+}
+
+/** Refuses an edit whose events one transaction cannot hold: the values of settings in them can be long. */
+export function checkEditSize({ events }: Pick<EditPlan, 'events'>): void {
+  if (!fitsSlot(events)) {
+    throw badRequest('The settings list too many people and groups to be changed in one request.');
+  }
+}
+
+/**
+ * An edit as one transaction: the channel, held to the version that was decided on, what depends on its settings
+ * elsewhere, and what clients and the channel itself are told.
  *
  * @param now milliseconds
  */
-export function checkPlan(
+export function planEdit(
   caller: Caller,
   edit: DecidedEdit,
   ground: NoticeGround,
@@ -57,11 +86,7 @@ export function checkPlan(
       result: {},
     };
   };
-  // The notices are short; what can grow is the values of settings in the events.
-  if (!isOneTransaction({ writes: [], entries: events, result: undefined })) {
-    throw badRequest('The settings list too many people and groups to be changed in one request.');
-  }
-  return { count: events.length + texts.length, change };
+  return { count: events.length + texts.length, events, change };
 }
 
 /** The channel itself, its name, its folder and the groups that it names. */

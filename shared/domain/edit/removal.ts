@@ -13,6 +13,7 @@ import {
   type ReactionsTask,
 } from '../../model/message/reaction-store.ts';
 import {
+  checkLeaving,
   doLeaveChannel,
   doLeaveTopic,
   type Leaving,
@@ -195,8 +196,13 @@ function firstMessageEvents(left: Left): EventEntry[] {
 }
 
 function leaveWrites(realm: string, left: Left, number: number): Write[] {
-  if (left.kind === 'direct') return doLeaveDirect(realm, left.leaving, left.conversation, left.newest);
-  const departure = doLeaveTopic(realm, left.leaving, left.state);
+  if (left.kind === 'direct') {
+    const { leaving, conversation, newest } = left;
+    return doLeaveDirect(realm, leaving, checkLeaving(leaving.ids, conversation, newest));
+  }
+  const { ids } = left.leaving;
+  const { topic, newest, participants } = left.state;
+  const departure = doLeaveTopic(realm, left.leaving, checkLeaving(ids, topic, newest), participants);
   return [...departure.writes, doLeaveChannel(realm, left.leaving, left.state, departure, number)];
 }
 

@@ -69,7 +69,7 @@ const FULL = 1_000_000;
 export async function hear(listener: Listener, entries: readonly ReadEntry[]): Promise<WireEvent[]> {
   const relevant = entries.filter((entry) => mayConcern(listener, entry));
   if (relevant.length === 0) return [];
-  const ground = await loadGround(listener, relevant);
+  const ground = await accessGround(listener, relevant);
   const events: WireEvent[] = [];
   let size = 0;
   for (const entry of relevant) {
@@ -94,7 +94,7 @@ function mayConcern({ queue, userId }: Listener, entry: ReadEntry): boolean {
   return !('except' in hearers) || hearers.except?.includes(userId) !== true;
 }
 
-async function loadGround(
+async function accessGround(
   { outside, realm, userId, ownerId, account, queue }: Listener,
   entries: readonly ReadEntry[],
 ): Promise<Ground> {

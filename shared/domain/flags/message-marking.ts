@@ -106,7 +106,7 @@ interface Part {
 }
 
 /** The changes that a marking is made of: one for each transaction, whole by itself. */
-export async function doMarking(
+export async function planMarking(
   reader: Reader,
   standing: Standing,
   marking: Marking,

@@ -3,13 +3,7 @@ import type { GroupGraph } from '../../kernel/group-graph.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import { type Change, MOST_WRITES } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import {
-  checkArrivalRoom,
-  checkGraphRoom,
-  checkSubgroups,
-  doSetSubgroups,
-  subgroupsEvent,
-} from '../../model/group/graph.ts';
+import { checkGraphRoom, checkSubgroups, doSetSubgroups, subgroupsEvent } from '../../model/group/graph.ts';
 import { type Group, groupBytes } from '../../model/group/group.ts';
 import { checkMembers, doJoinGroup, loadGroups, loadPeople } from '../../model/group/member.ts';
 import { groupObject } from '../../model/group/object.ts';
@@ -120,7 +114,7 @@ export const eventsOfCreation = ({ subgroups }: NewGroup): number => (subgroups.
 /**
  * Creates a group: itself, the guard of its name, the uses of groups that it names, its place in the graph, its
  * members, and the events. Subgroups are told by an event of their own, as clients expect (wire facts 7). More members
- * than one transaction takes are stored as lists, with a job of the outbox that is named `job`: `isLarge` tells that.
+ * than one transaction takes (`isLargeGroup`) are stored as lists, with a job of the outbox that is named `job`.
  * `now` is in milliseconds.
  */
 export function doCreateGroup(
@@ -129,19 +123,23 @@ export function doCreateGroup(
   created: NewGroup,
   groupId: number,
   later: { readonly job: string; readonly now: number },
-): Change<{ readonly groupId: number; readonly isLarge: boolean }> {
-  const small = doCreate(realm, graph, created, groupId);
-  const memberships = created.members.flatMap((userId) => doJoinGroup(realm, groupId, userId, false));
-  const isLarge = small.writes.length + memberships.length >= MOST_WRITES;
-  if (!isLarge) {
-    return { ...small, writes: [...small.writes, ...memberships], result: { groupId, isLarge } };
-  }
-  checkArrivalRoom(graph, created.members.length);
+): Change<void> {
+  if (!isLargeGroup(realm, graph, created)) return doCreateWhole(realm, graph, created, groupId);
   const arriving = { ...graph.arriving, [String(groupId)]: created.members };
   const { writes, entries } = doCreate(realm, graph, created, groupId, { arriving });
   const lists = doLeaveArrivals(realm, groupId, created.members, later);
-  return { writes: [...writes, ...lists], entries, result: { groupId, isLarge } };
+  return { writes: [...writes, ...lists], entries, result: undefined };
 }
+
+function doCreateWhole(realm: string, graph: GroupGraph, created: NewGroup, groupId: number): Change<void> {
+  const { writes, entries } = doCreate(realm, graph, created, groupId);
+  const memberships = created.members.flatMap((userId) => doJoinGroup(realm, groupId, userId, false));
+  return { writes: [...writes, ...memberships], entries, result: undefined };
+}
+
+/** Whether a group has more members than the transaction that creates it can store one by one. */
+export const isLargeGroup = (realm: string, graph: GroupGraph, created: NewGroup): boolean =>
+  doCreateWhole(realm, graph, created, 0).writes.length >= MOST_WRITES;
 
 /** The same without the members, who may come with the graph. */
 function doCreate(

@@ -10,13 +10,18 @@ import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS } from '../../markdown/mention.ts';
 import { type Wants, wants } from '../../markdown/wants.ts';
 import { normalizedContent } from '../../model/message/text.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
-import { accessCaller, type Caller } from '../../model/user/caller.ts';
+import { type Caller, loadCaller } from '../../model/user/caller.ts';
 import { mayActAsBot } from '../../model/user/management.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import { loadNamed, nameLookupKeys, withoutUsers } from '../mention/naming.ts';
 import { type Delivery, type Draft, doSend } from '../send/send.ts';
-import { checkChannelMessage, type Destination, loadDestination } from '../send/send-channel.ts';
+import {
+  channelDelivery,
+  checkChannelMessage,
+  type Destination,
+  loadDestination,
+} from '../send/send-channel.ts';
 import { type SendToken, sentKey } from '../send/sent.ts';
 import { type MailAddress, SERVICE } from './channel-mail.ts';
 import type { Mail } from './mail.ts';
@@ -62,7 +67,7 @@ async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddre
   const { table } = outside;
   const { realm, channelId, userId } = address;
   const person = await table.get('user', { realm, userId });
-  const caller = person && (await loadCaller(outside, realm, person));
+  const caller = person && (await loadCaller(outside, realm, person.userId, person.ownerId));
   if (person === undefined || caller === undefined) return 'account deactivated';
   const senderId = address.senderId === SERVICE ? caller.realm.noticeBotId : address.senderId;
   const sentToken = tokenOf(letter);
@@ -103,16 +108,6 @@ async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddre
     await keepSolid(log).catch((error: Error) => outside.report({ level: 'WARN', solid: error.message }));
   }
   return 'posted';
-}
-
-/** The person whose address it is; undefined where they, or all of their organization, may do nothing any more. */
-async function loadCaller(outside: Outside, realm: string, user: User): Promise<Caller | undefined> {
-  try {
-    return await accessCaller(outside, realm, user.userId, user.ownerId);
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
 }
 
 /** Whether mail may still be shown as this account's: the service's, the person's own, or a bot's of theirs. */
@@ -190,8 +185,8 @@ async function decide(
   if (destination === undefined) return undefined;
   const hidden = await hiddenUsers(outside, { ...caller, user: person }, [...named.users.values()]);
   try {
-    const delivery = checkChannelMessage(caller, draft, destination, topic, withoutUsers(named, hidden));
-    return { draft, delivery };
+    const decided = checkChannelMessage(caller, draft, destination, topic, withoutUsers(named, hidden));
+    return { draft, delivery: channelDelivery(caller.realmId, draft, destination, topic, decided) };
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;

@@ -8,7 +8,7 @@ import { isSameTopic } from '../../model/message/conversation.ts';
 import { doNoteMove, hasReactions } from '../../model/message/reaction-store.ts';
 import { doRelocate, doRevise, type Rewrite } from '../../model/message/revision.ts';
 import { topicKey } from '../../model/message/topic.ts';
-import { doLeaveChannel, doLeaveTopic, loadLeaving } from '../../model/message/topic-leave.ts';
+import { checkLeaving, doLeaveChannel, doLeaveTopic, loadLeaving } from '../../model/message/topic-leave.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { deletionPayload } from '../edit/removal.ts';
@@ -172,7 +172,9 @@ function placeWrites(
   }
   const { messages, moving } = arriving;
   const leaving = { ...from, ids: messages.map(({ id }) => id) };
-  const departure = doLeaveTopic(realm, leaving, ground.left, moving);
+  const { topic, newest, participants } = ground.left;
+  const left = checkLeaving(leaving.ids, topic, newest);
+  const departure = doLeaveTopic(realm, leaving, left, participants, moving);
   const { channelId } = to;
   const begins = ground.topic === undefined && to.topic !== '';
   const begun = begins ? 1 : 0;

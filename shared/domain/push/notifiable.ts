@@ -1,4 +1,3 @@
-import { Refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
@@ -6,7 +5,7 @@ import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import { cameTo } from '../../model/message/access.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
 import { visibility } from '../../model/message/visibility.ts';
-import { accessCaller, type Caller } from '../../model/user/caller.ts';
+import { type Caller, loadCaller } from '../../model/user/caller.ts';
 import { settingsOf, type UserSettings } from '../../model/user/settings.ts';
 import { loadPresence, seconds } from '../presence/presence.ts';
 import { OFFLINE } from '../presence/presence-object.ts';
@@ -47,7 +46,7 @@ export async function accessNotified(
   const { channelId, topic = '' } = message;
   const reader = new Reader(outside, realm, userId);
   const [caller, settings, presence, comes, seen, userTopic, takesPart] = await Promise.all([
-    loadCaller(outside, realm, userId),
+    loadCaller(outside, realm, userId, undefined),
     table.get('settings', { realm, userId }),
     loadPresence(table, realm, userId, seconds(now())),
     cameTo(reader, message),
@@ -69,15 +68,6 @@ export async function accessNotified(
     isOnline: active !== undefined && seconds(now()) - active <= OFFLINE,
   });
   return why && { caller, channel: seen?.channel, ...why };
-}
-
-async function loadCaller(outside: Outside, realm: string, userId: number): Promise<Caller | undefined> {
-  try {
-    return await accessCaller(outside, realm, userId, undefined);
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
 }
 
 /** Why somebody is notified, in the order in which reasons count; undefined where there is none. */

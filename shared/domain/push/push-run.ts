@@ -32,9 +32,9 @@ export async function answerNudge(
   if (job !== undefined) return perform(world, job);
   if (left !== undefined) return dropHolders(world, [left]);
   const failures: unknown[] = [];
-  const doAll = (jobs: readonly PushJob[]): Promise<void> => performAll(world, jobs, failures);
-  await follow(world, doAll);
-  await doAll(await leftJobs(world));
+  const performThese = (jobs: readonly PushJob[]): Promise<void> => performAll(world, jobs, failures);
+  await follow(world, performThese);
+  await performThese(await leftJobs(world));
   if (failures.length > 0) throw new AggregateError(failures, 'some jobs of push notifications failed');
 }
 

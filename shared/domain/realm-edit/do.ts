@@ -6,7 +6,7 @@ import { render } from '../../markdown/render.ts';
 import { doLimitOrganization } from '../../model/channel/retention-list.ts';
 import { groupSettingsIn, realmGroupNames } from '../../model/group/realm-groups.ts';
 import { fullMemberEvents } from '../../model/group/role-groups.ts';
-import { checkActive, namedGroupsIn } from '../../model/group/use.ts';
+import { doRequireActive, namedGroupsIn } from '../../model/group/use.ts';
 import {
   defaultRealmSettings,
   derivedSettings,
@@ -98,7 +98,7 @@ export function doEditRealm(
     writes: [
       doSet(realm, before, { name, description, settings }),
       ...channelChecks(realm, before.settings, settings),
-      ...checkActive(realm, named),
+      ...doRequireActive(realm, named),
       ...doLimitOrganization(realm, days, before.version + 1),
     ],
     entries,

@@ -131,27 +131,51 @@ const escapedHtml = (text: string): string =>
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#x27;');
 
+/** A policy for the topic that changes with a message, and what was stored before. */
+interface PolicyChange {
+  readonly userId: number;
+  readonly policy: Visibility;
+  readonly seen: UserTopic | undefined;
+}
+
+/** A channel message that was decided on. */
+interface DecidedChannelMessage {
+  readonly rendered: Rendered;
+  /** The policy that the topic gets for the sender. */
+  readonly policy: Visibility | undefined;
+  readonly policies: readonly PolicyChange[];
+}
+
 /** Decides on a channel message: every check from posting on, in the order of wire facts 3.3. */
 export function checkChannelMessage(
   caller: Caller,
-  { content, senderId, now }: Draft,
+  { content, senderId }: Draft,
   destination: Destination,
   topic: string,
   named: Named,
-): Delivery {
+): DecidedChannelMessage {
   const { channel } = destination;
-  const { channelId } = channel;
-  const { realmId: realm } = caller;
   checkPosting(caller, destination);
   checkTopicCreation(caller, channel, destination.topic);
   checkTopicsPolicy(channel, caller.realm.settings, topic);
   const rendered = render(content, foundFor(caller.standing, named));
   checkWildcards(caller, rendered, crowdOf(destination));
   checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
-
   const policy = policyFor(caller, destination);
+  return { rendered, policy, policies: policyChanges(senderId, policy, destination, rendered, named) };
+}
+
+/** A channel message as it is delivered once it was decided on. */
+export function channelDelivery(
+  realm: string,
+  { senderId, now }: Draft,
+  destination: Destination,
+  topic: string,
+  { rendered, policy, policies }: DecidedChannelMessage,
+): Delivery {
+  const { channelId } = destination.channel;
   const updated = Math.floor(now / 1000);
-  const changes = policyChanges(senderId, policy, destination, rendered, named).map((change) =>
+  const changes = policies.map((change) =>
     doSetVisibility(realm, change.userId, { channelId, topic, policy: change.policy, updated }, change.seen),
   );
   const arrival = { channelId, topic, senderId, day: Math.floor(now / 86_400_000) };
@@ -175,7 +199,7 @@ function policyChanges(
   { userTopic, mentionable }: Destination,
   rendered: Rendered,
   named: Named,
-): { userId: number; policy: Visibility; seen: UserTopic | undefined }[] {
+): PolicyChange[] {
   const followers = followersOf(mentionable, rendered.mentionedUserIds, named.users).map(
     ({ userId, seen }) => ({
       userId,

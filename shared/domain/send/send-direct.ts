@@ -94,13 +94,12 @@ export async function checkDirectMessage(
   people: readonly User[],
   conversation: Conversation | undefined,
   named: Named,
-): Promise<Delivery> {
+): Promise<Rendered> {
   checkRecipients(people);
   await checkDirectPermission(outside, caller, people, conversation === undefined);
   const rendered = render(content, foundFor(caller.standing, named));
   checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
-  const ids = people.map(({ userId }) => userId);
-  return directDelivery(caller.realmId, ids, conversation, rendered);
+  return rendered;
 }
 
 /** A message to these people (ids in rising order), as it is delivered once it was decided on. */

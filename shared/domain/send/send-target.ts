@@ -10,6 +10,7 @@ import type { AskedMessage } from './asked-message.ts';
 import type { ChannelRecipient } from './recipient.ts';
 import type { Delivery, Draft } from './send.ts';
 import {
+  channelDelivery,
   checkChannelMessage,
   type Destination,
   isKnownTo,
@@ -17,7 +18,13 @@ import {
   missingChannel,
   type Sender,
 } from './send-channel.ts';
-import { accessPeople, type Correspondence, checkDirectMessage, loadCorrespondence } from './send-direct.ts';
+import {
+  accessPeople,
+  type Correspondence,
+  checkDirectMessage,
+  directDelivery,
+  loadCorrespondence,
+} from './send-direct.ts';
 import { type Sent, sentKey } from './sent.ts';
 
 /** A topic of a channel to which a message goes, as far as the channel was found. */
@@ -74,10 +81,10 @@ async function loadTarget(
 }
 
 /**
- * Decides on a send. The checks stand in the order of wire facts 3.3, since only the first refusal is told. Whoever is
+ * Decides on a message, and returns its delivery. The checks stand in the order of wire facts 3.3, since only the first refusal is told. Whoever is
  * hidden from the caller is nobody, and a name in the text that is theirs stays plain text.
  */
-export async function checkSend(
+export async function acceptMessage(
   outside: Outside,
   caller: Caller,
   draft: Draft,
@@ -90,15 +97,19 @@ export async function checkSend(
   if (target.kind === 'direct') {
     const people = accessPeople(caller.user, target.correspondence, hidden);
     checkNotEmpty(draft.content);
-    return checkDirectMessage(outside, caller, draft, people, target.correspondence.conversation, named);
+    const { conversation } = target.correspondence;
+    const rendered = await checkDirectMessage(outside, caller, draft, people, conversation, named);
+    const ids = people.map(({ userId }) => userId);
+    return directDelivery(caller.realmId, ids, conversation, rendered);
   }
   checkNotEmpty(draft.content);
   const { to, destination } = target;
   if (destination === undefined) throw missingChannel(to);
   if (!isKnownTo(caller, destination)) throw noAccess(target.asked);
-  return checkChannelMessage(caller, draft, destination, to.topic, named);
+  const decided = checkChannelMessage(caller, draft, destination, to.topic, named);
+  return channelDelivery(caller.realmId, draft, destination, to.topic, decided);
 }
 
-/** Whether this refusal of `checkSend` says that there is no such channel. */
+/** Whether this refusal of `acceptMessage` says that there is no such channel. */
 export const isMissing = (target: SendSnapshot['target'], refused: unknown): target is ChannelTarget =>
   target.kind === 'channel' && refused instanceof Refusal && refused.code === 'STREAM_DOES_NOT_EXIST';

@@ -5,7 +5,7 @@ import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { isSystemGroup, systemSubgroups } from '../permission/system-group.ts';
 import type { Group } from './group.ts';
-import { checkActive } from './use.ts';
+import { doRequireActive } from './use.ts';
 
 /**
  * Most edges of an organization's graph. The graph is one item, which holds 400 KB and is read by every request:
@@ -106,7 +106,7 @@ export function doSetSubgroups(
   const edges = subgroups.length === 0 ? others : { ...others, [String(groupId)]: subgroups };
   return [
     ...doSetGraph(realm, graph, { edges, ...arriving }),
-    ...checkActive(
+    ...doRequireActive(
       realm,
       subgroups.filter((id) => !before.includes(id)),
     ),

@@ -97,8 +97,8 @@ const useOf = <C>(realm: string, groupId: number, change: C) => ({
   change,
 });
 
-/** Holds a transaction to the named groups among these being active. */
-export const checkActive = (realm: string, groupIds: readonly number[]): Write[] =>
+/** Makes the transaction fail if one of the named groups among these is deactivated. */
+export const doRequireActive = (realm: string, groupIds: readonly number[]): Write[] =>
   groupIds
     .filter((groupId) => !isSystemGroup(groupId))
     .map((groupId) => ({ check: key('groupUse', { realm, groupId }), when: isActive }));

@@ -1,6 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { ConflictError } from '../../log/commit.ts';
 import type { Changes } from '../../table/condition.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -10,7 +9,7 @@ import { isSystemGroup, systemGroups } from '../permission/system-group.ts';
 import type { Caller } from '../user/caller.ts';
 import { directGroups } from '../user/caller.ts';
 import type { User } from '../user/user.ts';
-import type { Neighbour } from './neighbours.ts';
+import type { Left } from './topic-leave.ts';
 
 /** A direct conversation, as stored: it exists while it has messages. */
 export interface Conversation {
@@ -85,11 +84,8 @@ export interface LeavingDirect {
 export function doLeaveDirect(
   realm: string,
   { conversation, ids }: LeavingDirect,
-  seen: Conversation | undefined,
-  newest: readonly Neighbour[],
+  { seen, next }: Left<Conversation>,
 ): Write[] {
-  // The messages were deleted since they were read, and the conversation with them.
-  if (seen === undefined) throw new ConflictError([]);
   const at = key('conversation', { realm, conversation });
   const held = { arrived: seen.arrived, left: seen.left };
   if (seen.arrived - seen.left === ids.length) {
@@ -98,17 +94,13 @@ export function doLeaveDirect(
       ...seen.people.map((userId): Write => ({ delete: key('dialogue', { realm, userId, conversation }) })),
     ];
   }
-  const highest = Math.max(...ids);
   const change: Changes = {
     ...(seen.late !== undefined && ids.includes(seen.late) && { remove: ['late'] }),
     add: { left: ids.length },
   };
-  if (highest < seen.maxId) {
-    return [{ update: at, change, when: { absent: false, above: { maxId: highest } } }];
+  if (next === undefined) {
+    return [{ update: at, change, when: { absent: false, above: { maxId: Math.max(...ids) } } }];
   }
-  const next = newest.find(({ id }) => !ids.includes(id));
-  // There is one, since more arrived than left: it came after the log was read.
-  if (next === undefined) throw new ConflictError([]);
   return [
     { update: at, change: { ...change, set: { maxId: next.id } }, when: { equals: held } },
     {

@@ -76,6 +76,28 @@ export interface Departure {
   readonly namedTopics: number;
 }
 
+/** A conversation that messages leave, and the message that is its newest one then, where its newest one leaves. */
+export interface Left<C> {
+  readonly seen: C;
+  readonly next?: Neighbour;
+}
+
+/**
+ * Decides what becomes of a topic or a direct conversation when messages leave it.
+ *
+ * @throws ConflictError where it is gone, and the messages with it, or where a message came after the log was read
+ */
+export function checkLeaving<
+  C extends { readonly arrived: number; readonly left: number; readonly maxId: number },
+>(ids: readonly number[], seen: C | undefined, newest: readonly Neighbour[]): Left<C> {
+  if (seen === undefined) throw new ConflictError([]);
+  const vanishes = seen.arrived - seen.left === ids.length;
+  if (vanishes || Math.max(...ids) < seen.maxId) return { seen };
+  const next = newest.find(({ id }) => !ids.includes(id));
+  if (next === undefined) throw new ConflictError([]);
+  return { seen, next };
+}
+
 /**
  * Keeps the topic right when messages leave it: with its last message it vanishes, and with it who took part. Where its
  * newest one leaves, arrivals and departures are held to what was seen: if there was one meanwhile, the change is
@@ -84,11 +106,10 @@ export interface Departure {
 export function doLeaveTopic(
   realm: string,
   { channelId, topic, ids }: Leaving,
-  { topic: seen, newest, participants }: LeavingState,
+  { seen, next }: Left<Topic>,
+  participants: readonly number[],
   moving?: string,
 ): Departure {
-  // The messages went elsewhere since they were read, and the topic with them.
-  if (seen === undefined) throw new ConflictError([]);
   const at = topicKey(realm, { channelId, topic });
   const held = { arrived: seen.arrived, left: seen.left };
   if (seen.arrived - seen.left === ids.length) {
@@ -106,19 +127,15 @@ export function doLeaveTopic(
       namedTopics: topic === '' ? 0 : -1,
     };
   }
-  const highest = Math.max(...ids);
   const change: Changes = {
     ...(moving !== undefined && { set: { moving } }),
     ...(seen.late !== undefined && ids.includes(seen.late) && { remove: ['late'] }),
     add: { left: ids.length },
   };
-  if (highest < seen.maxId) {
-    const when = { absent: false, above: { maxId: highest } };
+  if (next === undefined) {
+    const when = { absent: false, above: { maxId: Math.max(...ids) } };
     return { writes: [{ update: at, change, when }], namedTopics: 0 };
   }
-  const next = newest.find(({ id }) => !ids.includes(id));
-  // There is one, since more arrived than left: it came after the log was read.
-  if (next === undefined) throw new ConflictError([]);
   const set = { ...change.set, maxId: next.id, topic: next.topic ?? topic };
   const conversation = topicConversation(channelId, topic);
   return {

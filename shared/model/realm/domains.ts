@@ -58,8 +58,8 @@ export function checkAddressAllowed(
   if (!isAllowed) throw badRequest(`Addresses at '${domain}' are not allowed in this organization.`);
 }
 
-/** Holds a transaction to the domains being those that were seen. */
-export const checkSameDomains = (realm: string, seen: Domains): Write => ({
+/** Makes the transaction fail if the domains have changed since they were read. */
+export const doRequireSameDomains = (realm: string, seen: Domains): Write => ({
   check: key('domains', { realm }),
   when: isSame(seen),
 });

@@ -50,15 +50,24 @@ export async function directGroups(
 }
 
 /**
- * Loads the caller, or refuses: an unknown or deactivated account, or a deactivated organization, is
- * `UNAUTHORIZED` (wire facts 1.3). One round trip.
+ * The caller, or the refusal of an unknown or deactivated account, or of a deactivated organization: `UNAUTHORIZED`
+ * (wire facts 1.3). One round trip.
  */
 export async function accessCaller(
+  ...asked: [outside: Outside, realmId: string, userId: number, ownerId: number | undefined]
+): Promise<Caller> {
+  const caller = await loadCaller(...asked);
+  if (caller === undefined) throw refusal('unauthorized');
+  return caller;
+}
+
+/** Reads somebody as a caller; undefined where their account or their organization is not active. One round trip. */
+export async function loadCaller(
   outside: Outside,
   realmId: string,
   userId: number,
   ownerId: number | undefined,
-): Promise<Caller> {
+): Promise<Caller | undefined> {
   const user = (id: number): Promise<User | undefined> =>
     outside.table.get('user', { realm: realmId, userId: id });
   const reading = loadGraph(outside, realmId);
@@ -70,8 +79,7 @@ export async function accessCaller(
     ownerId === undefined ? undefined : user(ownerId),
     ownerId === undefined ? [] : directGroups(outside, realmId, ownerId, reading),
   ]);
-  if (realm === undefined || realm.deactivated || self === undefined || !self.isActive)
-    throw refusal('unauthorized');
+  if (realm === undefined || realm.deactivated || self === undefined || !self.isActive) return undefined;
   const standing = (who: User, direct: readonly number[]): Standing =>
     standingOf(who, direct, graph, realm.settings.waiting_period_threshold, outside.now());
   return {
