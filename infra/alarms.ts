@@ -179,7 +179,7 @@ function troubles(
     }),
     ...(scheduled.length > 0 && {
       ScheduledWorkFailed: {
-        hurt: `What runs by the clock is late: ${scheduled.map(({ says }) => says).join(' ')}`,
+        hurt: `What runs by the clock is late: ${scheduled.map(({ description }) => description).join(' ')}`,
         section: 'Scheduled work failed',
         metric: sumOf(
           scheduled.map(({ lambda }) => lambda.metricErrors(minutes(60))),
@@ -196,7 +196,7 @@ function troubles(
     },
     ...(work.length > 0 && {
       WorkLate: {
-        hurt: `Work has waited for half an hour. ${work.map(({ says }) => says).join(' ')}`,
+        hurt: `Work has waited for half an hour. ${work.map(({ description }) => description).join(' ')}`,
         section: 'Late work',
         metric: largestOf(
           work.map(({ queue }) =>

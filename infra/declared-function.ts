@@ -18,7 +18,7 @@ import { environment, grants, type Resources, wideGrants } from './resources.ts'
 /** What every declaration says of its function, be it an endpoint or a worker. */
 export interface Declaration {
   readonly id: string;
-  readonly says: string;
+  readonly description: string;
   readonly needs: Needs;
   /** Seconds. */
   readonly timeout: number;
@@ -72,7 +72,7 @@ export class DeclaredFunction extends Construct {
     });
     this.lambda = new Lambda(this, 'Function', {
       functionName: this.name,
-      description: declaration.says,
+      description: declaration.description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: 'index.handler',

@@ -5,7 +5,7 @@ import { checkSecretNames, SECRET_NAME } from './secret-names.ts';
 /** Something about a deployment that its operator may want otherwise. No function knows of it. */
 interface DeploymentSetting {
   /** What it is, for the table of `DEPLOY.md`. */
-  readonly says: string;
+  readonly description: string;
   /** What it is when nobody sets it; without this it is then not there. */
   readonly otherwise?: string;
   /** What a usable value looks like. */
@@ -30,64 +30,67 @@ const retentions = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 73
 /** Every such setting, by the value of CDK context that gives it. */
 export const deploymentSettings = {
   stackName: {
-    says: 'what the stack is called, and with it all that needs a name; a second one in a region needs another',
+    description:
+      'what the stack is called, and with it all that needs a name; a second one in a region needs another',
     otherwise: 'Parlance',
     matches: STACK_NAME,
   },
   domain: {
-    says: 'hosts at which clients find the service, separated by commas; the first one is its address',
+    description: 'hosts at which clients find the service, separated by commas; the first one is its address',
     matches: new RegExp(`^${HOST}(,${HOST})*$`),
   },
   certificateArn: {
-    says: 'the certificate for these hosts, in ACM of us-east-1, as CloudFront wants it',
+    description: 'the certificate for these hosts, in ACM of us-east-1, as CloudFront wants it',
     matches: /^arn:aws[\w-]*:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
   },
   corsOrigins: {
-    says: 'origins whose pages may call the API from a browser, separated by commas',
+    description: 'origins whose pages may call the API from a browser, separated by commas',
     matches: new RegExp(`^${ORIGIN}(,${ORIGIN})*$`),
   },
   logRetentionDays: {
-    says: 'for how many days logs are kept (a number of days that CloudWatch knows)',
+    description: 'for how many days logs are kept (a number of days that CloudWatch knows)',
     otherwise: '30',
     matches: new RegExp(`^(${retentions.join('|')})$`),
   },
   requestsPerSecond: {
-    says: 'how many requests each method of the API lets through; what takes long gets a tenth of that',
+    description:
+      'how many requests each method of the API lets through; what takes long gets a tenth of that',
     otherwise: '500',
     matches: COUNT,
   },
   pollConcurrency: {
-    says: 'how many functions are reserved for clients that wait for events; `none` reserves nothing',
+    description: 'how many functions are reserved for clients that wait for events; `none` reserves nothing',
     // A new account may run 10 functions at once, of which none can be reserved.
     otherwise: 'none',
     matches: /^(none|[1-9]\d{0,4})$/,
   },
   pollMemory: {
-    says: 'the memory (MB) of the function in which a client waits for events, which is most of the cost',
+    description:
+      'the memory (MB) of the function in which a client waits for events, which is most of the cost',
     otherwise: String(getEvents.memory),
     matches: MEMORY,
   },
   alarmEmail: {
-    says: 'the address that is told of alarms, after a mail that asks whether it wants to be',
+    description: 'the address that is told of alarms, after a mail that asks whether it wants to be',
     matches: /^[^\s@,]+@[^\s@,]+$/,
   },
   pushRelaySecretName: {
-    says: 'what the secret with our key at the push relay is called in Secrets Manager',
+    description: 'what the secret with our key at the push relay is called in Secrets Manager',
     otherwise: 'Parlance/push-relay-org-key',
     matches: SECRET_NAME,
   },
   zoomSecretName: {
-    says: 'what the secret of our application at Zoom is called there',
+    description: 'what the secret of our application at Zoom is called there',
     otherwise: 'Parlance/zoom-client-secret',
     matches: SECRET_NAME,
   },
   webexSecretName: {
-    says: 'what the secret of our application at Webex is called there',
+    description: 'what the secret of our application at Webex is called there',
     otherwise: 'Parlance/webex-client-secret',
     matches: SECRET_NAME,
   },
   addressLimit: {
-    says: 'how many requests one address may make in five minutes; makes a web ACL (WAF)',
+    description: 'how many requests one address may make in five minutes; makes a web ACL (WAF)',
     matches: COUNT,
   },
 } as const satisfies Readonly<Record<string, DeploymentSetting>>;

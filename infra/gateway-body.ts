@@ -78,7 +78,7 @@ const idsOf = (path: string, endpoints: readonly Endpoint[]): string[] =>
 const functionMethod = (endpoint: Endpoint, method: string, target: Target): FunctionMethod => ({
   operationId: method === endpoint.method ? endpoint.id : `${endpoint.id}.${method.toLowerCase()}`,
   parameters: variablesOf(endpoint.path).map(pathParameter),
-  responses: { 200: { description: endpoint.says } },
+  responses: { 200: { description: endpoint.description } },
   'x-amazon-apigateway-integration': {
     type: 'aws_proxy',
     httpMethod: 'POST',

@@ -9,9 +9,9 @@ import { type OperatorSetting, operatorSettings } from '../shared/endpoints/oper
 export function operatorSettingsOf(node: Pick<Node, 'tryGetContext'>): ReadonlyMap<string, string> {
   const all: readonly (readonly [string, OperatorSetting])[] = Object.entries(operatorSettings);
   return new Map(
-    all.flatMap(([name, { context, otherwise, matches }]) => {
+    all.flatMap(([name, { context, fallback, matches }]) => {
       const given: unknown = node.tryGetContext(context);
-      const value = given === undefined || given === '' ? otherwise : String(given);
+      const value = given === undefined || given === '' ? fallback : String(given);
       if (value === undefined) return [];
       if (!matches.test(value)) throw new Error(`The context value ${context} cannot be "${value}".`);
       return [[name, value] as const];

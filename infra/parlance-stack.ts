@@ -98,7 +98,7 @@ export class ParlanceStack extends Stack {
         worker,
         ...made(worker),
       });
-      return { says: worker.says, lambda };
+      return { description: worker.description, lambda };
     });
     const functions = endpoints.map((endpoint) => {
       const isPoll = endpoint.id === getEvents.id;
@@ -128,7 +128,7 @@ export class ParlanceStack extends Stack {
       lambdas,
       work: sources.map(({ worker, queue }) => ({
         name: constructId(worker.queue.name),
-        says: worker.says,
+        description: worker.description,
         queue,
       })),
       deadLetters,

@@ -13,12 +13,12 @@ export interface Watched {
     /** In upper camel case. */
     readonly name: string;
     /** What the worker does, and what stays undone while it fails. */
-    readonly says: string;
+    readonly description: string;
     readonly queue: Queue;
   }[];
   /** Where messages of all these queues end that failed too often. */
   readonly deadLetters: Queue;
-  readonly scheduled: readonly { readonly says: string; readonly lambda: Lambda }[];
+  readonly scheduled: readonly { readonly description: string; readonly lambda: Lambda }[];
   /** How many polls may run at once, if there is a number. */
   readonly pollConcurrency: number | undefined;
   /** The name of the web ACL's metrics, if there is one. */

@@ -60,7 +60,7 @@ export class ScheduledWorkerFunction extends DeclaredFunction {
     const { worker, bundle, resources } = props;
     super(scope, id, { declaration: worker, bundle, resources });
     const rule = new Rule(this, 'Schedule', {
-      description: worker.says,
+      description: worker.description,
       schedule: Schedule.rate(Duration.minutes(worker.schedule.everyMinutes)),
       targets: [new LambdaFunction(this.lambda)],
     });

@@ -3,18 +3,23 @@ import {
   doEditFolder,
   eventsOfFolderEdit,
 } from '../../shared/domain/channel-edit/folder-edit.ts';
-import { foundFor, loadNamed, type Named, nameLookupKeys } from '../../shared/domain/mention/naming.ts';
+import {
+  foundFor,
+  type LoadedReferences,
+  loadNamed,
+  nameLookupKeys,
+} from '../../shared/domain/mention/naming.ts';
 import { updateChannelFolder } from '../../shared/endpoints/channel-folders.ts';
 import { loadQuotaUse } from '../../shared/kernel/quota.ts';
+import { extractReferences } from '../../shared/markdown/references.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
-import { wants } from '../../shared/markdown/wants.ts';
 import { type Folders, loadFolders } from '../../shared/model/channel/folder.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateChannelFolder, {
-  parse: (input) => ({ ...input, names: wants(input.description ?? '') }),
+  parse: (input) => ({ ...input, names: extractReferences(input.description ?? '') }),
   keys: ({ names }) => nameLookupKeys(names),
-  load: async ({ input, realm, userId, resolved, outside }): Promise<[Folders, Named, number]> =>
+  load: async ({ input, realm, userId, resolved, outside }): Promise<[Folders, LoadedReferences, number]> =>
     Promise.all([
       loadFolders(outside.table, realm),
       loadNamed(outside, resolved, input.names, userId),

@@ -1,12 +1,12 @@
-import { checkDefaultChange, loadDefaultGround } from '../../shared/domain/channel-edit/default.ts';
+import { checkDefaultChange, loadDefaultSnapshot } from '../../shared/domain/channel-edit/default.ts';
 import { editChannel } from '../../shared/domain/channel-edit/do.ts';
 import { addDefaultChannel } from '../../shared/endpoints/channel-update.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(addDefaultChannel, {
   load: ({ input, outside, resolved, userId }) =>
-    loadDefaultGround(outside, resolved, userId, input.stream_id),
+    loadDefaultSnapshot(outside, resolved, userId, input.stream_id),
   reserve: 1,
-  run: ({ caller, outside, commit }, ground) =>
-    editChannel(caller, commit, checkDefaultChange(caller, true, ground), ground, outside.now()),
+  run: ({ caller, outside, commit }, snapshot) =>
+    editChannel(caller, commit, checkDefaultChange(caller, true, snapshot), snapshot, outside.now()),
 });

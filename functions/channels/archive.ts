@@ -1,4 +1,4 @@
-import { checkArchiving, loadArchiveGround } from '../../shared/domain/channel-edit/archive.ts';
+import { checkArchiving, loadArchiveSnapshot } from '../../shared/domain/channel-edit/archive.ts';
 import { editChannel } from '../../shared/domain/channel-edit/do.ts';
 import { doForgetChannel } from '../../shared/domain/realm-edit/do.ts';
 import { archiveChannel } from '../../shared/endpoints/channel-update.ts';
@@ -6,13 +6,13 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(archiveChannel, {
   load: ({ input, outside, realm, userId }) =>
-    loadArchiveGround(outside.table, realm, input.stream_id, userId),
+    loadArchiveSnapshot(outside.table, realm, input.stream_id, userId),
   // The change, its deletion for old clients, the end of its default status, two settings, and the notice.
   reserve: 6,
-  run: ({ caller, outside, commit }, ground) => {
-    const edit = checkArchiving(caller, ground);
+  run: ({ caller, outside, commit }, snapshot) => {
+    const edit = checkArchiving(caller, snapshot);
     // Settings of the organization that name the channel name none from then on.
     const { write, events } = doForgetChannel(caller.realmId, caller.realm, edit.before.channelId);
-    return editChannel(caller, commit, edit, ground, outside.now(), { writes: [write], events });
+    return editChannel(caller, commit, edit, snapshot, outside.now(), { writes: [write], events });
   },
 });

@@ -1,6 +1,6 @@
 import {
   checkMailAddress,
-  loadMailGround,
+  loadMailSnapshot,
   mailAddress,
   tokenFor,
 } from '../../shared/domain/mail/channel-mail.ts';
@@ -8,9 +8,9 @@ import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getChannelEmailAddress, {
-  load: (look) => loadMailGround(look.outside.table, look, look.input.stream_id, look.input.sender_id),
-  run: async ({ input, caller, outside, realm }, ground) => {
-    const decided = checkMailAddress(caller, ground, input.sender_id);
+  load: (look) => loadMailSnapshot(look.outside.table, look, look.input.stream_id, look.input.sender_id),
+  run: async ({ input, caller, outside, realm }, snapshot) => {
+    const decided = checkMailAddress(caller, snapshot, input.sender_id);
     const { mailDomain } = outside;
     if (mailDomain === undefined) return { email: '' };
     return { email: mailAddress(mailDomain, decided.channel, await tokenFor(outside, realm, decided)) };

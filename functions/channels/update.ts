@@ -2,7 +2,7 @@ import { checkChannelEdit } from '../../shared/domain/channel-edit/check.ts';
 import { editChannel } from '../../shared/domain/channel-edit/do.ts';
 import {
   editLookupKeys,
-  loadEditGround,
+  loadEditSnapshot,
   numbersOfChannelEdit,
   parseChannelEdit,
 } from '../../shared/domain/channel-edit/edit.ts';
@@ -12,8 +12,8 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(updateChannel, {
   parse: parseChannelEdit,
   keys: editLookupKeys,
-  load: ({ input, resolved, outside, userId }) => loadEditGround(outside, resolved, userId, input),
+  load: ({ input, resolved, outside, userId }) => loadEditSnapshot(outside, resolved, userId, input),
   reserve: numbersOfChannelEdit,
-  run: ({ input, caller, outside, commit }, ground) =>
-    editChannel(caller, commit, checkChannelEdit(caller, input.edit, ground), ground, outside.now()),
+  run: ({ input, caller, outside, commit }, snapshot) =>
+    editChannel(caller, commit, checkChannelEdit(caller, input.edit, snapshot), snapshot, outside.now()),
 });

@@ -14,7 +14,7 @@ import { turnOf } from '../../shared/domain/event/poll-turn.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import type { Objects } from '../../shared/kernel/outside.ts';
-import { type Run, readRun, type Sights } from '../../shared/log/run.ts';
+import { type FirstSeen, type Run, readRun } from '../../shared/log/run.ts';
 import type { Request, UnverifiedRequest } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { LARGEST_NUMBER } from '../../shared/table/keys.ts';
@@ -32,19 +32,19 @@ interface Loaded {
   readonly newest: number;
   /** What follows the last event that the client has, as far as that was known. */
   readonly run: Run | undefined;
-  readonly sights: Sights;
+  readonly firstSeen: FirstSeen;
 }
 
 async function load({ input, realm, userId, outside, log }: UnverifiedRequest<Poll>): Promise<Loaded> {
   const started = outside.now();
-  const sights: Sights = new Map();
+  const firstSeen: FirstSeen = new Map();
   const number = numberOf(input.last_event_id);
   const [queue, counter, run] = await Promise.all([
     loadQueue(outside.table, realm, userId, input.queue_id),
     outside.table.get('counter', { realm }),
-    isNumber(number) ? readRun(log, number, sights) : undefined,
+    isNumber(number) ? readRun(log, number, firstSeen) : undefined,
   ]);
-  return { started, queue, newest: counter?.seq ?? 0, run, sights };
+  return { started, queue, newest: counter?.seq ?? 0, run, firstSeen };
 }
 
 /** Whether it can be a number of the log, and another one after it. */
@@ -55,11 +55,11 @@ async function run(
   loaded: Loaded,
 ) {
   const { input, realm, userId, ownerId, email, resolved, outside, log, clients } = context;
-  const { started, newest, sights } = loaded;
+  const { started, newest, firstSeen } = loaded;
   const { queue_id, last_event_id: last, dont_block = false } = input;
   const queue = accessQueue(loaded.queue, queue_id, userId, started);
   const cursor = checkCursor(queue, last, newest, started);
-  const first = loaded.run && cursor === numberOf(last) ? loaded.run : await readRun(log, cursor, sights);
+  const first = loaded.run && cursor === numberOf(last) ? loaded.run : await readRun(log, cursor, firstSeen);
   const { keyDigest } = resolved.existing({ kind: 'account', email });
   const account = { email, keyDigest };
   const { objects } = clients;
@@ -78,7 +78,7 @@ async function run(
   const turn = turnOf({ table: outside.table, realm, userId, queueId: queue_id, pollId, claim }, started);
   const hold = { until: started + HELD, isBlocking: !dont_block, mayGoOn: turn };
   const [events] = await Promise.all([
-    listen(listener, log, { last, cursor }, first, sights, hold),
+    listen(listener, log, { last, cursor }, first, firstSeen, hold),
     isNoteDue(noted, started) ? note() : undefined,
   ]);
   // A queue that may be idle for less than a poll takes must know that its client was here until now.

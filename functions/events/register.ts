@@ -14,8 +14,8 @@ import { loadInitialState } from '../../shared/domain/register/initial-state.ts'
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { registerQueue } from '../../shared/endpoints/events.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
+import { type StableHead, stableHead } from '../../shared/log/checkpoint.ts';
 import { ConflictError } from '../../shared/log/commit.ts';
-import { type SolidEnd, solidEnd } from '../../shared/log/solid.ts';
 import { isGuest } from '../../shared/model/permission/permission.ts';
 import { FEATURE_LEVEL, REFERENCE_VERSION } from '../../shared/model/realm/realm.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
@@ -26,7 +26,7 @@ type Register = InputOf<typeof registerQueue>;
 
 interface Loaded {
   /** Where the events of the queue begin. The state is read after this is known (DESIGN 5, rule 4). */
-  readonly end: SolidEnd;
+  readonly end: StableHead;
   /** What is set for the caller, if it is a bot. */
   readonly bot: OwnedBot | undefined;
   /** What the state probably rests on, so that it can be read in one round trip. */
@@ -51,7 +51,7 @@ async function load({
 }: UnverifiedRequest<Register>): Promise<Loaded> {
   const { table } = outside;
   const [end, bot, hints] = await Promise.all([
-    solidEnd(log),
+    stableHead(log),
     ownerId === undefined ? undefined : table.get('bot', { realm, ownerId, userId }),
     loadHints(outside, realm, userId, typesIn(input), includesSubscribers(input)),
   ]);
@@ -106,7 +106,7 @@ async function isSame({ caller, outside, realm, userId, ownerId }: Request<Regis
 /** Decides on the queue that is asked for. What a bot does not say, its owner may have set for it. */
 function checkQueue(
   { input, caller, outside }: Request<Register>,
-  end: SolidEnd,
+  end: StableHead,
   bot: Loaded['bot'],
 ): EventQueue {
   const allPublicChannels = input.all_public_streams ?? bot?.allPublicChannels ?? false;

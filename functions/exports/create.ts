@@ -2,8 +2,8 @@ import { sqsQueues } from '../../shared/adapters/queues.ts';
 import {
   checkExport,
   doRequestExport,
-  type ExportGround,
-  loadExportGround,
+  type ExportSnapshot,
+  loadExportSnapshot,
 } from '../../shared/domain/export/export-request.ts';
 import { EXPORT_QUEUE, type ExportJob } from '../../shared/domain/export/realm-export.ts';
 import { createExport } from '../../shared/endpoints/export.ts';
@@ -24,19 +24,19 @@ export const handler = serve(
   createExport,
   {
     keys: ({ export_type: type }) => (type === 'full_with_consent' ? [owners] : []),
-    load: ({ input, realm, resolved, outside }): Promise<ExportGround> => {
+    load: ({ input, realm, resolved, outside }): Promise<ExportSnapshot> => {
       const asked = input.export_type === 'full_with_consent' ? resolved.follow(owners) : undefined;
-      return loadExportGround(outside.table, realm, asked);
+      return loadExportSnapshot(outside.table, realm, asked);
     },
     reserve: 1,
-    run: async ({ input, realm, caller, outside, clients, commit }, ground) => {
+    run: async ({ input, realm, caller, outside, clients, commit }, snapshot) => {
       const type = input.export_type ?? 'public';
       const now = outside.now();
-      checkExport(caller, type, ground, now);
+      checkExport(caller, type, snapshot, now);
       const job: ExportJob = { realm, token: outside.uuid() };
       await clients.queues.send(EXPORT_QUEUE, job, DECIDED);
       const reply = await commit(1, ([exportId = 0]) =>
-        doRequestExport(caller, { exportId, token: job.token, type }, ground, now),
+        doRequestExport(caller, { exportId, token: job.token, type }, snapshot, now),
       );
       await clients.queues.send(EXPORT_QUEUE, job).catch((error: Error) => {
         outside.report({ level: 'WARN', export: reply.id, delayed: error.message });

@@ -39,7 +39,7 @@ export const handler = serve(
       if (content !== undefined) checkRewriting(caller, message, expected, now);
       const rewriting = content !== undefined &&
         more.rewriting && {
-          ground: more.rewriting,
+          snapshot: more.rewriting,
           rewrite: await checkRewrite(outside, caller, content, message, more.rewriting),
         };
       if (more.relocating === undefined || seen === undefined) {

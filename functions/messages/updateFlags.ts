@@ -16,13 +16,13 @@ export const handler = serve(
     load: async ({ input: { op, flag, messages }, outside, realm, userId }) => {
       const reader = new Reader(outside, realm, userId);
       const marking = { op, flag, ids: [...new Set(messages)] };
-      return { reader, marking, ground: await loadMarking(reader, marking) };
+      return { reader, marking, snapshot: await loadMarking(reader, marking) };
     },
     reserve: 1,
-    run: async ({ input, outside, caller, commit, clients }, { reader, marking, ground }) => {
+    run: async ({ input, outside, caller, commit, clients }, { reader, marking, snapshot }) => {
       const { standing } = caller;
-      const marked = await checkMarking(reader, standing, marking, ground);
-      const changes = await planMarking(reader, standing, marking, marked, ground, outside.now());
+      const marked = await checkMarking(reader, standing, marking, snapshot);
+      const changes = await planMarking(reader, standing, marking, marked, snapshot, outside.now());
       for (const change of changes) await commitMarking(outside, reader, commit, change);
       // What was read need not be shown on telephones any more.
       if (marking.flag === 'read' && marking.op === 'add') await wakePush({ outside, caller, clients });

@@ -22,7 +22,7 @@ export const handler = serve(
     keys: subscriptionLookupKeys,
     load: ({ input, outside, resolved, userId }) => loadSubscriptions(outside, resolved, userId, input),
     reserve: numbersOfSubscriptions,
-    run: async (request, { ground, named }) => {
+    run: async (request, { snapshot, named }) => {
       const { input, caller, outside, realm, userId, resolved, commit, clients } = request;
       const reload = () => reloadSubscriptions(outside, resolved, userId, input);
       const found = foundFor(caller.standing, named);
@@ -37,7 +37,7 @@ export const handler = serve(
         now: outside.now(),
       };
       const stage = { wait: outside.wait, now: outside.now, reload };
-      const outcome = await subscribePeople(stage, caller, commit, asked, ground);
+      const outcome = await subscribePeople(stage, caller, commit, asked, snapshot);
       if (outcome.isLeft) await wakeOutbox(outside, clients.queues, { realm, kind: 'subscribed', job });
       return {
         subscribed: namesByUser(outcome.subscribed),

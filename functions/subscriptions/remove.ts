@@ -5,7 +5,7 @@ import {
   reloadRemovals,
   removalLookupKeys,
 } from '../../shared/domain/subscribe/asked-removals.ts';
-import type { Ground } from '../../shared/domain/subscribe/subscription-ground.ts';
+import type { Snapshot } from '../../shared/domain/subscribe/subscription-snapshot.ts';
 import { unsubscribePeople } from '../../shared/domain/subscribe/unsubscribe-people.ts';
 import { removeSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
@@ -16,17 +16,17 @@ export const handler = serve(removeSubscriptions, {
   keys: removalLookupKeys,
   load: ({ input, outside, resolved, userId }) => loadRemovals(outside, resolved, userId, input),
   reserve: numbersOfRemovals,
-  run: async ({ input, caller, outside, userId, resolved, commit }, { ground, groups }) => {
+  run: async ({ input, caller, outside, userId, resolved, commit }, { snapshot, groups }) => {
     // Whom the caller may not know is nobody; only for guests anything is read.
-    const hidden = await hiddenUsers(outside, caller, [...ground.users.values()]);
-    const visible = (found: Ground): Ground => ({
+    const hidden = await hiddenUsers(outside, caller, [...snapshot.users.values()]);
+    const visible = (found: Snapshot): Snapshot => ({
       ...found,
       users: new Map([...found.users].filter(([id]) => !hidden.has(id))),
     });
     const reload = async () => visible(await reloadRemovals(outside, resolved, userId, input));
     const stage = { wait: outside.wait, now: outside.now, reload };
     const asked = { ...input, resolved, groups, now: outside.now() };
-    const outcome = await unsubscribePeople(stage, caller, commit, asked, visible(ground));
+    const outcome = await unsubscribePeople(stage, caller, commit, asked, visible(snapshot));
     return { removed: [...outcome.removed], not_removed: [...outcome.notRemoved] };
   },
 });

@@ -1,12 +1,12 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { arrivalJob } from '../../shared/domain/group-edit/arrival.ts';
 import {
-  type CreationGround,
+  type CreationSnapshot,
   checkCreateGroup,
   doCreateGroup,
   eventsOfCreation,
   isLargeGroup,
-  loadCreationGround,
+  loadCreationSnapshot,
 } from '../../shared/domain/group-edit/create.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
@@ -24,10 +24,10 @@ interface Tools {
 
 async function run(
   { input, caller, realm, outside, commit, clients }: Request<Create> & { readonly clients: Tools },
-  ground: CreationGround,
+  snapshot: CreationSnapshot,
 ): Promise<ReplyOf<typeof createUserGroup>> {
   const now = outside.now();
-  const created = checkCreateGroup(caller, input, ground, now);
+  const created = checkCreateGroup(caller, input, snapshot, now);
   const isLarge = isLargeGroup(realm, caller.graph, created);
   if (isLarge) checkArrivalRoom(caller.graph, created.members.length);
   const job = outside.uuid();
@@ -42,7 +42,7 @@ async function run(
 export const handler = serve(
   createUserGroup,
   {
-    load: ({ input, realm, outside }) => loadCreationGround(outside.table, realm, input),
+    load: ({ input, realm, outside }) => loadCreationSnapshot(outside.table, realm, input),
     reserve: ({ subgroups = [] }) => (subgroups.length > 0 ? 2 : 1),
     run,
   },

@@ -1,7 +1,7 @@
 import {
   changeMembers,
   eventsOfChange,
-  loadMemberGround,
+  loadMemberSnapshot,
   memberChange,
 } from '../../shared/domain/group-edit/change.ts';
 import { updateUserGroupSubgroups } from '../../shared/endpoints/user-groups.ts';
@@ -16,8 +16,8 @@ export const handler = serve(updateUserGroupSubgroups, {
     }),
   }),
   load: ({ input: { groupId, change }, realm, outside }) =>
-    loadMemberGround(outside.table, realm, groupId, change),
+    loadMemberSnapshot(outside.table, realm, groupId, change),
   reserve: ({ change }) => eventsOfChange(change),
-  run: ({ input: { groupId, change }, caller, commit, outside }, ground) =>
-    changeMembers(outside, caller, commit, groupId, change, ground),
+  run: ({ input: { groupId, change }, caller, commit, outside }, snapshot) =>
+    changeMembers(outside, caller, commit, groupId, change, snapshot),
 });

@@ -1,5 +1,5 @@
 import { checkNewRole } from '../../shared/domain/account/role-change.ts';
-import { addPerson, loadNewcomerGround } from '../../shared/domain/account/user-add.ts';
+import { addPerson, loadNewcomerSnapshot } from '../../shared/domain/account/user-add.ts';
 import { createUser } from '../../shared/endpoints/users.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import { roles } from '../../shared/model/permission/system-group.ts';
@@ -18,12 +18,12 @@ export const handler = serve(createUser, {
     role,
   }),
   keys: ({ email }) => [accountOf(email)],
-  load: ({ outside: { table }, realm }) => loadNewcomerGround(table, realm),
+  load: ({ outside: { table }, realm }) => loadNewcomerSnapshot(table, realm),
   reserve: EVENTS,
-  run: async ({ input, caller, commit, resolved, outside }, ground) => {
+  run: async ({ input, caller, commit, resolved, outside }, snapshot) => {
     const person = { ...input, role: checkNewRole(caller, input.role) };
     const isTaken = resolved.follow(accountOf(input.email)) !== undefined;
-    const { userId, apiKey } = await addPerson(outside, caller, commit, person, { ...ground, isTaken });
+    const { userId, apiKey } = await addPerson(outside, caller, commit, person, { ...snapshot, isTaken });
     return { user_id: userId, api_key: apiKey };
   },
 });

@@ -12,9 +12,9 @@ export const handler = serve(reactivateUser, {
   load: async ({ input, resolved, outside, realm }) =>
     loadReturn(outside, realm, await loadTarget(outside.table, String(input.user), resolved)),
   reserve: EVENTS,
-  run: async ({ caller, commit, outside }, ground) => {
-    const target = checkReactivate(caller, ground);
-    await commitInOrder(commit, doReactivate(caller, target, ground, outside.now()));
+  run: async ({ caller, commit, outside }, snapshot) => {
+    const target = checkReactivate(caller, snapshot);
+    await commitInOrder(commit, doReactivate(caller, target, snapshot, outside.now()));
     return {};
   },
 });

@@ -1,17 +1,17 @@
 import {
   checkRemovals,
   doChangeProfile,
-  loadProfileGround,
+  loadProfileSnapshot,
 } from '../../shared/domain/profile/profile-change.ts';
 import { removeProfileData } from '../../shared/endpoints/profile-fields.ts';
 import { commitInOrder } from '../../shared/log/in-order.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(removeProfileData, {
-  load: ({ outside, realm, userId }) => loadProfileGround(outside.table, realm, userId),
+  load: ({ outside, realm, userId }) => loadProfileSnapshot(outside.table, realm, userId),
   reserve: ({ data }) => data.length,
-  run: async ({ input, caller, realm, userId, commit }, ground) => {
-    const decided = checkRemovals(caller, ground, input.data);
+  run: async ({ input, caller, realm, userId, commit }, snapshot) => {
+    const decided = checkRemovals(caller, snapshot, input.data);
     await commitInOrder(commit, doChangeProfile(realm, userId, decided));
     return {};
   },

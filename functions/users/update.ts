@@ -23,18 +23,18 @@ export const handler = serve(updateUser, {
   load: async (look) => {
     const { input, resolved, outside } = look;
     const userId = userIdOf(input.user, resolved);
-    const [ground, given] = await Promise.all([
+    const [snapshot, given] = await Promise.all([
       loadUserUpdate(outside, resolved, input.user, input),
       userId && input.profile_data ? loadGivenValues(look, userId, input.profile_data) : undefined,
     ]);
-    return { ground, given };
+    return { snapshot, given };
   },
   reserve: ({ profile_data: data = [] }) => EVENTS + data.length,
-  run: async ({ input, caller, commit, outside, realm }, { ground, given }) => {
-    const update = checkUserUpdate(caller, ground, input);
+  run: async ({ input, caller, commit, outside, realm }, { snapshot, given }) => {
+    const update = checkUserUpdate(caller, snapshot, input);
     const { target } = update;
     const profile = given && (await checkGivenValues(outside, caller, target, given));
-    const step = doUpdateUser(caller, update, ground, outside.now());
+    const step = doUpdateUser(caller, update, snapshot, outside.now());
     await commitInOrder(commit, [
       ...(step ? [step] : []),
       ...(profile ? doChangeProfile(realm, target.userId, profile) : []),

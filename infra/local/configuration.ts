@@ -89,9 +89,9 @@ function readSmtpPort(environment: Environment): SmtpPort | undefined {
 function readSetting(environment: Environment, name: OperatorSettingName): [string, string][] {
   const value = environment[name]?.trim();
   if (!value) return [];
-  const { context, says, matches } = operatorSettings[name];
+  const { context, description, matches } = operatorSettings[name];
   if (matches.test(value)) return [[context, value]];
-  throw new StartProblem(`${name} (${says}) cannot be "${value}".`);
+  throw new StartProblem(`${name} (${description}) cannot be "${value}".`);
 }
 
 /** Three quarters of the free memory may go to functions, up to what an account has. */

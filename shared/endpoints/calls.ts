@@ -23,8 +23,8 @@ export const createCall = endpoint({
   method: 'POST',
   path: '/api/v1/calls/{provider}/create',
   source: 'specification 4.12, wire facts 13',
-  says: "Creates a video call in the caller's own account at the provider.",
-  who: 'user',
+  description: "Creates a video call in the caller's own account at the provider.",
+  access: 'user',
   parameters: {
     provider,
     is_video_call: optional(boolean('Whether cameras are on when it begins; yes if absent. Zoom only.')),
@@ -41,8 +41,8 @@ export const registerCalls = endpoint({
   method: 'GET',
   path: '/calls/{provider}/register',
   source: 'wire facts 13.1',
-  says: 'Sends the caller to the provider, to give their consent in the browser that asked.',
-  who: 'user',
+  description: 'Sends the caller to the provider, to give their consent in the browser that asked.',
+  access: 'user',
   parameters: { provider },
   serves: 'A redirection (302) to the provider.',
   reply: z.custom<object>(),
@@ -55,8 +55,9 @@ export const completeCalls = endpoint({
   method: 'GET',
   path: '/calls/{provider}/complete',
   source: 'wire facts 13.1',
-  says: 'Takes the consent that the provider sends back. The state proves whose it is, and a cookie that the same browser began.',
-  who: 'anyone',
+  description:
+    'Takes the consent that the provider sends back. The state proves whose it is, and a cookie that the same browser began.',
+  access: 'anyone',
   parameters: {
     provider,
     state: text('What we gave the provider to carry.'),

@@ -7,8 +7,9 @@ export const getChannelEmailAddress = endpoint({
   method: 'GET',
   path: '/api/v1/streams/{stream_id}/email_address',
   source: 'specification 4.7, wire facts 9',
-  says: 'Tells the address at which the channel takes mail from the caller; empty where no mail is taken.',
-  who: 'user',
+  description:
+    'Tells the address at which the channel takes mail from the caller; empty where no mail is taken.',
+  access: 'user',
   parameters: {
     stream_id: pathId('The ID of the channel.'),
     sender_id: optional(

@@ -5,9 +5,12 @@ import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
 
 const channelId = pathId('The ID of the channel.');
 
-const group = (says: string) =>
+const group = (description: string) =>
   optional(
-    json(`${says} \`new\` is the new value, \`old\` the expected current one.`, groupSettingChangeSchema),
+    json(
+      `${description} \`new\` is the new value, \`old\` the expected current one.`,
+      groupSettingChangeSchema,
+    ),
   );
 
 export const updateChannel = endpoint({
@@ -15,8 +18,8 @@ export const updateChannel = endpoint({
   method: 'PATCH',
   path: '/api/v1/streams/{stream_id}',
   source: 'specification 4.2, wire facts 4',
-  says: 'Changes a channel: all that is asked for, or nothing.',
-  who: 'user',
+  description: 'Changes a channel: all that is asked for, or nothing.',
+  access: 'user',
   parameters: {
     stream_id: channelId,
     description: optional(text('What the channel is for, in Markdown, in one line.')),
@@ -72,8 +75,8 @@ export const archiveChannel = endpoint({
   method: 'DELETE',
   path: '/api/v1/streams/{stream_id}',
   source: 'https://zulip.com/api/archive-stream, wire facts 4.6, 4.7',
-  says: 'Archives a channel: it stays readable, and nobody can post in it.',
-  who: 'user',
+  description: 'Archives a channel: it stays readable, and nobody can post in it.',
+  access: 'user',
   parameters: { stream_id: channelId },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'CANNOT_ADMINISTER_CHANNEL'],
@@ -85,8 +88,8 @@ export const addDefaultChannel = endpoint({
   method: 'POST',
   path: '/api/v1/default_streams',
   source: 'specification 4.2, wire facts 4.3, 4.4, 4.6',
-  says: 'Makes a channel one of those to which new users are subscribed.',
-  who: 'administrator',
+  description: 'Makes a channel one of those to which new users are subscribed.',
+  access: 'administrator',
   parameters: { stream_id: integer('The ID of the channel.') },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
@@ -98,8 +101,8 @@ export const removeDefaultChannel = endpoint({
   method: 'DELETE',
   path: '/api/v1/default_streams',
   source: 'specification 4.2, wire facts 4.3, 4.4, 4.6',
-  says: 'Takes a channel from those to which new users are subscribed.',
-  who: 'administrator',
+  description: 'Takes a channel from those to which new users are subscribed.',
+  access: 'administrator',
   parameters: { stream_id: integer('The ID of the channel.') },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],

@@ -10,7 +10,7 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
  * Who may call. `anyone` needs no credentials; every other word needs a valid key. Finer rules (channel
  * administrators, a group's managers) belong to the domain.
  */
-export type Audience = 'anyone' | 'user' | 'human' | 'member' | 'administrator' | 'owner';
+export type AllowedCallers = 'anyone' | 'user' | 'human' | 'member' | 'administrator' | 'owner';
 
 /** What a function may touch. The IAM policy is made from this, action by action, and nothing else. */
 export interface Needs {
@@ -61,9 +61,9 @@ const usualSize: RequestSize = { bytes: 512 * 1024, ...usualBounds };
 export const SMALL_REQUEST = 32 * 1024;
 
 /** The most that a request to this endpoint may hold; where there is no key to wait for, it must be small. */
-export const requestSizeOf = ({ size, who }: Pick<Endpoint, 'size' | 'who'>): RequestSize => ({
+export const requestSizeOf = ({ size, access }: Pick<Endpoint, 'size' | 'access'>): RequestSize => ({
   ...usualSize,
-  ...(who === 'anyone' && { bytes: SMALL_REQUEST }),
+  ...(access === 'anyone' && { bytes: SMALL_REQUEST }),
   ...size,
 });
 
@@ -81,8 +81,8 @@ export interface Endpoint<P extends Record<string, Parameter> = Record<string, P
   /** Where the rules stand: a section of the specification or of the wire facts. */
   readonly source: string;
   /** One sentence for the reference page. */
-  readonly says: string;
-  readonly who: Audience;
+  readonly description: string;
+  readonly access: AllowedCallers;
   /** Incoming-webhook bots may call it too: they may do nothing but send (wire facts 1.3). */
   readonly webhookBots?: true;
   /** Parameters of path, query and form alike, by their wire names. */
@@ -121,8 +121,8 @@ export type ReplyOf<E> = E extends { readonly reply: z.ZodMiniType<infer R> } ? 
 export const endpoint = <P extends Record<string, Parameter>, R>(
   declaration: Endpoint<P, R>,
 ): Endpoint<P, R> => {
-  const { who, needs } = declaration;
-  if (who === 'anyone') return declaration;
+  const { access, needs } = declaration;
+  if (access === 'anyone') return declaration;
   const settings = [...(needs.settings ?? []), 'API_RATE_LIMIT'] as const;
   return { ...declaration, needs: { ...needs, settings, countsRequests: true } };
 };

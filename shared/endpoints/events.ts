@@ -12,8 +12,8 @@ export const registerQueue = endpoint({
   method: 'POST',
   path: '/api/v1/register',
   source: 'wire facts 14.1',
-  says: 'Registers an event queue and tells the state from which its events go on.',
-  who: 'user',
+  description: 'Registers an event queue and tells the state from which its events go on.',
+  access: 'user',
   parameters: {
     apply_markdown: optional(boolean('Whether messages come as HTML; as they were written if absent.')),
     client_gravatar: optional(
@@ -76,8 +76,8 @@ export const getEvents = endpoint({
   method: 'GET',
   path: '/api/v1/events',
   source: 'wire facts 14.2, companion facts 6.1',
-  says: 'Waits for events of a queue.',
-  who: 'user',
+  description: 'Waits for events of a queue.',
+  access: 'user',
   parameters: {
     queue_id: plainlyRequired(text('The queue, as registration told it.')),
     last_event_id: plainlyRequired(
@@ -102,8 +102,8 @@ export const deleteQueue = endpoint({
   method: 'DELETE',
   path: '/api/v1/events',
   source: 'wire facts 14.2',
-  says: 'Deletes an event queue of the caller.',
-  who: 'user',
+  description: 'Deletes an event queue of the caller.',
+  access: 'user',
   parameters: { queue_id: text('The queue, as registration told it.') },
   reply: z.object({}),
   errors: ['BAD_EVENT_QUEUE_ID'],

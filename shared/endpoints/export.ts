@@ -25,8 +25,8 @@ export const createExport = endpoint({
   method: 'POST',
   path: '/api/v1/export/realm',
   source,
-  says: 'Asks for an archive of the data of the organization; five can be asked for in seven days.',
-  who: 'administrator',
+  description: 'Asks for an archive of the data of the organization; five can be asked for in seven days.',
+  access: 'administrator',
   parameters: {
     export_type: optional(
       word(
@@ -46,8 +46,9 @@ export const listExports = endpoint({
   method: 'GET',
   path: '/api/v1/export/realm',
   source,
-  says: 'Lists the exports, with addresses at which finished ones can be downloaded for an hour. Archives are kept for 30 days.',
-  who: 'administrator',
+  description:
+    'Lists the exports, with addresses at which finished ones can be downloaded for an hour. Archives are kept for 30 days.',
+  access: 'administrator',
   parameters: {},
   reply: z.object({ exports: z.array(exportFields) }),
   errors: [],
@@ -59,8 +60,8 @@ export const listExportConsents = endpoint({
   method: 'GET',
   path: '/api/v1/export/realm/consents',
   source,
-  says: 'Tells of all active people whether they consent to exports of their private data.',
-  who: 'administrator',
+  description: 'Tells of all active people whether they consent to exports of their private data.',
+  access: 'administrator',
   parameters: {},
   reply: z.object({
     export_consents: z.array(z.object({ user_id: z.int(), consented: z.boolean() })),
@@ -74,8 +75,8 @@ export const deleteExport = endpoint({
   method: 'DELETE',
   path: '/api/v1/export/realm/{export_id}',
   source,
-  says: 'Deletes the archive of a finished export.',
-  who: 'administrator',
+  description: 'Deletes the archive of a finished export.',
+  access: 'administrator',
   parameters: { export_id: pathId('The ID of the export.') },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
@@ -84,7 +85,8 @@ export const deleteExport = endpoint({
 
 export const exportWorker: QueueWorker = {
   id: 'export',
-  says: 'Writes the archives of data exports; while it fails, exports stay pending, and end as failed after some tries.',
+  description:
+    'Writes the archives of data exports; while it fails, exports stay pending, and end as failed after some tries.',
   queue: { name: 'export', batchSize: 1, maxReceives: 3 },
   needs: {
     table: writes,

@@ -6,7 +6,8 @@ export const MAIL = 'incoming-mail';
 
 export const incomingMail: QueueWorker = {
   id: 'incoming-mail',
-  says: 'Posts mail in the channels that it was sent to; while it fails, mail waits, for two weeks at most.',
+  description:
+    'Posts mail in the channels that it was sent to; while it fails, mail waits, for two weeks at most.',
   queue: { name: MAIL, batchSize: 1, maxReceives: 5 },
   needs: { table: writes, buckets: { [MAIL]: ['GetObject'] }, settings: ['MAIL_DOMAIN'] },
   onlyWith: 'MAIL_DOMAIN',

@@ -10,10 +10,10 @@ export const updateMessage = endpoint({
   method: 'PATCH',
   path: '/api/v1/messages/{message_id}',
   source: 'https://zulip.com/api/update-message, specification 4.2',
-  says:
+  description:
     'Edits the content of a message, or moves messages to another topic or channel. Where more than twenty go, the ' +
     'others follow this one a moment later.',
-  who: 'user',
+  access: 'user',
   parameters: {
     message_id: messageId,
     content: optional(text('The new content; what is beyond the limit is cut.')),
@@ -67,10 +67,10 @@ export const getMessageHistory = endpoint({
   method: 'GET',
   path: '/api/v1/messages/{message_id}/history',
   source: 'https://zulip.com/api/get-message-history',
-  says:
+  description:
     'Tells the versions of a message, the oldest first: at most the last hundred changes, as far as they fit, and what ' +
     'each changed as HTML as far as that is not too much.',
-  who: 'user',
+  access: 'user',
   parameters: {
     message_id: messageId,
     allow_empty_topic_name: optional(
@@ -87,8 +87,8 @@ export const deleteMessage = endpoint({
   method: 'DELETE',
   path: '/api/v1/messages/{message_id}',
   source: 'https://zulip.com/api/delete-message, specification 4.2',
-  says: 'Deletes a message for everybody.',
-  who: 'user',
+  description: 'Deletes a message for everybody.',
+  access: 'user',
   parameters: { message_id: messageId },
   reply: z.object({}),
   errors: [],

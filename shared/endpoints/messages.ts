@@ -5,7 +5,7 @@ import { messageFields } from './message-fields.ts';
 import { narrowOf } from './narrow.ts';
 import { boolean, json, optional, pathId, text, word } from './parameter.ts';
 
-const count = (says: string) => optional(json(says, z.int().check(z.minimum(0))));
+const count = (description: string) => optional(json(description, z.int().check(z.minimum(0))));
 
 /** How messages are to be told, for every endpoint that tells some. */
 const telling = {
@@ -23,10 +23,10 @@ export const listMessages = endpoint({
   method: 'GET',
   path: '/api/v1/messages',
   source: 'https://zulip.com/api/get-messages, wire facts 14.4',
-  says:
+  description:
     'Fetches messages around an anchor or by their IDs, as far as the caller may read them. Narrows to a sender or ' +
     'to mentions look through ten thousand messages at most; `history_limited` tells where that ended a search.',
-  who: 'user',
+  access: 'user',
   parameters: {
     anchor: optional(text('`newest`, `oldest`, `first_unread`, or the ID of a message.')),
     use_first_unread_anchor: optional(
@@ -64,8 +64,8 @@ export const getMessage = endpoint({
   method: 'GET',
   path: '/api/v1/messages/{message_id}',
   source: 'https://zulip.com/api/get-message, wire facts 14.4',
-  says: 'Fetches one message.',
-  who: 'user',
+  description: 'Fetches one message.',
+  access: 'user',
   parameters: { message_id: pathId('The ID of the message.'), ...telling },
   reply: z.object({ message: z.object(messageFields), raw_content: z.string() }),
   errors: [],
@@ -77,8 +77,8 @@ export const updateFlags = endpoint({
   method: 'POST',
   path: '/api/v1/messages/flags',
   source: 'https://zulip.com/api/update-message-flags, wire facts 14.3',
-  says: 'Marks messages as read or unread, or stars them, for the caller.',
-  who: 'user',
+  description: 'Marks messages as read or unread, or stars them, for the caller.',
+  access: 'user',
   parameters: {
     messages: json('The IDs of the messages, 5,000 at most.', z.array(z.int()).check(z.maxLength(5_000))),
     op: word('Whether the flag is set or taken away.', ['add', 'remove']),

@@ -5,9 +5,9 @@ export interface OperatorSetting {
   /** The value of CDK context that gives it; on a laptop the environment does, under the setting's own name. */
   readonly context: string;
   /** What it is, for the tables of the README. */
-  readonly says: string;
+  readonly description: string;
   /** What it is when nobody sets it; without this it is then not there. */
-  readonly otherwise?: string;
+  readonly fallback?: string;
   /** What a usable value looks like. */
   readonly matches: RegExp;
 }
@@ -19,47 +19,51 @@ const WORD = /^\S+$/;
 export const operatorSettings = {
   API_RATE_LIMIT: {
     context: 'apiRateLimit',
-    says: 'requests a minute for each account; `0` is no limit',
-    otherwise: String(limits.requests),
+    description: 'requests a minute for each account; `0` is no limit',
+    fallback: String(limits.requests),
     matches: /^(0|[1-9]\d{0,5})$/,
   },
   WEB_PUBLIC_STREAMS_ENABLED: {
     context: 'webPublicStreams',
-    says: 'whether organizations may have web-public channels',
-    otherwise: 'true',
+    description: 'whether organizations may have web-public channels',
+    fallback: 'true',
     matches: /^(true|false)$/,
   },
   MAIL_DOMAIN: {
     context: 'mailDomain',
-    says: 'the domain at which channels take mail',
+    description: 'the domain at which channels take mail',
     matches: /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])?$/,
   },
-  PUSH_RELAY_URL: { context: 'pushRelayUrl', says: 'the relay for push notifications', matches: ADDRESS },
-  PUSH_RELAY_ORG_ID: { context: 'pushRelayOrgId', says: 'our user name at the relay', matches: WORD },
-  ZOOM_CLIENT_ID: { context: 'zoomClientId', says: 'our application at Zoom', matches: WORD },
+  PUSH_RELAY_URL: {
+    context: 'pushRelayUrl',
+    description: 'the relay for push notifications',
+    matches: ADDRESS,
+  },
+  PUSH_RELAY_ORG_ID: { context: 'pushRelayOrgId', description: 'our user name at the relay', matches: WORD },
+  ZOOM_CLIENT_ID: { context: 'zoomClientId', description: 'our application at Zoom', matches: WORD },
   ZOOM_OAUTH_URL: {
     context: 'zoomOauthUrl',
-    says: 'where Zoom asks people for their consent',
-    otherwise: 'https://zoom.us',
+    description: 'where Zoom asks people for their consent',
+    fallback: 'https://zoom.us',
     matches: ADDRESS,
   },
   ZOOM_API_URL: {
     context: 'zoomApiUrl',
-    says: "Zoom's API",
-    otherwise: 'https://api.zoom.us',
+    description: "Zoom's API",
+    fallback: 'https://api.zoom.us',
     matches: ADDRESS,
   },
-  WEBEX_CLIENT_ID: { context: 'webexClientId', says: 'our application at Webex', matches: WORD },
+  WEBEX_CLIENT_ID: { context: 'webexClientId', description: 'our application at Webex', matches: WORD },
   WEBEX_OAUTH_URL: {
     context: 'webexOauthUrl',
-    says: 'where Webex asks people for their consent',
-    otherwise: 'https://webexapis.com',
+    description: 'where Webex asks people for their consent',
+    fallback: 'https://webexapis.com',
     matches: ADDRESS,
   },
   WEBEX_API_URL: {
     context: 'webexApiUrl',
-    says: "Webex's API",
-    otherwise: 'https://webexapis.com',
+    description: "Webex's API",
+    fallback: 'https://webexapis.com',
     matches: ADDRESS,
   },
 } as const satisfies Readonly<Record<string, OperatorSetting>>;

@@ -4,7 +4,7 @@ import type { QueueWorker, ScheduledWorker } from './worker.ts';
 
 export const outbox: QueueWorker = {
   id: OUTBOX,
-  says:
+  description:
     'Moves the rest of many messages that are moved at once, with visibility policies and participants, and tells people ' +
     'that they were subscribed and topics where their messages went; while it fails, all of this comes late.',
   // What is in a message can be done by any run, so a late one costs nothing but its look.
@@ -17,7 +17,7 @@ export const outbox: QueueWorker = {
 
 export const outboxSweep: ScheduledWorker = {
   id: 'outbox-sweep',
-  says: 'Wakes the worker of the outbox where no message told it what is left to be done.',
+  description: 'Wakes the worker of the outbox where no message told it what is left to be done.',
   schedule: { everyMinutes: 5 },
   needs: { table: ['Query'], queues: [OUTBOX] },
   timeout: 60,

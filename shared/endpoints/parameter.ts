@@ -16,7 +16,7 @@ export interface Parameter<T = unknown, Required extends boolean = boolean> {
   /** A deprecated second name (`subject` for `topic`); sending both is `REQUEST_CONFUSING_VAR`. */
   readonly alias?: string;
   /** One sentence for the reference page. */
-  readonly says: string;
+  readonly description: string;
 }
 
 type Parameters = Readonly<Record<string, Parameter>>;
@@ -33,45 +33,48 @@ export type Input<P extends Parameters> = {
 };
 
 /** A raw text parameter that must be present. */
-export const text = (says: string, schema: z.ZodMiniType<string> = z.string()): Parameter<string, true> => ({
+export const text = (
+  description: string,
+  schema: z.ZodMiniType<string> = z.string(),
+): Parameter<string, true> => ({
   wire: 'text',
   schema,
   required: true,
-  says,
+  description,
 });
 
 /** A raw text parameter that must be one of a few words. */
 export const word = <const W extends readonly [string, ...string[]]>(
-  says: string,
+  description: string,
   words: W,
 ): Parameter<W[number], true> => ({
   wire: 'text',
   schema: z.enum(words) as z.ZodMiniType<W[number]>,
   required: true,
-  says,
+  description,
 });
 
 /** A parameter sent as JSON text that must be present. */
-export const json = <T>(says: string, schema: z.ZodMiniType<T>): Parameter<T, true> => ({
+export const json = <T>(description: string, schema: z.ZodMiniType<T>): Parameter<T, true> => ({
   wire: 'json',
   schema,
   required: true,
-  says,
+  description,
 });
 
 /** An integer that both JSON and DynamoDB keep exactly (at most 2^53 - 1 either way). */
-export const integer = (says: string): Parameter<number, true> => json(says, z.int());
+export const integer = (description: string): Parameter<number, true> => json(description, z.int());
 
 /** An ID in the path: one or more ASCII digits. Any other segment leads to no endpoint (companion facts 6.2). */
-export const pathId = (says: string): Parameter<number, true> => ({
+export const pathId = (description: string): Parameter<number, true> => ({
   wire: 'digits',
   schema: z.int().check(z.minimum(0)),
   required: true,
-  says,
+  description,
 });
 
 /** A boolean, sent as the JSON words `true` and `false`. */
-export const boolean = (says: string): Parameter<boolean, true> => json(says, z.boolean());
+export const boolean = (description: string): Parameter<boolean, true> => json(description, z.boolean());
 
 /** The same parameter, which may be absent. */
 export const optional = <T>(parameter: Parameter<T>): Parameter<T, false> => ({

@@ -17,8 +17,8 @@ export const updatePresence = endpoint({
   method: 'POST',
   path: '/api/v1/users/me/presence',
   source: 'https://zulip.com/api/update-presence',
-  says: 'Tells that the caller is here, and in reply who else is. Clients call it once a minute.',
-  who: 'human',
+  description: 'Tells that the caller is here, and in reply who else is. Clients call it once a minute.',
+  access: 'human',
   parameters: {
     status: word('Whether the caller has done something lately.', ['active', 'idle']),
     last_update_id: optional(
@@ -48,8 +48,8 @@ export const listPresences = endpoint({
   method: 'GET',
   path: '/api/v1/realm/presence',
   source: 'https://zulip.com/api/get-presence',
-  says: 'Tells who was here in the last two weeks.',
-  who: 'user',
+  description: 'Tells who was here in the last two weeks.',
+  access: 'user',
   parameters: {},
   reply: z.object({ presences: z.record(z.string(), legacy), server_timestamp: z.number() }),
   errors: [],
@@ -61,8 +61,8 @@ export const getPresence = endpoint({
   method: 'GET',
   path: '/api/v1/users/{user}/presence',
   source: 'https://zulip.com/api/get-user-presence',
-  says: 'Tells when a user was last here.',
-  who: 'user',
+  description: 'Tells when a user was last here.',
+  access: 'user',
   parameters: {
     user: text('The ID or the email address of the user.'),
     slim_presence: optional(boolean('Whether it comes in its modern form only.')),

@@ -43,8 +43,8 @@ export const createProfileField = endpoint({
   method: 'POST',
   path: '/api/v1/realm/profile_fields',
   source: 'specification 4.4, wire facts 6',
-  says: 'Creates a custom profile field.',
-  who: 'administrator',
+  description: 'Creates a custom profile field.',
+  access: 'administrator',
   parameters: { field_type: integer('The type, 1 to 8.'), ...about },
   reply: z.object({ id: z.int() }),
   errors: ['BAD_REQUEST'],
@@ -56,8 +56,8 @@ export const listProfileFields = endpoint({
   method: 'GET',
   path: '/api/v1/realm/profile_fields',
   source: 'https://zulip.com/api/get-custom-profile-fields, wire facts 6',
-  says: 'Lists the custom profile fields in their order.',
-  who: 'user',
+  description: 'Lists the custom profile fields in their order.',
+  access: 'user',
   parameters: {},
   reply: z.object({ custom_fields: z.array(z.object(profileFieldFields)) }),
   errors: [],
@@ -69,8 +69,8 @@ export const reorderProfileFields = endpoint({
   method: 'PATCH',
   path: '/api/v1/realm/profile_fields',
   source: 'https://zulip.com/api/reorder-custom-profile-fields',
-  says: 'Sorts the custom profile fields.',
-  who: 'administrator',
+  description: 'Sorts the custom profile fields.',
+  access: 'administrator',
   parameters: { order: json('The IDs of all fields, each once.', z.array(z.int())) },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
@@ -82,8 +82,8 @@ export const updateProfileField = endpoint({
   method: 'PATCH',
   path: '/api/v1/realm/profile_fields/{field_id}',
   source: 'specification 4.4, wire facts 6',
-  says: 'Changes a custom profile field: all that is asked for, or nothing.',
-  who: 'administrator',
+  description: 'Changes a custom profile field: all that is asked for, or nothing.',
+  access: 'administrator',
   parameters: { field_id: pathId('The ID of the field.'), ...about },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
@@ -95,8 +95,8 @@ export const deleteProfileField = endpoint({
   method: 'DELETE',
   path: '/api/v1/realm/profile_fields/{field_id}',
   source: 'https://zulip.com/api/delete-custom-profile-field',
-  says: 'Removes a custom profile field, and with it what profiles say in it.',
-  who: 'administrator',
+  description: 'Removes a custom profile field, and with it what profiles say in it.',
+  access: 'administrator',
   parameters: { field_id: pathId('The ID of the field.') },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
@@ -104,20 +104,20 @@ export const deleteProfileField = endpoint({
 });
 
 /** More fields than this there cannot be, since all of them together have a limit. */
-const MOST_FIELDS = 1_000;
+const MAX_FIELDS = 1_000;
 
 /** Values for fields of a profile, as they are sent for the caller's own and for somebody else's. */
 export const profileValues = z
   .array(z.object({ id: z.int(), value: z.nullable(z.union([z.string(), z.array(z.int())])) }))
-  .check(z.maxLength(MOST_FIELDS));
+  .check(z.maxLength(MAX_FIELDS));
 
 export const updateProfileData = endpoint({
   id: 'users.updateProfileData',
   method: 'PATCH',
   path: '/api/v1/users/me/profile_data',
   source: 'specification 2.6, https://zulip.com/api/update-profile-data',
-  says: "Fills in custom profile fields of the caller's profile: all that is asked for, or nothing.",
-  who: 'human',
+  description: "Fills in custom profile fields of the caller's profile: all that is asked for, or nothing.",
+  access: 'human',
   parameters: {
     data: json('The `id` of each field and its `value`; an empty value takes it away.', profileValues),
   },
@@ -131,9 +131,9 @@ export const removeProfileData = endpoint({
   method: 'DELETE',
   path: '/api/v1/users/me/profile_data',
   source: 'specification 2.6, https://zulip.com/api/update-profile-data',
-  says: "Takes away what the caller's profile says in custom profile fields.",
-  who: 'human',
-  parameters: { data: json('The IDs of the fields.', z.array(z.int()).check(z.maxLength(MOST_FIELDS))) },
+  description: "Takes away what the caller's profile says in custom profile fields.",
+  access: 'human',
+  parameters: { data: json('The IDs of the fields.', z.array(z.int()).check(z.maxLength(MAX_FIELDS))) },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'ConditionCheckItem'] },

@@ -4,7 +4,8 @@ import type { QueueWorker, ScheduledWorker } from './worker.ts';
 
 export const push: QueueWorker = {
   id: 'push',
-  says: 'Tells the relay of devices and of what to notify them of; while it fails, telephones stay silent.',
+  description:
+    'Tells the relay of devices and of what to notify them of; while it fails, telephones stay silent.',
   // What is in a message can be done by any run, so a late one costs nothing but its look.
   queue: { name: PUSH, batchSize: 10, maxReceives: 3 },
   onlyWith: 'PUSH_RELAY_URL',
@@ -22,7 +23,7 @@ export const push: QueueWorker = {
 
 export const pushSweep: ScheduledWorker = {
   id: 'push-sweep',
-  says: 'Wakes the worker of push notifications where it was not, or did not come to its end.',
+  description: 'Wakes the worker of push notifications where it was not, or did not come to its end.',
   schedule: { everyMinutes: 5 },
   needs: { table: ['BatchGetItem', 'Query', 'DeleteItem'], queues: [PUSH] },
   onlyWith: 'PUSH_RELAY_URL',

@@ -14,8 +14,8 @@ export const addReaction = endpoint({
   method: 'POST',
   path: '/api/v1/messages/{message_id}/reactions',
   source: 'https://zulip.com/api/add-reaction, wire facts 14.4',
-  says: 'Reacts to a message with an emoji.',
-  who: 'user',
+  description: 'Reacts to a message with an emoji.',
+  access: 'user',
   parameters: {
     message_id: messageId,
     emoji_name: text('The name of the emoji.'),
@@ -32,8 +32,8 @@ export const removeReaction = endpoint({
   method: 'DELETE',
   path: '/api/v1/messages/{message_id}/reactions',
   source: 'https://zulip.com/api/remove-reaction, wire facts 14.4',
-  says: "Takes one of the caller's reactions to a message back.",
-  who: 'user',
+  description: "Takes one of the caller's reactions to a message back.",
+  access: 'user',
   parameters: {
     message_id: messageId,
     emoji_name: optional(text('The name of the emoji; the code is enough.')),

@@ -3,16 +3,20 @@ import { groupSettingChangeSchema } from '../model/permission/group-setting.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { boolean, integer, json, optional, text } from './parameter.ts';
 
-const group = (says: string) =>
+const group = (description: string) =>
   optional(
-    json(`${says} \`new\` is the new value, \`old\` the expected current one.`, groupSettingChangeSchema),
+    json(
+      `${description} \`new\` is the new value, \`old\` the expected current one.`,
+      groupSettingChangeSchema,
+    ),
   );
-const flag = (says: string) => optional(boolean(says));
-const limit = (says: string) => optional(text(`${says} Seconds, or \`unlimited\`.`));
-const channel = (says: string) => optional(integer(`${says} The ID of a channel; -1 for none.`));
+const flag = (description: string) => optional(boolean(description));
+const limit = (description: string) => optional(text(`${description} Seconds, or \`unlimited\`.`));
+const channel = (description: string) =>
+  optional(integer(`${description} The ID of a channel; -1 for none.`));
 
 /** Most days of the waiting period: what comes of it is still a date. */
-const MOST_DAYS = 100_000;
+const MAX_DAYS = 100_000;
 
 export const updateRealm = endpoint({
   id: 'realm.update',
@@ -20,8 +24,9 @@ export const updateRealm = endpoint({
   path: '/api/v1/realm',
   source:
     'https://zulip.com/api/roles-and-permissions, specification 2.2, 4.2, 4.8, wire facts 2, 3.7, 3.8, 4.3',
-  says: 'Changes settings of the organization: all that is asked for, or nothing. Some are for owners only.',
-  who: 'administrator',
+  description:
+    'Changes settings of the organization: all that is asked for, or nothing. Some are for owners only.',
+  access: 'administrator',
   parameters: {
     name: optional(text('The name of the organization.')),
     description: optional(text('What the organization is for, in Markdown.')),
@@ -29,7 +34,7 @@ export const updateRealm = endpoint({
     waiting_period_threshold: optional(
       json(
         'Days after joining until a member is a full member. For owners.',
-        z.int().check(z.minimum(0), z.maximum(MOST_DAYS)),
+        z.int().check(z.minimum(0), z.maximum(MAX_DAYS)),
       ),
     ),
     enable_spectator_access: flag('Whether there can be web-public channels.'),

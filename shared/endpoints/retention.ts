@@ -3,7 +3,8 @@ import type { ScheduledWorker } from './worker.ts';
 
 export const retention: ScheduledWorker = {
   id: 'retention',
-  says: 'Removes messages that have had the days of their channel or organization; while it fails, they stay.',
+  description:
+    'Removes messages that have had the days of their channel or organization; while it fails, they stay.',
   schedule: { everyMinutes: 60 },
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
   timeout: 900,

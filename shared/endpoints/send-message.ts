@@ -11,8 +11,8 @@ export const sendMessage = endpoint({
   method: 'POST',
   path: '/api/v1/messages',
   source: 'specification 4.1',
-  says: 'Sends a message to a channel or to people.',
-  who: 'user',
+  description: 'Sends a message to a channel or to people.',
+  access: 'user',
   webhookBots: true,
   parameters: {
     type: word('`direct` or `channel`; `private` and `stream` are their deprecated forms.', [

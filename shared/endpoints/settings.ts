@@ -55,8 +55,8 @@ const flags = each(
   (name) => optional(boolean(`Whether \`${name}\` is on.`)),
 );
 
-const range = (says: string, from: number, to: number): Parameter<number, false> =>
-  optional(json(says, z.int().check(z.minimum(from), z.maximum(to))));
+const range = (description: string, from: number, to: number): Parameter<number, false> =>
+  optional(json(description, z.int().check(z.minimum(from), z.maximum(to))));
 
 /** When topics change their policy by themselves (wire facts 3.10). */
 const automatically = (what: string) =>
@@ -109,8 +109,8 @@ export const updateSettings = endpoint({
   method: 'PATCH',
   path: '/api/v1/settings',
   source: 'https://zulip.com/api/update-settings, wire facts 3.10, 10',
-  says: "Changes the caller's own settings: all that is asked for, or nothing.",
-  who: 'human',
+  description: "Changes the caller's own settings: all that is asked for, or nothing.",
+  access: 'human',
   parameters: {
     full_name: optional(text('The full name.')),
     ...flags,

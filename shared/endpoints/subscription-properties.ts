@@ -7,8 +7,9 @@ export const setSubscriptionProperties = endpoint({
   method: 'POST',
   path: '/api/v1/users/me/subscriptions/properties',
   source: 'https://zulip.com/api/update-subscription-settings',
-  says: 'Sets what the caller chooses for channels that they are subscribed to: all of it, or nothing.',
-  who: 'user',
+  description:
+    'Sets what the caller chooses for channels that they are subscribed to: all of it, or nothing.',
+  access: 'user',
   parameters: {
     subscription_data: json(
       'For each choice the channel, the property (`color`, `is_muted`, `pin_to_top`, a kind of notification) and its value.',

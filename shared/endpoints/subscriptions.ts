@@ -18,7 +18,8 @@ const weightOf = (channels: number, people = 1): number => Math.max(1, Math.ceil
 /** Room for 5,000 channels, each with its color and description. */
 const size = { bytes: 2 * 1024 * 1024, values: 30_000 } as const;
 
-const group = (says: string) => optional(json(`Of a channel that is created: ${says}`, groupSettingSchema));
+const group = (description: string) =>
+  optional(json(`Of a channel that is created: ${description}`, groupSettingSchema));
 
 /** The subscriptions of people by id, as text since JSON has no other keys. */
 const namesByUser = z.record(z.string(), z.array(z.string()));
@@ -28,8 +29,8 @@ export const listSubscriptions = endpoint({
   method: 'GET',
   path: '/api/v1/users/me/subscriptions',
   source: 'https://zulip.com/api/get-subscriptions',
-  says: 'Lists the channels that the caller is subscribed to.',
-  who: 'user',
+  description: 'Lists the channels that the caller is subscribed to.',
+  access: 'user',
   parameters: {
     include_subscribers: optional(boolean('Whether each channel comes with the ids of its subscribers.')),
   },
@@ -47,8 +48,9 @@ export const addSubscriptions = endpoint({
   method: 'POST',
   path: '/api/v1/users/me/subscriptions',
   source: 'https://zulip.com/api/subscribe, specification 4.2, wire facts 4',
-  says: 'Subscribes people to channels; a channel that does not exist is created with the settings given.',
-  who: 'member',
+  description:
+    'Subscribes people to channels; a channel that does not exist is created with the settings given.',
+  access: 'member',
   parameters: {
     subscriptions: json(
       'The channels: `name`, and `color` of the subscription, and `description` of a channel that is created.',
@@ -119,8 +121,8 @@ export const removeSubscriptions = endpoint({
   method: 'DELETE',
   path: '/api/v1/users/me/subscriptions',
   source: 'https://zulip.com/api/unsubscribe',
-  says: 'Unsubscribes people from channels.',
-  who: 'user',
+  description: 'Unsubscribes people from channels.',
+  access: 'user',
   parameters: {
     subscriptions: json('The names of the channels.', z.array(z.string())),
     principals,

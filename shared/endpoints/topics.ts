@@ -7,8 +7,9 @@ export const listTopics = endpoint({
   method: 'GET',
   path: '/api/v1/users/me/{stream_id}/topics',
   source: 'https://zulip.com/api/get-stream-topics',
-  says: 'Lists the topics of a channel that the caller can read, the one with the newest message first.',
-  who: 'user',
+  description:
+    'Lists the topics of a channel that the caller can read, the one with the newest message first.',
+  access: 'user',
   parameters: {
     stream_id: pathId('The ID of the channel.'),
     allow_empty_topic_name: optional(
@@ -25,8 +26,8 @@ export const setTopicVisibility = endpoint({
   method: 'POST',
   path: '/api/v1/user_topics',
   source: 'https://zulip.com/api/update-user-topic, wire facts 3.10',
-  says: 'Sets how much the caller wants to hear of a topic.',
-  who: 'user',
+  description: 'Sets how much the caller wants to hear of a topic.',
+  access: 'user',
   parameters: {
     stream_id: integer('The ID of the channel.'),
     topic: text('The topic.'),

@@ -8,29 +8,30 @@ import { userGroupFields } from './user-group-fields.ts';
 const groupId = pathId('The ID of the user group.');
 
 /** At most so many ids, which keeps a request within what one transaction takes. */
-const ids = (says: string, most: number) => json(says, z.array(z.int()).check(z.maxLength(most)));
+const ids = (description: string, most: number) =>
+  json(description, z.array(z.int()).check(z.maxLength(most)));
 
 /** The most members that a group can be created with; more are added later. */
-const MOST_FIRST_MEMBERS = 1_000;
+const MAX_FIRST_MEMBERS = 1_000;
 /** The most subgroups that a group can be created with. */
-const MOST_FIRST_SUBGROUPS = 40;
-/** The most people or groups in one list of a change; `MOST_CHANGED` of the domain is for all lists together. */
-const MOST_IN_LIST = 45;
+const MAX_FIRST_SUBGROUPS = 40;
+/** The most people or groups in one list of a change; `MAX_CHANGED` of the domain is for all lists together. */
+const MAX_IN_LIST = 45;
 
-const setting = (says: string) => optional(json(says, groupSettingSchema));
+const setting = (description: string) => optional(json(description, groupSettingSchema));
 
 export const createUserGroup = endpoint({
   id: 'userGroups.create',
   method: 'POST',
   path: '/api/v1/user_groups/create',
   source: 'specification 4.5, wire facts 7',
-  says: 'Creates a user group.',
-  who: 'member',
+  description: 'Creates a user group.',
+  access: 'member',
   parameters: {
     name: text('The name: unique among all groups, deactivated ones too; case matters.'),
     description: text('What the group is for; may be empty.'),
-    members: ids('The IDs of the first members.', MOST_FIRST_MEMBERS),
-    subgroups: optional(ids('The IDs of the first subgroups.', MOST_FIRST_SUBGROUPS)),
+    members: ids('The IDs of the first members.', MAX_FIRST_MEMBERS),
+    subgroups: optional(ids('The IDs of the first subgroups.', MAX_FIRST_SUBGROUPS)),
     can_add_members_group: setting('Who may add members; at first only the creator.'),
     can_join_group: setting('Who may join; at first nobody.'),
     can_leave_group: setting('Who may leave; at first everyone.'),
@@ -43,15 +44,15 @@ export const createUserGroup = endpoint({
   needs: { table: [...writes, 'ConditionCheckItem'], queues: [OUTBOX] },
 });
 
-const change = (says: string) => optional(json(says, groupSettingChangeSchema));
+const change = (description: string) => optional(json(description, groupSettingChangeSchema));
 
 export const updateUserGroup = endpoint({
   id: 'userGroups.update',
   method: 'PATCH',
   path: '/api/v1/user_groups/{user_group_id}',
   source: 'https://zulip.com/api/update-user-group, specification 2.2',
-  says: 'Changes a user group: all that is asked for, or nothing.',
-  who: 'member',
+  description: 'Changes a user group: all that is asked for, or nothing.',
+  access: 'member',
   parameters: {
     user_group_id: groupId,
     name: optional(text('The new name.')),
@@ -74,8 +75,8 @@ export const deactivateUserGroup = endpoint({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/deactivate',
   source: 'https://zulip.com/api/deactivate-user-group, wire facts 1.4',
-  says: 'Takes a user group out of use, unless a setting or another group uses it.',
-  who: 'member',
+  description: 'Takes a user group out of use, unless a setting or another group uses it.',
+  access: 'member',
   parameters: { user_group_id: groupId },
   reply: z.object({}),
   errors: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
@@ -87,14 +88,14 @@ export const updateUserGroupMembers = endpoint({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/members',
   source: 'https://zulip.com/api/update-user-group-members',
-  says: 'Puts people and groups into a user group and takes others out: all of it, or nothing.',
-  who: 'member',
+  description: 'Puts people and groups into a user group and takes others out: all of it, or nothing.',
+  access: 'member',
   parameters: {
     user_group_id: groupId,
-    add: optional(ids('The IDs of users to add.', MOST_IN_LIST)),
-    delete: optional(ids('The IDs of users to remove.', MOST_IN_LIST)),
-    add_subgroups: optional(ids('The IDs of groups to add.', MOST_IN_LIST)),
-    delete_subgroups: optional(ids('The IDs of groups to remove.', MOST_IN_LIST)),
+    add: optional(ids('The IDs of users to add.', MAX_IN_LIST)),
+    delete: optional(ids('The IDs of users to remove.', MAX_IN_LIST)),
+    add_subgroups: optional(ids('The IDs of groups to add.', MAX_IN_LIST)),
+    delete_subgroups: optional(ids('The IDs of groups to remove.', MAX_IN_LIST)),
   },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
@@ -106,12 +107,12 @@ export const updateUserGroupSubgroups = endpoint({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/subgroups',
   source: 'https://zulip.com/api/update-user-group-subgroups',
-  says: 'Puts groups into a user group and takes others out.',
-  who: 'member',
+  description: 'Puts groups into a user group and takes others out.',
+  access: 'member',
   parameters: {
     user_group_id: groupId,
-    add: optional(ids('The IDs of groups to add.', MOST_IN_LIST)),
-    delete: optional(ids('The IDs of groups to remove.', MOST_IN_LIST)),
+    add: optional(ids('The IDs of groups to add.', MAX_IN_LIST)),
+    delete: optional(ids('The IDs of groups to remove.', MAX_IN_LIST)),
   },
   reply: z.object({}),
   errors: ['BAD_REQUEST'],
@@ -123,8 +124,8 @@ export const listUserGroupMembers = endpoint({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/members',
   source: 'https://zulip.com/api/get-user-group-members',
-  says: 'Lists the members of a user group.',
-  who: 'member',
+  description: 'Lists the members of a user group.',
+  access: 'member',
   parameters: {
     user_group_id: groupId,
     direct_member_only: optional(boolean('Leaves out those who are members through subgroups.')),
@@ -139,8 +140,8 @@ export const isUserGroupMember = endpoint({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/members/{user_id}',
   source: 'https://zulip.com/api/get-is-user-group-member',
-  says: 'Tells whether a user is a member of a user group.',
-  who: 'member',
+  description: 'Tells whether a user is a member of a user group.',
+  access: 'member',
   parameters: {
     user_group_id: groupId,
     user_id: pathId('The ID of the user.'),
@@ -156,8 +157,8 @@ export const listUserGroupSubgroups = endpoint({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/subgroups',
   source: 'https://zulip.com/api/get-user-group-subgroups',
-  says: 'Lists the groups in a user group.',
-  who: 'member',
+  description: 'Lists the groups in a user group.',
+  access: 'member',
   parameters: {
     user_group_id: groupId,
     direct_subgroup_only: optional(boolean('Leaves out those that are in it through subgroups.')),
@@ -172,8 +173,8 @@ export const listUserGroups = endpoint({
   method: 'GET',
   path: '/api/v1/user_groups',
   source: 'https://zulip.com/api/get-user-groups, wire facts 7',
-  says: 'Lists the user groups, those of the roles too.',
-  who: 'member',
+  description: 'Lists the user groups, those of the roles too.',
+  access: 'member',
   parameters: {
     include_deactivated_groups: optional(boolean('Lists deactivated groups too; no if absent.')),
   },

@@ -7,8 +7,9 @@ export const setUserStatus = endpoint({
   method: 'POST',
   path: '/api/v1/users/me/status',
   source: 'https://zulip.com/api/update-status, specification 3',
-  says: 'Sets what the caller says of themselves: a text, an emoji, or both. The empty text clears either.',
-  who: 'human',
+  description:
+    'Sets what the caller says of themselves: a text, an emoji, or both. The empty text clears either.',
+  access: 'human',
   parameters: {
     status_text: optional(text('The text, 60 characters at most.')),
     emoji_name: optional(text('The name of the emoji.')),
@@ -32,8 +33,8 @@ export const getUserStatus = endpoint({
   method: 'GET',
   path: '/api/v1/users/{user}/status',
   source: 'https://zulip.com/api/get-user-status',
-  says: 'Tells what a user says of themselves.',
-  who: 'user',
+  description: 'Tells what a user says of themselves.',
+  access: 'user',
   parameters: { user: pathId('The ID of the user.') },
   reply: z.object({
     status: z.object({

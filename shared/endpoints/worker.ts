@@ -15,7 +15,7 @@ interface WorkerBase {
   /** Kebab-case: the function file is `functions/workers/<id>.ts`, the Lambda is named for it. */
   readonly id: string;
   /** One sentence for operators: what it does and what stays undone while it fails. */
-  readonly says: string;
+  readonly description: string;
   readonly needs: Needs;
   /** Seconds that one run may take, at most 900. */
   readonly timeout: number;

@@ -6,7 +6,7 @@ interface Problem<D> {
   readonly code: string;
   readonly status: number;
   /** The sentence for people, made from the data. Never names what the caller may not see. */
-  readonly says: (data: D) => string;
+  readonly message: (data: D) => string;
   /** The fields that the envelope carries besides `result`, `msg` and `code`. */
   readonly fields?: (data: D) => Readonly<Record<string, unknown>>;
 }
@@ -14,9 +14,10 @@ interface Problem<D> {
 const problem = <const C extends string, D = undefined>(
   code: C,
   status: number,
-  says: (data: D) => string,
+  message: (data: D) => string,
   fields?: (data: D) => Readonly<Record<string, unknown>>,
-): Problem<D> & { readonly code: C } => (fields ? { code, status, says, fields } : { code, status, says });
+): Problem<D> & { readonly code: C } =>
+  fields ? { code, status, message, fields } : { code, status, message };
 
 export const problems = {
   // Requests in general: wire facts 1.3.
@@ -220,7 +221,7 @@ export const problems = {
 export type ProblemName = keyof typeof problems;
 /** The machine-readable codes of the wire. */
 export type ErrorCode = (typeof problems)[ProblemName]['code'];
-type DataOf<N extends ProblemName> = Parameters<(typeof problems)[N]['says']>[0];
+type DataOf<N extends ProblemName> = Parameters<(typeof problems)[N]['message']>[0];
 
 /** A planned refusal on its way to the envelope. Thrown by `access*` and `check*` verbs, caught once, in serve. */
 export class Refusal extends Error {
@@ -243,7 +244,7 @@ export function refusal<N extends ProblemName>(
   ...data: DataOf<N> extends undefined ? [] : [DataOf<N>]
 ): Refusal {
   const found = problems[name] as unknown as Problem<unknown> & { code: ErrorCode };
-  return new Refusal(found.code, found.status, found.says(data[0]), found.fields?.(data[0]) ?? {});
+  return new Refusal(found.code, found.status, found.message(data[0]), found.fields?.(data[0]) ?? {});
 }
 
 /** A `BAD_REQUEST` with a sentence of its own, for the many rules that have no code of their own. */

@@ -123,13 +123,13 @@ interface Spent {
 }
 
 /** What a warm container remembers of earlier look-ups. Only hints: each use is verified beside it. */
-export class Memory {
+export class LookupCache {
   readonly #items = new Map<string, object | undefined>();
   readonly #spent = new Map<string, Spent>();
   readonly #paces = new Map<string, number>();
 
   /** What the container would guess for these pointers, if it remembers all of them. */
-  guess(host: string, wanted: readonly LookupKey[]): Resolved | undefined {
+  cached(host: string, wanted: readonly LookupKey[]): Resolved | undefined {
     const realm = this.recall(hostKey(host))?.realm;
     if (realm === undefined) return undefined;
     const [items, hints] = [new Map<string, object>(), new Map<string, object>()];
@@ -221,8 +221,8 @@ const hostKey = (host: string): Key<'host'> => key('host', { host });
 export const realmIdFor = (host: string): string => host.toLowerCase();
 
 /** The realms in which names are looked up: the remembered one, or the two that a cold container has to try. */
-const candidatesFor = (memory: Memory, host: string): readonly string[] => {
-  const remembered = memory.guess(host, []);
+const candidatesFor = (cache: LookupCache, host: string): readonly string[] => {
+  const remembered = cache.cached(host, []);
   return remembered ? [remembered.realm] : [...new Set([realmIdFor(host), HOME])];
 };
 
@@ -230,8 +230,8 @@ const candidatesFor = (memory: Memory, host: string): readonly string[] => {
 const HOST_ITEMS = 2;
 
 /** Whether a look-up of these names takes no more keys than one batch holds. */
-export const fitsOneBatch = (memory: Memory, host: string, wanted: readonly LookupKey[]): boolean =>
-  HOST_ITEMS + wanted.length * candidatesFor(memory, host).length <= BATCH;
+export const fitsOneBatch = (cache: LookupCache, host: string, wanted: readonly LookupKey[]): boolean =>
+  HOST_ITEMS + wanted.length * candidatesFor(cache, host).length <= BATCH;
 
 /**
  * Looks everything up in one round trip: which realm answers at the host, and where the names lead in it.
@@ -244,11 +244,11 @@ export const fitsOneBatch = (memory: Memory, host: string, wanted: readonly Look
  */
 export async function lookUp(
   table: Table,
-  memory: Memory,
+  cache: LookupCache,
   host: string,
   wanted: readonly LookupKey[],
   isTrusted: (resolved: Resolved) => boolean,
-  candidates = candidatesFor(memory, host),
+  candidates = candidatesFor(cache, host),
 ): Promise<Resolved | undefined> {
   const fallback = hostKey('*');
   const [own, home, ...found] = await Promise.all([
@@ -262,7 +262,7 @@ export async function lookUp(
   ]);
   const host_ = own ?? home;
   const remember = <N extends ItemName>(key: Key<N>, item: ItemOf<N> | undefined, mayAdd: boolean): void => {
-    if (mayAdd || memory.has(key)) memory.keep(key, item);
+    if (mayAdd || cache.has(key)) cache.keep(key, item);
   };
   if (host_ === undefined) {
     remember(hostKey(host), host_, false);
@@ -270,7 +270,7 @@ export async function lookUp(
   }
   const right = found.find(({ realm }) => realm === host_.realm);
   // The host was given to another realm since.
-  if (right === undefined) return lookUp(table, memory, host, wanted, isTrusted, [host_.realm]);
+  if (right === undefined) return lookUp(table, cache, host, wanted, isTrusted, [host_.realm]);
   const [items, hints] = [new Map<string, object>(), new Map<string, object>()];
   wanted.forEach((pointer, i) => {
     const [key, item] = [right.keys[i] as Key, right.items[i]];

@@ -1,13 +1,13 @@
 import type { Environment } from '../environment.ts';
 import type { Table } from '../table/table.ts';
-import type { Memory } from './lookup.ts';
+import type { LookupCache } from './lookup.ts';
 import type { MetricName } from './metric.ts';
 
 /** Everything that a request gets from outside itself, as one record, so that tests can hold it still and break it. */
 export interface Outside {
   readonly table: Table;
   /** What the container remembers of names and ids: hints, never truth. */
-  readonly memory: Memory;
+  readonly cache: LookupCache;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Waits some milliseconds. */

@@ -1,5 +1,5 @@
 import { runPool } from '../pool.ts';
-import { type Change, ConflictError, MOST_WRITES } from './commit.ts';
+import { type Change, ConflictError, MAX_WRITES } from './commit.ts';
 import type { Log } from './log.ts';
 import { retryOnConflict } from './retry-on-conflict.ts';
 
@@ -12,28 +12,28 @@ export interface Work<J> {
   readonly fits: (jobs: readonly J[]) => boolean;
   /** The part of a job that one transaction takes, and the rest, to be done after it; none if it cannot be divided. */
   readonly cut: (job: J) => readonly [J, J] | undefined;
-  /** Does the jobs in one transaction; throws `ConflictError` when their ground has changed. */
+  /** Does the jobs in one transaction; throws `ConflictError` when their snapshot has changed. */
   readonly run: (jobs: readonly J[]) => Promise<void>;
 }
 
 /** What bulk work needs from its surroundings. `G` is what it is decided on. */
 export interface Stage<G> extends Pick<Log, 'wait' | 'now'> {
-  /** Reads the ground anew. */
+  /** Reads the snapshot anew. */
   readonly reload: () => Promise<G>;
 }
 
 /** Most bytes of events in one commit: they are one item of the table, which holds 400 KB. */
-const MOST_BYTES = 300_000;
+const MAX_BYTES = 300_000;
 /** Most transactions under way at once. */
-export const MOST_AT_ONCE = 8;
+export const MAX_AT_ONCE = 8;
 
 /** Whether one slot of the log has room for the events. */
 export const fitsSlot = (events: readonly object[]): boolean =>
-  Buffer.byteLength(JSON.stringify(events)) <= MOST_BYTES;
+  Buffer.byteLength(JSON.stringify(events)) <= MAX_BYTES;
 
 /** Whether one transaction takes the change, with the slot of the log that tells it. */
 export const isOneTransaction = ({ writes, entries }: Change<unknown>): boolean =>
-  writes.length < MOST_WRITES && fitsSlot(entries);
+  writes.length < MAX_WRITES && fitsSlot(entries);
 
 /**
  * Cuts up a job that is about each of a list: as much of its beginning as fits, one at least, and the rest; none where
@@ -63,15 +63,15 @@ const halvesOf = <T>(list: readonly T[]): readonly [T[], T[]] | undefined => {
 
 /**
  * Decides on work and does all of it. What fits into one transaction is done in one; more is done in several, some
- * at once. Each of them is whole by itself. When one finds that its ground has changed, the others are finished,
- * the ground is read again, and what is left is decided anew; `decide` is given the newest ground each time and must
+ * at once. Each of them is whole by itself. When one finds that its snapshot has changed, the others are finished,
+ * the snapshot is read again, and what is left is decided anew; `decide` is given the newest snapshot each time and must
  * leave out what was done.
  */
 export async function inBulk<G, J, D>(
   stage: Stage<G>,
   loaded: G,
   work: Work<J>,
-  decide: (ground: G) => { readonly jobs: readonly J[]; readonly decision: D },
+  decide: (snapshot: G) => { readonly jobs: readonly J[]; readonly decision: D },
 ): Promise<D> {
   return retryOnConflict(stage, async (attempt) => {
     const { jobs, decision } = decide(attempt === 1 ? loaded : await stage.reload());
@@ -107,7 +107,7 @@ function stepsOf<J>(work: Work<J>, job: J): Lane {
 /** Carries out the lanes. Where one meets a conflict the others are finished; after a fault none is begun. */
 async function carryOut(lanes: readonly Lane[]): Promise<void> {
   let isBroken = false;
-  const failures = await runPool(lanes, MOST_AT_ONCE, async (lane) => {
+  const failures = await runPool(lanes, MAX_AT_ONCE, async (lane) => {
     if (isBroken) return;
     try {
       for (const step of lane) await step();

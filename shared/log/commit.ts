@@ -13,7 +13,7 @@ export interface Change<T> {
 }
 
 /** Most writes of one transaction: a limit of DynamoDB. */
-export const MOST_WRITES = 100;
+export const MAX_WRITES = 100;
 
 /**
  * A commit begins no further try after this long (ms): so long after it took its numbers a writer may still write its
@@ -142,7 +142,7 @@ async function tryNumbers(
     if (isOwn) return 'committed';
     const refusedWrites = refused.map(({ index, item }) => ({ index: index - slots.length, item }));
     const isFilled = refused.some(({ index }) => index < slots.length);
-    const amended = isFilled ? undefined : amend(writes, refusedWrites);
+    const amended = isFilled ? undefined : withFallbacks(writes, refusedWrites);
     if (amended !== undefined) {
       writes = amended;
       continue;
@@ -183,22 +183,22 @@ async function abandon(log: Log, numbers: Numbers, mark: string): Promise<boolea
 }
 
 /** Puts the second choice in the place of each refused write, if every one of them has one. */
-function amend(
+function withFallbacks(
   writes: readonly Write[],
   refused: readonly { readonly index: number }[],
 ): readonly Write[] | undefined {
   const amended: Write[] = [...writes];
   for (const { index } of refused) {
-    const second = writes[index]?.otherwise;
+    const second = writes[index]?.fallback;
     if (second === undefined) return undefined;
     amended[index] = second;
   }
   return amended;
 }
 
-/** The write with what `inOrder` asks for: the number of the change, and that it is not below the last one. */
+/** The write with what `lastWriterWins` asks for: the number of the change, and that it is not below the last one. */
 function ordered(write: Write, top: number): Write {
-  if (!('inOrder' in write) || !write.inOrder) return write;
+  if (!('lastWriterWins' in write) || !write.lastWriterWins) return write;
   const when = { ...write.when, below: { ...write.when?.below, changed: top } };
   return 'put' in write
     ? { ...write, item: { ...write.item, changed: top }, when }
@@ -207,4 +207,7 @@ function ordered(write: Write, top: number): Write {
 
 /** Whether a write was refused because the item was changed under a higher number meanwhile. */
 const isOutrun = (write: Write | undefined, item: Item | undefined, top: number): boolean =>
-  write !== undefined && 'inOrder' in write && write.inOrder === true && (item?.changed as number) > top;
+  write !== undefined &&
+  'lastWriterWins' in write &&
+  write.lastWriterWins === true &&
+  (item?.changed as number) > top;

@@ -1,6 +1,6 @@
 import { keyOf, type Write } from '../table/write.ts';
 import type { Commit } from './bulk.ts';
-import { MOST_WRITES } from './commit.ts';
+import { MAX_WRITES } from './commit.ts';
 import type { EventEntry } from './slot.ts';
 
 /** A part of a change that is whole by itself, with what clients are told of it. */
@@ -15,7 +15,7 @@ export interface Step {
 }
 
 /** Most writes of one step: a transaction also puts the slot that tells it. */
-export const MOST_IN_STEP = MOST_WRITES - 1;
+export const MAX_IN_STEP = MAX_WRITES - 1;
 
 /**
  * Carries out steps one after another, as many as one transaction takes at a time. Few steps are all or nothing;
@@ -53,7 +53,7 @@ function batchesOf(steps: readonly Step[]): Step[][] {
     if (batch && sizeOf(step) <= room) batch.push(step);
     else {
       batches.push([step]);
-      room = MOST_IN_STEP;
+      room = MAX_IN_STEP;
     }
     room -= sizeOf(step);
   }

@@ -26,7 +26,7 @@ const WIDEST = 500;
 const LOOK = 200;
 
 /** When (ms) a reader first saw the slots that are not surely whole, by number. A reader keeps one for all its looks. */
-export type Sights = Map<number, number>;
+export type FirstSeen = Map<number, number>;
 
 /** What a look at the log found after a cursor. */
 export interface Run {
@@ -45,15 +45,15 @@ export interface Run {
  * Reads the unbroken run after `cursor`. It stops at the first hole even if later slots are visible. A hole that
  * has stayed is filled on the spot and the run goes on behind it.
  */
-export async function readRun(log: Log, cursor: number, sights: Sights, limit = LOOK): Promise<Run> {
+export async function readRun(log: Log, cursor: number, firstSeen: FirstSeen, limit = LOOK): Promise<Run> {
   const { items, more } = await log.table.page(
     'slot',
     { realm: log.realm },
     { from: { seq: cursor + 1 }, limit },
   );
   const now = log.now();
-  noteSights(items, sights, now);
-  const run = await follow(log, items, cursor, sights, settled(sights, now));
+  noteFirstSeen(items, firstSeen, now);
+  const run = await follow(log, items, cursor, firstSeen, settled(firstSeen, now));
   return run.ended === 'end' && more ? { ...run, ended: 'page' } : run;
 }
 
@@ -72,14 +72,14 @@ export async function follow(
   log: Log,
   slots: readonly Slot[],
   cursor: number,
-  sights: Sights,
+  firstSeen: FirstSeen,
   mayPass: (slot: Slot) => boolean,
 ): Promise<Run> {
   const entries: ReadEntry[] = [];
   let head = cursor;
   for (const slot of slots) {
     const lowest = slot.seq - slot.width + 1;
-    if (lowest > head + 1 && !(await closeHole(log, head + 1, slot, sights)))
+    if (lowest > head + 1 && !(await closeHole(log, head + 1, slot, firstSeen)))
       return { entries, head, ended: 'hole' };
     if (!mayPass(slot)) return { entries, head, ended: 'settling' };
     head = slot.seq;
@@ -92,12 +92,12 @@ export async function follow(
  * Sees to the hole from `from` up to the slot that stands behind it, if it has stayed for its grace, beginning at
  * its top. Returns whether nothing can come there any more.
  */
-async function closeHole(log: Log, from: number, behind: Slot, sights: Sights): Promise<boolean> {
+async function closeHole(log: Log, from: number, behind: Slot, firstSeen: FirstSeen): Promise<boolean> {
   const now = log.now();
   const age = now - behind.at;
   if (behind.isAfterSilence || age >= KEPT) return true;
   // A writer whose clock is ahead must not stop the log until then: filling early is no harm.
-  if (now - firstSight(sights, behind.seq, now) < GRACE && Math.abs(age) < GIVEN_UP) return false;
+  if (now - firstSight(firstSeen, behind.seq, now) < GRACE && Math.abs(age) < GIVEN_UP) return false;
   const top = behind.seq - behind.width;
   const lowest = Math.max(from, top - WIDEST + 1);
   // The tombstones are as old as the slot behind, so that the rest of a wide hole needs no grace of its own.
@@ -109,9 +109,9 @@ async function closeHole(log: Log, from: number, behind: Slot, sights: Sights): 
 }
 
 /** Remembers when slots were first seen, those behind one that must settle too: they settle beside it. */
-function noteSights(slots: readonly Slot[], sights: Sights, now: number): void {
+function noteFirstSeen(slots: readonly Slot[], firstSeen: FirstSeen, now: number): void {
   for (const { seq, at } of slots) {
-    if (!sights.has(seq) && now - at < WHOLE) sights.set(seq, now);
+    if (!firstSeen.has(seq) && now - at < WHOLE) firstSeen.set(seq, now);
   }
 }
 
@@ -119,17 +119,17 @@ function noteSights(slots: readonly Slot[], sights: Sights, now: number): void {
  * Whether slots, asked for in order, may be passed at `now` (ms). One that depends on other items must have been known
  * for `SETTLE`, and so must every slot before it that this reader has seen: those may have closed a hole later.
  */
-function settled(sights: Sights, now: number): (slot: Slot) => boolean {
+function settled(firstSeen: FirstSeen, now: number): (slot: Slot) => boolean {
   let latest = Number.NEGATIVE_INFINITY;
   return (slot) => {
-    latest = Math.max(latest, sights.get(slot.seq) ?? latest);
+    latest = Math.max(latest, firstSeen.get(slot.seq) ?? latest);
     return now - latest >= SETTLE || !dependsOnItems(slot);
   };
 }
 
 /** Since when (ms) a reader has known that something is written at this number or above, so that a hole shows below. */
-function firstSight(sights: Sights, seq: number, now: number): number {
+function firstSight(firstSeen: FirstSeen, seq: number, now: number): number {
   let first = now;
-  for (const [seen, at] of sights) if (seen >= seq) first = Math.min(first, at);
+  for (const [seen, at] of firstSeen) if (seen >= seq) first = Math.min(first, at);
   return first;
 }

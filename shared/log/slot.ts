@@ -5,7 +5,7 @@ import type { Message, MessageHead } from './message.ts';
  * Who may hear of an event. It is judged when the event is read, not when it is written (DESIGN 5), so that
  * nobody who lost access hears more, and nothing is fanned out to recipients.
  */
-export type Hearers =
+export type Audience =
   /** Just these people. */
   | { readonly users: readonly number[] }
   /** Everybody in the organization; guests too unless said otherwise. */
@@ -19,8 +19,8 @@ export type Hearers =
   | {
       readonly channel: number;
       readonly sight: 'gained' | 'lost' | 'kept';
-      readonly before: Sight;
-      readonly after: Sight;
+      readonly before: ChannelVisibility;
+      readonly after: ChannelVisibility;
     }
   /** Those who take part in the conversation of this message: subscribers, or the people of a direct one. */
   | { readonly message: number; readonly channel: number }
@@ -35,7 +35,7 @@ type Setting =
   | { readonly direct_members: readonly number[]; readonly direct_subgroups: readonly number[] };
 
 /** On what of a channel it rests who may know of it. The domain judges it (`channel-sight.ts`). */
-export interface Sight {
+export interface ChannelVisibility {
   readonly isPrivate: boolean;
   readonly isWebPublic: boolean;
   readonly groups: {
@@ -52,7 +52,7 @@ export interface Payload {
 }
 
 /** `joined`: members who joined after the first of these times and up to the second one (ms). */
-export type Fill =
+export type Expansion =
   | 'subscribers'
   | 'company'
   | 'own'
@@ -65,7 +65,7 @@ export type Fill =
   | 'group'
   | 'groupInUse'
   | { readonly joined: readonly [number, number] }
-  | Through
+  | MembershipChange
   | Moved;
 
 /** The channels between which messages move: for whom they are unread by that is found out when it is told. */
@@ -78,7 +78,7 @@ export interface Moved {
  * People and groups that came into a group or left it: the channels of which somebody may know by that, or not any
  * more, are found out when it is told. `joined` stands for members who joined between two times (ms).
  */
-export interface Through {
+export interface MembershipChange {
   readonly group: number;
   readonly members?: readonly number[];
   readonly subgroups?: readonly number[];
@@ -87,12 +87,12 @@ export interface Through {
 
 export interface EventEntry {
   readonly kind: 'event';
-  readonly hearers: Hearers;
+  readonly hearers: Audience;
   readonly payload: Payload;
   /** It changes who may see what; readers let it settle before they judge it and what comes after it. */
   readonly access?: true;
   /** What is not stored with it: it is read when the event is told, as it is then. Readers let the event settle first. */
-  readonly fill?: Fill;
+  readonly fill?: Expansion;
   /** It is only for clients that do not have this capability. */
   readonly unless?: 'archived_channels' | 'include_deactivated_groups' | 'individual_emoji_changes';
   /** It is only for clients that have this capability. */

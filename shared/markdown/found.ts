@@ -36,7 +36,7 @@ export interface Lookup<K, V> {
  * What the database knows of the names in one text. Names are looked up exactly as `wants` gave them: how each kind of
  * name is compared is the caller's business.
  */
-export interface Found {
+export interface ResolvedReferences {
   readonly usersByName: Lookup<string, FoundUser>;
   readonly usersById: Lookup<number, FoundUser>;
   readonly groups: Lookup<string, FoundGroup>;
@@ -47,7 +47,7 @@ export interface Found {
 const nothing: Lookup<unknown, never> = { get: () => undefined };
 
 /** A text whose names lead nowhere: mentions and channel links stay plain text. */
-export const NOTHING_FOUND: Found = {
+export const NOTHING_FOUND: ResolvedReferences = {
   usersByName: nothing,
   usersById: nothing,
   groups: nothing,
@@ -58,7 +58,8 @@ export const NOTHING_FOUND: Found = {
 const FOUND = Symbol('found');
 
 /** The environment that carries what was found through the parser to our rules. */
-export const envOf = (found: Found): Env => ({ [FOUND]: found });
+export const envOf = (found: ResolvedReferences): Env => ({ [FOUND]: found });
 
 /** What was found, for a rule at work. */
-export const foundIn = (env: Env): Found => (env[FOUND] as Found | undefined) ?? NOTHING_FOUND;
+export const foundIn = (env: Env): ResolvedReferences =>
+  (env[FOUND] as ResolvedReferences | undefined) ?? NOTHING_FOUND;

@@ -1,7 +1,7 @@
 import type { Token } from 'markdown-it';
 import { uniqueSorted } from '../unique.ts';
 import { dialect } from './dialect.ts';
-import { envOf, type Found, NOTHING_FOUND } from './found.ts';
+import { envOf, NOTHING_FOUND, type ResolvedReferences } from './found.ts';
 import { type Mention, mentionIn } from './mention.ts';
 
 /** A rendered text, and what the rest of the service must know of it. */
@@ -50,7 +50,7 @@ function unmarked(content: string): string {
  * Names are looked up in `found` just as `wants` gave them; a name that is not there stays plain text. Mentions in
  * code, in quotes and silent ones are shown but not counted. Never throws, whatever the text.
  */
-export function render(content: string, found: Found): Rendered {
+export function render(content: string, found: ResolvedReferences): Rendered {
   const isMe = content.startsWith('/me ');
   const env = envOf(found);
   const tokens = dialect.parse(content, env);
@@ -87,5 +87,5 @@ const NOTHING_MENTIONED: Omit<Rendered, 'html' | 'isMe'> = {
 };
 
 /** Renders the description of a channel or a folder: the same dialect, but nobody is notified by a description. */
-export const renderDescription = (text: string, found: Found = NOTHING_FOUND): string =>
+export const renderDescription = (text: string, found: ResolvedReferences = NOTHING_FOUND): string =>
   render(text, found).html;

@@ -8,7 +8,7 @@ const SITE = 'https://chat.example.com';
 const CREDENTIALS = 'EMAIL:API_KEY';
 
 /** The example of an endpoint as a command for a shell, if it has one. */
-export function commandOf({ id, method, path, parameters, file, who }: Endpoint): string | undefined {
+export function commandOf({ id, method, path, parameters, file, access }: Endpoint): string | undefined {
   const request = exampleOf(id)?.request;
   if (request === undefined) return undefined;
   const wireOf = (name: string): string => {
@@ -23,7 +23,7 @@ export function commandOf({ id, method, path, parameters, file, who }: Endpoint)
   const hasBody = fields.length + upload.length > 0;
   const verb =
     method === 'GET' ? (hasBody ? ' -G' : '') : method === 'POST' && hasBody ? '' : ` -X ${method}`;
-  const credentials = who === 'anyone' ? '' : ` -u ${CREDENTIALS}`;
+  const credentials = access === 'anyone' ? '' : ` -u ${CREDENTIALS}`;
   return [`curl${verb}${credentials} ${SITE}${address}`, ...fields, ...upload].join(' \\\n  ');
 }
 

@@ -1,4 +1,4 @@
-import type { Audience } from '../endpoints/endpoint.ts';
+import type { AllowedCallers } from '../endpoints/endpoint.ts';
 import { type Refusal, refusal } from '../kernel/errors.ts';
 import type { Code } from './errors.ts';
 
@@ -60,5 +60,5 @@ export const errorExamples: Readonly<Record<string, { readonly value: object }>>
 };
 
 /** The name of the example of a code that comes with this status from an endpoint for these callers. */
-export const errorExampleName = (code: string, status: number, who: Audience): string =>
+export const errorExampleName = (code: string, status: number, who: AllowedCallers): string =>
   [`${code}.${status}`, `${code}.${who}`].find((name) => name in errorExamples) ?? code;

@@ -45,10 +45,10 @@ const everywhere: readonly ErrorCode[] = [
 ];
 
 /** Every code that an endpoint can answer with: those of its own rules, and those that follow from who may call. */
-export const codesOf = ({ errors, who }: Pick<Endpoint, 'errors' | 'who'>): readonly ErrorCode[] => [
+export const codesOf = ({ errors, access }: Pick<Endpoint, 'errors' | 'access'>): readonly ErrorCode[] => [
   ...new Set([
-    ...everywhere.filter((code) => who !== 'anyone' || code !== 'UNAUTHORIZED'),
-    ...(who === 'administrator' || who === 'owner' ? (['UNAUTHORIZED_PRINCIPAL'] as const) : []),
+    ...everywhere.filter((code) => access !== 'anyone' || code !== 'UNAUTHORIZED'),
+    ...(access === 'administrator' || access === 'owner' ? (['UNAUTHORIZED_PRINCIPAL'] as const) : []),
     ...errors,
   ]),
 ];

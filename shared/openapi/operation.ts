@@ -1,4 +1,4 @@
-import type { Audience, Endpoint } from '../endpoints/endpoint.ts';
+import type { AllowedCallers, Endpoint } from '../endpoints/endpoint.ts';
 import { commandOf } from './command.ts';
 import { errorExampleName } from './error-examples.ts';
 import { codesOf, statusesOf } from './errors.ts';
@@ -6,7 +6,7 @@ import { exampleOf } from './examples.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { requestOf } from './parameters.ts';
 
-const callers: Readonly<Record<Audience, string>> = {
+const callers: Readonly<Record<AllowedCallers, string>> = {
   anyone: 'anyone, without credentials',
   user: 'every user, bots and guests too; finer rules are those of what it is about',
   human: 'every user but bots; finer rules are those of what it is about',
@@ -19,8 +19,8 @@ const JSON_TYPE = 'application/json';
 
 /** One endpoint as an operation of the document. */
 export function operationOf(endpoint: Endpoint): object {
-  const { id, says, source, who } = endpoint;
-  const [summary = ''] = says.split(/[.;:](?=\s|$)/);
+  const { id, description, source, access } = endpoint;
+  const [summary = ''] = description.split(/[.;:](?=\s|$)/);
   return {
     operationId: id,
     tags: [areaOf(endpoint)],
@@ -28,7 +28,7 @@ export function operationOf(endpoint: Endpoint): object {
     description: descriptionOf(endpoint, summary),
     ...requestOf(endpoint),
     responses: { ...successOf(endpoint), ...refusalsOf(endpoint), ...general },
-    ...(who === 'anyone' && { security: [] }),
+    ...(access === 'anyone' && { security: [] }),
     'x-source': source,
   };
 }
@@ -38,11 +38,11 @@ export const areaOf = ({ id }: Pick<Endpoint, 'id'>): string => id.split('.')[0]
 
 /** What the summary leaves out, who may call, and a request to copy. */
 function descriptionOf(endpoint: Endpoint, summary: string): string {
-  const { says, who, webhookBots } = endpoint;
+  const { description, access, webhookBots } = endpoint;
   const command = commandOf(endpoint);
   return [
-    ...(says === `${summary}.` ? [] : [says]),
-    `**Who may call:** ${callers[who]}${webhookBots ? '. Incoming-webhook bots may, too' : ''}.`,
+    ...(description === `${summary}.` ? [] : [description]),
+    `**Who may call:** ${callers[access]}${webhookBots ? '. Incoming-webhook bots may, too' : ''}.`,
     ...(command === undefined ? [] : [`\`\`\`\n${command}\n\`\`\``]),
   ].join('\n\n');
 }
@@ -113,8 +113,8 @@ export const errorRef = (code: string): string => `#/components/schemas/${errorN
 export const errorName = (code: string): string => `Error.${code}`;
 
 /** Where the document shows an error. */
-const exampleRef = ({ who }: Endpoint, code: string, status: number) => ({
-  $ref: `#/components/examples/${errorExampleName(code, status, who)}`,
+const exampleRef = ({ access }: Endpoint, code: string, status: number) => ({
+  $ref: `#/components/examples/${errorExampleName(code, status, access)}`,
 });
 
 /** What the gateway and the functions answer whatever was asked for. */

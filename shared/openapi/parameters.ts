@@ -6,7 +6,7 @@ import { type JsonSchema, jsonSchema } from './json-schema.ts';
 /** A parameter as the document describes it, before it is known where it travels. */
 interface Described {
   readonly name: string;
-  readonly says: string;
+  readonly description: string;
   readonly schema: JsonSchema;
   readonly required: boolean;
   /** It is the older name of another one. */
@@ -38,7 +38,7 @@ function described({ id }: Endpoint, name: string, parameter: Parameter): Descri
   const schema = jsonSchema(parameter.schema);
   const one: Described = {
     name,
-    says: parameter.says,
+    description: parameter.description,
     schema,
     required: parameter.required,
     deprecated: false,
@@ -70,12 +70,12 @@ function isPrimitive({ type, anyOf, enum: words }: JsonSchema): boolean {
 const JSON_TEXT = 'application/json';
 
 function inAddress(one: Described, place: 'path' | 'query'): object {
-  const { name, says, required, deprecated, schema, isEncoded, example } = one;
+  const { name, description, required, deprecated, schema, isEncoded, example } = one;
   const example_ = example !== undefined && { example };
   return {
     name,
     in: place,
-    description: isEncoded ? `${says} JSON text.` : says,
+    description: isEncoded ? `${description} JSON text.` : description,
     ...(required && { required }),
     ...(deprecated && { deprecated }),
     ...(isEncoded ? { content: { [JSON_TEXT]: { schema, ...example_ } } } : { schema, ...example_ }),
@@ -84,9 +84,13 @@ function inAddress(one: Described, place: 'path' | 'query'): object {
 
 function inBody({ id, file }: Endpoint, fields: readonly Described[]): object {
   const properties = Object.fromEntries(
-    fields.map(({ name, says, schema, deprecated, isEncoded }) => [
+    fields.map(({ name, description, schema, deprecated, isEncoded }) => [
       name,
-      { ...schema, description: isEncoded ? `${says} JSON text.` : says, ...(deprecated && { deprecated }) },
+      {
+        ...schema,
+        description: isEncoded ? `${description} JSON text.` : description,
+        ...(deprecated && { deprecated }),
+      },
     ]),
   );
   const required = [

@@ -2,10 +2,10 @@ import { type Endpoint, SMALL_REQUEST } from '../endpoints/endpoint.ts';
 import { Refusal, refusal } from '../kernel/errors.ts';
 import { fitsOneBatch, type LookupKey, lookUp, type Resolved } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
+import { isMilestone, saveCheckpoint } from '../log/checkpoint.ts';
 import { commit } from '../log/commit.ts';
 import { allocate, joinNumbers, type Log, type Numbers, release, splitNumbers } from '../log/log.ts';
 import { retryOnConflict } from '../log/retry-on-conflict.ts';
-import { isMilestone, keepSolid } from '../log/solid.ts';
 import { isAdministrator, isGuest, isOwner } from '../model/permission/permission.ts';
 import { accessCaller, type Caller } from '../model/user/caller.ts';
 import { type Credentials, isKeyOf } from './credentials.ts';
@@ -23,7 +23,7 @@ type Steps = Omit<HandlerSpec<unknown, unknown, unknown, object>, 'parse' | 'run
 type Spec = Steps & Pick<HandlerSpec<unknown, unknown, unknown, object>, 'parse'>;
 
 /** What an endpoint says of those who may call it. */
-type Admitted = Pick<Endpoint, 'who' | 'webhookBots' | 'weight'>;
+type Admitted = Pick<Endpoint, 'access' | 'webhookBots' | 'weight'>;
 
 type AccountKey = LookupKey<'account'>;
 
@@ -54,21 +54,21 @@ export async function authenticateAndLoad(
   spec: Spec,
 ): Promise<object> {
   const { credentials } = incoming;
-  const { memory } = outside;
+  const { cache } = outside;
   const { host } = incoming.address;
   const account: AccountKey = { kind: 'account', email: credentials.email };
   const isTrusted = (resolved: Resolved): boolean => isAccepted(resolved, account, credentials);
   const requireKey = (): Promise<void> => requireKeyOf(outside, host, account, credentials);
   const parsed = await parse(spec, endpoint, incoming, account);
   const wanted = [account, ...parsed.keys];
-  if (!fitsOneBatch(memory, host, wanted)) await requireKey();
+  if (!fitsOneBatch(cache, host, wanted)) await requireKey();
   const counter = new RequestCounter(outside, incoming, parsed.weight);
   const remembered = rememberedAs(outside, host, account, credentials);
   if (remembered) counter.checkRemembered(remembered.realm, userOf(remembered, account));
   return retryOnConflict(outside, async () => {
-    const truth = lookUp(outside.table, memory, host, wanted, isTrusted);
+    const truth = lookUp(outside.table, cache, host, wanted, isTrusted);
     truth.catch(ignored);
-    const guess = memory.guess(host, wanted);
+    const guess = cache.cached(host, wanted);
     const early =
       guess && isAccepted(guess, account, credentials)
         ? start(outside, parsed, guess, account, counter)
@@ -108,17 +108,17 @@ async function requireKeyOf(
 ): Promise<void> {
   if (rememberedAs(outside, host, account, credentials)) return;
   const isTrusted = (resolved: Resolved): boolean => isAccepted(resolved, account, credentials);
-  accepted(await lookUp(outside.table, outside.memory, host, [account], isTrusted), account, credentials);
+  accepted(await lookUp(outside.table, outside.cache, host, [account], isTrusted), account, credentials);
 }
 
 /** What the container remembers of the account, if that has this key. */
 function rememberedAs(
-  { memory }: Outside,
+  { cache }: Outside,
   host: string,
   account: AccountKey,
   credentials: Credentials,
 ): Resolved | undefined {
-  const guess = memory.guess(host, [account]);
+  const guess = cache.cached(host, [account]);
   return guess && isAccepted(guess, account, credentials) ? guess : undefined;
 }
 
@@ -243,7 +243,9 @@ function start(
       );
       // The work is done and told; keeping the log's floor near is only for the next registration.
       if (isMilestone([...((await numbers) ?? []), ...used])) {
-        await keepSolid(log).catch((error: Error) => outside.report({ level: 'WARN', solid: error.message }));
+        await saveCheckpoint(log).catch((error: Error) =>
+          outside.report({ level: 'WARN', solid: error.message }),
+        );
       }
       return result;
     },
@@ -286,9 +288,9 @@ function checkWebhookBot({ user }: Caller, { webhookBots }: Admitted): void {
 }
 
 /** Refuses a caller whom the declaration does not admit (specification 5, wire facts 1.3). */
-function checkAudience({ user, standing }: Caller, { who }: Admitted): void {
-  if (who === 'human' && user.isBot) throw refusal('botsMayNot');
-  if (who === 'member' && isGuest(standing)) throw refusal('guestsMayNot');
-  if (who === 'administrator' && !isAdministrator(standing)) throw refusal('notAdministrator');
-  if (who === 'owner' && !isOwner(standing)) throw refusal('notOwner');
+function checkAudience({ user, standing }: Caller, { access }: Admitted): void {
+  if (access === 'human' && user.isBot) throw refusal('botsMayNot');
+  if (access === 'member' && isGuest(standing)) throw refusal('guestsMayNot');
+  if (access === 'administrator' && !isAdministrator(standing)) throw refusal('notAdministrator');
+  if (access === 'owner' && !isOwner(standing)) throw refusal('notOwner');
 }

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../environment.ts';
-import { Memory } from '../kernel/lookup.ts';
+import { LookupCache } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { itemVersions } from '../model/realm/versions.ts';
 import { documentClient } from '../table/client.ts';
@@ -25,7 +25,7 @@ export function makeOutside(environment: Environment): Outside {
   if (name === undefined) throw new Error('TABLE_NAME is not set');
   return {
     table: new Table(name, documentClient(environment), itemVersions),
-    memory: new Memory(),
+    cache: new LookupCache(),
     now: Date.now,
     wait: (ms) => wait(ms),
     uuid: randomUUID,

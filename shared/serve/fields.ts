@@ -4,15 +4,15 @@ import { badRequest, refusal } from '../kernel/errors.ts';
 export type Fields = ReadonlyMap<string, string>;
 
 /** Most fields that a request may have, as in the reference: more than any endpoint knows, and few enough to list. */
-export const MOST_FIELDS = 1_000;
+export const MAX_FIELDS = 1_000;
 
-export const tooManyFields = (): Error => badRequest(`A request has at most ${MOST_FIELDS} parameters.`);
+export const tooManyFields = (): Error => badRequest(`A request has at most ${MAX_FIELDS} parameters.`);
 
 /** Fields by name. Refuses too many, and a name with more than one value. */
 export function fieldsOf(pairs: Iterable<readonly [string, string | readonly string[]]>): Fields {
   const fields = new Map<string, string>();
   for (const [name, value] of pairs) {
-    if (fields.size >= MOST_FIELDS) throw tooManyFields();
+    if (fields.size >= MAX_FIELDS) throw tooManyFields();
     if (fields.has(name) || typeof value !== 'string') {
       throw badRequest(`The parameter '${name.slice(0, 60)}' is given more than once.`);
     }

@@ -1,7 +1,7 @@
 import urlencodeBodyParser from '@middy/http-urlencode-body-parser';
 import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
 import { badRequest, refusal } from '../kernel/errors.ts';
-import { fieldsOf, MOST_FIELDS, tooManyFields } from './fields.ts';
+import { fieldsOf, MAX_FIELDS, tooManyFields } from './fields.ts';
 import type { Middleware } from './incoming.ts';
 
 const FORM = /^application\/x-www-form-urlencoded\b/i;
@@ -32,7 +32,7 @@ const parser = urlencodeBodyParser({ disableContentTypeCheck: true }) as unknown
 
 /**
  * Parses a form on any method (wire facts 1.2). The parser repairs what is broken and reads no more than
- * `MOST_FIELDS` pairs, so both are checked before it runs; a name given twice has a list of values after it.
+ * `MAX_FIELDS` pairs, so both are checked before it runs; a name given twice has a list of values after it.
  *
  * Throws `BAD_REQUEST` for broken encoding and for a name given twice, which could mean either value.
  */
@@ -81,7 +81,7 @@ function decodeUtf8(body: Uint8Array): string {
 /** The pairs of a form, if there are not too many and all of their escapes can be decoded. */
 function checkedText(text: string): string {
   const pairs = text.split('&').filter((pair) => pair !== '');
-  if (pairs.length > MOST_FIELDS) throw tooManyFields();
+  if (pairs.length > MAX_FIELDS) throw tooManyFields();
   try {
     decodeURIComponent(text);
   } catch {

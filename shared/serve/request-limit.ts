@@ -45,7 +45,7 @@ export class RequestCounter {
    * one that counts as many is refused without asking the table.
    */
   checkRemembered(realm: string, userId: number): void {
-    const spent = this.#outside.memory.spentBy(realm, userId);
+    const spent = this.#outside.cache.spentBy(realm, userId);
     if (this.#limit === 0 || spent === undefined || this.#outside.now() >= spent.until) return;
     if (this.#weight >= spent.weight) this.#tell({ remaining: 0, reset: spent.until, isOver: true });
   }
@@ -66,7 +66,7 @@ export class RequestCounter {
   }
 
   async #count(realm: string, userId: number): Promise<Allowance> {
-    const { table, memory, now } = this.#outside;
+    const { table, cache, now } = this.#outside;
     const window = Math.floor(now() / WINDOW);
     const reset = (window + 1) * WINDOW;
     const [limit, weight] = [this.#limit, this.#weight];
@@ -79,7 +79,7 @@ export class RequestCounter {
       return { remaining: limit - Number(requests), reset, isOver: false };
     } catch (error) {
       if (!isRefused(error)) throw error;
-      memory.spent(realm, userId, { weight, until: reset });
+      cache.spent(realm, userId, { weight, until: reset });
       return { remaining: 0, reset, isOver: true };
     }
   }

@@ -15,7 +15,7 @@ export type Item = Readonly<Record<string, unknown>>;
 interface Guarded {
   readonly when?: Condition;
   /** What is written instead where the condition fails. */
-  readonly otherwise?: Write;
+  readonly fallback?: Write;
 }
 
 /** What a write of a value that is also told by an event carries besides. */
@@ -24,7 +24,7 @@ interface Ordered extends Guarded {
    * The item remembers, as `changed`, the number under which it was changed last, and refuses a change under a
    * lower one: what the log tells last is then what is stored, however late a writer with an early number is.
    */
-  readonly inOrder?: true;
+  readonly lastWriterWins?: true;
 }
 
 /** One write of a transaction. Domain verbs return these; only `commit` carries them out. */

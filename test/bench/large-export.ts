@@ -51,8 +51,8 @@ export async function givenLargeExport(
   const token = outside.uuid();
   await commit(log, 1, ([exportId = 0]) => {
     const wanted = { exportId, token, type: 'full_without_consent' as const };
-    const ground = { quota: undefined, counter: undefined, consenter: undefined };
-    return doRequestExport({ realmId: realm, realm: stored, user }, wanted, ground, outside.now());
+    const snapshot = { quota: undefined, counter: undefined, consenter: undefined };
+    return doRequestExport({ realmId: realm, realm: stored, user }, wanted, snapshot, outside.now());
   });
   return { realm, token };
 }

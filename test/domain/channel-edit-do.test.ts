@@ -10,7 +10,7 @@ it('an edit whose events are more than one item of the table holds is refused, n
   const realm = await newRealm();
   const caller = await accessCaller(realm.outside, realm.realm, realm.people.owner.userId, undefined);
   const channel = await givenChannel(realm, { isPrivate: true });
-  const ground = { count: undefined, topics: { events: undefined, empty: undefined } };
+  const snapshot = { count: undefined, topics: { events: undefined, empty: undefined } };
   const listing = (people: number, first: number): Channel => {
     const direct_members = Array.from({ length: people }, (_, i) => first + i);
     const setting = { direct_members, direct_subgroups: [] };
@@ -19,7 +19,7 @@ it('an edit whose events are more than one item of the table holds is refused, n
   };
   const plan = (people: number) => {
     const edit = { before: listing(people, 10_000_000), after: listing(people, 20_000_000) };
-    return planEdit(caller, edit, ground, realm.outside.now());
+    return planEdit(caller, edit, snapshot, realm.outside.now());
   };
   expect(plan(50).count).toBeGreaterThan(channelGroupNames.length);
   expect(() => checkEditSize(plan(50))).not.toThrow();

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { gather } from '../../shared/domain/reader/gather.ts';
+import { mergeStreams } from '../../shared/domain/reader/gather.ts';
 import type { MessageHead } from '../../shared/log/message.ts';
-import { type Reach, type Reacher, Strip } from '../../shared/model/message/strip.ts';
+import { RangeCache, type RangeReader, type Reach } from '../../shared/model/message/strip.ts';
 
 const head = (id: number): MessageHead => ({ id, senderId: 1, conversation: 'c', readBySender: false });
 
 /** A place that holds these ids and answers in pages of at most `page`. Counts the messages it gave out. */
-function place(ids: readonly number[], page: number, count: { read: number }): Reacher {
+function place(ids: readonly number[], page: number, count: { read: number }): RangeReader {
   return async ({ from, to, side, limit }: Reach) => {
     const inRange = ids
       .filter((id) => id >= from && id <= to)
@@ -41,7 +41,7 @@ describe('gather', () => {
         fc.integer({ min: 1, max: 7 }),
         async (given, searches, modulus) => {
           const lanes = given.map((each) => ({
-            strip: new Strip(place(each.ids, each.page, { read: 0 })),
+            strip: new RangeCache(place(each.ids, each.page, { read: 0 })),
             above: each.above,
           }));
           const wanted = (id: number): boolean => id % modulus === 0;
@@ -49,7 +49,7 @@ describe('gather', () => {
             wanted,
           );
           for (const { side, from, need } of searches) {
-            const found = await gather({
+            const found = await mergeStreams({
               lanes,
               side,
               from,
@@ -77,14 +77,14 @@ describe('gather', () => {
         fc.integer({ min: 0, max: 320 }),
         async (given, from) => {
           const lanes = given.map((each) => ({
-            strip: new Strip(place(each.ids, each.page, { read: 0 })),
+            strip: new RangeCache(place(each.ids, each.page, { read: 0 })),
             above: each.above,
           }));
           const keep = async (heads: readonly MessageHead[]) => new Set(heads.map(({ id }) => id));
           const search = { lanes, from, need: 10, keep, mayRead: true };
           const [older, newer] = await Promise.all([
-            gather({ ...search, side: 'older' }),
-            gather({ ...search, side: 'newer' }),
+            mergeStreams({ ...search, side: 'older' }),
+            mergeStreams({ ...search, side: 'newer' }),
           ]);
           const all = [...new Set(given.flatMap((each) => each.ids.filter((id) => id > each.above)))];
           const below = all.filter((id) => id < from).sort((a, b) => b - a);
@@ -102,11 +102,14 @@ describe('gather', () => {
     const full = Array.from({ length: 3_000 }, (_, i) => i + 1);
     const keep = async (heads: readonly MessageHead[]) => new Set(heads.map(({ id }) => id));
     const search = { side: 'older', from: 5_000, need: 20, keep, mayRead: true } as const;
-    await gather({ ...search, lanes: [{ strip: new Strip(place(full, 1_000, count)), above: 0 }] });
+    await mergeStreams({
+      ...search,
+      lanes: [{ strip: new RangeCache(place(full, 1_000, count)), above: 0 }],
+    });
     expect(count.read).toBe(20);
     count.read = 0;
     const lanes = Array.from({ length: 10 }, (_, k) => ({
-      strip: new Strip(
+      strip: new RangeCache(
         place(
           full.filter((id) => id % 10 === k),
           1_000,
@@ -115,15 +118,15 @@ describe('gather', () => {
       ),
       above: 0,
     }));
-    await gather({ ...search, lanes });
+    await mergeStreams({ ...search, lanes });
     expect(count.read).toBeLessThanOrEqual(10 * 20);
   });
 
   it('gives up where hardly anything is wanted, and says so', async () => {
     const count = { read: 0 };
     const full = Array.from({ length: 50_000 }, (_, i) => i + 1);
-    const strip = new Strip(place(full, 1_000, count));
-    const found = await gather({
+    const strip = new RangeCache(place(full, 1_000, count));
+    const found = await mergeStreams({
       lanes: [{ strip, above: 0 }],
       side: 'older',
       from: 60_000,

@@ -1,7 +1,7 @@
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, inject, test } from 'vitest';
 import { handler as create } from '../../functions/exports/create.ts';
-import { MOST_MESSAGES } from '../../shared/domain/export/export-request.ts';
+import { MAX_MESSAGES } from '../../shared/domain/export/export-request.ts';
 import { roles } from '../../shared/model/permission/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
 import { change, out } from '../support/accounts.ts';
@@ -90,7 +90,7 @@ describe('POST /export/realm', () => {
     const at = key('counter', { realm: realm.realm });
     await sent(realm, realm.people.member, { to: realm.channels.general });
     expect((await table.get(at))?.messages).toBe(1);
-    await table.update(at, { set: { messages: MOST_MESSAGES } });
+    await table.update(at, { set: { messages: MAX_MESSAGES } });
     expect(await asked(realm, realm.people.admin)).toMatchObject(granted);
     await sent(realm, realm.people.member, { people: [realm.people.admin] });
     const reply = await asked(realm, realm.people.admin);

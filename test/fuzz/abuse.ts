@@ -128,7 +128,7 @@ async function attempt(world: World, draft: RequestDraft): Promise<Attempt> {
       world.secrets,
       text + JSON.stringify(answer.headers),
       request,
-      isInside || endpoint.who === 'anyone' ? realm.realm : undefined,
+      isInside || endpoint.access === 'anyone' ? realm.realm : undefined,
     ) ??
     // What the log tells, workers included, it tells to operators, who may know none of it.
     leakOf(world.secrets, reports.join('\n'), '', undefined);
@@ -138,8 +138,8 @@ async function attempt(world: World, draft: RequestDraft): Promise<Attempt> {
 }
 
 /** Whether the declaration lets them in. */
-function suits({ role, isBot }: Actor, { who }: Endpoint): boolean {
-  switch (who) {
+function suits({ role, isBot }: Actor, { access }: Endpoint): boolean {
+  switch (access) {
     case 'owner':
       return role === roles.owner;
     case 'administrator':

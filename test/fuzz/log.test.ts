@@ -93,7 +93,7 @@ test(`neither words nor keys nor addresses come into the log, whatever fails, an
         reports.push(...realm.reports);
       }
     }
-    if (endpoint.who !== 'anyone' && reports.length === 0) silent.push(endpoint.id);
+    if (endpoint.access !== 'anyone' && reports.length === 0) silent.push(endpoint.id);
   }
   expect(leaks).toEqual([]);
   // Something did fail at each of them that looks at who calls, and a good part of the requests did carry words.

@@ -14,8 +14,8 @@ const EACH = Number(process.env.FUZZ_STRANGERS ?? 4);
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** What a caller without a valid key costs at most: read units, and milliseconds of processor (docs/LIMITS.md). */
-const MOST_UNITS = 100;
-const MOST_PROCESSOR = 15;
+const MAX_UNITS = 100;
+const MAX_PROCESSOR = 15;
 
 /** A measurement that is too high may have met a garbage collection: the least of so many counts. */
 const TRIES = 6;
@@ -47,7 +47,7 @@ async function meter(
     const hostile = write(bytes);
     const proof = Object.keys(proofs)[turn % 3] as Proof;
     let least: Cost | undefined;
-    for (let tried = 0; tried < TRIES && (least === undefined || least.processor > MOST_PROCESSOR); tried++) {
+    for (let tried = 0; tried < TRIES && (least === undefined || least.processor > MAX_PROCESSOR); tried++) {
       const container = containers[turn % containers.length] as () => TestRealm;
       const cost = await sendAsStranger(container(), handler, hostile, proof);
       if (least === undefined || cost.processor < least.processor) least = cost;
@@ -60,7 +60,7 @@ async function meter(
 
 describe('a caller without a valid key', () => {
   test(
-    `costs at most ${MOST_UNITS} read units and ${MOST_PROCESSOR} ms of processor at every endpoint, whatever the body (seed ${SEED})`,
+    `costs at most ${MAX_UNITS} read units and ${MAX_PROCESSOR} ms of processor at every endpoint, whatever the body (seed ${SEED})`,
     async () => {
       const realm = await newRealm();
       const warm = realm.container();
@@ -87,7 +87,7 @@ describe('a caller without a valid key', () => {
       expect(all.length).toBeGreaterThanOrEqual(handlers.size * 2);
       expect(all.filter(({ writeUnits }) => writeUnits > 0)).toEqual([]);
       const over = all.filter(
-        ({ readUnits, processor }) => readUnits > MOST_UNITS || processor > MOST_PROCESSOR,
+        ({ readUnits, processor }) => readUnits > MAX_UNITS || processor > MAX_PROCESSOR,
       );
       expect(over.map(inWords)).toEqual([]);
     },
@@ -111,7 +111,7 @@ describe('a caller without a valid key', () => {
     };
     const fits = await units('subscriptions.remove', 'subscriptions: names for one batch');
     expect(fits).toBeGreaterThan(80);
-    expect(fits).toBeLessThanOrEqual(MOST_UNITS);
+    expect(fits).toBeLessThanOrEqual(MAX_UNITS);
     expect(await units('subscriptions.remove', 'subscriptions: many names')).toBeLessThanOrEqual(6);
     expect(await units('messages.send', 'content: many names in a text')).toBeLessThanOrEqual(6);
   });

@@ -80,8 +80,8 @@ const expectedEnvironment = (it: Endpoint | Worker): Record<string, string> => {
     ...secrets.map((name) => [`SECRET_${upperSnake(name)}_ARN`, `\${${upperCamel(name)}Secret}`]),
     ...(key ? [['KEY_ARN', `\${TokenKey.Arn}`]] : []),
     ...settings.flatMap((name) => {
-      const { context, otherwise }: OperatorSetting = operatorSettings[name];
-      const value = Object.entries(everySetting).find(([set]) => set === context)?.[1] ?? otherwise;
+      const { context, fallback }: OperatorSetting = operatorSettings[name];
+      const value = Object.entries(everySetting).find(([set]) => set === context)?.[1] ?? fallback;
       return value === undefined ? [] : [[name, value]];
     }),
   ]);

@@ -177,12 +177,12 @@ describe('a refused commit', () => {
           update: counted,
           change: { set: { choice: 'first' } },
           when: { equals: { choice: 'something' } },
-          otherwise: { update: counted, change: { set: { choice: 'second' } } },
+          fallback: { update: counted, change: { set: { choice: 'second' } } },
         },
         {
           put: key('star', { realm: realm.realm, userId: 1, messageId: 1 }),
           item: { choice: 'first' },
-          otherwise: { check: counted, when: { absent: true } },
+          fallback: { check: counted, when: { absent: true } },
         },
       ],
       entries: [eventFor({ type: 'a' })],
@@ -268,7 +268,7 @@ describe('changes of one thing under numbers that were taken early', () => {
   it('are stored in the order in which the log tells them', async () => {
     const { log, counted, truth } = await scene();
     const name = (value: string) => (): Change<void> => ({
-      writes: [{ update: counted, change: { set: { name: value } }, inOrder: true }],
+      writes: [{ update: counted, change: { set: { name: value } }, lastWriterWins: true }],
       entries: [eventFor({ type: 'renamed', value })],
       result: undefined,
     });
@@ -280,7 +280,7 @@ describe('changes of one thing under numbers that were taken early', () => {
     expect(await truth.table.get(counted)).toMatchObject({ name: 'last' });
   });
 
-  it('are stale where their ground is gone too', async () => {
+  it('are stale where their snapshot is gone too', async () => {
     const { log, counted, truth } = await scene();
     const rename = (value: string, from: string | undefined) => (): Change<void> => ({
       writes: [
@@ -288,7 +288,7 @@ describe('changes of one thing under numbers that were taken early', () => {
           update: counted,
           change: { set: { name: value } },
           when: { equals: { name: from } },
-          inOrder: true,
+          lastWriterWins: true,
         },
       ],
       entries: [eventFor({ type: 'renamed', value })],

@@ -21,7 +21,7 @@ function clock(took: number) {
 }
 
 describe('retryOnConflict', () => {
-  it('tries again while the ground changes, with pauses that do not grow without end, and then says so', async () => {
+  it('tries again while the snapshot changes, with pauses that do not grow without end, and then says so', async () => {
     const { state, stale, ...outside } = clock(10);
     await expect(retryOnConflict(outside, stale)).rejects.toThrow(ConflictError);
     expect(state.tries).toBe(16);
@@ -39,7 +39,7 @@ describe('retryOnConflict', () => {
     expect(slower.state.tries).toBe(4);
   });
 
-  it('throws what is no change of the ground at once', async () => {
+  it('throws what is no change of the snapshot at once', async () => {
     const { state, stale: _, ...outside } = clock(0);
     const fault = async (): Promise<never> => {
       state.tries += 1;

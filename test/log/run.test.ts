@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { commit } from '../../shared/log/commit.ts';
 import { allocate, fill, type Log } from '../../shared/log/log.ts';
 import {
+  type FirstSeen,
   GIVEN_UP,
   GRACE,
   isAnythingAfter,
   type Run,
   readRun,
   SETTLE,
-  type Sights,
   WHOLE,
 } from '../../shared/log/run.ts';
 import { type Entry, KEPT } from '../../shared/log/slot.ts';
@@ -48,20 +48,20 @@ const stopped = (log: Log): ((ms: number) => Log) => {
   return (ms) => ({ ...log, now: () => start + ms });
 };
 /** A log as a reader knows it that has looked before. */
-type Memory = Log & { readonly sights: Sights };
+type Memory = Log & { readonly firstSeen: FirstSeen };
 /** A reader that has seen what is there, and the same one some milliseconds later. */
 async function seen(log: Log, cursor: number) {
   const clock = stopped(log);
-  const sights: Sights = new Map();
-  const { head } = await look(clock(0), cursor, sights);
-  return { head, at: (ms: number): Memory => ({ ...clock(ms), sights }) };
+  const firstSeen: FirstSeen = new Map();
+  const { head } = await look(clock(0), cursor, firstSeen);
+  return { head, at: (ms: number): Memory => ({ ...clock(ms), firstSeen }) };
 }
 const look = (
   log: Log | Memory,
   cursor: number,
-  sights: Sights = 'sights' in log ? log.sights : new Map(),
+  firstSeen: FirstSeen = 'firstSeen' in log ? log.firstSeen : new Map(),
   limit?: number,
-): Promise<Run> => readRun(log, cursor, sights, limit);
+): Promise<Run> => readRun(log, cursor, firstSeen, limit);
 const said = (run: Run) =>
   run.entries.map((entry) => ('content' in entry ? entry.content : entry.payload.type));
 
@@ -292,11 +292,11 @@ describe('an entry that is told with other items of its transaction', () => {
   ])('waits until they can be seen: it %s', async (_, entry) => {
     const { reader, writer, start } = await scene();
     const at = await commit(writer, 1, ([seq]) => ({ writes: [], entries: [entry], result: seq as number }));
-    const sights: Sights = new Map();
+    const firstSeen: FirstSeen = new Map();
     const passed = stopped(reader);
-    expect(await look(passed(0), start, sights)).toMatchObject({ head: start, ended: 'settling' });
-    expect((await look(passed(SETTLE - 1), start, sights)).ended).toBe('settling');
-    expect(await look(passed(SETTLE), start, sights)).toMatchObject({ head: at, ended: 'end' });
+    expect(await look(passed(0), start, firstSeen)).toMatchObject({ head: start, ended: 'settling' });
+    expect((await look(passed(SETTLE - 1), start, firstSeen)).ended).toBe('settling');
+    expect(await look(passed(SETTLE), start, firstSeen)).toMatchObject({ head: at, ended: 'end' });
   });
 
   it('waits for the items of what closed a hole before it, too', async () => {
@@ -304,12 +304,15 @@ describe('an entry that is told with other items of its transaction', () => {
     const open = await allocate(writer, 1);
     const filled: Entry = { ...eventFor({ type: 'realm_emoji' }), fill: 'emoji' };
     await commit(writer, 1, () => ({ writes: [], entries: [filled], result: 0 }));
-    const sights: Sights = new Map();
+    const firstSeen: FirstSeen = new Map();
     const passed = stopped(reader);
-    expect((await look(passed(0), start, sights)).ended).toBe('hole');
+    expect((await look(passed(0), start, firstSeen)).ended).toBe('hole');
     await say('late', open);
-    expect(await look(passed(SETTLE), start, sights)).toMatchObject({ head: start + 1, ended: 'settling' });
-    expect((await look(passed(2 * SETTLE), start, sights)).ended).toBe('end');
+    expect(await look(passed(SETTLE), start, firstSeen)).toMatchObject({
+      head: start + 1,
+      ended: 'settling',
+    });
+    expect((await look(passed(2 * SETTLE), start, firstSeen)).ended).toBe('end');
   });
 
   it('lets others pass at once', async () => {
@@ -323,12 +326,12 @@ describe('an entry that is told with other items of its transaction', () => {
     await say('before');
     await commit(writer, 1, () => ({ writes: [], entries: [eventFor({ type: 'access' }, true)], result: 0 }));
     await say('after');
-    const sights: Sights = new Map();
-    const run = await look(later(reader, SETTLE * 5), start, sights);
+    const firstSeen: FirstSeen = new Map();
+    const run = await look(later(reader, SETTLE * 5), start, firstSeen);
     expect(said(run)).toEqual(['before']);
     expect(run.ended).toBe('settling');
-    expect((await look(later(reader, SETTLE * 5.5), run.head, sights)).ended).toBe('settling');
-    expect(said(await look(later(reader, SETTLE * 7), run.head, sights))).toEqual(['access', 'after']);
+    expect((await look(later(reader, SETTLE * 5.5), run.head, firstSeen)).ended).toBe('settling');
+    expect(said(await look(later(reader, SETTLE * 7), run.head, firstSeen))).toEqual(['access', 'after']);
     // Another reader has not known of it for as long.
     expect((await look(later(reader, SETTLE * 7), run.head)).ended).toBe('settling');
     expect(said(await look(later(reader, WHOLE), run.head))).toEqual(['access', 'after']);
@@ -338,9 +341,9 @@ describe('an entry that is told with other items of its transaction', () => {
     const { reader, writer, start } = await scene();
     for (const type of ['a', 'b', 'c', 'd'])
       await commit(writer, 1, () => ({ writes: [], entries: [eventFor({ type }, true)], result: 0 }));
-    const sights: Sights = new Map();
-    expect((await look(later(reader, SETTLE * 5), start, sights)).ended).toBe('settling');
-    expect(said(await look(later(reader, SETTLE * 6.5), start, sights))).toEqual(['a', 'b', 'c', 'd']);
+    const firstSeen: FirstSeen = new Map();
+    expect((await look(later(reader, SETTLE * 5), start, firstSeen)).ended).toBe('settling');
+    expect(said(await look(later(reader, SETTLE * 6.5), start, firstSeen))).toEqual(['a', 'b', 'c', 'd']);
   });
 });
 

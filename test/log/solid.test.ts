@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { isMilestone, saveCheckpoint, stableHead } from '../../shared/log/checkpoint.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { allocate, fill, type Log } from '../../shared/log/log.ts';
 import { GIVEN_UP, SETTLE, WHOLE } from '../../shared/log/run.ts';
 import { KEPT } from '../../shared/log/slot.ts';
-import { isMilestone, keepSolid, solidEnd } from '../../shared/log/solid.ts';
 import { key } from '../../shared/table/keys.ts';
 import { type Mishap, mishaps } from '../support/faults.ts';
 import { messageTo, slotsOf } from '../support/log-entries.ts';
@@ -40,21 +40,21 @@ async function growBy(log: Log, count: number): Promise<number> {
 describe('the solid end', () => {
   it('is the last number up to which everything is written', async () => {
     const { log, say, start } = await scene();
-    expect((await solidEnd(log)).seq).toBe(start);
+    expect((await stableHead(log)).seq).toBe(start);
     const one = await say('one');
-    expect(await solidEnd(log)).toEqual({ seq: one, messageId: one });
+    expect(await stableHead(log)).toEqual({ seq: one, messageId: one });
     const open = await allocate(log, 2);
     await say('four');
-    expect((await solidEnd(log)).seq).toBe(one);
+    expect((await stableHead(log)).seq).toBe(one);
     await say('two', open);
-    expect((await solidEnd(log)).seq).toBe(one + 3);
+    expect((await stableHead(log)).seq).toBe(one + 3);
   });
 
   it('goes behind a hole that has stayed, by filling it', async () => {
     const { log, say } = await scene();
     await allocate(log, 2);
     const last = await say('after');
-    expect(await solidEnd(later(log, GIVEN_UP))).toEqual({ seq: last, messageId: last });
+    expect(await stableHead(later(log, GIVEN_UP))).toEqual({ seq: last, messageId: last });
   });
 
   it('is told when what it covers can be read in full, in one round trip', async () => {
@@ -63,21 +63,21 @@ describe('the solid end', () => {
     const { log, meter } = realm.container();
     const waits: number[] = [];
     const patient: Log = { ...log, wait: async (ms) => void waits.push(ms) };
-    await solidEnd(patient);
+    await stableHead(patient);
     expect(waits).toEqual([SETTLE]);
     expect(meter.roundTrips).toBe(1);
-    await solidEnd({ ...patient, now: () => log.now() + WHOLE });
+    await stableHead({ ...patient, now: () => log.now() + WHOLE });
     expect(waits).toHaveLength(1);
   });
 
   it('is found from a floor that follows the log, so that the way stays short', async () => {
     const { log, floor, start, realm } = await scene();
     expect(await growBy(log, 300)).toBe(start + 300);
-    await keepSolid(log);
+    await saveCheckpoint(log);
     expect(await floor()).toBe(start + 300);
     for (let i = 0; i < 330; i++) await growBy(log, 1);
     const { log: reader, meter } = realm.container();
-    expect((await solidEnd(reader)).seq).toBe(start + 630);
+    expect((await stableHead(reader)).seq).toBe(start + 630);
     expect(await floor()).toBe(start + 630);
     // The first look did not reach the floor.
     expect(meter.calls.map(({ action }) => action).sort()).toEqual(['BatchGet', 'Query', 'Query', 'Update']);
@@ -90,7 +90,7 @@ describe('the solid end', () => {
       await log.table.update(key('solid', { realm: realm.realm }), { set: { seq: start + 5_000 } });
       return send();
     };
-    await keepSolid(realm.container(mishaps({ update: [overtaken] })).log);
+    await saveCheckpoint(realm.container(mishaps({ update: [overtaken] })).log);
     expect(await floor()).toBe(start + 5_000);
   });
 
@@ -98,7 +98,7 @@ describe('the solid end', () => {
     const { log, say, start } = await scene();
     await allocate(log, 40);
     const last = await say('after a long silence');
-    expect(await solidEnd(later(log, KEPT))).toMatchObject({ seq: last });
+    expect(await stableHead(later(log, KEPT))).toMatchObject({ seq: last });
     expect(last).toBe(start + 41);
     expect(await slotsOf(log)).toHaveLength(1);
   });

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { markdownBundle, withDistances, withNumbers } from '../../infra/markdown-bundle.ts';
 import { emojiWords } from '../../shared/markdown/emoji-source.ts';
 import type * as emojiTable from '../../shared/markdown/emoji-table.ts';
+import { extractReferences } from '../../shared/markdown/references.ts';
 import { render } from '../../shared/markdown/render.ts';
-import { wants } from '../../shared/markdown/wants.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { KNOWN } from '../support/known-names.ts';
 
-type Bundled = typeof emojiTable & { render: typeof render; wants: typeof wants };
+type Bundled = typeof emojiTable & { render: typeof render; wants: typeof extractReferences };
 
 let folder: string;
 let bytes: number;
@@ -60,7 +60,7 @@ describe('the Markdown part of a bundle', () => {
     fc.assert(
       fc.property(sameNames, (text) => {
         expect(bundled.render(text, KNOWN)).toEqual(render(text, KNOWN));
-        expect(bundled.wants(text)).toEqual(wants(text));
+        expect(bundled.wants(text)).toEqual(extractReferences(text));
       }),
       { numRuns: 500 },
     );

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Found, NOTHING_FOUND } from '../../shared/markdown/found.ts';
+import { NOTHING_FOUND, type ResolvedReferences } from '../../shared/markdown/found.ts';
 import { DEEPEST_NESTING } from '../../shared/markdown/nesting.ts';
+import { extractReferences } from '../../shared/markdown/references.ts';
 import { LONGEST_HTML, render } from '../../shared/markdown/render.ts';
-import { wants } from '../../shared/markdown/wants.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { inspect } from './safe-html.ts';
 
 const every = <V>(value: V): { get(): V } => ({ get: () => value });
 
 /** An organization in which every name exists, and every one of them attacks. */
-const hostileNames = (name: string, address: string): Found => ({
+const hostileNames = (name: string, address: string): ResolvedReferences => ({
   usersByName: every({ id: 1, fullName: name }),
   usersById: every({ id: 1, fullName: name }),
   groups: every({ id: 2, name }),
@@ -81,7 +81,7 @@ describe('hostile texts', () => {
       fc.property(hostileText, (text) => {
         const found = hostileNames('x', '/a.png');
         expect(render(text, found)).toEqual(render(text, found));
-        expect(wants(text)).toEqual(wants(text));
+        expect(extractReferences(text)).toEqual(extractReferences(text));
       }),
       { numRuns: 300 },
     );
@@ -193,7 +193,7 @@ describe('long texts', () => {
       // A level may be two elements (a list and its item, a spoiler and its content); a table adds five.
       expect(depth).toBeLessThanOrEqual(2 * DEEPEST_NESTING + 5);
       expect(Buffer.byteLength(html)).toBeLessThanOrEqual(LONGEST_HTML);
-      wants(text);
+      extractReferences(text);
     }
   });
 

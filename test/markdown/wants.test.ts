@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Found, Lookup } from '../../shared/markdown/found.ts';
+import type { Lookup, ResolvedReferences } from '../../shared/markdown/found.ts';
+import { extractReferences, MAX_WANTED } from '../../shared/markdown/references.ts';
 import { render } from '../../shared/markdown/render.ts';
-import { MOST_WANTED, wants } from '../../shared/markdown/wants.ts';
 import { hostileText } from '../support/hostile-text.ts';
 
 const NOTHING = {
@@ -48,21 +48,18 @@ describe('wants', () => {
     ],
     ['nothing: a@b.c #1 : 5:30 ** @ ** @****', {}],
   ])('%j', (text, wanted) => {
-    expect(wants(text)).toEqual({ ...NOTHING, ...wanted });
+    expect(extractReferences(text)).toEqual({ ...NOTHING, ...wanted });
   });
 
   it('takes nothing for a name that is longer than a name can be', () => {
     const long = 'é'.repeat(101);
-    expect(wants(`@**${long}** @*${long}* #**${long}** @**   **`)).toEqual(NOTHING);
-    expect(wants(`@**${long.slice(1)}**`).users).toEqual([{ name: long.slice(1) }]);
+    expect(extractReferences(`@**${long}** @*${long}* #**${long}** @**   **`)).toEqual(NOTHING);
+    expect(extractReferences(`@**${long.slice(1)}**`).users).toEqual([{ name: long.slice(1) }]);
   });
 
   it('never asks for more than a batch of each kind', () => {
-    const many = Array.from(
-      { length: 2 * MOST_WANTED },
-      (_, i) => `@**u${i}** @*g${i}* #**c${i}>t** :e${i}:`,
-    );
-    const { users, groups, channels, topics, emoji } = wants(many.join(' '));
+    const many = Array.from({ length: 2 * MAX_WANTED }, (_, i) => `@**u${i}** @*g${i}* #**c${i}>t** :e${i}:`);
+    const { users, groups, channels, topics, emoji } = extractReferences(many.join(' '));
     expect([users, groups, channels, topics, emoji].map(({ length }) => length)).toEqual(Array(5).fill(50));
     expect(users[0]).toEqual({ name: 'u0' });
   });
@@ -83,7 +80,7 @@ describe('wants', () => {
             return undefined;
           },
         });
-        const found: Found = {
+        const found: ResolvedReferences = {
           usersByName: recorder('usersByName'),
           usersById: recorder('usersById'),
           groups: recorder('groups'),
@@ -91,10 +88,10 @@ describe('wants', () => {
           emoji: recorder('emoji'),
         };
         render(text, found);
-        const wanted = wants(text);
+        const wanted = extractReferences(text);
         // A name beyond the limit is not read, so it is not found: it stays plain text.
         const covered = (names: readonly unknown[], needed: Set<unknown>): boolean =>
-          names.length === MOST_WANTED || [...needed].every((name) => names.includes(name));
+          names.length === MAX_WANTED || [...needed].every((name) => names.includes(name));
         expect(
           covered(
             wanted.users.map(({ name }) => name),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Places } from '../../shared/domain/fetch/remembered-places.ts';
+import type { FeedHint } from '../../shared/domain/fetch/feed-hint.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
 import { directConversation } from '../../shared/model/message/conversation.ts';
 import { visibility } from '../../shared/model/message/visibility.ts';
@@ -205,7 +205,7 @@ describe('GET /messages against an oracle', () => {
     const { general, random } = realm.channels;
     const at = key('places', { realm: realm.realm, email: admin.email });
     const circles = [[admin, member], [admin, owner], [admin], [owner, member], [admin, member, guest]];
-    const places = fc.record<Places>({
+    const places = fc.record<FeedHint>({
       channels: fc.subarray([general, random, secret, 999_999]),
       dialogues: fc.subarray(
         circles.map((people) => people.map(({ userId }) => userId).sort((a, b) => a - b)),

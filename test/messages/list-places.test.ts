@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
-import type { Places } from '../../shared/domain/fetch/remembered-places.ts';
+import type { FeedHint } from '../../shared/domain/fetch/feed-hint.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenChannel, givenSubscription } from '../support/given.ts';
 import { fetched, flagged, givenMessages, sent, sentMany } from '../support/messages.ts';
@@ -8,11 +8,11 @@ import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 const at = ({ realm }: TestRealm, { email }: Person) => key('places', { realm, email });
 
-const placesOf = (realm: TestRealm, as: Person): Promise<Places | undefined> =>
+const placesOf = (realm: TestRealm, as: Person): Promise<FeedHint | undefined> =>
   realm.outside.table.get(at(realm, as));
 
 /** What somebody finds in many ways. A hint that is given is put in the place of what is remembered each time. */
-async function findings(realm: TestRealm, as: Person, narrows: readonly unknown[], hint?: Partial<Places>) {
+async function findings(realm: TestRealm, as: Person, narrows: readonly unknown[], hint?: Partial<FeedHint>) {
   const found: unknown[] = [];
   for (const narrow of narrows) {
     for (const window of [

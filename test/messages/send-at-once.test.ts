@@ -220,10 +220,10 @@ describe('decisions are held until the commit', () => {
     const slow = pausing(realm, /TransactWrite/, 1, async () => {
       idsOf([await sendTo(realm, admin, general, 'other')]);
       // Its slot is still empty after the grace period: a reader that waits fills it.
-      const sights = new Map();
-      await readRun(realm.log, start, sights);
+      const firstSeen = new Map();
+      await readRun(realm.log, start, firstSeen);
       realm.pass(GRACE);
-      await readRun(realm.log, start, sights);
+      await readRun(realm.log, start, firstSeen);
     });
     const [id] = idsOf([await sendTo(slow, member, general)]);
     const sent = (await loggedAfter(realm, start)).filter(({ kind }) => kind === 'message');
@@ -242,10 +242,10 @@ describe('decisions are held until the commit', () => {
         async (command) => {
           if (!/TransactWrite/.test(command.constructor.name)) return store(command);
           idsOf([await sendTo(realm, admin, general, 'other')]);
-          const sights = new Map();
-          await readRun(realm.log, start, sights);
+          const firstSeen = new Map();
+          await readRun(realm.log, start, firstSeen);
           passed += 3_000;
-          await readRun({ ...realm.log, now: () => Date.now() + passed }, start, sights);
+          await readRun({ ...realm.log, now: () => Date.now() + passed }, start, firstSeen);
           return store(command);
         },
       { now: () => Date.now() + passed },

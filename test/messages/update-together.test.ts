@@ -1,9 +1,9 @@
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
-import { MOST_WRITES } from '../../shared/log/commit.ts';
+import { MAX_WRITES } from '../../shared/log/commit.ts';
 import { topicConversation } from '../../shared/model/message/conversation.ts';
-import { MOST_PARTICIPANTS } from '../../shared/model/message/topic-leave.ts';
+import { MAX_PARTICIPANTS } from '../../shared/model/message/topic-leave.ts';
 import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { audit } from '../support/audit/audit.ts';
@@ -94,13 +94,13 @@ describe('DESIGN 7: moving several messages', () => {
     const { member } = realm.people;
     const { people, source, target } = await givenTwoChannels(realm, 18);
     const ids = await sayMany(realm, people, source.channelId, 'tea', 20);
-    for (let i = people.length; i < MOST_PARTICIPANTS; i++) {
+    for (let i = people.length; i < MAX_PARTICIPANTS; i++) {
       const person = await givenUser(realm);
       await givenSubscription(realm, person, source.channelId);
       await react(realm, person, ids[0] as number);
     }
     expect(await storedTopic(realm, source.channelId, 'tea')).toMatchObject({
-      participants: MOST_PARTICIPANTS,
+      participants: MAX_PARTICIPANTS,
     });
     const sizes: number[] = [];
     const counting = realm.container(
@@ -120,7 +120,7 @@ describe('DESIGN 7: moving several messages', () => {
     expect(await update(counting, member, ids[1] as number, change)).toMatchObject(success);
     expect(sizes).toHaveLength(1);
     expect(sizes[0]).toBeGreaterThan(85);
-    expect(sizes[0]).toBeLessThanOrEqual(MOST_WRITES);
+    expect(sizes[0]).toBeLessThanOrEqual(MAX_WRITES);
     expect(await storedTopic(realm, source.channelId, 'tea')).toBeUndefined();
     await workedOff(realm);
     expect(await storedTopic(realm, target.channelId, 'cake')).toMatchObject({

@@ -172,7 +172,7 @@ describe('what the document says to people', () => {
       ]);
       expect(decoded, command).toEqual(Object.fromEntries(request));
       expect(verb, command).toBe(method.toUpperCase());
-      expect(credentials, command).toBe(endpoint.who === 'anyone' ? undefined : 'EMAIL:API_KEY');
+      expect(credentials, command).toBe(endpoint.access === 'anyone' ? undefined : 'EMAIL:API_KEY');
       expect(file, command).toBe(endpoint.file === undefined ? undefined : '@FILE');
     }
     expect(words).toEqual(['']);

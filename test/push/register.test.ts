@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { handler as registerDevice } from '../../functions/push/registerDevice.ts';
 import { handler as removeDevice } from '../../functions/push/removeDevice.ts';
 import type { Device } from '../../shared/domain/push/device.ts';
-import { MOST_DEVICES } from '../../shared/domain/push/device-registration.ts';
+import { MAX_DEVICES } from '../../shared/domain/push/device-registration.ts';
 import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenClient } from '../support/event-queue.ts';
@@ -74,7 +74,7 @@ describe('POST /register_client_device (wire facts 12.1)', () => {
   });
 
   test('lets nobody have very many', async () => {
-    const writes = Array.from({ length: MOST_DEVICES }, (_, i) => {
+    const writes = Array.from({ length: MAX_DEVICES }, (_, i) => {
       const device = { userId: member.userId, deviceId: i + 1, url: '', version: 1 };
       return { put: key('device', { realm: realm.realm, ...device }), item: device };
     });

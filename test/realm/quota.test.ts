@@ -16,7 +16,7 @@ import { type Channel, type ChannelCount, defaultChannelGroups } from '../../sha
 import type { Group } from '../../shared/model/group/group.ts';
 import { onlyUser } from '../../shared/model/permission/group-setting.ts';
 import { roles } from '../../shared/model/permission/system-group.ts';
-import { MOST_BOTS } from '../../shared/model/user/active.ts';
+import { MAX_BOTS } from '../../shared/model/user/active.ts';
 import type { User } from '../../shared/model/user/user.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
@@ -182,7 +182,7 @@ describe('the quotas of what a registration tells everybody', () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const bot = await givenBot(realm, member);
-    const bots = new Set([bot.userId, ...Array.from({ length: MOST_BOTS - 2 }, (_, i) => 1_000_000 + i)]);
+    const bots = new Set([bot.userId, ...Array.from({ length: MAX_BOTS - 2 }, (_, i) => 1_000_000 + i)]);
     const owner = key('user', { realm: realm.realm, userId: member.userId });
     await realm.outside.table.update(owner, { set: { bots } });
     const replies = await Promise.all(

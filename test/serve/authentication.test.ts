@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { handler as create } from '../../functions/users/create.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import { type Audience, endpoint, reads } from '../../shared/endpoints/endpoint.ts';
+import { type AllowedCallers, endpoint, reads } from '../../shared/endpoints/endpoint.ts';
 import { newApiKey } from '../../shared/model/user/api-key.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
@@ -178,15 +178,15 @@ describe('the work of a refusal', () => {
 });
 
 describe('the audience of an endpoint', () => {
-  const openTo = (who: Audience) =>
+  const openTo = (access: AllowedCallers) =>
     serve(
       endpoint({
         id: 'tests.audience',
         method: 'GET',
         path: '/api/v1/audience',
         source: 'wire facts 1.3',
-        says: 'Lets some people in.',
-        who,
+        description: 'Lets some people in.',
+        access,
         parameters: {},
         reply: z.object({}),
         errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],

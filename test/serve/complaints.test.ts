@@ -8,7 +8,7 @@ import { readParameters } from '../../shared/serve/parameters.ts';
 
 /** What is said of a value that the schema does not take. */
 function complaintOf(schema: z.ZodMiniType<unknown>, value: unknown): string {
-  const parameter: Parameter = { wire: 'json', schema, required: true, says: '' };
+  const parameter: Parameter = { wire: 'json', schema, required: true, description: '' };
   try {
     readParameters(
       { x: parameter },

@@ -105,7 +105,7 @@ describe('what is counted', () => {
     const realm = await newRealm();
     const worker = {
       id: 'probe-clock',
-      says: 'Tries.',
+      description: 'Tries.',
       schedule: { everyMinutes: 5 },
       needs: { table: [] },
       timeout: 1,
@@ -125,7 +125,7 @@ describe('what is counted', () => {
     const realm = await newRealm();
     const worker = {
       id: 'probe-queue',
-      says: 'Tries.',
+      description: 'Tries.',
       queue: { name: 'probe', batchSize: 1, maxReceives: 1 },
       needs: { table: [] },
       timeout: 1,

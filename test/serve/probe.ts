@@ -11,8 +11,8 @@ const probeEndpoint = endpoint({
   method: 'POST',
   path: '/api/v1/probe/{place}',
   source: 'wire facts 1.2',
-  says: 'Tells what it was given.',
-  who: 'user',
+  description: 'Tells what it was given.',
+  access: 'user',
   parameters: {
     place: optional(text('In the path.')),
     name: text('Text.'),

@@ -38,8 +38,8 @@ const probe = serve(
     method: 'POST',
     path: '/api/v1/follow',
     source: 'DESIGN 7',
-    says: 'Tells where a name leads.',
-    who: 'user',
+    description: 'Tells where a name leads.',
+    access: 'user',
     parameters: { name: text('A channel.'), say: optional(text('What to tell everybody.')) },
     reply: z.object({ channel: z.nullable(z.int()) }),
     errors: [],
@@ -241,7 +241,7 @@ describe('what a container remembers', () => {
   });
 });
 
-describe('a decision whose ground changed', () => {
+describe('a decision whose snapshot changed', () => {
   const stale = (): void => {
     throw new ConflictError([]);
   };

@@ -4,7 +4,7 @@ import { servesQueue, servesSchedule, type WorkRecord } from '../../shared/serve
 import { newRealm } from '../support/realm.ts';
 import { queued, runQueue, runSchedule } from '../support/worker-run.ts';
 
-const base = { says: 'For tests.', needs: { table: [] }, timeout: 60, memory: 128 };
+const base = { description: 'For tests.', needs: { table: [] }, timeout: 60, memory: 128 };
 const queueWorker: QueueWorker = {
   ...base,
   id: 'probe-queue',

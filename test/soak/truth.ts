@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
-import { HOME, Memory } from '../../shared/kernel/lookup.ts';
+import { HOME, LookupCache } from '../../shared/kernel/lookup.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
 import { itemVersions } from '../../shared/model/realm/versions.ts';
@@ -31,7 +31,7 @@ export async function storedAt(endpoint: URL): Promise<Audited> {
     ...clock,
     table,
     environment,
-    memory: new Memory(),
+    cache: new LookupCache(),
     uuid: randomUUID,
     randomBytes,
     report: () => {},

@@ -79,7 +79,7 @@ describe('subscriptions in bulk', () => {
     expect(transactions.length).toBeGreaterThan(1);
   });
 
-  it('goes on when another request changes the ground of one of its transactions', async () => {
+  it('goes on when another request changes the snapshot of one of its transactions', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const people = await crowd(realm, 60);

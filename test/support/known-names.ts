@@ -1,10 +1,10 @@
-import type { Found } from '../../shared/markdown/found.ts';
+import type { ResolvedReferences } from '../../shared/markdown/found.ts';
 
 const ada = { id: 12, fullName: 'Ada Lovelace' };
 const mallory = { id: 66, fullName: '<b>"Mallory"</b>' };
 
 /** An organization as the examples know it. */
-export const KNOWN: Found = {
+export const KNOWN: ResolvedReferences = {
   usersByName: new Map([
     ['Ada Lovelace', ada],
     ['ada lovelace', ada],

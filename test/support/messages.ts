@@ -41,8 +41,8 @@ export async function sentMany(
 }
 
 /** Bytes that one transaction of a long history may take, and messages. */
-const MOST_BYTES = 2_000_000;
-const MOST_MESSAGES = 50;
+const MAX_BYTES = 2_000_000;
+const MAX_MESSAGES = 50;
 
 /** A message of a channel as it is stored. `now` is in milliseconds. */
 export const storedText = (
@@ -77,7 +77,7 @@ export async function givenMessages(
   content = 'text',
 ): Promise<number[]> {
   const ids: number[] = [];
-  const most = Math.min(MOST_MESSAGES, Math.ceil(MOST_BYTES / (2 * content.length + 1_000)));
+  const most = Math.min(MAX_MESSAGES, Math.ceil(MAX_BYTES / (2 * content.length + 1_000)));
   while (ids.length < count) {
     const size = Math.min(most, count - ids.length);
     const given = await commit(realm.log, size, (numbers) => {

@@ -7,7 +7,7 @@ import type { Needs } from '../../shared/endpoints/endpoint.ts';
 import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import { type Environment, variable } from '../../shared/environment.ts';
-import { Memory } from '../../shared/kernel/lookup.ts';
+import { LookupCache } from '../../shared/kernel/lookup.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { Log } from '../../shared/log/log.ts';
 import type { RealmSettings } from '../../shared/model/realm/realm.ts';
@@ -136,7 +136,7 @@ function makeContainer(
   const counts: Record<string, unknown>[] = [];
   const outside: Outside = {
     table: new Table(TABLE, meter.around(faults(store())), itemVersions),
-    memory: new Memory(),
+    cache: new LookupCache(),
     now: () => Date.now() + clock.offset,
     wait: (ms) => wait(ms),
     uuid: randomUUID,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/workers/retention.ts';
-import { MOST_WRITES } from '../../shared/log/commit.ts';
+import { MAX_WRITES } from '../../shared/log/commit.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { edited } from '../support/channel-state.ts';
@@ -110,7 +110,7 @@ describe('bounded steps', () => {
     expect(await storedTopic(realm, channelId, 'tea')).toBeUndefined();
     expect(await firstOf(realm, channelId)).toBeNull();
     expect(await told(realm, ids.at(-1) as number)).toEqual(ids);
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(MOST_WRITES);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(MAX_WRITES);
     expect(sizes.length).toBeLessThanOrEqual(40);
     // The message, its entries in two indexes, and a share of what is told and kept of its topic.
     expect(busy.meter.writeUnits / 1_000).toBeLessThan(8);

@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
-import { hasContentAccess, loadChannel, type Seen } from '../../model/channel/access.ts';
+import { type ChannelWithSubscription, hasContentAccess, loadChannel } from '../../model/channel/access.ts';
 import { checkChannelName } from '../../model/channel/channel.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { roles } from '../../model/permission/system-group.ts';
@@ -68,8 +68,8 @@ export interface BotSnapshot {
   /** There is an account with the address already. */
   readonly isTaken: boolean;
   readonly namesakes: Namesakes;
-  readonly sending: Seen | undefined;
-  readonly events: Seen | undefined;
+  readonly sending: ChannelWithSubscription | undefined;
+  readonly events: ChannelWithSubscription | undefined;
 }
 
 /** Reads it, in one round trip. Throws `BAD_REQUEST` for a short name that makes no address. */
@@ -81,7 +81,7 @@ export async function loadBotSnapshot(
 ): Promise<BotSnapshot> {
   const { realm } = resolved;
   const email = checkBotEmail(asked.shortName, ownHost(realm, resolved.follow(organization)));
-  const channel = async (name: string | undefined): Promise<Seen | undefined> => {
+  const channel = async (name: string | undefined): Promise<ChannelWithSubscription | undefined> => {
     const found = name === undefined ? undefined : resolved.follow(channelNamed(name));
     return found && loadChannel(table, realm, found.channelId, userId);
   };
@@ -95,7 +95,11 @@ export async function loadBotSnapshot(
 }
 
 /** The channel of this name, or the same refusal for those that do not exist and those that are hidden. */
-function accessNamed(who: Standing, name: string | undefined, seen: Seen | undefined): Seen | undefined {
+function accessNamed(
+  who: Standing,
+  name: string | undefined,
+  seen: ChannelWithSubscription | undefined,
+): ChannelWithSubscription | undefined {
   if (name === undefined) return undefined;
   if (seen === undefined || !hasContentAccess(who, seen)) {
     throw badRequest(`There is no channel named '${name}' for you.`);

@@ -1,8 +1,8 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { hasMetadataAccess, loadChannel, type Seen } from '../../model/channel/access.ts';
+import { type ChannelWithSubscription, hasMetadataAccess, loadChannel } from '../../model/channel/access.ts';
 import { holdsUnlessGuest, isAdministrator, type Standing } from '../../model/permission/permission.ts';
-import { MOST_BOTS } from '../../model/user/active.ts';
+import { MAX_BOTS } from '../../model/user/active.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { checkManages } from '../../model/user/management.ts';
 import { isLocalPart } from '../../model/user/text.ts';
@@ -48,7 +48,7 @@ export async function loadBotChannels(
   realm: string,
   ownerId: number,
   bots: readonly OwnedBot[],
-): Promise<ReadonlyMap<number, Seen>> {
+): Promise<ReadonlyMap<number, ChannelWithSubscription>> {
   const ids = bots.flatMap(({ sendingChannelId, eventsChannelId }) => [
     ...(sendingChannelId === undefined ? [] : [sendingChannelId]),
     ...(eventsChannelId === undefined ? [] : [eventsChannelId]),
@@ -60,7 +60,11 @@ export async function loadBotChannels(
 }
 
 /** What is set for a bot, as its owner is told: the name of a channel that they may not know any more is left out. */
-export function botDefaults(owner: Standing, bot: BotSettings, channels: ReadonlyMap<number, Seen>) {
+export function botDefaults(
+  owner: Standing,
+  bot: BotSettings,
+  channels: ReadonlyMap<number, ChannelWithSubscription>,
+) {
   const nameOf = (channelId: number | undefined): string | null => {
     const seen = channelId === undefined ? undefined : channels.get(channelId);
     return seen && hasMetadataAccess(owner, seen) ? seen.channel.name : null;
@@ -96,8 +100,8 @@ export function checkBotType(given: number): 1 | 2 {
 
 /** Decides whether somebody has room for one more bot. */
 export function checkRoomForBot({ bots }: Pick<User, 'bots'>): void {
-  if (bots !== undefined && bots.size >= MOST_BOTS) {
-    throw badRequest(`One person can have at most ${MOST_BOTS} bots, including deactivated ones.`);
+  if (bots !== undefined && bots.size >= MAX_BOTS) {
+    throw badRequest(`One person can have at most ${MAX_BOTS} bots, including deactivated ones.`);
   }
 }
 

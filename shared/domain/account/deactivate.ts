@@ -13,7 +13,7 @@ import { checkManages, loadBotOwner } from '../../model/user/management.ts';
 import { isHumanOwner, type OwnerCount } from '../../model/user/owner-count.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import { doSleep } from '../subscribe/dormancy.ts';
+import { suspendSubscriptions } from '../subscribe/dormancy.ts';
 
 /** What the deactivation of an account is decided on. */
 export interface Departure {
@@ -30,7 +30,7 @@ export interface Departure {
 }
 
 /**
- * Reads the ground of a deactivation, after the account itself: that tells its bots, and lets the deactivation be held
+ * Reads the snapshot of a deactivation, after the account itself: that tells its bots, and lets the deactivation be held
  * to whatever came to be theirs since. One round trip.
  */
 export async function loadDeparture(
@@ -93,6 +93,6 @@ export function doDeactivate(
     ...[target, ...bots]
       .filter(({ isActive }) => isActive)
       .map((user) => doInactivate(realmId, user, groupsOf(user))),
-    ...doSleep(realmId, subscriptions),
+    ...suspendSubscriptions(realmId, subscriptions),
   ];
 }

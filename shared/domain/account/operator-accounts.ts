@@ -2,15 +2,15 @@ import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
+import { isMilestone, saveCheckpoint } from '../../log/checkpoint.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
-import { isMilestone, keepSolid } from '../../log/solid.ts';
 import type { Role } from '../../model/permission/system-group.ts';
 import { checkEmail, checkFullName } from '../../model/user/text.ts';
 import { isSystemBot } from '../../model/user/user.ts';
 import { changeKey } from './api-key-change.ts';
-import { addPerson, loadNewcomerGround } from './user-add.ts';
+import { addPerson, loadNewcomerSnapshot } from './user-add.ts';
 
 /*
  * What the operator of a service does to accounts, whose right to it is that they reach the table.
@@ -36,16 +36,16 @@ export async function addPersonAsOperator(
   const { table } = outside;
   const person = { ...given, email: checkEmail(given.email), fullName: checkFullName(given.fullName) };
   return retryOnConflict(outside, async () => {
-    const [stored, account, ground] = await Promise.all([
+    const [stored, account, snapshot] = await Promise.all([
       table.get('realm', { realm: realmId }),
       table.get('account', { realm: realmId, email: folded(person.email) }),
-      loadNewcomerGround(table, realmId),
+      loadNewcomerSnapshot(table, realmId),
     ]);
     if (stored === undefined || stored.deactivated) throw badRequest('This organization is out of service.');
     const organization = { realmId, realm: stored };
     const isTaken = account !== undefined;
     const made = await addPerson(outside, organization, commitOf(outside, realmId), person, {
-      ...ground,
+      ...snapshot,
       isTaken,
     });
     return { email: person.email, ...made };
@@ -63,7 +63,9 @@ function commitOf(outside: Outside, realm: string): Commit {
     });
     // Like after every other commit, for the next registration.
     if (isMilestone(used)) {
-      await keepSolid(log).catch((error: Error) => outside.report({ level: 'WARN', solid: error.message }));
+      await saveCheckpoint(log).catch((error: Error) =>
+        outside.report({ level: 'WARN', solid: error.message }),
+      );
     }
     return result;
   };

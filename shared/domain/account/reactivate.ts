@@ -14,7 +14,7 @@ import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { doWake } from '../subscribe/dormancy.ts';
+import { resumeSubscriptions } from '../subscribe/dormancy.ts';
 import { checkMayCreateBots, type OwnedBot, ownBot } from './bot.ts';
 
 /** What the return of an account is decided on. */
@@ -34,7 +34,7 @@ interface BotReturn {
 }
 
 /**
- * Reads the ground of a return, after the account itself: its state tells what fell asleep since. One round trip, and
+ * Reads the snapshot of a return, after the account itself: its state tells what fell asleep since. One round trip, and
  * another one for a bot whose name others bear.
  */
 export async function loadReturn(outside: Outside, realm: string, target: User | undefined): Promise<Return> {
@@ -88,7 +88,7 @@ export function doReactivate(
 ): Step[] {
   if (target.isActive) return [];
   const ownerId = bot && (bot.owner?.isActive ? bot.owner.userId : user.userId);
-  const wakes = doWake(realm, subscriptions);
+  const wakes = resumeSubscriptions(realm, subscriptions);
   const isFull = isFullMember(target, settings.waiting_period_threshold, now);
   const inGroups = activeGroupEvents('add_members', target, isFull, groups);
   if (ownerId === undefined) return [...wakes, doActivate(realm, target, inGroups)];

@@ -22,7 +22,7 @@ export function checkNewRole({ standing }: Pick<Caller, 'standing'>, given: numb
 }
 
 /** What a change of somebody's role rests on besides them. */
-export interface RoleGround {
+export interface RoleSnapshot {
   readonly owners: OwnerCount | undefined;
   readonly channels: readonly Channel[];
   /** What they are subscribed to. */
@@ -31,8 +31,12 @@ export interface RoleGround {
   readonly groups: readonly number[];
 }
 
-/** Reads the ground of a change of somebody's role. One round trip; it costs what the list of all channels costs. */
-export async function loadRoleGround(outside: Outside, realm: string, userId: number): Promise<RoleGround> {
+/** Reads the snapshot of a change of somebody's role. One round trip; it costs what the list of all channels costs. */
+export async function loadRoleSnapshot(
+  outside: Outside,
+  realm: string,
+  userId: number,
+): Promise<RoleSnapshot> {
   const { table } = outside;
   const [owners, channels, subscriptions, groups] = await Promise.all([
     table.get('owners', { realm }),
@@ -69,7 +73,7 @@ export function doChangeRole(
   { realmId, realm, graph }: Pick<Caller, 'realmId' | 'realm' | 'graph'>,
   target: User,
   role: Role,
-  { channels, subscriptions, groups }: RoleGround,
+  { channels, subscriptions, groups }: RoleSnapshot,
   now: number,
 ): {
   readonly set: Pick<User, 'role'>;

@@ -97,7 +97,13 @@ export function doChangeSettings(
   const { presence_enabled: shown } = settings;
   const writes: Write[] = [
     ...(changes.length > 0
-      ? [{ update: key('settings', { realm, userId }), change: { set: settings }, inOrder: true as const }]
+      ? [
+          {
+            update: key('settings', { realm, userId }),
+            change: { set: settings },
+            lastWriterWins: true as const,
+          },
+        ]
       : []),
     ...(Object.keys(set).length > 0
       ? [
@@ -105,7 +111,7 @@ export function doChangeSettings(
             update: key('user', { realm, userId }),
             change: { set },
             when: { equals: { isActive: true, fullName: user.fullName } },
-            inOrder: true as const,
+            lastWriterWins: true as const,
           },
         ]
       : []),

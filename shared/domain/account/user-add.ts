@@ -23,10 +23,10 @@ const defaultChannels = (channels: readonly CountedChannel[]): CountedChannel[] 
   channels.filter(({ channel }) => channel.isDefault && !channel.isArchived);
 
 /** Most channels of one transaction: each takes up to five writes, and the account takes some. */
-const MOST_CHANNELS = 18;
+const MAX_CHANNELS = 18;
 
 /** What somebody new is decided on. */
-export interface NewcomerGround {
+export interface NewcomerSnapshot {
   readonly channels: readonly CountedChannel[];
   readonly domains: Domains;
   /** There is an account with the address already. */
@@ -34,10 +34,10 @@ export interface NewcomerGround {
 }
 
 /** Reads it but for the address. One round trip; it costs what the list of all channels costs. */
-export async function loadNewcomerGround(
+export async function loadNewcomerSnapshot(
   table: Table,
   realm: string,
-): Promise<Omit<NewcomerGround, 'isTaken'>> {
+): Promise<Omit<NewcomerSnapshot, 'isTaken'>> {
   const [channels, domains] = await Promise.all([loadChannels(table, realm), loadDomains(table, realm)]);
   return { channels, domains };
 }
@@ -51,7 +51,7 @@ export async function addPerson(
   organization: Pick<Caller, 'realmId' | 'realm'>,
   commit: Commit,
   person: Pick<NewUser, 'email' | 'fullName' | 'role'>,
-  { channels, domains, isTaken }: NewcomerGround,
+  { channels, domains, isTaken }: NewcomerSnapshot,
 ): Promise<{ readonly userId: number; readonly apiKey: string }> {
   const { realmId, realm } = organization;
   checkAddressAllowed(person.email, realm, domains);
@@ -59,21 +59,23 @@ export async function addPerson(
   const apiKey = newApiKey(outside);
   const dateJoined = new Date(outside.now()).toISOString();
   const user = { ...person, isBot: false, dateJoined, timezone: '' };
-  const ground = realm.settings.emails_restricted_to_domains ? [doRequireSameDomains(realmId, domains)] : [];
+  const snapshot = realm.settings.emails_restricted_to_domains
+    ? [doRequireSameDomains(realmId, domains)]
+    : [];
   const userId = await addUser(
     organization,
     commit,
     user,
     digestOf(apiKey),
     defaultChannels(channels),
-    ground,
+    snapshot,
   );
   return { userId, apiKey };
 }
 
 /**
  * Adds a person to the organization and subscribes them to the default channels, in one transaction with the account
- * unless they are very many. `ground` is what else must still hold then. Returns the id.
+ * unless they are very many. `snapshot` is what else must still hold then. Returns the id.
  */
 async function addUser(
   { realmId, realm }: Pick<Caller, 'realmId' | 'realm'>,
@@ -81,25 +83,25 @@ async function addUser(
   user: NewUser,
   keyDigest: string,
   defaults: readonly CountedChannel[],
-  ground: readonly Write[] = [],
+  snapshot: readonly Write[] = [],
 ): Promise<number> {
   const isFull = isFullMember(user, realm.settings.waiting_period_threshold, Date.parse(user.dateJoined));
   const first = (numbers: readonly number[]): Change<number> => {
     const userId = numbers[0] ?? 0;
     const created = doCreateUser(realmId, userId, user, keyDigest);
     const before = [...created.entries, ...roleGroupEvents(userId, user.role, isFull)];
-    const joinings = joiningsOf({ userId, isNewAccount: true }, defaults.slice(0, MOST_CHANNELS));
+    const joinings = joiningsOf({ userId, isNewAccount: true }, defaults.slice(0, MAX_CHANNELS));
     const joined =
       joinings.length === 0 ? undefined : doJoin(realmId, joinings, (i) => numbers[before.length + i] ?? 0);
     return {
-      writes: [...created.writes, ...(joined?.writes ?? []), ...ground],
+      writes: [...created.writes, ...(joined?.writes ?? []), ...snapshot],
       entries: [...before, ...(joined?.entries ?? [])],
       result: userId,
     };
   };
   const userId = await commit(first([]).entries.length, first);
-  for (let start = MOST_CHANNELS; start < defaults.length; start += MOST_CHANNELS) {
-    const joinings = joiningsOf({ userId }, defaults.slice(start, start + MOST_CHANNELS));
+  for (let start = MAX_CHANNELS; start < defaults.length; start += MAX_CHANNELS) {
+    const joinings = joiningsOf({ userId }, defaults.slice(start, start + MAX_CHANNELS));
     await commit(entriesOfJoin(joinings), (numbers) => doJoin(realmId, joinings, (i) => numbers[i] ?? 0));
   }
   return userId;

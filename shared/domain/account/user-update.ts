@@ -9,7 +9,7 @@ import { checkBotName, loadNamesakes, type Namesakes } from '../../model/user/na
 import { checkFullName } from '../../model/user/text.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import { checkRoleChange, doChangeRole, loadRoleGround, type RoleGround } from './role-change.ts';
+import { checkRoleChange, doChangeRole, loadRoleSnapshot, type RoleSnapshot } from './role-change.ts';
 import { doRename } from './user-rename.ts';
 
 /** What an administrator may want of an account. */
@@ -19,12 +19,12 @@ export interface UserUpdateAsked {
 }
 
 /** What it is decided on. */
-export interface UserUpdateGround {
+export interface UserUpdateSnapshot {
   readonly target: User | undefined;
   /** Whose bot it is. */
   readonly owner: User | undefined;
   /** Read where a role is asked for. */
-  readonly role: RoleGround | undefined;
+  readonly role: RoleSnapshot | undefined;
   /** Who bears the name that is asked for. */
   readonly namesakes: Namesakes | undefined;
 }
@@ -45,13 +45,13 @@ export const updateLookupKeys = (user: string, asked: UserUpdateAsked): LookupKe
 const nameLookupKeys = ({ full_name: name }: UserUpdateAsked): LookupKey<'fullName'>[] =>
   name === undefined ? [] : [{ kind: 'fullName', name: checkFullName(name) }];
 
-/** Reads the ground for the account that a path names, after the look-up of `updatePointers`. One round trip. */
+/** Reads the snapshot for the account that a path names, after the look-up of `updatePointers`. One round trip. */
 export async function loadUserUpdate(
   outside: Outside,
   resolved: Resolved,
   user: string,
   asked: UserUpdateAsked,
-): Promise<UserUpdateGround> {
+): Promise<UserUpdateSnapshot> {
   const userId = userIdOf(user, resolved);
   if (userId === undefined) {
     return { target: undefined, owner: undefined, role: undefined, namesakes: undefined };
@@ -62,7 +62,7 @@ export async function loadUserUpdate(
   const [target, owner, role, namesakes] = await Promise.all([
     loadTarget(outside.table, user, resolved),
     loadBotOwner(outside.table, realm, { ownerId: ownerIdOf(user, resolved) }),
-    asked.role === undefined ? undefined : loadRoleGround(outside, realm, userId),
+    asked.role === undefined ? undefined : loadRoleSnapshot(outside, realm, userId),
     name && loadNamesakes(outside.table, realm, bearers),
   ]);
   return { target, owner, role, namesakes };
@@ -71,14 +71,14 @@ export async function loadUserUpdate(
 /** Decides on a new name and a new role, for somebody who manages the account (`checkManages`). */
 export function checkUserUpdate(
   caller: Pick<Caller, 'user' | 'standing'>,
-  { target, owner, role: ground, namesakes }: UserUpdateGround,
+  { target, owner, role: snapshot, namesakes }: UserUpdateSnapshot,
   asked: UserUpdateAsked,
 ): UserUpdate {
   if (target === undefined || isSystemBot(target)) throw noSuchUser();
   checkManages(caller, target, owner);
   const fullName = asked.full_name === undefined ? target.fullName : checkFullName(asked.full_name);
   const role =
-    asked.role === undefined ? target.role : checkRoleChange(caller, target, asked.role, ground?.owners);
+    asked.role === undefined ? target.role : checkRoleChange(caller, target, asked.role, snapshot?.owners);
   if (target.isBot && target.isActive && fullName !== target.fullName && namesakes) {
     checkBotName(fullName, namesakes);
   }
@@ -96,12 +96,14 @@ export function checkUserUpdate(
 export function doUpdateUser(
   caller: Pick<Caller, 'realmId' | 'realm' | 'graph'>,
   { target, fullName, role }: UserUpdate,
-  { role: ground, namesakes }: UserUpdateGround,
+  { role: snapshot, namesakes }: UserUpdateSnapshot,
   now: number,
 ): Step | undefined {
   const { userId, isActive } = target;
   const parts = [
-    ...(role === undefined || ground === undefined ? [] : [doChangeRole(caller, target, role, ground, now)]),
+    ...(role === undefined || snapshot === undefined
+      ? []
+      : [doChangeRole(caller, target, role, snapshot, now)]),
     ...(fullName === undefined
       ? []
       : [doRename(caller.realmId, target, fullName, target.isBot ? namesakes : undefined)]),
@@ -113,7 +115,7 @@ export function doUpdateUser(
         update: key('user', { realm: caller.realmId, userId }),
         change: { set: Object.assign({}, ...parts.map(({ set }) => set)) },
         when: { equals: { isActive, role: target.role, fullName: target.fullName } },
-        inOrder: true,
+        lastWriterWins: true,
       },
       ...parts.flatMap(({ writes }) => writes),
     ],

@@ -5,9 +5,9 @@ import { renderDescription } from '../../markdown/render.ts';
 import {
   accessMetadata,
   administersChannel,
+  type ChannelWithSubscription,
   hasContentAccess,
   hasMetadataAccess,
-  type Seen,
 } from '../../model/channel/access.ts';
 import {
   type Channel,
@@ -37,10 +37,13 @@ import { isAdministrator, isOwner, type Standing } from '../../model/permission/
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { foundFor } from '../mention/naming.ts';
-import type { ChannelEdit, DecidedEdit, EditGround } from './edit.ts';
+import type { ChannelEdit, DecidedEdit, EditSnapshot } from './edit.ts';
 
 /** The channel, for someone who may change it: the table of wire facts 4.1. */
-export function accessForAdministration(who: Standing, found: Seen | undefined): Seen {
+export function accessForAdministration(
+  who: Standing,
+  found: ChannelWithSubscription | undefined,
+): ChannelWithSubscription {
   const seen = accessMetadata(who, found);
   if (!administersChannel(who, seen.channel)) throw refusal('cannotAdministerChannel');
   return seen;
@@ -50,17 +53,17 @@ export function accessForAdministration(who: Standing, found: Seen | undefined):
  * Decides on an edit as a whole (specification 4.2, wire facts 4.2 to 4.5): nothing is changed unless all of it may
  * be. The checks stand in the order of wire facts 4.2, since only the first refusal is told.
  */
-export function checkChannelEdit(caller: Caller, edit: ChannelEdit, ground: EditGround): DecidedEdit {
-  const seen = accessForAdministration(caller.standing, ground.seen);
+export function checkChannelEdit(caller: Caller, edit: ChannelEdit, snapshot: EditSnapshot): DecidedEdit {
+  const seen = accessForAdministration(caller.standing, snapshot.seen);
   const before = seen.channel;
-  const privacy = checkPrivacy(caller, edit, seen, ground);
+  const privacy = checkPrivacy(caller, edit, seen, snapshot);
   const retention = checkRetentionChange(caller.standing, edit, before);
-  const isArchived = checkUnarchiving(edit, before, privacy, ground);
-  const topicsPolicy = checkTopicsPolicyChange(caller, edit, before, ground);
+  const isArchived = checkUnarchiving(edit, before, privacy, snapshot);
+  const topicsPolicy = checkTopicsPolicyChange(caller, edit, before, snapshot);
   const description = checkChannelDescription(edit.description ?? before.description);
-  const name = checkRenaming(caller.standing, edit, before, ground.holder);
-  const folderId = checkMoving(edit, before, ground);
-  const groups = checkGroups(caller.standing, edit, seen, ground);
+  const name = checkRenaming(caller.standing, edit, before, snapshot.holder);
+  const folderId = checkMoving(edit, before, snapshot);
+  const groups = checkGroups(caller.standing, edit, seen, snapshot);
   const { messageRetentionDays: _retention, folderId: _folder, ...kept } = before;
   const after: Channel = {
     ...kept,
@@ -72,12 +75,12 @@ export function checkChannelEdit(caller: Caller, edit: ChannelEdit, ground: Edit
     renderedDescription:
       description === before.description
         ? before.renderedDescription
-        : renderDescription(description, foundFor(caller.standing, ground.inDescription)),
+        : renderDescription(description, foundFor(caller.standing, snapshot.inDescription)),
     name,
     ...(folderId !== undefined && { folderId }),
     groups,
   };
-  checkQuota('channels', ground.channelBytes, channelBytes(after) - channelBytes(before));
+  checkQuota('channels', snapshot.channelBytes, channelBytes(after) - channelBytes(before));
   return { before, after };
 }
 
@@ -85,8 +88,8 @@ export function checkChannelEdit(caller: Caller, edit: ChannelEdit, ground: Edit
 function checkPrivacy(
   { standing, realm }: Caller,
   edit: ChannelEdit,
-  seen: Seen,
-  { isWebPublicEnabled }: EditGround,
+  seen: ChannelWithSubscription,
+  { isWebPublicEnabled }: EditSnapshot,
 ): Privacy {
   const { channel } = seen;
   const { is_private: isPrivate, is_web_public: isWebPublic, history_public_to_subscribers: isShared } = edit;
@@ -139,7 +142,7 @@ function checkUnarchiving(
   { is_archived: given }: ChannelEdit,
   before: Channel,
   { isPrivate }: Privacy,
-  { count }: EditGround,
+  { count }: EditSnapshot,
 ): boolean {
   if (given !== false) return before.isArchived;
   if (!before.isArchived) throw badRequest('The channel is not archived.');
@@ -154,7 +157,7 @@ function checkTopicsPolicyChange(
   { standing, realm }: Caller,
   { topics_policy: given }: ChannelEdit,
   before: Channel,
-  { count }: EditGround,
+  { count }: EditSnapshot,
 ): TopicsPolicy {
   if (given === undefined) return before.topicsPolicy;
   const policy = checkTopicsPolicyName(given);
@@ -173,7 +176,7 @@ function checkRenaming(
   who: Standing,
   { new_name: given }: ChannelEdit,
   before: Channel,
-  holder: Seen | undefined,
+  holder: ChannelWithSubscription | undefined,
 ): string {
   if (given === undefined) return before.name;
   const name = checkChannelName(given);
@@ -187,14 +190,19 @@ function checkRenaming(
 function checkMoving(
   { folder_id: given }: ChannelEdit,
   before: Channel,
-  { folder }: EditGround,
+  { folder }: EditSnapshot,
 ): number | undefined {
   if (given === undefined || given === before.folderId) return before.folderId;
   return given === null ? undefined : accessFolderForChannel(folder).folderId;
 }
 
 /** The eleven settings (wire facts 4.5). */
-function checkGroups(who: Standing, edit: ChannelEdit, seen: Seen, { named }: EditGround): ChannelGroups {
+function checkGroups(
+  who: Standing,
+  edit: ChannelEdit,
+  seen: ChannelWithSubscription,
+  { named }: EditSnapshot,
+): ChannelGroups {
   const groups: Record<ChannelGroupName, GroupSetting> = { ...seen.channel.groups };
   for (const name of channelGroupNames) {
     const change = edit[name];

@@ -33,7 +33,7 @@ export const mayCreateChannel = ({ standing, realm }: Caller, given: NewChannelS
   mayMakeChannels(standing, realm.settings, given.invite_only === true);
 
 /** What the settings of new channels refer to, as far as it exists. */
-export interface CreationGround {
+export interface CreationSnapshot {
   readonly namedInSettings: NamedInSettings;
   readonly folder: Folder | undefined;
   /** The service has web-public channels. */
@@ -49,7 +49,7 @@ export interface CreationGround {
 export function checkCreateChannel(
   caller: Caller,
   given: NewChannelSettings,
-  { namedInSettings: named, folder, isWebPublicEnabled }: CreationGround,
+  { namedInSettings: named, folder, isWebPublicEnabled }: CreationSnapshot,
   now: number,
 ): NewChannel {
   const { standing, realm, user } = caller;

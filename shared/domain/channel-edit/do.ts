@@ -14,7 +14,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import type { Changes } from '../../table/condition.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doNotify, type NoticeGround } from '../send/channel-notice.ts';
+import { doNotify, type NoticeSnapshot } from '../send/channel-notice.ts';
 import type { DecidedEdit } from './edit.ts';
 import { eventsOfChannelEdit } from './events.ts';
 import { noticesOfChannelEdit } from './notices.ts';
@@ -45,11 +45,11 @@ export async function editChannel(
   caller: Caller,
   commit: Commit,
   edit: DecidedEdit,
-  ground: NoticeGround,
+  snapshot: NoticeSnapshot,
   now: number,
   beside?: Beside,
 ): Promise<Record<string, never>> {
-  const plan = planEdit(caller, edit, ground, now, beside);
+  const plan = planEdit(caller, edit, snapshot, now, beside);
   checkEditSize(plan);
   return plan.count === 0 ? {} : commit(plan.count, plan.change);
 }
@@ -70,16 +70,16 @@ export function checkEditSize({ events }: Pick<EditPlan, 'events'>): void {
 export function planEdit(
   caller: Caller,
   edit: DecidedEdit,
-  ground: NoticeGround,
+  snapshot: NoticeSnapshot,
   now: number,
   beside: Beside = { writes: [], events: [] },
 ): EditPlan {
   const { realmId: realm, user, realm: organization } = caller;
-  const events = [...eventsOfChannelEdit(edit, ground.count), ...beside.events];
+  const events = [...eventsOfChannelEdit(edit, snapshot.count), ...beside.events];
   const texts = organization.settings.send_channel_events_messages ? noticesOfChannelEdit(edit, user) : [];
   const notices = { channel: edit.after, texts, actor: user, noticeBotId: organization.noticeBotId, now };
   const change = (numbers: readonly number[]): Change<Record<string, never>> => {
-    const posted = doNotify(realm, notices, ground, numbers.slice(events.length), countChange(edit));
+    const posted = doNotify(realm, notices, snapshot, numbers.slice(events.length), countChange(edit));
     return {
       writes: [...doEditChannel(caller, edit), ...posted.writes, ...beside.writes],
       entries: [...events, ...posted.entries],
@@ -101,7 +101,7 @@ function doEditChannel(
       update: key('channel', { realm, channelId }),
       change: changesOf(before, after),
       when: { equals: { version: before.version } },
-      inOrder: true,
+      lastWriterWins: true,
     },
     ...doRename(realm, before, after),
     ...doLimitChannel(realm, { ...after, version: before.version + 1 }, before.messageRetentionDays),

@@ -1,16 +1,16 @@
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { loadQuotaUse } from '../../kernel/quota.ts';
-import { type Wants, wants } from '../../markdown/wants.ts';
-import { loadChannel, type Seen } from '../../model/channel/access.ts';
+import { extractReferences, type References } from '../../markdown/references.ts';
+import { type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
 import { type Channel, channelNameProblem } from '../../model/channel/channel.ts';
 import { type Folder, loadFolder } from '../../model/channel/folder.ts';
 import { type ChannelGroupName, channelGroupNames } from '../../model/channel/groups.ts';
 import { loadNamedInSettings, type NamedInSettings } from '../../model/group/setting-check.ts';
 import type { GroupSettingChange } from '../../model/permission/group-setting.ts';
 import { isWebPublicEnabled } from '../../model/realm/web-public.ts';
-import { loadNamed, type Named, nameLookupKeys } from '../mention/naming.ts';
-import { loadNoticeGround, type NoticeGround } from '../send/channel-notice.ts';
+import { type LoadedReferences, loadNamed, nameLookupKeys } from '../mention/naming.ts';
+import { loadNoticeSnapshot, type NoticeSnapshot } from '../send/channel-notice.ts';
 
 /** What a request changes of a channel, under the wire names (specification 4.2). What is absent stays. */
 export type ChannelEdit = {
@@ -27,14 +27,14 @@ export type ChannelEdit = {
 } & { readonly [K in ChannelGroupName]?: GroupSettingChange };
 
 /** What an edit is decided on. */
-export interface EditGround extends NoticeGround {
-  readonly seen: Seen | undefined;
+export interface EditSnapshot extends NoticeSnapshot {
+  readonly seen: ChannelWithSubscription | undefined;
   /** The channel that bears the new name, if one does. */
-  readonly holder: Seen | undefined;
+  readonly holder: ChannelWithSubscription | undefined;
   readonly folder: Folder | undefined;
   readonly named: NamedInSettings;
   /** What the new description refers to. */
-  readonly inDescription: Named;
+  readonly inDescription: LoadedReferences;
   /** The service has web-public channels. */
   readonly isWebPublicEnabled: boolean;
   /** How many bytes the organization's channels take. */
@@ -58,7 +58,7 @@ export interface AskedChannelEdit {
   readonly channelId: number;
   readonly edit: ChannelEdit;
   /** The names in the new description. */
-  readonly names: Wants;
+  readonly names: References;
 }
 
 /** Interprets the parameters of an edit. */
@@ -68,10 +68,10 @@ export const parseChannelEdit = ({
 }: ChannelEdit & { readonly stream_id: number }): AskedChannelEdit => ({
   channelId,
   edit,
-  names: wants(edit.description ?? ''),
+  names: extractReferences(edit.description ?? ''),
 });
 
-/** The names in an edit, to be looked up before its ground is read. */
+/** The names in an edit, to be looked up before its snapshot is read. */
 export const editLookupKeys = ({ edit, names }: AskedChannelEdit): LookupKey[] => [
   ...newName(edit),
   ...nameLookupKeys(names),
@@ -80,13 +80,13 @@ export const editLookupKeys = ({ edit, names }: AskedChannelEdit): LookupKey[] =
 /** Most numbers: an event and a notice for each thing that changes, three events for those who gain or lose sight of it. */
 export const numbersOfChannelEdit = ({ edit }: AskedChannelEdit): number => 2 * Object.keys(edit).length + 3;
 
-/** Reads the ground in one round trip. */
-export async function loadEditGround(
+/** Reads the snapshot in one round trip. */
+export async function loadEditSnapshot(
   outside: Outside,
   resolved: Resolved,
   userId: number,
   { channelId, edit, names }: AskedChannelEdit,
-): Promise<EditGround> {
+): Promise<EditSnapshot> {
   const { table } = outside;
   const { realm } = resolved;
   const [holderId] = newName(edit).flatMap((pointer) => resolved.follow(pointer)?.channelId ?? []);
@@ -98,7 +98,7 @@ export async function loadEditGround(
     loadNamedInSettings(table, realm, settings),
     loadNamed(outside, resolved, names, userId),
     loadQuotaUse(table, realm, 'channels'),
-    loadNoticeGround(table, realm, channelId),
+    loadNoticeSnapshot(table, realm, channelId),
   ]);
   return {
     seen,

@@ -1,4 +1,4 @@
-import type { EventEntry, Hearers, Payload } from '../../log/slot.ts';
+import type { Audience, EventEntry, Payload } from '../../log/slot.ts';
 import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
 import { creationEvent } from '../../model/channel/creation-event.ts';
 import { defaultChannelsEvent } from '../../model/channel/default-channels.ts';
@@ -35,7 +35,7 @@ export function eventsOfChannelEdit(edit: DecidedEdit, count: ChannelCount | und
  * Who hears the updates. What becomes of a channel while it is private is for those who might know of it then, not
  * for those who come to know of it before they have read so far.
  */
-function hearersOf({ before: old, after: now }: DecidedEdit): Hearers {
+function hearersOf({ before: old, after: now }: DecidedEdit): Audience {
   const { channelId: channel } = now;
   const [before, after] = [sightOf(old), sightOf(now)];
   const { shows, hides } = changeOfSight(before, after);
@@ -43,7 +43,7 @@ function hearersOf({ before: old, after: now }: DecidedEdit): Hearers {
 }
 
 /** Tells that the channel is not there any more. */
-const deletion = (hearers: Hearers, { channelId }: Channel): EventEntry => ({
+const deletion = (hearers: Audience, { channelId }: Channel): EventEntry => ({
   kind: 'event',
   hearers,
   payload: { type: 'stream', op: 'delete', stream_ids: [channelId], streams: [{ stream_id: channelId }] },
@@ -71,8 +71,8 @@ function discovery({ before: old, after: now }: DecidedEdit, count: ChannelCount
   const [before, after] = [sightOf(old), sightOf(now)];
   const { shows, hides } = changeOfSight(before, after);
   const { channelId: channel } = now;
-  const gained: Hearers = { channel, sight: 'gained', before, after };
-  const lost: Hearers = { channel, sight: 'lost', before, after };
+  const gained: Audience = { channel, sight: 'gained', before, after };
+  const lost: Audience = { channel, sight: 'lost', before, after };
   const subscribers: EventEntry = {
     kind: 'event',
     hearers: gained,

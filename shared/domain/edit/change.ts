@@ -3,23 +3,23 @@ import { doRevise, type Rewrite } from '../../model/message/revision.ts';
 import { updateEvent } from '../../model/message/update-event.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Target } from '../reader/target.ts';
-import { newFollowers, type RewriteGround } from './rewrite.ts';
+import { newFollowers, type RewriteSnapshot } from './rewrite.ts';
 
 /** New content that was decided on. */
 export interface Rewriting {
   readonly rewrite: Rewrite;
-  readonly ground: RewriteGround;
+  readonly snapshot: RewriteSnapshot;
 }
 
 /** Changes the content of a message, in one transaction. */
 export async function rewriteMessage(
   { caller, commit, now }: { readonly caller: Caller; readonly commit: Commit; readonly now: number },
   { message, seen }: Target,
-  { rewrite, ground }: Rewriting,
+  { rewrite, snapshot }: Rewriting,
 ): Promise<void> {
   const { realmId: realm, user } = caller;
   const { userId } = user;
-  const followers = newFollowers(realm, message, rewrite, ground, now);
+  const followers = newFollowers(realm, message, rewrite, snapshot, now);
   const channelName = seen?.channel.name;
   const event = updateEvent(message, [message], { userId, now, rewrite, channelName });
   await commit(followers.entries.length + 1, (numbers) => ({

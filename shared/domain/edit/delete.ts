@@ -9,7 +9,7 @@ import type { Target } from '../reader/target.ts';
 import { type Left, loadLeft, loadRemoved, type Removed } from './removal.ts';
 
 /** What a deletion looks at besides the message and its channel. */
-export interface DeletionGround {
+export interface DeletionSnapshot {
   readonly sender: User | undefined;
   readonly removed: Removed;
   readonly left: Left;
@@ -17,10 +17,10 @@ export interface DeletionGround {
 
 /** Reads it. One round trip. */
 export async function loadDeletion(
-  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   message: MessageSlot,
   reader: Reader,
-): Promise<DeletionGround> {
+): Promise<DeletionSnapshot> {
   const { table, realm } = reader;
   const [sender, removed, left] = await Promise.all([
     reader.user(message.senderId),
@@ -37,7 +37,7 @@ export async function loadDeletion(
  */
 export function checkDeletion(
   { user, standing, realm: { settings } }: Caller,
-  { message, seen, more: { sender } }: Target<DeletionGround>,
+  { message, seen, more: { sender } }: Target<DeletionSnapshot>,
   now: number,
 ): void {
   const groups = seen?.channel.groups;

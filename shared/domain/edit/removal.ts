@@ -19,7 +19,7 @@ import {
   type Leaving,
   type LeavingState,
   loadLeaving,
-  thinOut,
+  pruneParticipants,
 } from '../../model/message/topic-leave.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -52,7 +52,7 @@ export type Left =
     };
 
 /** Earlier versions of a message that go in the transaction of its removal; what is more goes before it. */
-export const MOST_EDITS = 10;
+export const MAX_EDITS = 10;
 /** How many of them go at once before it. */
 const EDITS_AT_ONCE = 50;
 
@@ -74,7 +74,7 @@ async function loadEdits(table: Table, realm: string, message: MessageSlot): Pro
 
 /** Reads how messages of one conversation would leave it. One round trip, seldom two. */
 export async function loadLeft(
-  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   messages: readonly [MessageSlot, ...MessageSlot[]],
 ): Promise<Left> {
@@ -97,7 +97,7 @@ export interface RemovalPlace {
   readonly table: Table;
   readonly realm: string;
   readonly uuid: () => string;
-  readonly ground?: readonly Write[];
+  readonly snapshot?: readonly Write[];
 }
 
 /** Takes away what is too much for the transaction of the removal, and tells what is left. */
@@ -106,28 +106,28 @@ export async function makeRoom(
   removed: readonly Removed[],
   left: Left,
 ): Promise<{ readonly removed: readonly Removed[]; readonly left: Left }> {
-  const { table, realm, uuid, ground } = place;
+  const { table, realm, uuid, snapshot } = place;
   return {
     removed: await Promise.all(removed.map((one) => forgetEdits(place, one))),
     left:
       left.kind === 'direct'
         ? left
-        : { ...left, state: await thinOut(table, realm, left.leaving, left.state, uuid, ground) },
+        : { ...left, state: await pruneParticipants(table, realm, left.leaving, left.state, uuid, snapshot) },
   };
 }
 
 async function forgetEdits(
-  { table, realm, uuid, ground = [] }: RemovalPlace,
+  { table, realm, uuid, snapshot = [] }: RemovalPlace,
   { message, edits, reactions }: Removed,
 ): Promise<Removed> {
   let left = edits;
-  while (left.length > MOST_EDITS) {
-    const outcome = await table.transact([...ground, ...deleteEdits(realm, message.id, left)], uuid());
-    // The ground has changed, which the removal will meet too.
+  while (left.length > MAX_EDITS) {
+    const outcome = await table.transact([...snapshot, ...deleteEdits(realm, message.id, left)], uuid());
+    // The snapshot has changed, which the removal will meet too.
     if (outcome.state === 'refused') break;
     left = await loadEdits(table, realm, message);
   }
-  return { message, edits: left.slice(0, MOST_EDITS), reactions };
+  return { message, edits: left.slice(0, MAX_EDITS), reactions };
 }
 
 const deleteEdits = (realm: string, messageId: number, edits: readonly number[]): Write[] =>
@@ -144,7 +144,7 @@ export function planRemoval(
   removed: readonly Removed[],
   left: Left,
   now: number,
-  ground: readonly Write[] = [],
+  snapshot: readonly Write[] = [],
 ): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<Record<never, never>> } {
   const entries = [
     ...removed.map(
@@ -160,13 +160,13 @@ export function planRemoval(
     count: entries.length,
     plan: (numbers) => ({
       writes: [
-        ...ground,
+        ...snapshot,
         ...removed.flatMap(({ message, edits, reactions }): Write[] => [
           {
             put: messageKey(realm, message.id),
             item: { ...tombstoneOf(message, now) },
             when: stillTheSame(message),
-            inOrder: true,
+            lastWriterWins: true,
           },
           ...deleteEdits(realm, message.id, edits),
           doForget(realm, message.id, reactions, now),

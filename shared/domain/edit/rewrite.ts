@@ -3,8 +3,8 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { EventEntry, MessageSlot } from '../../log/slot.ts';
+import type { References } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
-import type { Wants } from '../../markdown/wants.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
 import type { Rewrite } from '../../model/message/revision.ts';
 import { normalizedContent } from '../../model/message/text.ts';
@@ -16,7 +16,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import type { Write } from '../../table/write.ts';
 import { checkGroupMentions, checkWildcards } from '../mention/mention-permission.ts';
 import { followersOf, loadMentionable, type Mentionable } from '../mention/mentioned.ts';
-import { foundFor, loadNamed, type Named, namedUserIds, withoutUsers } from '../mention/naming.ts';
+import { foundFor, type LoadedReferences, loadNamed, namedUserIds, withoutUsers } from '../mention/naming.ts';
 
 /** What is left of a message whose text is taken out, as in the reference. */
 const DELETED = '(deleted)';
@@ -25,8 +25,8 @@ const DELETED = '(deleted)';
 export const editedContent = (given: string): string => normalizedContent(given) || DELETED;
 
 /** What new content looks at. */
-export interface RewriteGround {
-  readonly named: Named;
+export interface RewriteSnapshot {
+  readonly named: LoadedReferences;
   readonly mentionable: readonly Mentionable[];
   readonly count: ChannelCount | undefined;
   readonly topic: Topic | undefined;
@@ -38,8 +38,8 @@ export async function loadRewrite(
   resolved: Resolved,
   userId: number,
   { channelId, topic = '' }: MessageSlot,
-  names: Wants,
-): Promise<RewriteGround> {
+  names: References,
+): Promise<RewriteSnapshot> {
   const { table } = outside;
   const { realm } = resolved;
   const [named, mentionable, count, stored] = await Promise.all([
@@ -78,15 +78,15 @@ export async function checkRewrite(
   caller: Caller,
   content: string,
   message: MessageSlot,
-  ground: RewriteGround,
+  snapshot: RewriteSnapshot,
 ): Promise<Rewrite> {
-  const hidden = await hiddenUsers(outside, caller, [...ground.named.users.values()]);
-  const named = withoutUsers(ground.named, hidden);
+  const hidden = await hiddenUsers(outside, caller, [...snapshot.named.users.values()]);
+  const named = withoutUsers(snapshot.named, hidden);
   const rendered = render(content, foundFor(caller.standing, named));
   if (message.channelId !== undefined) {
     const crowd = {
-      subscribers: ground.count?.subscribers ?? 0,
-      participants: ground.topic?.participants ?? 0,
+      subscribers: snapshot.count?.subscribers ?? 0,
+      participants: snapshot.topic?.participants ?? 0,
     };
     checkWildcards(caller, rendered, crowd);
   }
@@ -99,7 +99,7 @@ export function newFollowers(
   realm: string,
   { channelId, topic = '', mentions }: MessageSlot,
   { rendered }: Rewrite,
-  { mentionable, named }: RewriteGround,
+  { mentionable, named }: RewriteSnapshot,
   now: number,
 ): { readonly writes: readonly Write[]; readonly entries: readonly EventEntry[] } {
   if (channelId === undefined) return { writes: [], entries: [] };

@@ -8,7 +8,7 @@ import type { Standing } from '../../model/permission/permission.ts';
 import type { Table } from '../../table/table.ts';
 
 /** What a listener has to do with a message of which an event tells. */
-export interface FlagGround {
+export interface FlagSnapshot {
   readonly state: ReadState | undefined;
   /** The subscription to the channel in which it is noted what was read, where the message moved to another one. */
   readonly former: Subscription | undefined;
@@ -17,12 +17,12 @@ export interface FlagGround {
 }
 
 /** Reads it. One round trip. */
-export async function loadFlagGround(
+export async function loadFlagSnapshot(
   table: Table,
   realm: string,
   userId: number,
   about: MessageHead,
-): Promise<FlagGround> {
+): Promise<FlagSnapshot> {
   const { id, channelId, topic = '', mentions } = about;
   const conversation = readPlaceOf(about);
   const former = formerChannelOf(about);
@@ -47,7 +47,7 @@ export function flagsIn(
   about: MessageHead,
   { userId, groups }: Standing,
   subscription: Subscription | undefined,
-  { state, former, starred, takesPart }: FlagGround,
+  { state, former, starred, takesPart }: FlagSnapshot,
 ): string[] {
   const received =
     about.channelId === undefined || (subscription !== undefined && about.id > subscription.since);

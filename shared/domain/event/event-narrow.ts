@@ -53,7 +53,7 @@ function checkTerm(given: GivenTerm<Operand>): EventNarrowTerm {
 }
 
 /** What a narrow looks at besides the message. */
-export interface NarrowGround {
+export interface NarrowSnapshot {
   readonly userId: number;
   /** The sender and the people of a direct message, by id. */
   readonly users: ReadonlyMap<number, User>;
@@ -65,31 +65,35 @@ export interface NarrowGround {
 export const matchesNarrow = (
   narrow: readonly EventNarrowTerm[],
   message: Message,
-  ground: NarrowGround,
-): boolean => narrow.every((term) => holdsFor(term, message, ground) !== term.negated);
+  snapshot: NarrowSnapshot,
+): boolean => narrow.every((term) => holdsFor(term, message, snapshot) !== term.negated);
 
-function holdsFor({ operator, operand }: EventNarrowTerm, message: Message, ground: NarrowGround): boolean {
+function holdsFor(
+  { operator, operand }: EventNarrowTerm,
+  message: Message,
+  snapshot: NarrowSnapshot,
+): boolean {
   const isNamed = (name: string | undefined): boolean =>
     typeof operand === 'string' && name !== undefined && folded(operand.trim()) === folded(name);
   switch (operator) {
     case 'channel':
-      return operand === message.channelId || isNamed(ground.channelName);
+      return operand === message.channelId || isNamed(snapshot.channelName);
     case 'topic':
       return (
         message.channelId !== undefined &&
         (isNamed(message.topic) || (message.topic === '' && operand === EMPTY_TOPIC_NAME))
       );
     case 'sender':
-      return operand === message.senderId || isNamed(ground.users.get(message.senderId)?.email);
+      return operand === message.senderId || isNamed(snapshot.users.get(message.senderId)?.email);
     case 'dm':
-      return isWith(message, operand, ground);
+      return isWith(message, operand, snapshot);
     case 'is':
-      return isInState(message, String(operand), ground.flags);
+      return isInState(message, String(operand), snapshot.flags);
   }
 }
 
 /** Whether a direct message is one between the reader and just these people, told by ids or by addresses. */
-function isWith({ people }: Message, operand: Operand, { userId, users }: NarrowGround): boolean {
+function isWith({ people }: Message, operand: Operand, { userId, users }: NarrowSnapshot): boolean {
   if (people === undefined) return false;
   const names = (ids: readonly number[]): string[] =>
     typeof operand === 'string' ? ids.map((id) => folded(users.get(id)?.email ?? '')) : ids.map(String);

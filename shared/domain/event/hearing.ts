@@ -3,7 +3,7 @@ import { folded } from '../../kernel/folding.ts';
 import { lookUpIn } from '../../kernel/lookup.ts';
 import type { Objects, Outside } from '../../kernel/outside.ts';
 import type { Payload, ReadEntry, ReadEvent, ReadMessage } from '../../log/slot.ts';
-import { hasMetadataAccess, type Seen } from '../../model/channel/access.ts';
+import { type ChannelWithSubscription, hasMetadataAccess } from '../../model/channel/access.ts';
 import { hearsOfSight } from '../../model/channel/sight.ts';
 import {
   channelsOf,
@@ -14,13 +14,13 @@ import {
 import { messageFlags } from '../../model/message/message-flags.ts';
 import { withoutFormerPlace } from '../../model/message/update-event.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
-import { concealedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
+import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';
 import { userObject } from '../../model/user/object.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import { filledPayload } from './event-fill.ts';
-import { type FlagGround, flagsIn, loadFlagGround } from './event-flags.ts';
+import { type FlagSnapshot, flagsIn, loadFlagSnapshot } from './event-flags.ts';
 import { matchesNarrow } from './event-narrow.ts';
 import { deletionOfBoth, eventOf, messagePayload, type WireEvent } from './event-object.ts';
 import { accessQueue, type EventQueue, isWhileRegistering, loadQueue } from './event-queue.ts';
@@ -39,17 +39,17 @@ export interface Listener {
 }
 
 /** Everything that decides who may hear the entries at hand, read after them. */
-interface Ground {
+interface Snapshot {
   readonly caller: Caller;
   readonly queue: EventQueue;
   /** Channels with the listener's subscriptions. */
-  readonly channels: ReadonlyMap<number, Seen>;
+  readonly channels: ReadonlyMap<number, ChannelWithSubscription>;
   /** People whom the entries name; those who are hidden from the listener without their names. */
   readonly users: ReadonlyMap<number, User>;
   /** Messages with a topic wildcard in whose topic the listener takes part. */
   readonly takesPart: ReadonlySet<number>;
   /** What the listener has to do with the messages that events tell of, by the number of the event. */
-  readonly flags: ReadonlyMap<number, FlagGround>;
+  readonly flags: ReadonlyMap<number, FlagSnapshot>;
   /** People of whom the listener may not know. */
   readonly hidden: ReadonlySet<number>;
 }
@@ -69,11 +69,12 @@ const FULL = 1_000_000;
 export async function hear(listener: Listener, entries: readonly ReadEntry[]): Promise<WireEvent[]> {
   const relevant = entries.filter((entry) => mayConcern(listener, entry));
   if (relevant.length === 0) return [];
-  const ground = await accessGround(listener, relevant);
+  const snapshot = await accessSnapshot(listener, relevant);
   const events: WireEvent[] = [];
   let size = 0;
   for (const entry of relevant) {
-    const event = entry.kind === 'message' ? tellMessage(ground, entry) : await tell(listener, ground, entry);
+    const event =
+      entry.kind === 'message' ? tellMessage(snapshot, entry) : await tell(listener, snapshot, entry);
     if (event === undefined) continue;
     const both = deletionOfBoth(events.at(-1), event);
     if (both) events.pop();
@@ -94,10 +95,10 @@ function mayConcern({ queue, userId }: Listener, entry: ReadEntry): boolean {
   return !('except' in hearers) || hearers.except?.includes(userId) !== true;
 }
 
-async function accessGround(
+async function accessSnapshot(
   { outside, realm, userId, ownerId, account, queue }: Listener,
   entries: readonly ReadEntry[],
-): Promise<Ground> {
+): Promise<Snapshot> {
   const { table } = outside;
   const messages = entries.filter((entry) => entry.kind === 'message');
   const people = peopleIn(entries);
@@ -107,7 +108,7 @@ async function accessGround(
     lookUpIn(table, realm, [pointer]),
     loadQueue(table, realm, userId, queue.queueId),
     Promise.all(
-      channelsIn(entries).map(async (channelId): Promise<[number, Seen][]> => {
+      channelsIn(entries).map(async (channelId): Promise<[number, ChannelWithSubscription][]> => {
         const [channel, subscription] = await Promise.all([
           table.get('channel', { realm, channelId }),
           table.get('subscription', { realm, userId, channelId }),
@@ -118,9 +119,9 @@ async function accessGround(
     table.getMany(people.map((id) => key('user', { realm, userId: id }))),
     Promise.all(messages.map(async (message) => ((await joined(message)) ? [message.id] : []))),
     Promise.all(
-      entries.map(async (entry): Promise<[number, FlagGround][]> => {
+      entries.map(async (entry): Promise<[number, FlagSnapshot][]> => {
         const about = entry.kind === 'event' ? entry.about : undefined;
-        return about ? [[entry.seq, await loadFlagGround(table, realm, userId, about)]] : [];
+        return about ? [[entry.seq, await loadFlagSnapshot(table, realm, userId, about)]] : [];
       }),
     ),
   ]);
@@ -130,7 +131,7 @@ async function accessGround(
     caller,
     queue: accessQueue(stored, queue.queueId, userId, outside.now()),
     channels: new Map(channels.flat()),
-    users: new Map(users.map((user) => [user.userId, hidden.has(user.userId) ? concealedUser(user) : user])),
+    users: new Map(users.map((user) => [user.userId, hidden.has(user.userId) ? anonymizedUser(user) : user])),
     takesPart: new Set(takesPart.flat()),
     flags: new Map(flags.flat()),
     hidden,
@@ -185,26 +186,26 @@ function withoutPerson(
   }
   const isNew = payload.type === 'realm_user' && payload.op === 'add';
   if (!isNew || capabilities.includes('user_list_incomplete')) return undefined;
-  const person = concealedUser({ userId, isBot: false });
+  const person = anonymizedUser({ userId, isBot: false });
   return { ...payload, person: userObject(person, { clientGravatar, profile: () => ({}) }) };
 }
 
 /** The event as the listener's client gets it, or undefined where they may not hear it or do not want to. */
 async function tell(
   { outside, objects }: Listener,
-  ground: Ground,
+  snapshot: Snapshot,
   entry: ReadEvent,
 ): Promise<WireEvent | undefined> {
-  const { queue, hidden } = ground;
+  const { queue, hidden } = snapshot;
   if (entry.unless !== undefined && queue.capabilities.includes(entry.unless)) return undefined;
   if (entry.given !== undefined && !queue.capabilities.includes(entry.given)) return undefined;
   const person = personIn(entry.payload);
-  if (!hears(ground, entry)) return undefined;
+  if (!hears(snapshot, entry)) return undefined;
   const isHidden = person !== undefined && hidden.has(person);
   const payload = isHidden
     ? withoutPerson(entry.payload, person, queue)
     : await filledPayload(outside, entry, {
-        ...ground.caller,
+        ...snapshot.caller,
         archived: queue.capabilities.includes('archived_channels'),
         deactivatedGroups: queue.capabilities.includes('include_deactivated_groups'),
         subscribers: queue.includeSubscribers,
@@ -213,30 +214,30 @@ async function tell(
         objects,
       });
   if (payload === undefined) return undefined;
-  const isFromHidden = comesFromHidden(ground.caller.standing, entry.hearers, ground.channels);
+  const isFromHidden = comesFromHidden(snapshot.caller.standing, entry.hearers, snapshot.channels);
   const told = isFromHidden ? withoutFormerPlace(payload) : payload;
-  return eventOf({ ...told, ...ownFlags(ground, entry) }, entry.seq, queue);
+  return eventOf({ ...told, ...ownFlags(snapshot, entry) }, entry.seq, queue);
 }
 
 /** The flags of the message that an event tells of, for its listener. */
-function ownFlags({ caller, channels, flags }: Ground, { about, seq }: ReadEvent): { flags?: string[] } {
-  const ground = flags.get(seq);
-  if (about === undefined || ground === undefined) return {};
+function ownFlags({ caller, channels, flags }: Snapshot, { about, seq }: ReadEvent): { flags?: string[] } {
+  const snapshot = flags.get(seq);
+  if (about === undefined || snapshot === undefined) return {};
   const seen = about.channelId === undefined ? undefined : channels.get(about.channelId);
-  return { flags: flagsIn(about, caller.standing, seen?.subscription, ground) };
+  return { flags: flagsIn(about, caller.standing, seen?.subscription, snapshot) };
 }
 
-function hears(ground: Ground, { hearers, seq, unless }: ReadEvent): boolean {
-  const { caller, channels } = ground;
+function hears(snapshot: Snapshot, { hearers, seq, unless }: ReadEvent): boolean {
+  const { caller, channels } = snapshot;
   const { standing } = caller;
   if ('users' in hearers) return true;
   if ('message' in hearers) {
-    const areForClient = channelsOf(hearers).every((id) => isForClient(ground, channels.get(id)));
+    const areForClient = channelsOf(hearers).every((id) => isForClient(snapshot, channels.get(id)));
     return areForClient && hearsOfMessage(standing, hearers, channels, seq);
   }
   if ('channel' in hearers) {
     const seen = channels.get(hearers.channel);
-    if (seen === undefined || (unless === undefined && !isForClient(ground, seen))) return false;
+    if (seen === undefined || (unless === undefined && !isForClient(snapshot, seen))) return false;
     return 'sight' in hearers
       ? hearsOfSight(standing, hearers, seen, seq)
       : hasMetadataAccess(standing, seen);
@@ -248,17 +249,17 @@ function hears(ground: Ground, { hearers, seq, unless }: ReadEvent): boolean {
 }
 
 /** To clients that cannot handle archived channels, these do not exist. */
-const isForClient = ({ queue }: Ground, seen: Seen | undefined): boolean =>
+const isForClient = ({ queue }: Snapshot, seen: ChannelWithSubscription | undefined): boolean =>
   seen?.channel.isArchived !== true || queue.capabilities.includes('archived_channels');
 
-function tellMessage(ground: Ground, message: ReadMessage): WireEvent | undefined {
-  const { caller, queue, channels, users, takesPart } = ground;
+function tellMessage(snapshot: Snapshot, message: ReadMessage): WireEvent | undefined {
+  const { caller, queue, channels, users, takesPart } = snapshot;
   const { userId } = caller.user;
   const seen = message.channelId === undefined ? undefined : channels.get(message.channelId);
   const isEcho = message.senderId === userId && message.echo?.queueId === queue.queueId;
   const isReceived = message.people !== undefined || isSubscribedBefore(seen, message.id);
-  if (!isEcho && !isReceived && !overhears(ground, seen)) return undefined;
-  if (!isForClient(ground, seen)) return undefined;
+  if (!isEcho && !isReceived && !overhears(snapshot, seen)) return undefined;
+  if (!isForClient(snapshot, seen)) return undefined;
   const flags =
     isReceived || isEcho
       ? messageFlags(message, {
@@ -289,5 +290,5 @@ function tellMessage(ground: Ground, message: ReadMessage): WireEvent | undefine
 }
 
 /** Whether the queue hears this channel without a subscription: it asked for all that is public. */
-const overhears = ({ queue, caller }: Ground, seen: Seen | undefined): boolean =>
+const overhears = ({ queue, caller }: Snapshot, seen: ChannelWithSubscription | undefined): boolean =>
   queue.allPublicChannels && seen !== undefined && !seen.channel.isPrivate && !isGuest(caller.standing);

@@ -1,6 +1,6 @@
 import { refusal } from '../../kernel/errors.ts';
 import { type Log, skipNumber } from '../../log/log.ts';
-import { isAnythingAfter, type Run, readRun, type Sights } from '../../log/run.ts';
+import { type FirstSeen, isAnythingAfter, type Run, readRun } from '../../log/run.ts';
 import { isPassing, isThrottled } from '../../table/outcome.ts';
 import { heartbeatId } from './event-id.ts';
 import { heartbeat, type WireEvent } from './event-object.ts';
@@ -59,7 +59,7 @@ export async function listen(
   log: Log,
   { last, cursor }: { readonly last: number; readonly cursor: number },
   first: Run,
-  sights: Sights,
+  firstSeen: FirstSeen,
   hold: Hold,
 ): Promise<readonly WireEvent[]> {
   const started = log.now();
@@ -72,20 +72,20 @@ export async function listen(
     looks = ended === 'hole' || ended === 'settling' ? looks + 1 : 0;
     const isSoon = looks > 0 && looks <= SOON_LOOKS;
     const now = log.now();
-    if (now >= hold.until) return beat(listener, log, last, head, sights);
+    if (now >= hold.until) return beat(listener, log, last, head, firstSeen);
     const mayEnd = ended === 'end' || (ended !== 'page' && now - started >= PATIENCE[ended]);
     if (!hold.isBlocking && mayEnd) {
-      return head - cursor >= FAR ? beat(listener, log, last, head, sights) : [];
+      return head - cursor >= FAR ? beat(listener, log, last, head, firstSeen) : [];
     }
-    if (!(await hold.mayGoOn(now))) return beat(listener, log, last, head, sights);
+    if (!(await hold.mayGoOn(now))) return beat(listener, log, last, head, firstSeen);
     const rest = Math.min(isSoon ? SOON : pause, hold.until - now);
     try {
-      run = await next(log, head, ended, sights, rest);
+      run = await next(log, head, ended, firstSeen, rest);
       pause = pauseAfter(pause, EASE * (log.now() - now - rest));
     } catch (error) {
       if (!hold.isBlocking || !isPassing(error)) throw error;
       // A reply that did not come has taken seconds of the time that is left: the client asks anew.
-      if (!isThrottled(error)) return beat(listener, log, last, head, sights);
+      if (!isThrottled(error)) return beat(listener, log, last, head, firstSeen);
       // Who waits anyway makes room for others: the client loses nothing, and hears of news a little later.
       pause = pauseAfter(pause, SLOWEST);
       run = { entries: [], head, ended: 'end' };
@@ -103,12 +103,12 @@ async function beat(
   log: Log,
   last: number,
   head: number,
-  sights: Sights,
+  firstSeen: FirstSeen,
 ): Promise<readonly WireEvent[]> {
   const id = heartbeatId(last, head);
   if (id !== undefined) return [heartbeat(id)];
   await skipNumber(log);
-  const run = await readRun(log, head, sights);
+  const run = await readRun(log, head, firstSeen);
   const events = await hear(listener, run.entries);
   if (events.length > 0) return events;
   const next = heartbeatId(last, run.head);
@@ -128,10 +128,10 @@ async function next(
   log: Log,
   head: number,
   ended: Run['ended'],
-  sights: Sights,
+  firstSeen: FirstSeen,
   pause: number,
 ): Promise<Run> {
   if (ended !== 'page') await log.wait(pause);
   if (ended === 'end' && !(await isAnythingAfter(log, head))) return { entries: [], head, ended };
-  return readRun(log, head, sights, ended === 'hole' ? GLANCE : undefined);
+  return readRun(log, head, firstSeen, ended === 'hole' ? GLANCE : undefined);
 }

@@ -7,7 +7,7 @@ import { visibleHistory } from '../../model/message/visible-history.ts';
 import type { HistoryVisibility } from '../../model/realm/realm.ts';
 import type { Table } from '../../table/table.ts';
 import type { Scope } from './export-plan.ts';
-import type { Ground, Section } from './section.ts';
+import type { Section, Snapshot } from './section.ts';
 
 /** Messages whose reactions are read at once: with the most reactions they are some 20 MB. */
 const AT_ONCE = 100;
@@ -16,8 +16,8 @@ const AT_ONCE = 100;
  * Messages in the order of their ids, from the log itself, so that each is met once however it is moved about
  * meanwhile. It ends where the room is full.
  */
-export const messages: Section = async (ground, from, room) => {
-  const { table, realm, plan, scope } = ground;
+export const messages: Section = async (snapshot, from, room) => {
+  const { table, realm, plan, scope } = snapshot;
   const { items, more } = await table.page(
     'slot',
     { realm },
@@ -30,7 +30,7 @@ export const messages: Section = async (ground, from, room) => {
     const some = exported.slice(start, start + AT_ONCE);
     const reactions = await Promise.all(some.map(({ id }) => loadReactions(table, realm, id)));
     for (const [i, slot] of some.entries()) {
-      const line = JSON.stringify(await exportedMessage(ground, slot, reactions[i] ?? []));
+      const line = JSON.stringify(await exportedMessage(snapshot, slot, reactions[i] ?? []));
       lines.push(line);
       bytes += line.length;
       if (bytes >= room.bytes) return { lines, next: { id: slot.seq + 1, sub: 0 } };
@@ -41,7 +41,7 @@ export const messages: Section = async (ground, from, room) => {
 };
 
 async function exportedMessage(
-  { table, realm, scope, historyVisibility }: Ground,
+  { table, realm, scope, historyVisibility }: Snapshot,
   message: MessageSlot,
   stored: readonly Reaction[],
 ) {

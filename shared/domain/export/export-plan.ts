@@ -1,6 +1,6 @@
+import { stableHead } from '../../log/checkpoint.ts';
 import type { Log } from '../../log/log.ts';
 import type { Message } from '../../log/message.ts';
-import { solidEnd } from '../../log/solid.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
@@ -53,7 +53,7 @@ export function scopeOf(plan: ExportPlan): Scope {
  */
 export async function makePlan(log: Log, type: ExportType): Promise<ExportPlan> {
   const { table, realm } = log;
-  const [{ seq: until }, { fields }] = await Promise.all([solidEnd(log), loadProfileFields(table, realm)]);
+  const [{ seq: until }, { fields }] = await Promise.all([stableHead(log), loadProfileFields(table, realm)]);
   const base = { until, everything: type === 'full_without_consent', channels: [], people: [], fields };
   if (base.everything) return base;
   const people = type === 'full_with_consent' ? await consenting(table, realm) : new Set<number>();

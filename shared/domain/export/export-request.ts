@@ -18,7 +18,7 @@ const DAYS = 7;
  * Most messages of an organization that is exported at a request, by an estimate (wire facts 2). Uploaded files, of
  * which the reference takes 20 GiB, there are none here but emoji.
  */
-export const MOST_MESSAGES = 250_000;
+export const MAX_MESSAGES = 250_000;
 
 /** The times (ms) of the last exports that were asked for, oldest first. */
 interface Quota {
@@ -33,19 +33,19 @@ declare module '../../table/keys.ts' {
 }
 
 /** What a request for an export rests on besides its caller. */
-export interface ExportGround {
+export interface ExportSnapshot {
   readonly quota: Quota | undefined;
   readonly counter: Counter | undefined;
   /** An owner who consents to the export of their private data; looked for only where one is needed. */
   readonly consenter: number | undefined;
 }
 
-/** Reads the ground of a request. One round trip. `owners` are given where one of them must consent. */
-export async function loadExportGround(
+/** Reads the snapshot of a request. One round trip. `owners` are given where one of them must consent. */
+export async function loadExportSnapshot(
   table: Table,
   realm: string,
   owners: OwnerCount | undefined,
-): Promise<ExportGround> {
+): Promise<ExportSnapshot> {
   const [quota, counter, consents] = await Promise.all([
     table.get('exportQuota', { realm }),
     table.get('counter', { realm }),
@@ -64,13 +64,13 @@ export const consentOf = async (table: Table, realm: string, userId: number) => 
 export function checkExport(
   { realm }: Pick<Caller, 'realm'>,
   type: ExportType,
-  { quota, counter, consenter }: ExportGround,
+  { quota, counter, consenter }: ExportSnapshot,
   now: number,
 ): void {
   if (recentOf(quota, now).length >= MOST) {
     throw badRequest(`At most ${MOST} exports can be asked for in ${DAYS} days.`);
   }
-  if ((counter?.messages ?? 0) > MOST_MESSAGES) {
+  if ((counter?.messages ?? 0) > MAX_MESSAGES) {
     throw badRequest(
       'This organization is too large to be exported at a request; ask the operator of the service for a manual export.',
     );
@@ -94,7 +94,7 @@ const recentOf = (quota: Quota | undefined, now: number): number[] =>
 export function doRequestExport(
   { realmId, realm, user }: Pick<Caller, 'realmId' | 'realm' | 'user'>,
   wanted: Pick<RealmExport, 'exportId' | 'token' | 'type'>,
-  { quota, consenter }: ExportGround,
+  { quota, consenter }: ExportSnapshot,
   now: number,
 ): Change<{ readonly id: number }> {
   const one: RealmExport = {

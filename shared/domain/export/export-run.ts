@@ -1,10 +1,10 @@
 import {
-  claimExport,
   endExport,
   forgetProgress,
   keepOfExport,
+  LeaseLost,
   loadExport,
-  Overtaken,
+  takeExportLease,
 } from './export-state.ts';
 import { type ExportTask, keptKeys, uploadOf, writeArchive } from './export-write.ts';
 import { EXPORT_QUEUE, EXPORTS, type RealmExport } from './realm-export.ts';
@@ -16,7 +16,7 @@ const MARGIN = 60_000;
 const GRACE = 5_000;
 
 /** How often an export is tried without coming further before it fails. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /** Seconds until the next try, doubled with each: that what troubled the last one may pass. */
 const PAUSE = 30;
@@ -43,12 +43,12 @@ export async function runExport(task: ExportTask, deadline: number): Promise<voi
   if (found.leased > outside.now()) return comeBack(task, found);
   let { claim } = found;
   try {
-    if (found.tries >= MOST_TRIES) return await giveUp(task, found);
-    const mine = await claimExport(outside, job, found, deadline + GRACE);
+    if (found.tries >= MAX_TRIES) return await giveUp(task, found);
+    const mine = await takeExportLease(outside, job, found, deadline + GRACE);
     claim = mine.claim;
     await goOn(task, mine, deadline - MARGIN);
   } catch (error) {
-    if (!(error instanceof Overtaken)) throw error;
+    if (!(error instanceof LeaseLost)) throw error;
     await leave(task, claim);
   }
 }
@@ -73,7 +73,7 @@ async function goOn(task: ExportTask, mine: RealmExport, ends: number): Promise<
     if (!isDone) return await tools.queues.send(EXPORT_QUEUE, job);
     await endExport(outside, job, mine.claim, 'succeeded');
   } catch (error) {
-    if (error instanceof Overtaken) throw error;
+    if (error instanceof LeaseLost) throw error;
     return troubled(task, mine, error);
   }
   await clear(task, { ...mine, state: 'succeeded' });
@@ -92,7 +92,7 @@ async function troubled(task: ExportTask, mine: RealmExport, error: unknown): Pr
   });
   // Tries count from when the export came further last, which may have been in this run.
   const { tries } = await keepOfExport(outside, job, claim, { leased: 0 });
-  if (tries >= MOST_TRIES) return giveUp(task, mine);
+  if (tries >= MAX_TRIES) return giveUp(task, mine);
   await tools.queues.send(EXPORT_QUEUE, job, Math.min(PAUSE * 2 ** tries, LONGEST_DELAY));
 }
 

@@ -6,7 +6,7 @@ import { isRefused } from '../../table/outcome.ts';
 import { type ExportJob, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
 
 /** Another run has taken the export on, or it has ended: this one has nothing more to say. */
-export class Overtaken extends Error {
+export class LeaseLost extends Error {
   constructor() {
     super('another run has taken the export on');
     this.name = 'Overtaken';
@@ -28,7 +28,7 @@ export const loadExport = (
  *
  * @throws Overtaken where somebody else did in this moment
  */
-export const claimExport = (
+export const takeExportLease = (
   outside: Around,
   { realm, token }: ExportJob,
   { claim }: RealmExport,
@@ -56,7 +56,7 @@ async function changeHeld(
     const when = { equals: { claim, state: 'pending' } };
     return await table.update(exportKey(realm, token), change, when);
   } catch (error) {
-    throw isRefused(error) ? new Overtaken() : error;
+    throw isRefused(error) ? new LeaseLost() : error;
   }
 }
 
@@ -81,7 +81,7 @@ export async function endExport(
       result: undefined,
     }));
   } catch (error) {
-    throw error instanceof ConflictError ? new Overtaken() : error;
+    throw error instanceof ConflictError ? new LeaseLost() : error;
   }
 }
 

@@ -14,7 +14,7 @@ import {
   sectionNames,
 } from './progress.ts';
 import { archiveKey, EXPORTS, type ExportJob, type RealmExport } from './realm-export.ts';
-import type { Ground, SectionPage } from './section.ts';
+import type { SectionPage, Snapshot } from './section.ts';
 import { sections } from './sections.ts';
 
 /** Smallest part of an upload but for its last one: a limit of S3. */
@@ -76,7 +76,7 @@ export async function writeArchive(task: ExportTask, mine: RealmExport, ends: nu
   if (progress.place.section !== 'done') {
     const kept = progress.tail === undefined ? undefined : await readKept(tools, progress.tail);
     const draft = new Draft(mine.requested, kept);
-    if (!(await writeSections(run, draft, await groundOf(run), ends))) return false;
+    if (!(await writeSections(run, draft, await snapshotOf(run), ends))) return false;
     await writeEnd(run, draft);
   }
   await tools.uploads.complete(uploadOf(job, progress), run.progress.parts);
@@ -113,7 +113,7 @@ async function readKept({ objects }: ExportTools, at: string): Promise<Uint8Arra
   return found.bytes;
 }
 
-async function groundOf({ outside, tools, job: { realm }, mine, progress }: Run): Promise<Ground> {
+async function snapshotOf({ outside, tools, job: { realm }, mine, progress }: Run): Promise<Snapshot> {
   const { table } = outside;
   const [kept, organization] = await Promise.all([
     readKept(tools, progress.plan),
@@ -133,13 +133,13 @@ async function groundOf({ outside, tools, job: { realm }, mine, progress }: Run)
 }
 
 /** Writes sections, page by page; false where the time was up before their end. A run does one page at least. */
-async function writeSections(run: Run, draft: Draft, ground: Ground, ends: number): Promise<boolean> {
+async function writeSections(run: Run, draft: Draft, snapshot: Snapshot, ends: number): Promise<boolean> {
   const { now, wait } = run.outside;
   for (;;) {
     const { section, from, file } = run.progress.place;
     if (section === 'end' || section === 'done') return true;
     const started = now();
-    const page = await sections[section](ground, from, draft.room);
+    const page = await sections[section](snapshot, from, draft.room);
     const isLate = now() >= ends;
     const files = file + (await pack(run, draft, { section, file }, page, isLate));
     advance(run, section, page, files);

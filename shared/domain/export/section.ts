@@ -6,7 +6,7 @@ import type { ExportPlan, Scope } from './export-plan.ts';
 import type { From } from './progress.ts';
 
 /** What sections of an archive are made from. */
-export interface Ground {
+export interface Snapshot {
   readonly table: Table;
   readonly realm: string;
   readonly plan: ExportPlan;
@@ -33,4 +33,4 @@ export interface SectionPage {
 }
 
 /** Reads a section from a place on: at most as many lines as there is room for, and hardly more bytes. */
-export type Section = (ground: Ground, from: From, room: Room) => Promise<SectionPage>;
+export type Section = (snapshot: Snapshot, from: From, room: Room) => Promise<SectionPage>;

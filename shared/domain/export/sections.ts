@@ -16,7 +16,7 @@ import type { ArchiveFile } from './archive.ts';
 import { messages } from './export-message.ts';
 import { partOf, readChannels, readSubscribers, readUsers, type Scope } from './export-plan.ts';
 import type { SectionName } from './progress.ts';
-import type { Ground, Section } from './section.ts';
+import type { Section, Snapshot } from './section.ts';
 
 const linesOf = (records: readonly object[]): string[] => records.map((record) => JSON.stringify(record));
 
@@ -26,15 +26,15 @@ const fromId = (id: number | undefined) => (id === undefined ? undefined : { id,
 const EMOJI_AT_ONCE = 10;
 
 /** Custom emoji, deactivated ones too, and their images. */
-const emoji: Section = async (ground, from) => {
-  const { table, realm } = ground;
+const emoji: Section = async (snapshot, from) => {
+  const { table, realm } = snapshot;
   const page = await table.page('emoji', { realm }, { from: { emojiId: from.id }, limit: EMOJI_AT_ONCE });
   const { items, next } = partOf(page, ({ emojiId }) => emojiId);
   const lines: string[] = [];
   const files: ArchiveFile[] = [];
   for (const { emojiId, name, authorId, deactivated, sourceUrl, stillUrl } of items) {
-    const image = await imageAt(ground, sourceUrl, `${emojiId}`);
-    const still = stillUrl === null ? undefined : await imageAt(ground, stillUrl, `${emojiId}-still`);
+    const image = await imageAt(snapshot, sourceUrl, `${emojiId}`);
+    const still = stillUrl === null ? undefined : await imageAt(snapshot, stillUrl, `${emojiId}-still`);
     for (const file of [image, still]) if (file !== undefined) files.push(file);
     lines.push(
       JSON.stringify({
@@ -52,7 +52,7 @@ const emoji: Section = async (ground, from) => {
 
 /** The image at an address, under a name of its own; undefined where it is lost. */
 async function imageAt(
-  { objects, realm }: Ground,
+  { objects, realm }: Snapshot,
   url: string,
   name: string,
 ): Promise<ArchiveFile | undefined> {

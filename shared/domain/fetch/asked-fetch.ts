@@ -1,5 +1,5 @@
 import type { LookupKey } from '../../kernel/lookup.ts';
-import type { Telling } from '../../model/message/object.ts';
+import type { RenderOptions } from '../../model/message/object.ts';
 import { type ByIds, checkWindow, type GivenWindow, type Window } from './message-window.ts';
 import { type AskedTerm, checkNarrow, type GivenNarrow, narrowLookupKeys } from './narrow.ts';
 import { placesLookupKeys } from './places.ts';
@@ -8,7 +8,7 @@ import { placesLookupKeys } from './places.ts';
 export interface AskedFetch {
   readonly terms: readonly AskedTerm[];
   readonly window: Window | ByIds;
-  readonly telling: Telling;
+  readonly telling: RenderOptions;
 }
 
 /** The parameters that say in what form messages are wanted (specification 4.1). */
@@ -19,7 +19,7 @@ interface GivenForm {
 }
 
 /** The form in which messages are wanted. */
-export const parseForm = (given: GivenForm): Telling => ({
+export const parseForm = (given: GivenForm): RenderOptions => ({
   applyMarkdown: given.apply_markdown ?? true,
   emptyTopicName: given.allow_empty_topic_name ?? false,
   clientGravatar: given.client_gravatar ?? true,

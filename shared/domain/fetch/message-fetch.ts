@@ -6,17 +6,17 @@ import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { Reader } from '../reader/reader.ts';
-import { Supposed } from '../reader/supposed.ts';
+import { OptimisticFacts } from '../reader/supposed.ts';
 import type { Fetch } from './fetch.ts';
 import { loadSource, type Source, sourceOf } from './message-source.ts';
-import { END, type Ground, SLACK, View } from './message-view.ts';
+import { END, SLACK, type Snapshot, View } from './message-view.ts';
 import { type ByIds, isPlaced, type Window, wantedFor } from './message-window.ts';
 import { type AskedTerm, isAbout, resolveNarrow, type Term, unknownChannel, unknownUser } from './narrow.ts';
 import { placesIn } from './places.ts';
 
 /** For whom a fetch begins, and what is known of them before anything else is read. */
 interface Beginning {
-  readonly outside: Pick<Outside, 'table' | 'now' | 'memory'>;
+  readonly outside: Pick<Outside, 'table' | 'now' | 'cache'>;
   readonly realm: string;
   readonly userId: number;
   readonly email: string;
@@ -38,7 +38,7 @@ export async function beginFetch(
     'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, AT_ONCE) } : sourceOf(terms);
   const aboutUnread = terms.filter((term) => isAbout('unread', term));
   const loading = loadSource(reader, source, aboutUnread.length > 0 || isAtUnread(window));
-  const ground: Ground = {
+  const snapshot: Snapshot = {
     reader,
     source,
     remembered: placesIn(resolved, email),
@@ -46,9 +46,9 @@ export async function beginFetch(
     isUnreadOnly: aboutUnread.some(({ negated }) => !negated),
     recent: () => reader.recent(),
   };
-  const { views, open } = viewsOf(ground, window, terms);
+  const { views, open } = viewsOf(snapshot, window, terms);
   await Promise.all([loading, open(), ...terms.map((term) => loadTerm(reader, term, source))]);
-  return { email, reader, facts: new Supposed(reader), terms, source, ground, views };
+  return { email, reader, facts: new OptimisticFacts(reader), terms, source, snapshot, views };
 }
 
 const isAtUnread = (window: Window | ByIds): boolean => !('ids' in window) && !isPlaced(window);
@@ -72,21 +72,21 @@ function isGiven(term: Term, source: Source): boolean {
 
 /** The views of a window, and how they are opened. Where the first unread message is can only be expected. */
 function viewsOf(
-  ground: Ground,
+  snapshot: Snapshot,
   window: Window | ByIds,
   terms: readonly Term[],
 ): { readonly views: Fetch['views']; readonly open: () => Promise<unknown> } {
-  const view = new View(ground);
+  const view = new View(snapshot);
   if ('ids' in window) {
     return { views: [view], open: () => view.open({ pivot: 0, older: 0, newer: AT_ONCE }) };
   }
   if (isPlaced(window)) return { views: [view], open: () => view.open(wantedFor(window)) };
   const { before, after } = window;
   const around = before + after + SLACK;
-  const expected = terms.length === 0 ? ground.remembered?.firstUnread : undefined;
+  const expected = terms.length === 0 ? snapshot.remembered?.firstUnread : undefined;
   const newest = { pivot: END, older: around, newer: 0 };
   if (expected === undefined) return { views: [view], open: () => view.open(newest, true) };
-  const second = new View(ground);
+  const second = new View(snapshot);
   const near = { pivot: expected, older: before, newer: after + 1 + SLACK };
   return {
     views: [view, second],

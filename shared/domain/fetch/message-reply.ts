@@ -4,7 +4,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { mayRead } from '../../model/message/access.ts';
 import { AT_ONCE } from '../../model/message/index.ts';
-import type { Telling } from '../../model/message/object.ts';
+import type { RenderOptions } from '../../model/message/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Fetch } from './fetch.ts';
 import { loadForTelling, type ToldMessage, tellMessages } from './message-tell.ts';
@@ -14,7 +14,7 @@ import { rememberPlaces } from './places.ts';
 import { type FoundWindow, WindowSearch } from './window-search.ts';
 
 /** Bytes that the messages of one reply may take: a function's reply has a limit of 6 MB. */
-const MOST_BYTES = 5_000_000;
+const MAX_BYTES = 5_000_000;
 
 /** Size of a message in a function's reply, which is JSON inside JSON. */
 const bytesOf = (message: ToldMessage): number => Buffer.byteLength(JSON.stringify(JSON.stringify(message)));
@@ -31,8 +31,8 @@ async function tellFitting(
   caller: Caller,
   { reader }: Fetch,
   heads: readonly MessageHead[],
-  telling: Telling,
-  room = MOST_BYTES,
+  telling: RenderOptions,
+  room = MAX_BYTES,
 ): Promise<Fitting> {
   const messages: ToldMessage[] = [];
   let left = room;
@@ -58,7 +58,7 @@ export async function tellWindow(
   caller: Caller,
   fetch: Fetch,
   window: Window,
-  telling: Telling,
+  telling: RenderOptions,
 ) {
   const search = new WindowSearch(fetch, caller.standing, window);
   for (;;) {
@@ -103,7 +103,7 @@ async function tellFound(
   caller: Caller,
   fetch: Fetch,
   found: FoundWindow,
-  telling: Telling,
+  telling: RenderOptions,
 ) {
   const { heads, anchor, ...envelope } = found;
   const nearest = heads.toSorted(byDistance(anchor));
@@ -124,12 +124,12 @@ export async function tellByIds(
   caller: Caller,
   fetch: Fetch,
   { ids }: ByIds,
-  telling: Telling,
+  telling: RenderOptions,
 ) {
   const { reader, terms } = fetch;
   const match = matchFor(reader, caller.standing, terms);
   const messages: ToldMessage[] = [];
-  let room = MOST_BYTES;
+  let room = MAX_BYTES;
   for (let start = 0; start < ids.length; start += AT_ONCE) {
     const read = await Promise.all(ids.slice(start, start + AT_ONCE).map((id) => reader.message(id)));
     const existing = read.filter((message) => message !== undefined);

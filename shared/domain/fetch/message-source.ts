@@ -4,14 +4,14 @@ import { directConversation, topicConversation } from '../../model/message/conve
 import type { Place } from '../../model/message/index.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
 import type { Recent } from '../../model/message/recent.ts';
-import { Strip } from '../../model/message/strip.ts';
-import { firstRead, type Lane } from '../reader/gather.ts';
+import { RangeCache } from '../../model/message/strip.ts';
+import { firstRead, type MessageStream } from '../reader/gather.ts';
 import { aboveFloor, listedLane, type PlaceLane, stripOf } from '../reader/lanes.ts';
 import { starredBy, toldAmongListed } from '../reader/reach.ts';
 import type { Reader } from '../reader/reader.ts';
+import type { FeedHint } from './feed-hint.ts';
 import type { Wanted } from './message-window.ts';
 import { canBeTopic, type Term } from './narrow.ts';
-import type { Places } from './remembered-places.ts';
 
 /**
  * Where to look for the messages of a narrow: the smallest set of places that holds all of them. What they have in
@@ -121,9 +121,9 @@ export class Lanes {
   readonly #reader: Reader;
   readonly #source: Source;
   readonly #recent: () => Promise<Recent>;
-  readonly #strips = new Map<string, Strip>();
-  #all: Promise<readonly (Lane | PlaceLane)[]> | undefined;
-  #unread: Promise<readonly Lane[]> | undefined;
+  readonly #strips = new Map<string, RangeCache>();
+  #all: Promise<readonly (MessageStream | PlaceLane)[]> | undefined;
+  #unread: Promise<readonly MessageStream[]> | undefined;
 
   /** `recent` reads the end of the log, once for all lanes of a fetch. */
   constructor(reader: Reader, source: Source, recent: () => Promise<Recent>) {
@@ -138,7 +138,7 @@ export class Lanes {
    */
   async readAround(
     { pivot, older, newer }: Wanted,
-    remembered: Places | undefined,
+    remembered: FeedHint | undefined,
     isFiltered: boolean,
   ): Promise<void> {
     const strips = this.#expected(remembered);
@@ -154,7 +154,7 @@ export class Lanes {
     );
   }
 
-  #expected(remembered: Places | undefined): Strip[] {
+  #expected(remembered: FeedHint | undefined): RangeCache[] {
     if (!isPersonal(this.#source)) return [this.#own()];
     if (remembered === undefined) return [];
     const subscriptions = remembered.channels.map((channelId) => ({ channelId, since: 0 }));
@@ -164,18 +164,18 @@ export class Lanes {
   }
 
   /** Where the messages are, as far as the reader may read there. */
-  all(): Promise<readonly (Lane | PlaceLane)[]> {
+  all(): Promise<readonly (MessageStream | PlaceLane)[]> {
     this.#all ??= this.#make();
     return this.#all;
   }
 
   /** The same without what is read for certain, and with what is listed as unread. */
-  unread(): Promise<readonly Lane[]> {
+  unread(): Promise<readonly MessageStream[]> {
     this.#unread ??= this.#makeUnread();
     return this.#unread;
   }
 
-  async #makeUnread(): Promise<readonly Lane[]> {
+  async #makeUnread(): Promise<readonly MessageStream[]> {
     const lanes = await this.all();
     const above = await Promise.all(
       lanes.map((lane) => ('place' in lane ? aboveFloor(this.#reader, lane) : lane)),
@@ -183,12 +183,12 @@ export class Lanes {
     const { shown, unknown } = await listedAsUnread(this.#reader, this.#source, lanes);
     return [
       ...above.filter((lane) => lane !== undefined),
-      { strip: Strip.of(shown), above: 0 },
+      { strip: RangeCache.of(shown), above: 0 },
       listedLane(this.#reader, unknown),
     ];
   }
 
-  async #make(): Promise<readonly (Lane | PlaceLane)[]> {
+  async #make(): Promise<readonly (MessageStream | PlaceLane)[]> {
     const reader = this.#reader;
     const source = this.#source;
     if (source.kind === 'place') return this.#placeLanes(source.place);
@@ -213,22 +213,22 @@ export class Lanes {
   }
 
   /** The one strip of a source that has no more. */
-  #own(): Strip {
+  #own(): RangeCache {
     const source = this.#source;
     if (source.kind === 'place') return this.#stripAt(source.place);
     return this.#once('', () =>
       source.kind === 'listed'
-        ? new Strip(toldAmongListed(this.#reader, source.ids))
-        : new Strip(starredBy(this.#reader)),
+        ? new RangeCache(toldAmongListed(this.#reader, source.ids))
+        : new RangeCache(starredBy(this.#reader)),
     );
   }
 
-  #stripAt(place: Place): Strip {
+  #stripAt(place: Place): RangeCache {
     const name = place.conversation ?? String(place.channelId);
     return this.#once(name, () => stripOf(this.#reader, place, this.#recent));
   }
 
-  #once(name: string, make: () => Strip): Strip {
+  #once(name: string, make: () => RangeCache): RangeCache {
     const strip = this.#strips.get(name) ?? make();
     this.#strips.set(name, strip);
     return strip;
@@ -246,7 +246,7 @@ async function movedUnreadIn(reader: Reader, source: Source): Promise<readonly n
 export async function listedAsUnread(
   reader: Reader,
   source: Source,
-  lanes: readonly Lane[],
+  lanes: readonly MessageStream[],
 ): Promise<{ readonly shown: readonly MessageHead[]; readonly unknown: readonly number[] }> {
   const [states, moved] = await Promise.all([loadStates(reader, source), movedUnreadIn(reader, source)]);
   const listed = [

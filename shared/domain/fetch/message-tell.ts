@@ -3,10 +3,10 @@ import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { cameTo, mayRead } from '../../model/message/access.ts';
 import { messageFlags } from '../../model/message/message-flags.ts';
-import { messageObject, type Telling } from '../../model/message/object.ts';
+import { messageObject, type RenderOptions } from '../../model/message/object.ts';
 import { allReactions, type Reaction } from '../../model/message/reaction.ts';
 import { isGuest } from '../../model/permission/permission.ts';
-import { concealedUser, type IsHidden, loadHidden } from '../../model/subscription/user-access.ts';
+import { anonymizedUser, type IsHidden, loadHidden } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import { isUnreadBy } from '../reader/lanes.ts';
@@ -24,7 +24,7 @@ export async function tellMessages(
   caller: Caller,
   reader: Reader,
   heads: readonly MessageHead[],
-  telling: Telling,
+  telling: RenderOptions,
 ): Promise<ToldMessage[]> {
   if (heads.length === 0) return [];
   const [{ starred, messages }, isHidden] = await Promise.all([
@@ -89,7 +89,7 @@ async function namesOf(
   return new Map(
     users
       .filter((user) => user !== undefined)
-      .map((user) => [user.userId, isHidden(user) ? concealedUser(user) : user]),
+      .map((user) => [user.userId, isHidden(user) ? anonymizedUser(user) : user]),
   );
 }
 
@@ -100,7 +100,7 @@ function objectOf(
   { realm, standing }: Caller,
   users: ReadonlyMap<number, User>,
   channelName: string | undefined,
-  telling: Telling,
+  telling: RenderOptions,
   reactions: readonly Reaction[],
 ): ReturnType<typeof messageObject> {
   const names = {

@@ -1,21 +1,21 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Recent } from '../../model/message/recent.ts';
-import { Strip } from '../../model/message/strip.ts';
+import { RangeCache } from '../../model/message/strip.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import { type Gathered, gather, type Lane, type Search } from '../reader/gather.ts';
+import { type Gathered, type MessageStream, mergeStreams, type Search } from '../reader/gather.ts';
 import { aboveFloor, listedLane } from '../reader/lanes.ts';
 import { inLog } from '../reader/reach.ts';
 import type { Reader } from '../reader/reader.ts';
+import type { FeedHint } from './feed-hint.ts';
 import { Lanes, listedAsUnread, type Source } from './message-source.ts';
 import type { Wanted } from './message-window.ts';
-import type { Places } from './remembered-places.ts';
 
 /** What the views of one fetch have in common. */
-export interface Ground {
+export interface Snapshot {
   readonly reader: Reader;
   readonly source: Source;
   /** Where the messages were to be found lately. */
-  readonly remembered: Places | undefined;
+  readonly remembered: FeedHint | undefined;
   /** There are conditions besides those that the source follows from, so that not all of its messages are wanted. */
   readonly isFiltered: boolean;
   /** One of them is that a message is unread. */
@@ -41,17 +41,17 @@ export const END = LARGEST_NUMBER + 1;
  * organization where much does, in the log itself.
  */
 export class View {
-  readonly #ground: Ground;
+  readonly #snapshot: Snapshot;
   readonly #lanes: Lanes;
-  readonly #log: Strip | undefined;
+  readonly #log: RangeCache | undefined;
   #isSparse = false;
 
-  constructor(ground: Ground) {
-    const { reader, source, remembered, isFiltered, recent } = ground;
+  constructor(snapshot: Snapshot) {
+    const { reader, source, remembered, isFiltered, recent } = snapshot;
     const isDense = remembered === undefined || (!remembered.isSparse && !isFiltered);
-    this.#ground = ground;
+    this.#snapshot = snapshot;
     this.#lanes = new Lanes(reader, source, recent);
-    this.#log = source.kind === 'received' && isDense ? new Strip(inLog(reader)) : undefined;
+    this.#log = source.kind === 'received' && isDense ? new RangeCache(inLog(reader)) : undefined;
   }
 
   /** The log had too little for the reader, so that the places had to be read. */
@@ -61,7 +61,7 @@ export class View {
 
   /** Reads around an id, in one round trip. `isDeep`: as far as for a condition that not every message meets. */
   async open(wanted: Wanted, isDeep = false): Promise<void> {
-    const { remembered, isFiltered } = this.#ground;
+    const { remembered, isFiltered } = this.#snapshot;
     const log = this.#log;
     if (log === undefined) return this.#lanes.readAround(wanted, remembered, isFiltered || isDeep);
     const { pivot, older, newer } = wanted;
@@ -75,16 +75,16 @@ export class View {
 
   /** Finds messages on one side of an id. Where what is known does not do, it reads further if it may. */
   async find(search: Omit<Search, 'lanes' | 'isFiltered'>): Promise<Gathered> {
-    const { isFiltered, isUnreadOnly } = this.#ground;
+    const { isFiltered, isUnreadOnly } = this.#snapshot;
     if (search.need === 0) return { heads: [], complete: true };
     if (this.#log) {
       const lanes = [{ strip: this.#log, above: 0 }];
-      const found = await gather({ ...search, lanes, mayRead: false });
+      const found = await mergeStreams({ ...search, lanes, mayRead: false });
       if (found.complete) return found;
       this.#isSparse ||= !isFiltered && found.heads.length < Math.min(search.need, LOG_PAGE.most / 2);
     }
     const lanes = await (isUnreadOnly ? this.#lanes.unread() : this.#lanes.all());
-    return gather({ ...search, lanes, isFiltered });
+    return mergeStreams({ ...search, lanes, isFiltered });
   }
 
   /** The messages that are known by now. */
@@ -94,15 +94,15 @@ export class View {
   }
 
   /** Where there may be unread messages below an id that are not known yet: lanes of their own. */
-  async unknownUnreadBelow(id: number): Promise<Lane[]> {
-    const { reader, source, recent } = this.#ground;
+  async unknownUnreadBelow(id: number): Promise<MessageStream[]> {
+    const { reader, source, recent } = this.#snapshot;
     const [shown, here, fresh] = await Promise.all([
       this.#shown(),
       this.#lanes.all(),
       new Lanes(reader, source, recent).all(),
     ]);
     const lanes = await Promise.all(
-      fresh.map(async (lane, i): Promise<Lane[]> => {
+      fresh.map(async (lane, i): Promise<MessageStream[]> => {
         const above = 'place' in lane ? await aboveFloor(reader, lane) : lane;
         const below = (this.#log ?? here[i]?.strip)?.knownBelow(id) ?? id;
         return above !== undefined && above.above + 1 < below ? [{ ...above, below }] : [];
@@ -113,7 +113,7 @@ export class View {
     return before.length === 0 ? lanes.flat() : [...lanes.flat(), listedLane(reader, before)];
   }
 
-  async #shown(): Promise<readonly Lane[]> {
+  async #shown(): Promise<readonly MessageStream[]> {
     return this.#log ? [{ strip: this.#log, above: 0 }] : this.#lanes.all();
   }
 }

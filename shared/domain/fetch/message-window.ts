@@ -5,7 +5,7 @@ import { uniqueSorted } from '../../unique.ts';
 import type { Gathered } from '../reader/gather.ts';
 
 /** Most messages of one fetch. */
-export const MOST_FETCHED = 5_000;
+export const MAX_FETCHED = 5_000;
 
 /** How the reference tells the anchor behind all messages: a number that no message will ever have. */
 const BEHIND_ALL = 10_000_000_000_000_000;
@@ -49,17 +49,17 @@ export function checkWindow(given: GivenWindow): Window | ByIds {
         parameters: ['num_before', 'num_after', 'anchor', 'message_ids', 'include_anchor'],
       });
     }
-    if (ids.length > MOST_FETCHED) throw tooMany();
+    if (ids.length > MAX_FETCHED) throw tooMany();
     return { ids: uniqueSorted(ids) };
   }
-  if (before + after > MOST_FETCHED) throw tooMany();
+  if (before + after > MAX_FETCHED) throw tooMany();
   if (before > 0 && after > 0 && !includeAnchor) {
     throw badRequest('The anchor can only be left out at an end of the messages that are asked for.');
   }
   return { anchor: anchorIn(anchor), before, after, includeAnchor };
 }
 
-const tooMany = () => badRequest(`At most ${MOST_FETCHED} messages can be fetched at once.`);
+const tooMany = () => badRequest(`At most ${MAX_FETCHED} messages can be fetched at once.`);
 
 function anchorIn(given: string | undefined): number | 'first_unread' {
   switch (given) {

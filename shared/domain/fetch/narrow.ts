@@ -4,7 +4,7 @@ import { isId } from '../../kernel/id.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../../model/realm/realm.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { MOST_PEOPLE } from '../send/recipient.ts';
+import { MAX_PEOPLE } from '../send/recipient.ts';
 import { type GivenTerm, type ReadTerm, readTerm } from './narrow-term.ts';
 
 type Operand = string | number | readonly (string | number)[];
@@ -113,7 +113,7 @@ function people(operator: string, operand: Operand): readonly UserRef[] {
     .map((each) => (typeof each === 'string' ? each.trim() : each))
     .filter((each) => each !== '');
   if (named.length === 0) throw bad(`'${operator}' names nobody`);
-  if (named.length > MOST_PEOPLE) throw bad(`'${operator}' names more than ${MOST_PEOPLE} people`);
+  if (named.length > MAX_PEOPLE) throw bad(`'${operator}' names more than ${MAX_PEOPLE} people`);
   return named;
 }
 

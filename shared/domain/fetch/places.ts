@@ -3,34 +3,19 @@ import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { key } from '../../table/keys.ts';
+import type { FeedHint } from './feed-hint.ts';
 import type { Fetch } from './fetch.ts';
 import { isPersonal } from './message-source.ts';
 import { type AskedTerm, isAbout } from './narrow.ts';
 
-/**
- * Where the messages of somebody were to be found when they last fetched some (DESIGN 7: what is remembered is a hint).
- * It stands beside the account, so that it is known as soon as the account is; what it says is read together with
- * the truth, and only saves the round trip in between.
- */
-export interface Places {
-  /** The channels of their subscriptions. */
-  readonly channels: readonly number[];
-  /** The people of each of their direct conversations. */
-  readonly dialogues: readonly (readonly number[])[];
-  /** Their messages are few among all of the organization, so that the places themselves are read, not the log. */
-  readonly isSparse: boolean;
-  /** Their oldest unread message; absent where there was none. */
-  readonly firstUnread?: number;
-}
-
 declare module '../../table/keys.ts' {
   interface ItemTypes {
-    places: Places;
+    places: FeedHint;
   }
 }
 
 /** More places than this are not remembered: then the round trip is not what takes time. */
-const MOST_PLACES = 1_000;
+const MAX_PLACES = 1_000;
 
 /** Seconds after which a hint goes that was right all the time. */
 const KEPT = 90 * 24 * 3_600;
@@ -44,7 +29,7 @@ const saysWhere = (term: AskedTerm): boolean =>
   (term.kind === 'id' || term.kind === 'dm' || term.kind === 'channel' || isAbout('starred', term));
 
 /** The hint, if it was looked up and there is one. */
-export const placesIn = (resolved: Resolved, email: string): Places | undefined =>
+export const placesIn = (resolved: Resolved, email: string): FeedHint | undefined =>
   resolved.follow({ kind: 'places', email });
 
 /**
@@ -52,40 +37,40 @@ export const placesIn = (resolved: Resolved, email: string): Places | undefined 
  * the oldest unread message, if the fetch looked for that. A failure is no fault of the fetch.
  */
 export async function rememberPlaces(
-  { table, memory, now, report }: Outside,
+  { table, cache, now, report }: Outside,
   fetch: Fetch,
   firstUnread: { readonly id: number | undefined } | undefined,
 ): Promise<void> {
-  const { reader, email, source, ground } = fetch;
+  const { reader, email, source, snapshot } = fetch;
   if (!isPersonal(source)) return;
   const places = await placesOf(fetch, firstUnread);
-  if (ground.remembered !== undefined && isSame(ground.remembered, places)) return;
+  if (snapshot.remembered !== undefined && isSame(snapshot.remembered, places)) return;
   const at = key('places', { realm: reader.realm, email: folded(email) });
   const item = { ...places, expires: Math.floor(now() / 1_000) + KEPT };
   try {
     await table.put(at, item);
-    memory.keep(at, item);
+    cache.keep(at, item);
   } catch (error) {
     report({ level: 'WARN', places: error instanceof Error ? error.message : String(error) });
   }
 }
 
 async function placesOf(
-  { reader, ground, views }: Fetch,
+  { reader, snapshot, views }: Fetch,
   firstUnread: { readonly id: number | undefined } | undefined,
-): Promise<Places> {
+): Promise<FeedHint> {
   const [subscriptions, dialogues] = await Promise.all([reader.subscriptions(), reader.dialogues()]);
-  const isTooLong = subscriptions.size + dialogues.length > MOST_PLACES;
-  const { id } = firstUnread ?? { id: ground.remembered?.firstUnread };
+  const isTooLong = subscriptions.size + dialogues.length > MAX_PLACES;
+  const { id } = firstUnread ?? { id: snapshot.remembered?.firstUnread };
   return {
     channels: isTooLong ? [] : [...subscriptions.keys()],
     dialogues: isTooLong ? [] : dialogues.map(({ people }) => people),
-    isSparse: ground.remembered?.isSparse === true || views.some(({ isSparse }) => isSparse),
+    isSparse: snapshot.remembered?.isSparse === true || views.some(({ isSparse }) => isSparse),
     ...(id !== undefined && { firstUnread: id }),
   };
 }
 
-const isSame = (a: Places, b: Places): boolean =>
+const isSame = (a: FeedHint, b: FeedHint): boolean =>
   isDeepStrictEqual(
     [a.channels, a.dialogues, a.isSparse, a.firstUnread],
     [b.channels, b.dialogues, b.isSparse, b.firstUnread],

@@ -2,7 +2,7 @@ import type { MessageHead } from '../../log/message.ts';
 import { cameTo, mayRead } from '../../model/message/access.ts';
 import type { Side } from '../../model/message/strip.ts';
 import type { Standing } from '../../model/permission/permission.ts';
-import { type Gathered, gather, type Search } from '../reader/gather.ts';
+import { type Gathered, mergeStreams, type Search } from '../reader/gather.ts';
 import { unreadOf } from '../reader/lanes.ts';
 import type { Facts } from '../reader/supposed.ts';
 import type { Fetch } from './fetch.ts';
@@ -83,15 +83,15 @@ export class WindowSearch {
   async look(): Promise<void> {
     const first = await this.#supposed();
     if (first === undefined || this.#isFirstCertain) return;
-    const { ground, reader } = this.#fetch;
+    const { snapshot, reader } = this.#fetch;
     const below = first.head?.id ?? END;
     const lanes = await first.view.unknownUnreadBelow(below);
-    const view = new View(ground);
+    const view = new View(snapshot);
     // In a single place it is probably just above the floor.
-    const above = ground.source.kind === 'place' ? lanes[0]?.above : undefined;
+    const above = snapshot.source.kind === 'place' ? lanes[0]?.above : undefined;
     const { before, after } = this.#window;
     const [{ heads }] = await Promise.all([
-      gather({
+      mergeStreams({
         lanes,
         side: 'newer',
         from: 0,

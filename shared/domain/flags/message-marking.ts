@@ -24,7 +24,7 @@ export interface Marking {
 }
 
 /** What a marking is decided on. */
-export interface MarkingGround {
+export interface MarkingSnapshot {
   readonly heads: readonly MessageHead[];
   readonly starred: ReadonlySet<number>;
 }
@@ -33,7 +33,7 @@ export interface MarkingGround {
  * Reads the messages and what decides whether the marking changes them, in one round trip if they are at most 500. A
  * star is taken away without looking at them.
  */
-export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): Promise<MarkingGround> {
+export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): Promise<MarkingSnapshot> {
   const { table, realm, userId } = reader;
   const needsMessages = flag === 'read' || op === 'add';
   const [heads, starred] = await Promise.all([
@@ -62,7 +62,7 @@ export async function checkMarking(
   reader: Reader,
   standing: Standing,
   { op, flag, ids }: Marking,
-  { heads, starred }: MarkingGround,
+  { heads, starred }: MarkingSnapshot,
 ): Promise<Marked> {
   if (flag === 'starred' && op === 'remove') return changing(ids.filter((id) => starred.has(id)));
   if (flag === 'read' && op === 'add') return changing(await received(reader, heads, 'unread'));
@@ -95,8 +95,8 @@ const changing = (ids: readonly number[], ignoredChannels: readonly number[] = [
 });
 
 /** What one transaction holds: messages of one event, which fits into a slot, and items. */
-const MOST_MESSAGES = 1_000;
-const MOST_ITEMS = 90;
+const MAX_MESSAGES = 1_000;
+const MAX_ITEMS = 90;
 
 /** The messages and items of one transaction, and what clients must know of messages that are unread again. */
 interface Part {
@@ -111,7 +111,7 @@ export async function planMarking(
   standing: Standing,
   marking: Marking,
   { ids }: Marked,
-  { heads }: MarkingGround,
+  { heads }: MarkingSnapshot,
   now: number,
 ): Promise<Change<void>[]> {
   if (marking.flag === 'starred') {
@@ -153,8 +153,8 @@ function starWrites(
 
 function starParts(ids: readonly number[], writes: readonly Write[]): Part[] {
   const parts: Part[] = [];
-  for (let start = 0; start < ids.length; start += MOST_ITEMS) {
-    const end = start + MOST_ITEMS;
+  for (let start = 0; start < ids.length; start += MAX_ITEMS) {
+    const end = start + MAX_ITEMS;
     parts.push({ ids: ids.slice(start, end), writes: writes.slice(start, end) });
   }
   return parts;
@@ -173,7 +173,7 @@ function readParts(
     items++;
     for (const head of conversation) {
       const last = parts.at(-1);
-      if (last !== undefined && last.length < MOST_MESSAGES && items <= MOST_ITEMS) last.push(head);
+      if (last !== undefined && last.length < MAX_MESSAGES && items <= MAX_ITEMS) last.push(head);
       else {
         parts.push([head]);
         items = 1;

@@ -13,10 +13,10 @@ import type { Write } from '../../table/write.ts';
 const LOOK = 4_000;
 
 /** What one raise may list as unread below the new floor, so that it fits into a transaction. */
-const MOST_UNREAD = 1_000;
-const MOST_CONVERSATIONS = 90;
+const MAX_UNREAD = 1_000;
+const MAX_CONVERSATIONS = 90;
 /** Read states that one raise takes away, because the new floor says the same. */
-const MOST_COVERED = 100;
+const MAX_COVERED = 100;
 
 /** Where the floor can go, and which messages below it are still unread, by the conversation they are noted in. */
 interface Raise {
@@ -58,7 +58,7 @@ export async function raiseFloor(
   const covered = [...states.values()]
     .filter(({ channelId }) => channelId === subscription.channelId)
     .filter((state) => !unread.has(state.conversation) && isCovered(state, floor, outside.now()))
-    .slice(0, MOST_COVERED);
+    .slice(0, MAX_COVERED);
   if (covered.length === 0) return;
   await outside.table.transact(
     covered.map(({ conversation, version }) => ({
@@ -114,8 +114,8 @@ function planRaise(
     if (isHere && head.readIn !== undefined) moved.add(head.id);
     if (state?.unread?.has(head.id) !== true) {
       const noted = unread.get(conversation);
-      const isFull = noted === undefined && unread.size === MOST_CONVERSATIONS;
-      if (isFull || listed === MOST_UNREAD) break;
+      const isFull = noted === undefined && unread.size === MAX_CONVERSATIONS;
+      if (isFull || listed === MAX_UNREAD) break;
       if (noted) noted.push(head);
       else unread.set(conversation, [head]);
       listed++;

@@ -3,13 +3,13 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import { topicConversation } from '../../model/message/conversation.ts';
-import type { Dialogue } from '../../model/message/direct.ts';
+import type { DirectMembership } from '../../model/message/direct.ts';
 import { compactReadState } from '../../model/message/read-compact.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
 import type { Recent } from '../../model/message/recent.ts';
 import { visibility } from '../../model/message/visibility.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import { gather, type Lane } from '../reader/gather.ts';
+import { type MessageStream, mergeStreams } from '../reader/gather.ts';
 import {
   aboveFloor,
   channelLane,
@@ -22,7 +22,7 @@ import type { Reader } from '../reader/reader.ts';
 import { raiseFloor } from './read-floor.ts';
 
 /** Most unread messages that are told of, the newest ones; clients of the reference expect no more. */
-export const MOST_UNREAD = 5_000;
+export const MAX_UNREAD = 5_000;
 
 /** An unread message, with what the way it is told depends on. */
 export interface UnreadMessage extends MessageHead {
@@ -62,8 +62,8 @@ export async function loadUnread(
   recent().catch(ignored);
   const expected = earlier && findUnread(outside, earlier, recent);
   expected?.catch(ignored);
-  const ground = await loadGround(reader);
-  const isAsExpected = earlier !== undefined && isDeepStrictEqual(ground, await loadGround(earlier));
+  const snapshot = await loadSnapshot(reader);
+  const isAsExpected = earlier !== undefined && isDeepStrictEqual(snapshot, await loadSnapshot(earlier));
   return expected !== undefined && isAsExpected ? expected : findUnread(outside, reader, recent);
 }
 
@@ -71,7 +71,7 @@ export async function loadUnread(
 const ignored = (): void => {};
 
 /** Reads what it depends on where messages can be unread, and which of them are. */
-const loadGround = (reader: Reader) =>
+const loadSnapshot = (reader: Reader) =>
   Promise.all([reader.subscriptions(), reader.dialogues(), reader.states(), reader.topicPolicies()]);
 
 async function findUnread(
@@ -79,7 +79,7 @@ async function findUnread(
   reader: Reader,
   recent: () => Promise<Recent>,
 ): Promise<Unread> {
-  const [subscriptions, dialogues, states] = await loadGround(reader);
+  const [subscriptions, dialogues, states] = await loadSnapshot(reader);
   const channels = await lanesAboveFloors(
     reader,
     [...subscriptions.values()].map((each) => ({ ...channelLane(reader, each, recent), subscription: each })),
@@ -88,18 +88,18 @@ async function findUnread(
     reader,
     dialogues.map((dialogue) => ({ ...dialogueLane(reader, dialogue, recent), dialogue })),
   );
-  const found = await gather({
+  const found = await mergeStreams({
     lanes: [...channels, ...directs, listedLane(reader, listedUnread(states, subscriptions))],
     side: 'older',
     from: NEWEST,
-    need: MOST_UNREAD + 1,
+    need: MAX_UNREAD + 1,
     keep: unreadOf(reader),
     mayRead: true,
   });
-  const heads = found.heads.slice(0, MOST_UNREAD);
+  const heads = found.heads.slice(0, MAX_UNREAD);
   return {
     messages: await described(reader, heads),
-    missing: !found.complete || found.heads.length > MOST_UNREAD,
+    missing: !found.complete || found.heads.length > MAX_UNREAD,
     upkeep: () => raiseFloors(outside, reader, recent, { channels, directs, unread: heads }),
   };
 }
@@ -148,26 +148,26 @@ function listedUnread(
 }
 
 /** Places whose floors are raised after one look. */
-const MOST_RAISED = 5;
+const MAX_RAISED = 5;
 
 /** A floor is raised where so many messages above it are read: then it saves more than it costs. */
 const WORTHWHILE = 200;
 
 /** How many of the messages that were read into the lane are not unread. */
-async function readAbove(reader: Reader, { strip, above }: Lane): Promise<number> {
+async function readAbove(reader: Reader, { strip, above }: MessageStream): Promise<number> {
   const heads = [...strip.heads()].filter(({ id }) => id > above);
   return heads.length - (await unreadOf(reader)(heads)).size;
 }
 
-async function worthRaising<L extends Lane>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
+async function worthRaising<L extends MessageStream>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
   const counts = await Promise.all(lanes.map((lane) => readAbove(reader, lane)));
-  return lanes.filter((_, i) => (counts[i] ?? 0) >= WORTHWHILE).slice(0, MOST_RAISED);
+  return lanes.filter((_, i) => (counts[i] ?? 0) >= WORTHWHILE).slice(0, MAX_RAISED);
 }
 
 /** Where was looked for unread messages, and which there are. */
 interface Looked {
   readonly channels: readonly (PlaceLane & { readonly subscription: Subscription })[];
-  readonly directs: readonly (PlaceLane & { readonly dialogue: Dialogue })[];
+  readonly directs: readonly (PlaceLane & { readonly dialogue: DirectMembership })[];
   readonly unread: readonly MessageHead[];
 }
 

@@ -12,7 +12,7 @@ import { noGroups } from '../../kernel/group-graph.ts';
 
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
-import { ConflictError, MOST_WRITES } from '../../log/commit.ts';
+import { ConflictError, MAX_WRITES } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { doSetGraph } from '../../model/group/graph.ts';
 import type { Group } from '../../model/group/group.ts';
@@ -63,7 +63,7 @@ export async function endArrival(outside: Outside, realm: string, groupId: numbe
   const arrivals = await outside.table.get(list);
   if (arrivals === undefined || !('userIds' in arrivals)) return;
   const { userIds } = arrivals;
-  const step = Math.floor((MOST_WRITES - 1) / 2);
+  const step = Math.floor((MAX_WRITES - 1) / 2);
   for (let start = 0; start < userIds.length; start += step) {
     const memberships = userIds
       .slice(start, start + step)

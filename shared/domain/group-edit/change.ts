@@ -37,7 +37,7 @@ import { ofDeactivated } from './edit.ts';
  * Most people and groups that one request may put into a group and take out of it. All of it is one transaction of
  * at most 100 writes, of which each person needs two.
  */
-const MOST_CHANGED = 45;
+const MAX_CHANGED = 45;
 
 /** Whom and what a request puts into a group and takes out of it. */
 export interface MemberChange {
@@ -60,7 +60,7 @@ export const memberChange = (
 });
 
 /** What such a change is decided on. */
-export interface MemberGround {
+export interface MemberSnapshot {
   readonly group: Group | undefined;
   readonly users: ReadonlyMap<number, User>;
   /** Those of the people who are direct members. */
@@ -72,12 +72,12 @@ export interface MemberGround {
 }
 
 /** Reads all of it in one round trip. */
-export async function loadMemberGround(
+export async function loadMemberSnapshot(
   table: Table,
   realm: string,
   groupId: number,
   change: MemberChange,
-): Promise<MemberGround> {
+): Promise<MemberSnapshot> {
   const people = isId(groupId) ? uniqueSorted([...change.add, ...change.remove]).filter(isId) : [];
   const [groups, users, memberships, bytes] = await Promise.all([
     loadGroups(table, realm, [groupId, ...change.addSubgroups]),
@@ -117,15 +117,15 @@ function checkMayChange(
   caller: Caller,
   groupId: number,
   { add, remove, addSubgroups, removeSubgroups }: MemberChange,
-  ground: MemberGround,
+  snapshot: MemberSnapshot,
 ): void {
   const count = add.length + remove.length + addSubgroups.length + removeSubgroups.length;
   if (count === 0) throw badRequest('Nothing to do: name somebody to add or to delete.');
-  if (count > MOST_CHANGED) {
-    throw badRequest(`One request can change at most ${MOST_CHANGED} members and subgroups of a group.`);
+  if (count > MAX_CHANGED) {
+    throw badRequest(`One request can change at most ${MAX_CHANGED} members and subgroups of a group.`);
   }
   const access = (...permissions: GroupPermission[]): Group =>
-    accessGroup(caller, groupId, ground.group, ...permissions);
+    accessGroup(caller, groupId, snapshot.group, ...permissions);
   const { userId } = caller.user;
   if (add.length > 0) access(...permissionsFor(add, userId, 'can_join_group', 'can_add_members_group'));
   if (remove.length > 0) {
@@ -143,20 +143,20 @@ function checkMemberChange(
   caller: Caller,
   groupId: number,
   change: MemberChange,
-  ground: MemberGround,
+  snapshot: MemberSnapshot,
 ): DecidedMembers {
   const { add, remove } = change;
-  checkPeople(change, ground);
-  const subgroups = checkGroups(caller.graph, groupId, change, ground);
+  checkPeople(change, snapshot);
+  const subgroups = checkGroups(caller.graph, groupId, change, snapshot);
   const joining = add.filter((id) => !remove.includes(id));
   const leaving = remove.filter((id) => !add.includes(id));
-  checkQuota('groups', ground.bytes, bytesOfMembers(joining.length - leaving.length));
-  return { group: ground.group as Group, change, joining, leaving, ...(subgroups && { subgroups }) };
+  checkQuota('groups', snapshot.bytes, bytesOfMembers(joining.length - leaving.length));
+  return { group: snapshot.group as Group, change, joining, leaving, ...(subgroups && { subgroups }) };
 }
 
 const bytesOfMembers = (more: number): number => more * MEMBER_BYTES;
 
-function checkPeople({ add, remove }: MemberChange, { users, members }: MemberGround): void {
+function checkPeople({ add, remove }: MemberChange, { users, members }: MemberSnapshot): void {
   checkMembers([...add, ...remove], users);
   const known = add.find((id) => members.has(id));
   if (known !== undefined) throw badRequest(`User ${known} is already a member of this group.`);
@@ -169,7 +169,7 @@ function checkGroups(
   graph: GroupGraph,
   groupId: number,
   { addSubgroups, removeSubgroups }: MemberChange,
-  { groups }: MemberGround,
+  { groups }: MemberSnapshot,
 ): readonly number[] | undefined {
   const before = subgroupsOf(graph, groupId);
   checkSubgroups(addSubgroups, groups);
@@ -223,12 +223,12 @@ export async function changeMembers(
   commit: Commit,
   groupId: number,
   change: MemberChange,
-  ground: MemberGround,
+  snapshot: MemberSnapshot,
 ): Promise<Record<string, never>> {
-  checkMayChange(caller, groupId, change, ground);
+  checkMayChange(caller, groupId, change, snapshot);
   const hasPeople = change.add.length + change.remove.length > 0;
-  if (hasPeople) await endArrivalFirst(outside, caller.realmId, ground.group);
-  const decided = checkMemberChange(caller, groupId, change, ground);
+  if (hasPeople) await endArrivalFirst(outside, caller.realmId, snapshot.group);
+  const decided = checkMemberChange(caller, groupId, change, snapshot);
   return commit(eventsOfChange(change), () => doChangeMembers(caller.realmId, caller.graph, decided));
 }
 
@@ -245,7 +245,7 @@ function doChangeMembers(
         update: key('group', { realm, groupId }),
         change: {},
         when: { equals: { version } },
-        inOrder: true,
+        lastWriterWins: true,
       },
       ...joining.flatMap((userId) => doJoinGroup(realm, groupId, userId, true)),
       ...leaving.flatMap((userId) => doLeaveGroup(realm, groupId, userId)),

@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { GroupGraph } from '../../kernel/group-graph.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
-import { type Change, MOST_WRITES } from '../../log/commit.ts';
+import { type Change, MAX_WRITES } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { checkGraphRoom, checkSubgroups, doSetSubgroups, subgroupsEvent } from '../../model/group/graph.ts';
 import { type Group, groupBytes } from '../../model/group/group.ts';
@@ -33,7 +33,7 @@ export interface GroupToCreate extends GivenGroupSettings {
 }
 
 /** What the creation of a group is decided on. */
-export interface CreationGround {
+export interface CreationSnapshot {
   readonly named: NamedInSettings;
   readonly users: ReadonlyMap<number, User>;
   readonly groups: ReadonlyMap<number, Group>;
@@ -44,11 +44,11 @@ export interface CreationGround {
 }
 
 /** Reads all of it in one round trip. */
-export async function loadCreationGround(
+export async function loadCreationSnapshot(
   table: Table,
   realm: string,
   given: GroupToCreate,
-): Promise<CreationGround> {
+): Promise<CreationSnapshot> {
   const [named, users, groups, holder, bytes] = await Promise.all([
     loadNamedInSettings(table, realm, givenGroupSettings(given)),
     loadPeople(table, realm, given.members),
@@ -78,7 +78,7 @@ export const nameIsTaken = (name: string) => badRequest(`There is already a user
 export function checkCreateGroup(
   { standing, realm, user, graph }: Caller,
   given: GroupToCreate,
-  ground: CreationGround,
+  snapshot: CreationSnapshot,
   now: number,
 ): NewGroup {
   if (!holdsUnlessGuest(standing, realm.settings.can_create_groups)) {
@@ -86,14 +86,14 @@ export function checkCreateGroup(
   }
   const name = checkGroupName(given.name);
   const members = uniqueSorted(given.members);
-  checkMembers(members, ground.users);
+  checkMembers(members, snapshot.users);
   const description = checkGroupDescription(given.description);
-  const settings = checkNewGroupSettings(user.userId, given, ground.named);
-  if (ground.isNameTaken) throw nameIsTaken(name);
+  const settings = checkNewGroupSettings(user.userId, given, snapshot.named);
+  if (snapshot.isNameTaken) throw nameIsTaken(name);
   const subgroups = uniqueSorted(given.subgroups ?? []);
-  checkSubgroups(subgroups, ground.groups);
+  checkSubgroups(subgroups, snapshot.groups);
   checkGraphRoom(graph, subgroups.length);
-  checkQuota('groups', ground.bytes, groupBytes({ name, description, settings }, members.length));
+  checkQuota('groups', snapshot.bytes, groupBytes({ name, description, settings }, members.length));
   return {
     group: {
       name,
@@ -139,7 +139,7 @@ function doCreateWhole(realm: string, graph: GroupGraph, created: NewGroup, grou
 
 /** Whether a group has more members than the transaction that creates it can store one by one. */
 export const isLargeGroup = (realm: string, graph: GroupGraph, created: NewGroup): boolean =>
-  doCreateWhole(realm, graph, created, 0).writes.length >= MOST_WRITES;
+  doCreateWhole(realm, graph, created, 0).writes.length >= MAX_WRITES;
 
 /** The same without the members, who may come with the graph. */
 function doCreate(

@@ -2,7 +2,7 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { noGroups } from '../../kernel/group-graph.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Change } from '../../log/commit.ts';
-import { hasMetadataAccess, loadChannel, type Seen } from '../../model/channel/access.ts';
+import { type ChannelWithSubscription, hasMetadataAccess, loadChannel } from '../../model/channel/access.ts';
 import { supergroupsOf } from '../../model/group/graph.ts';
 import type { Group } from '../../model/group/group.ts';
 import { loadGroups } from '../../model/group/member.ts';
@@ -18,22 +18,22 @@ import { uniqueSorted } from '../../unique.ts';
 import { groupUpdate, ofDeactivated, removalForOld } from './edit.ts';
 
 /** What a deactivation is decided on. */
-export interface DeactivationGround {
+export interface DeactivationSnapshot {
   readonly group: Group | undefined;
   readonly use: GroupUse | undefined;
   /** Channels with a setting that names the group. */
-  readonly channels: readonly Seen[];
+  readonly channels: readonly ChannelWithSubscription[];
   /** Other groups with such a setting, and groups that contain the group. */
   readonly groups: ReadonlyMap<number, Group>;
 }
 
 /** Reads who uses the group, and if anybody does, the users themselves in a second round trip. */
-export async function loadDeactivationGround(
+export async function loadDeactivationSnapshot(
   table: Table,
   realm: string,
   groupId: number,
   callerId: number,
-): Promise<DeactivationGround> {
+): Promise<DeactivationSnapshot> {
   if (!isId(groupId)) return { group: undefined, use: undefined, channels: [], groups: new Map() };
   const [found, use, graph] = await Promise.all([
     loadGroups(table, realm, [groupId]),
@@ -69,8 +69,8 @@ const groupSettingsOf = (settings: RealmSettings): object =>
   Object.fromEntries(realmGroupNames.map((name) => [name, settings[name]]));
 
 /** Where the group is in use. Archived channels and deactivated groups do not count, as in the reference. */
-function objectionsTo(caller: Caller, groupId: number, ground: DeactivationGround): Objection[] {
-  const active = [...ground.groups.values()].filter(({ deactivated }) => !deactivated);
+function objectionsTo(caller: Caller, groupId: number, snapshot: DeactivationSnapshot): Objection[] {
+  const active = [...snapshot.groups.values()].filter(({ deactivated }) => !deactivated);
   const supergroups = supergroupsOf(caller.graph, groupId);
   const containing = active.filter((group) => supergroups.includes(group.groupId));
   const realm = naming(groupId, groupSettingsOf(caller.realm.settings));
@@ -83,7 +83,7 @@ function objectionsTo(caller: Caller, groupId: number, ground: DeactivationGroun
           },
         ]
       : []),
-    ...ground.channels
+    ...snapshot.channels
       .filter(({ channel }) => !channel.isArchived)
       .map((seen) => ({
         type: 'channel' as const,
@@ -102,10 +102,10 @@ function objectionsTo(caller: Caller, groupId: number, ground: DeactivationGroun
 }
 
 /** The group, if the caller may deactivate it and nobody uses it; who does is told (wire facts 1.4). */
-export function checkDeactivation(caller: Caller, groupId: number, ground: DeactivationGround): Group {
-  const group = accessGroup(caller, groupId, ground.group);
+export function checkDeactivation(caller: Caller, groupId: number, snapshot: DeactivationSnapshot): Group {
+  const group = accessGroup(caller, groupId, snapshot.group);
   if (group.deactivated) throw badRequest('The user group is deactivated already.');
-  const objections = objectionsTo(caller, groupId, ground);
+  const objections = objectionsTo(caller, groupId, snapshot);
   if (objections.length > 0) throw refusal('groupInUse', { objections });
   return group;
 }
@@ -126,7 +126,7 @@ export function doDeactivate(
         update: key('group', { realm, groupId }),
         change: { set: { deactivated: true, version: version + 1 } },
         when: { equals: { version } },
-        inOrder: true,
+        lastWriterWins: true,
       },
       doMarkDeactivated(realm, groupId, use),
       { check: key('groupGraph', { realm }), when: { equals: { version: graph.version } } },

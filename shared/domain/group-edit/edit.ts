@@ -32,7 +32,7 @@ export type GroupEdit = {
 } & { readonly [K in GroupPermission]?: GroupSettingChange };
 
 /** What an edit is decided on. */
-export interface EditGround {
+export interface EditSnapshot {
   readonly group: Group | undefined;
   readonly named: NamedInSettings;
   /** Who bears the name that is given, if anybody. */
@@ -42,12 +42,12 @@ export interface EditGround {
 }
 
 /** Reads all of it in one round trip. */
-export async function loadEditGround(
+export async function loadEditSnapshot(
   table: Table,
   realm: string,
   groupId: number,
   edit: GroupEdit,
-): Promise<EditGround> {
+): Promise<EditSnapshot> {
   const { name } = edit;
   const settings = groupPermissions.flatMap((permission) => edit[permission]?.new ?? []);
   const [groups, named, holder, bytes] = await Promise.all([
@@ -69,16 +69,21 @@ export interface DecidedEdit {
  * Decides on an edit as a whole: nothing is changed unless all of it may be (specification 2.2, wire facts 4.5).
  * A deactivated group can be edited; `deactivated` can only be given back (as false).
  */
-export function checkEdit(caller: Caller, groupId: number, edit: GroupEdit, ground: EditGround): DecidedEdit {
+export function checkEdit(
+  caller: Caller,
+  groupId: number,
+  edit: GroupEdit,
+  snapshot: EditSnapshot,
+): DecidedEdit {
   if (Object.keys(edit).length === 0) throw badRequest('There is nothing to change.');
-  const before = accessGroup(caller, groupId, ground.group);
+  const before = accessGroup(caller, groupId, snapshot.group);
   const name = edit.name === undefined || edit.name === before.name ? before.name : checkGroupName(edit.name);
-  if (name !== before.name && ground.nameHolder !== undefined) throw nameIsTaken(name);
+  if (name !== before.name && snapshot.nameHolder !== undefined) throw nameIsTaken(name);
   const settings: Record<GroupPermission, GroupSetting> = { ...before.settings };
   for (const permission of groupPermissions) {
     const change = edit[permission];
     if (change !== undefined) {
-      settings[permission] = checkChange(permission, before.settings, change, ground.named);
+      settings[permission] = checkChange(permission, before.settings, change, snapshot.named);
     }
   }
   checkNamedGroups(Object.values(settings));
@@ -89,7 +94,7 @@ export function checkEdit(caller: Caller, groupId: number, edit: GroupEdit, grou
     deactivated: before.deactivated && edit.deactivated !== false,
     settings,
   };
-  checkQuota('groups', ground.bytes, groupBytes(after) - groupBytes(before));
+  checkQuota('groups', snapshot.bytes, groupBytes(after) - groupBytes(before));
   return { before, after };
 }
 
@@ -167,7 +172,7 @@ export function doEdit(realm: string, decided: DecidedEdit): Change<Record<strin
         update: key('group', { realm, groupId }),
         change: { set: { name, description, deactivated, settings, version: before.version + 1 } },
         when: { equals: { version: before.version } },
-        inOrder: true,
+        lastWriterWins: true,
       },
       ...renaming,
       ...doUseGroups(realm, { groupId }, Object.values(before.settings), Object.values(settings)),

@@ -3,7 +3,7 @@ import { isId } from '../../kernel/id.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError } from '../../log/commit.ts';
-import { accessContent, loadChannel, type Seen } from '../../model/channel/access.ts';
+import { accessContent, type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import { checkPosting } from '../../model/channel/posting.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -36,8 +36,8 @@ declare module '../../table/keys.ts' {
 }
 
 /** What a request for an address is decided on. */
-export interface MailGround {
-  readonly seen: Seen | undefined;
+export interface MailSnapshot {
+  readonly seen: ChannelWithSubscription | undefined;
   readonly ownerSubscription: Subscription | undefined;
   /** The account that is to appear as the sender, if one is named. */
   readonly sender: User | undefined;
@@ -49,12 +49,12 @@ export interface MailGround {
 export const SERVICE = 0;
 
 /** Reads it in one round trip. */
-export async function loadMailGround(
+export async function loadMailSnapshot(
   table: Table,
   { realm, userId, ownerId }: { readonly realm: string; readonly userId: number; readonly ownerId?: number },
   channelId: number,
   senderId: number | undefined,
-): Promise<MailGround> {
+): Promise<MailSnapshot> {
   const named = senderId !== undefined && isId(senderId) ? senderId : undefined;
   const [seen, owners, sender, ...tokens] = await Promise.all([
     loadChannel(table, realm, channelId, userId),
@@ -81,7 +81,7 @@ export interface DecidedAddress extends Omit<MailAddress, 'token' | 'realm'> {
  */
 export function checkMailAddress(
   caller: Caller,
-  { seen: found, ownerSubscription, sender, tokens }: MailGround,
+  { seen: found, ownerSubscription, sender, tokens }: MailSnapshot,
   asked: number | undefined,
 ): DecidedAddress {
   const seen = accessContent(caller.standing, found);
@@ -123,14 +123,14 @@ export async function tokenFor(
 }
 
 /** Octets that may stand before the `@` of an address (RFC 5321). */
-const MOST_LOCAL = 64;
+const MAX_LOCAL = 64;
 
 /** The address of a channel: a readable part, the token, and that its mail shows from whom it came. */
 export function mailAddress(domain: string, { name }: Channel, token: string): string {
   const rest = `.${token}.show-sender`;
   // The readable part means nothing to us, and a longer address would be refused on its way.
   const slug = slugOf(name)
-    .slice(0, MOST_LOCAL - rest.length)
+    .slice(0, MAX_LOCAL - rest.length)
     .replace(/[-_]+$/, '');
   return `${slug}${rest}@${domain}`;
 }

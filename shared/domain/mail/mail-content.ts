@@ -11,7 +11,7 @@ import { bodyOf, withoutElements, withoutLeadingQuote, withoutSignature } from '
 const NO_TEXT = '(This mail has no text.)';
 
 /** Files that are named one by one; the others are counted. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** Code points of a sender or of a file's name that are shown. */
 const LONGEST_NAME = 200;
@@ -39,7 +39,7 @@ const shown = (text: string): string =>
 
 function told(files: readonly string[]): string {
   if (files.length === 0) return '';
-  const names = files.slice(0, MOST_NAMED).map(shown);
+  const names = files.slice(0, MAX_NAMED).map(shown);
   const more = files.length - names.length;
   return `**Attachments:** ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { Refusal } from '../../kernel/errors.ts';
 import { lookUpIn, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { isMilestone, saveCheckpoint } from '../../log/checkpoint.ts';
 import { commit } from '../../log/commit.ts';
 import { allocate, type Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
-import { isMilestone, keepSolid } from '../../log/solid.ts';
 import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS } from '../../markdown/mention.ts';
-import { type Wants, wants } from '../../markdown/wants.ts';
+import { extractReferences, type References } from '../../markdown/references.ts';
 import { normalizedContent } from '../../model/message/text.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import { type Caller, loadCaller } from '../../model/user/caller.ts';
@@ -105,7 +105,9 @@ async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddre
   await commit(log, count, change, allocate(log, count, 1));
   // Like after every other commit, for the next registration.
   if (isMilestone(used)) {
-    await keepSolid(log).catch((error: Error) => outside.report({ level: 'WARN', solid: error.message }));
+    await saveCheckpoint(log).catch((error: Error) =>
+      outside.report({ level: 'WARN', solid: error.message }),
+    );
   }
   return 'posted';
 }
@@ -176,7 +178,7 @@ async function decide(
   draft: Draft,
 ): Promise<{ readonly draft: Draft; readonly delivery: Delivery } | undefined> {
   const { caller, person, topic } = place;
-  const names = wants(draft.content);
+  const names = extractReferences(draft.content);
   const known = await lookUpIn(outside.table, caller.realmId, nameLookupKeys(names));
   const [named, destination] = await Promise.all([
     loadNamed(outside, known, names, person.userId),
@@ -197,7 +199,7 @@ async function decide(
 async function loadPlace(
   outside: Outside,
   { caller, person: { userId, ownerId }, channelId, topic }: Place,
-  names: Wants,
+  names: References,
   resolved: Resolved,
 ): Promise<Destination | undefined> {
   const sender = { userId: caller.user.userId, ...(ownerId !== undefined && { ownerId }) };

@@ -4,7 +4,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import { LARGEST_MAIL, type Mail, parseMail } from './mail.ts';
 import { deliverMail, type Outcome } from './mail-delivery.ts';
 import { suspicionOf } from './mail-origin.ts';
-import { MOST_CHANNELS, recipientsOf } from './mail-recipient.ts';
+import { MAX_CHANNELS, recipientsOf } from './mail-recipient.ts';
 
 /** Mail that waits in the bucket. */
 export interface Waiting {
@@ -34,7 +34,7 @@ export async function takeMail(
   if (suspicion !== undefined) return drop(suspicion);
   const recipients = recipientsOf(mail, domain);
   if (recipients.length === 0) return drop('no address');
-  if (recipients.length > MOST_CHANNELS) return drop('too many addresses');
+  if (recipients.length > MAX_CHANNELS) return drop('too many addresses');
   const id = identityOf(mail, key);
   for (const recipient of recipients) {
     const outcome: Outcome = await deliverMail(outside, { mail, id, recipient });

@@ -5,7 +5,7 @@ import { isOurs } from './mail-recipient.ts';
 export type Suspicion = 'loop' | 'automatic reply' | 'virus' | 'spam';
 
 /** Servers that mail passes on its way; what passed more goes in a circle (RFC 5321 6.3 asks for 100 at least). */
-const MOST_HOPS = 100;
+const MAX_HOPS = 100;
 
 /**
  * What is wrong with where mail comes from, if anything. Answers of machines are dropped, as a holiday notice says
@@ -19,7 +19,7 @@ export function suspicionOf(mail: Mail, domain: string): Suspicion | undefined {
   if (isFailed(header('x-ses-spam-verdict'))) return 'spam';
   const ids = messageId === undefined ? [] : addressesIn([messageId]);
   if ([...senders, ...ids].some((address) => isOurs(address, domain))) return 'loop';
-  if (header('received').length > MOST_HOPS) return 'loop';
+  if (header('received').length > MAX_HOPS) return 'loop';
   return isAnswer(mail) ? 'automatic reply' : undefined;
 }
 

@@ -17,7 +17,7 @@ export interface Options {
 }
 
 /** Channels that one mail can reach; whoever writes to more of them is sending to all they know. */
-export const MOST_CHANNELS = 20;
+export const MAX_CHANNELS = 20;
 
 /** Where programs say to whom mail goes, those first that know the envelope, which also has hidden recipients. */
 const HEADERS = [

@@ -27,11 +27,11 @@ const bounds = { maxNestingDepth: 32, maxHeadersSize: 256 * 1024 };
 const BODY = 200_000;
 
 /** Lines of a mail at most: of the largest, in lines of a usual length, twice as many. The library awaits each line. */
-const MOST_LINES = 300_000;
+const MAX_LINES = 300_000;
 
 /** Decodes mail; undefined where its structure is beyond the bounds. */
 export async function parseMail(raw: Uint8Array): Promise<Mail | undefined> {
-  if (linesIn(raw) > MOST_LINES) return undefined;
+  if (linesIn(raw) > MAX_LINES) return undefined;
   // Mail inside mail stays a file: what was forwarded that way was not written to the channel.
   const email = await parsed(raw, { ...bounds, forceRfc822Attachments: true });
   if (email === undefined) return undefined;

@@ -36,7 +36,7 @@ export const loadMentionable = (
   );
 
 /** Most people whom one message makes follow its topic: each takes two writes of its one transaction. */
-const MOST_FOLLOWING = 40;
+const MAX_FOLLOWING = 40;
 
 /**
  * People who are mentioned by name begin to follow the topic, if they want that and have neither muted nor followed
@@ -57,4 +57,4 @@ export const followersOf = (
         seen?.policy !== visibility.muted &&
         seen?.policy !== visibility.followed,
     )
-    .slice(0, MOST_FOLLOWING);
+    .slice(0, MAX_FOLLOWING);

@@ -2,9 +2,19 @@ import { codePoints, folded } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/id.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Found, FoundChannel, FoundEmoji, FoundGroup, FoundUser } from '../../markdown/found.ts';
-import type { Wants } from '../../markdown/wants.ts';
-import { hasMetadataAccess, mayReadMessage, type Seen } from '../../model/channel/access.ts';
+import type {
+  FoundChannel,
+  FoundEmoji,
+  FoundGroup,
+  FoundUser,
+  ResolvedReferences,
+} from '../../markdown/found.ts';
+import type { References } from '../../markdown/references.ts';
+import {
+  type ChannelWithSubscription,
+  hasMetadataAccess,
+  mayReadMessage,
+} from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import type { Group } from '../../model/group/group.ts';
 import { topicKey } from '../../model/message/topic.ts';
@@ -16,7 +26,7 @@ import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 
 /** The names in a text, as pointers to look up before anything else. */
-export function nameLookupKeys(names: Wants): LookupKey[] {
+export function nameLookupKeys(names: References): LookupKey[] {
   return [
     ...names.users.flatMap(({ id, name }) =>
       id === undefined && name !== undefined ? [fullName(name)] : [],
@@ -32,7 +42,7 @@ export function nameLookupKeys(names: Wants): LookupKey[] {
 const fullName = (name: string): LookupKey<'fullName'> => ({ kind: 'fullName', name });
 
 /** What stands behind the names in a text, as far as it was found. */
-export interface Named {
+export interface LoadedReferences {
   readonly users: ReadonlyMap<number, User>;
   readonly groups: readonly Group[];
   readonly channels: readonly {
@@ -41,7 +51,7 @@ export interface Named {
   }[];
   /** The newest message of each topic that the text links to. */
   readonly topics: readonly (TopicPlace & { readonly newest: number })[];
-  readonly names: Wants;
+  readonly names: References;
   readonly resolved: Resolved;
 }
 
@@ -49,7 +59,7 @@ export interface Named {
 const NAMESAKES = 10;
 
 /** The ids of the users that a text may mention. */
-export function namedUserIds(names: Wants, resolved: Resolved): number[] {
+export function namedUserIds(names: References, resolved: Resolved): number[] {
   const ids = names.users.flatMap(({ id, name }) => {
     if (id !== undefined) return isId(id) ? [id] : [];
     return name === undefined ? [] : bearers(resolved, name);
@@ -64,9 +74,9 @@ const bearers = (resolved: Resolved, name: string): number[] =>
 export async function loadNamed(
   outside: Outside,
   resolved: Resolved,
-  names: Wants,
+  names: References,
   userId: number,
-): Promise<Named> {
+): Promise<LoadedReferences> {
   const { realm } = resolved;
   const { table } = outside;
   const groupIds = names.groups.flatMap(
@@ -107,13 +117,13 @@ export async function loadNamed(
 }
 
 /** The same without some people, whose names then stay plain text. */
-export const withoutUsers = (named: Named, hidden: ReadonlySet<number>): Named =>
+export const withoutUsers = (named: LoadedReferences, hidden: ReadonlySet<number>): LoadedReferences =>
   hidden.size === 0
     ? named
     : { ...named, users: new Map([...named.users].filter(([userId]) => !hidden.has(userId))) };
 
 /** What a text may refer to when this person writes it: a channel that they may not know stays plain text. */
-export function foundFor(standing: Standing, named: Named): Found {
+export function foundFor(standing: Standing, named: LoadedReferences): ResolvedReferences {
   const active = [...named.users.values()].filter((user) => user.isActive);
   const byId = new Map<number, FoundUser>(
     active.map(({ userId, fullName }) => [userId, { id: userId, fullName }]),
@@ -140,7 +150,11 @@ export function foundFor(standing: Standing, named: Named): Found {
   return { usersById: byId, usersByName: byName, groups: groupsFor(named), channels, emoji };
 }
 
-function foundChannel(standing: Standing, { topics }: Named, seen: Seen): FoundChannel {
+function foundChannel(
+  standing: Standing,
+  { topics }: LoadedReferences,
+  seen: ChannelWithSubscription,
+): FoundChannel {
   const { channelId: id, name } = seen.channel;
   const readable = topics.filter(
     ({ channelId, newest }) => channelId === id && mayReadMessage(standing, seen, newest),
@@ -149,7 +163,7 @@ function foundChannel(standing: Standing, { topics }: Named, seen: Seen): FoundC
 }
 
 /** Named groups that are in use, and the system groups: a text names them as the API does, readers see what they are. */
-function groupsFor({ groups, names }: Named): Map<string, FoundGroup> {
+function groupsFor({ groups, names }: LoadedReferences): Map<string, FoundGroup> {
   const found = new Map<string, FoundGroup>();
   for (const { id, name, shown } of Object.values(systemGroups))
     if (names.groups.includes(name)) found.set(name, { id, name: shown });

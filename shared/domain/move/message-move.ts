@@ -3,13 +3,13 @@ import type { Commit } from '../../log/bulk.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import type { Seen } from '../../model/channel/access.ts';
+import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { isSameTopic } from '../../model/message/conversation.ts';
 import { messageKey, stillThere } from '../../model/message/key.ts';
 import type { PoliciesTask } from '../../model/message/policy-move.ts';
 import type { Relocation } from '../../model/message/revision.ts';
-import { thinOut } from '../../model/message/topic-leave.ts';
+import { pruneParticipants } from '../../model/message/topic-leave.ts';
 import { type Updated, updateEvent } from '../../model/message/update-event.ts';
 import { openTo } from '../../model/message/visible-history.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -66,18 +66,18 @@ interface Decided {
 }
 
 /** What the transaction of a request looks at. */
-type Held = Pick<Relocating, 'ground' | 'others' | 'oldest' | 'first'>;
+type Held = Pick<Relocating, 'snapshot' | 'others' | 'oldest' | 'first'>;
 
 /**
  * Moves a message, and perhaps others of its topic with it, and tells both topics of it. All is decided before the
  * first of them moves. They go in one transaction where that has room for them; else the message that was asked for
  * goes, with its new content if it gets any, and the worker of the outbox moves the others (`move-rest.ts`).
  *
- * Returns what is left to that worker. Throws `ConflictError` where the ground has changed, then nothing has moved.
+ * Returns what is left to that worker. Throws `ConflictError` where the snapshot has changed, then nothing has moved.
  */
 export async function moveMessages(
   context: MoveContext,
-  { message, seen }: { readonly message: MessageSlot; readonly seen: Seen },
+  { message, seen }: { readonly message: MessageSlot; readonly seen: ChannelWithSubscription },
   relocating: Relocating,
   manner: Manner,
 ): Promise<readonly Job[]> {
@@ -90,7 +90,7 @@ export async function moveMessages(
   const open = openTo(channel);
   const to: Relocation = { ...relocating.to, ...(open && { openTo: open }) };
   const asked = { from: { channel, topic: from.topic }, to };
-  const channels = { from: channel, to: checkMove(caller, asked, target, relocating.ground.topic) };
+  const channels = { from: channel, to: checkMove(caller, asked, target, relocating.snapshot.topic) };
   const limit = moveLimit(caller, asked);
   if (limit !== undefined) checkMoveTime(message, limit, now);
   const move: Move = { from, to, mode, userId: user.userId };
@@ -104,10 +104,10 @@ export async function moveMessages(
     floor: channel.historyPublicToSubscribers ? 0 : (subscription?.since ?? 0) + 1,
   };
 
-  const endEarlier = ({ ground }: Held): Promise<void> =>
+  const endEarlier = ({ snapshot }: Held): Promise<void> =>
     endEarlierMoves(outside, realm, [
-      { ...from, seen: ground.left.topic },
-      { ...to, seen: ground.topic },
+      { ...from, seen: snapshot.left.topic },
+      { ...to, seen: snapshot.topic },
     ]);
   const reload = async (): Promise<Held> => {
     // A message is not where its index showed it, or is too old: only a look at each of them tells.
@@ -143,14 +143,14 @@ const oldestOf = ({ message, floor }: Decided, oldest: readonly MessageHead[]): 
 async function moveAtOnce(
   context: MoveContext,
   decided: Decided,
-  { ground }: Held,
+  { snapshot }: Held,
   others: readonly MessageHead[],
 ): Promise<readonly Job[]> {
   const { caller, now } = context;
   const { move, message, channels, manner, updated, notBefore } = decided;
   const { from, to, mode } = move;
   const messages = [...others, message].sort((a, b) => a.id - b.id);
-  const stored = ground.left.topic;
+  const stored = snapshot.left.topic;
   const count = messages.length;
   const isWhole = stored !== undefined && stored.arrived - stored.left === count;
   const moved: Moved = {
@@ -167,7 +167,7 @@ async function moveAtOnce(
   return commitMove(context, decided, {
     step: {
       messages,
-      ground,
+      snapshot,
       headsEvent: first && updateEvent(first, others, updated),
       notBefore,
       notice: manner.inNew ? noticeEntry(speaking, noticeInNew(caller.user, moved), now) : undefined,
@@ -176,7 +176,7 @@ async function moveAtOnce(
     follows: isWhole || mode === 'change_all',
     tasks: [
       ...(manner.inOld ? [{ kind: 'moved' as const, task: movedTask }] : []),
-      ...(leavesPeople(messages, ground.reacted) ? [{ kind: 'people' as const, task: peopleTask }] : []),
+      ...(leavesPeople(messages, snapshot.reacted) ? [{ kind: 'people' as const, task: peopleTask }] : []),
     ],
     checks: [],
   });
@@ -189,14 +189,14 @@ async function moveAtOnce(
 async function moveFirst(
   context: MoveContext,
   decided: Decided,
-  { ground, first }: Held,
+  { snapshot, first }: Held,
   oldest: MessageHead,
 ): Promise<readonly Job[]> {
   const { caller, outside } = context;
   const { move, message, channels, manner, notBefore, floor } = decided;
   const { from, to, mode } = move;
   const begins = mode === 'change_all' ? floor : message.id;
-  const isWhole = ground.left.topic !== undefined && first >= begins;
+  const isWhole = snapshot.left.topic !== undefined && first >= begins;
   const task: RestTask = {
     by: move.userId,
     from,
@@ -222,7 +222,11 @@ async function moveFirst(
         ];
   return commitMove(context, decided, {
     // Those who take part because of it come with the others.
-    step: { messages: [message], ground: { ...ground, taking: new Set([message.senderId]) }, moving: job },
+    step: {
+      messages: [message],
+      snapshot: { ...snapshot, taking: new Set([message.senderId]) },
+      moving: job,
+    },
     follows: isWhole || mode === 'change_all',
     tasks: [{ kind: 'move', task, job }],
     checks,
@@ -252,15 +256,15 @@ async function commitMove(
   const { table, uuid } = outside;
   const { realmId: realm } = caller;
   const { from, to } = move;
-  const { ground, messages } = batch.step;
+  const { snapshot, messages } = batch.step;
   const ids = messages.map(({ id }) => id);
   const left = isSameTopic(from, to)
-    ? ground.left
-    : await thinOut(table, realm, { ...from, ids }, ground.left, uuid);
+    ? snapshot.left
+    : await pruneParticipants(table, realm, { ...from, ids }, snapshot.left, uuid);
   const rewrite = manner.rewriting?.rewrite;
   const step: Step = {
     ...batch.step,
-    ground: { ...ground, left },
+    snapshot: { ...snapshot, left },
     event: updateEvent(message, [message], { ...updated, rewrite }),
     now,
     rewrite,
@@ -268,7 +272,7 @@ async function commitMove(
   const policiesTask: PoliciesTask = {
     from,
     to: { channelId: to.channelId, topic: to.topic },
-    merges: ground.topic !== undefined,
+    merges: snapshot.topic !== undefined,
   };
   // Another spelling is the same topic.
   const follows = batch.follows && !isSameTopic(from, to);

@@ -4,14 +4,14 @@ import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { type Wants, wants } from '../../markdown/wants.ts';
+import { extractReferences, type References } from '../../markdown/references.ts';
 import { checkTopic } from '../../model/message/text.ts';
 import { topicKey } from '../../model/message/topic.ts';
 import type { Table } from '../../table/table.ts';
-import { editedContent, loadRewrite, type RewriteGround } from '../edit/rewrite.ts';
+import { editedContent, loadRewrite, type RewriteSnapshot } from '../edit/rewrite.ts';
 import { nameLookupKeys } from '../mention/naming.ts';
 import { messageLookupKeys } from '../reader/target.ts';
-import type { Move, StepGround } from './move.ts';
+import type { Move, StepSnapshot } from './move.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
 import type { SeenTopic } from './move-rest.ts';
 import { STEP } from './move-step.ts';
@@ -34,7 +34,7 @@ export interface AskedUpdate {
   readonly messageId: number;
   readonly content?: string;
   /** The names in the new content. */
-  readonly names: Wants;
+  readonly names: References;
   readonly topic?: string;
   readonly channelId?: number;
   readonly mode: Move['mode'];
@@ -51,7 +51,7 @@ export function parseUpdate(given: UpdateParameters): AskedUpdate {
   const asked: AskedUpdate = {
     messageId: given.message_id,
     ...(content !== undefined && { content }),
-    names: wants(content ?? ''),
+    names: extractReferences(content ?? ''),
     ...(given.topic !== undefined && { topic: checkTopic(given.topic) }),
     ...(given.stream_id !== undefined && { channelId: given.stream_id }),
     mode: given.propagate_mode ?? 'change_one',
@@ -118,7 +118,7 @@ function relocationOf(message: MessageSlot, asked: AskedUpdate): Move['to'] | un
 export interface Relocating {
   readonly to: Move['to'];
   readonly target: TargetChannel;
-  readonly ground: StepGround;
+  readonly snapshot: StepSnapshot;
   /** The messages that may go with it; undefined where they are too many for one step. */
   readonly others: readonly MessageHead[] | undefined;
   /** The oldest of those that may go with it, as the index shows them. */
@@ -129,7 +129,7 @@ export interface Relocating {
 
 /** What an update is decided on, besides the message. */
 export interface UpdateSnapshot {
-  readonly rewriting: RewriteGround | undefined;
+  readonly rewriting: RewriteSnapshot | undefined;
   readonly standing: SeenTopic | undefined;
   readonly relocating: Relocating | undefined;
 }
@@ -171,7 +171,7 @@ async function loadStanding(
 
 /** Reads it; undefined where the message stays. One round trip. */
 async function loadRelocating(
-  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   message: MessageSlot,
   asked: AskedUpdate,

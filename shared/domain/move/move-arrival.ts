@@ -7,8 +7,8 @@ import { type Topic, topicKey } from '../../model/message/topic.ts';
 import type { Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import type { Move, StepGround } from './move.ts';
-import { isWhole, MOST_JOINING, sendersOf } from './move-people.ts';
+import type { Move, StepSnapshot } from './move.ts';
+import { isWhole, MAX_JOINING, sendersOf } from './move-people.ts';
 
 /** A notice that arrives with the messages, as the newest message of the target. */
 export interface NoticeArrival {
@@ -33,7 +33,7 @@ export function spellingWrites(
   update: Key,
   topic: string,
   { messages, notice, moving }: Arriving,
-  { topic: seen }: StepGround,
+  { topic: seen }: StepSnapshot,
 ): Write[] {
   if (seen === undefined) throw new ConflictError([]);
   const isNewest = messages.some(({ id }) => id === seen.maxId);
@@ -90,7 +90,7 @@ export function arrivalWrites(
   realm: string,
   { channelId, topic }: Move['to'],
   { messages, notice, moving }: Arriving,
-  { topic: seen, taking }: StepGround,
+  { topic: seen, taking }: StepSnapshot,
 ): Write[] {
   const place = { realm, channelId, topic: folded(topic) };
   const ids = [...messages.map(({ id }) => id), ...(notice ? [notice.id] : [])];
@@ -100,7 +100,7 @@ export function arrivalWrites(
     notice?.now ?? 1000 * Math.max(0, ...messages.filter(isWhole).map(({ timestamp }) => timestamp));
   const day = Math.floor(sent / 86_400_000);
   const joining = sendersOf(messages)
-    .slice(0, MOST_JOINING)
+    .slice(0, MAX_JOINING)
     .filter((userId) => !taking.has(userId));
   const joined = joining.map(
     (userId): Write => ({

@@ -1,6 +1,11 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
-import { accessContent, administersChannel, loadChannel, type Seen } from '../../model/channel/access.ts';
+import {
+  accessContent,
+  administersChannel,
+  type ChannelWithSubscription,
+  loadChannel,
+} from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import { checkPosting, checkTopicCreation, checkTopicsPolicy } from '../../model/channel/posting.ts';
 import { checkTopic } from '../../model/message/text.ts';
@@ -23,7 +28,7 @@ export const isResolution = (from: string, to: string): boolean =>
 
 /** The channel that messages go to, as the caller sees it. */
 export interface TargetChannel {
-  readonly seen: Seen | undefined;
+  readonly seen: ChannelWithSubscription | undefined;
   readonly ownerSubscription: Subscription | undefined;
 }
 
@@ -87,7 +92,10 @@ export function checkMove(
   return seen.channel;
 }
 
-const postingIn = (seen: Seen, { ownerSubscription }: TargetChannel) => ({ ...seen, ownerSubscription });
+const postingIn = (seen: ChannelWithSubscription, { ownerSubscription }: TargetChannel) => ({
+  ...seen,
+  ownerSubscription,
+});
 
 function checkRename(
   standing: Standing,

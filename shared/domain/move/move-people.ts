@@ -2,7 +2,7 @@ import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 
 /** People who come to take part in the target in one step. */
-export const MOST_JOINING = 15;
+export const MAX_JOINING = 15;
 
 /** A message of which more than the head was read. */
 export const isWhole = (message: MessageHead): message is MessageSlot => 'kind' in message;
@@ -17,4 +17,4 @@ export const sendersOf = (messages: readonly MessageHead[]): number[] => [
  * read afterwards. `reacted`: somebody did, or that is not known.
  */
 export const leavesPeople = (messages: readonly MessageHead[], reacted: boolean): boolean =>
-  reacted || sendersOf(messages).length > MOST_JOINING;
+  reacted || sendersOf(messages).length > MAX_JOINING;

@@ -22,7 +22,7 @@ import { inPlace } from '../../model/message/place.ts';
 import { extents, loadRecent } from '../../model/message/recent.ts';
 import type { Reached } from '../../model/message/strip.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
-import { thinOut } from '../../model/message/topic-leave.ts';
+import { pruneParticipants } from '../../model/message/topic-leave.ts';
 import { type Updated, updateEvent } from '../../model/message/update-event.ts';
 import type { TopicPlace } from '../../model/message/user-topic.ts';
 import type { Key } from '../../table/keys.ts';
@@ -224,13 +224,14 @@ async function moveStep(world: OutboxWorld, rest: Rest, step: readonly MessageSl
   const { outside, log, realmId: realm } = world;
   const { by, from, to, mode, channelName, at: now } = rest;
   const move: Move = { from, to, mode, userId: by };
-  const ground = await loadStep(outside, realm, move, step);
-  if (ground.topic === undefined && to.topic !== '' && ground.count?.onlyEmptyTopic === true) return false;
+  const snapshot = await loadStep(outside, realm, move, step);
+  if (snapshot.topic === undefined && to.topic !== '' && snapshot.count?.onlyEmptyTopic === true)
+    return false;
   const leaving = { ...from, ids: step.map(({ id }) => id) };
-  const left = await thinOut(outside.table, realm, leaving, ground.left, outside.uuid);
+  const left = await pruneParticipants(outside.table, realm, leaving, snapshot.left, outside.uuid);
   const updated: Updated = { userId: by, now, relocation: to, mode, channelName };
   const people: PeopleTask = { ids: leaving.ids };
-  const job: Job | undefined = leavesPeople(step, ground.reacted)
+  const job: Job | undefined = leavesPeople(step, snapshot.reacted)
     ? { realm, kind: 'people', job: outside.uuid() }
     : undefined;
   const progress: Write = {
@@ -240,7 +241,7 @@ async function moveStep(world: OutboxWorld, rest: Rest, step: readonly MessageSl
   };
   const { count, plan } = planStep(realm, move, {
     messages: step,
-    ground: { ...ground, left },
+    snapshot: { ...snapshot, left },
     event: updateEvent(step[0] as MessageSlot, step, updated),
     now,
     moving: rest.job,

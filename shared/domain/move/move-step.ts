@@ -12,7 +12,7 @@ import { checkLeaving, doLeaveChannel, doLeaveTopic, loadLeaving } from '../../m
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { deletionPayload } from '../edit/removal.ts';
-import type { Move, StepGround } from './move.ts';
+import type { Move, StepSnapshot } from './move.ts';
 import {
   type Arriving,
   arrivalWrites,
@@ -20,7 +20,7 @@ import {
   doComeToChannel,
   spellingWrites,
 } from './move-arrival.ts';
-import { isWhole, MOST_JOINING, sendersOf } from './move-people.ts';
+import { isWhole, MAX_JOINING, sendersOf } from './move-people.ts';
 import { unreadByMove } from './moved-unread.ts';
 
 /** Messages that move in one transaction: with the people who come to take part, it has room for no more. */
@@ -31,21 +31,21 @@ export function oneStep(messages: readonly MessageSlot[]): readonly MessageSlot[
   const people = new Set<number>();
   const fitting = messages.slice(0, STEP).findIndex(({ senderId }) => {
     people.add(senderId);
-    return people.size > MOST_JOINING;
+    return people.size > MAX_JOINING;
   });
   return fitting < 0 ? messages.slice(0, STEP) : messages.slice(0, Math.max(1, fitting));
 }
 
 /** Reads what a step looks at. One round trip. */
 export async function loadStep(
-  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   { from, to }: Pick<Move, 'from' | 'to'>,
   messages: readonly MessageSlot[],
-): Promise<StepGround> {
+): Promise<StepSnapshot> {
   const { table } = outside;
   const place = { realm, channelId: to.channelId, topic: folded(to.topic) };
-  const people = sendersOf(messages).slice(0, MOST_JOINING);
+  const people = sendersOf(messages).slice(0, MAX_JOINING);
   const [left, topic, count, participants, reacted] = await Promise.all([
     loadLeaving(outside, realm, from, messages.length),
     table.get(topicKey(realm, to)),
@@ -66,7 +66,7 @@ export async function loadStep(
 export interface Step {
   /** In rising order. */
   readonly messages: readonly MessageHead[];
-  readonly ground: StepGround;
+  readonly snapshot: StepSnapshot;
   /** Tells of those of which only the heads were read; undefined where there are none. */
   readonly headsEvent?: EventEntry | undefined;
   /** Heads of older messages do not move (seconds since 1970). */
@@ -91,14 +91,14 @@ export interface Step {
 export function planStep(
   realm: string,
   move: Move,
-  { messages, ground, headsEvent, notBefore, event, now, rewrite, notice, checks = [], left, moving }: Step,
+  { messages, snapshot, headsEvent, notBefore, event, now, rewrite, notice, checks = [], left, moving }: Step,
 ): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<undefined> } {
   const entries = [
     ...(headsEvent ? [headsEvent] : []),
     event,
     ...lossesOf(move, messages),
     ...unreadByMove({ from: move.from.channelId, to: move.to.channelId }, messages),
-    ...firstMessageEvents(move, messages, ground),
+    ...firstMessageEvents(move, messages, snapshot),
     ...(notice ? [notice] : []),
   ];
   const { userId, to: relocation } = move;
@@ -120,7 +120,7 @@ export function planStep(
         ...placeWrites(
           realm,
           move,
-          ground,
+          snapshot,
           { messages, notice: notice && { id: numbers.at(-1) as number, now }, moving },
           numbers.at(-1) as number,
         ),
@@ -149,7 +149,7 @@ const leavesChannel = ({ from, to }: Pick<Move, 'from' | 'to'>): boolean => from
 function firstMessageEvents(
   { from, to }: Move,
   messages: readonly MessageHead[],
-  { left, count }: StepGround,
+  { left, count }: StepSnapshot,
 ): EventEntry[] {
   if (!leavesChannel({ from, to })) return [];
   const ids = messages.map(({ id }) => id);
@@ -163,33 +163,33 @@ function firstMessageEvents(
 function placeWrites(
   realm: string,
   { from, to }: Move,
-  ground: StepGround,
+  snapshot: StepSnapshot,
   arriving: Arriving,
   number: number,
 ): Write[] {
   if (isSameTopic(from, to)) {
-    return spellingWrites(topicKey(realm, to), to.topic, arriving, ground);
+    return spellingWrites(topicKey(realm, to), to.topic, arriving, snapshot);
   }
   const { messages, moving } = arriving;
   const leaving = { ...from, ids: messages.map(({ id }) => id) };
-  const { topic, newest, participants } = ground.left;
+  const { topic, newest, participants } = snapshot.left;
   const left = checkLeaving(leaving.ids, topic, newest);
   const departure = doLeaveTopic(realm, leaving, left, participants, moving);
   const { channelId } = to;
-  const begins = ground.topic === undefined && to.topic !== '';
+  const begins = snapshot.topic === undefined && to.topic !== '';
   const begun = begins ? 1 : 0;
   const counts =
     from.channelId === channelId
       ? countsWrites(realm, { channelId, begins, namedTopics: departure.namedTopics + begun })
       : [
-          doLeaveChannel(realm, leaving, ground.left, departure, number),
+          doLeaveChannel(realm, leaving, snapshot.left, departure, number),
           doComeToChannel(
             realm,
             { channelId, begins, namedTopics: begun },
             leaving.ids,
-            ground.count,
+            snapshot.count,
             number,
           ),
         ];
-  return [...departure.writes, ...counts, ...arrivalWrites(realm, to, arriving, ground)];
+  return [...departure.writes, ...counts, ...arrivalWrites(realm, to, arriving, snapshot)];
 }

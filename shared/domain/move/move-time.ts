@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import type { Seen } from '../../model/channel/access.ts';
+import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import { readMessages } from '../../model/message/index.ts';
 import { inPlace } from '../../model/message/place.ts';
 import { extents, loadRecent } from '../../model/message/recent.ts';
@@ -44,7 +44,7 @@ export function checkMoveTime(message: MessageSlot, limit: number, now: number):
 export async function checkTopicMoveTime(
   outside: Outside,
   { realmId: realm }: Caller,
-  { message, seen }: { message: MessageSlot; seen: Seen },
+  { message, seen }: { message: MessageSlot; seen: ChannelWithSubscription },
   limit: number,
   now: number,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { mayReadMessage, type Seen } from '../../model/channel/access.ts';
+import { type ChannelWithSubscription, mayReadMessage } from '../../model/channel/access.ts';
 import { inPlace } from '../../model/message/place.ts';
 import { hasReactions } from '../../model/message/reaction-store.ts';
 import { extents, loadRecent } from '../../model/message/recent.ts';
@@ -10,7 +10,7 @@ import { type Topic, topicKey } from '../../model/message/topic.ts';
 import { loadLeaving } from '../../model/message/topic-leave.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import type { Move, StepGround } from './move.ts';
+import type { Move, StepSnapshot } from './move.ts';
 import { loadStep, STEP } from './move-step.ts';
 
 /*
@@ -24,11 +24,11 @@ import { loadStep, STEP } from './move-step.ts';
 const FEW = 4;
 
 /** People of the target topic that are read with the message. */
-const MOST_TAKING = 1000;
+const MAX_TAKING = 1000;
 
 /** A move of several messages, with what it looks at if one step takes all of them. */
 export interface Together {
-  readonly ground: StepGround;
+  readonly snapshot: StepSnapshot;
   /** The messages that may go with the one that was asked for; undefined where they are too many. */
   readonly others: readonly MessageHead[] | undefined;
   /** The oldest messages that the move is about. */
@@ -43,18 +43,18 @@ export const lowestOf = (mode: Move['mode'], main: MessageHead): number =>
 
 /** Reads it for a message that moves alone. One round trip. */
 export async function loadAlone(
-  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   places: Pick<Move, 'from' | 'to'>,
   message: MessageSlot,
 ): Promise<Together> {
-  const ground = await loadStep(outside, realm, places, [message]);
-  return { ground, others: [], oldest: [], first: message.id };
+  const snapshot = await loadStep(outside, realm, places, [message]);
+  return { snapshot, others: [], oldest: [], first: message.id };
 }
 
 /** Reads it. One round trip. */
 export async function loadTogether(
-  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   { from, to, mode }: Pick<Move, 'from' | 'to' | 'mode'>,
   main: MessageSlot,
@@ -71,7 +71,7 @@ export async function loadTogether(
     table.page(
       'participant',
       { realm, channelId: to.channelId, topic: folded(to.topic) },
-      { limit: MOST_TAKING },
+      { limit: MAX_TAKING },
     ),
     reach({ from: lowest, to: LARGEST_NUMBER, side: 'newer', limit: STEP + 1 }),
     // Where the move is about all of the topic, its oldest message is on the page.
@@ -83,14 +83,14 @@ export async function loadTogether(
   const fits = !taking.more && page.until === undefined && others.length < STEP && isAll;
   const older = before?.heads.map(({ id }) => id) ?? [];
   const first = Math.min(main.id, others[0]?.id ?? main.id, before?.until ?? main.id, ...older);
-  const ground = {
+  const snapshot = {
     left,
     topic,
     count,
     taking: new Set(taking.items.map(({ userId }) => userId)),
     reacted: reacted || others.length > 0,
   };
-  return { ground, others: fits ? others : undefined, oldest: others, first };
+  return { snapshot, others: fits ? others : undefined, oldest: others, first };
 }
 
 /** How many messages a topic has: by that it is known whether the index shows all of them. */
@@ -101,7 +101,7 @@ export const goingAlong = (
   others: readonly MessageHead[],
   { to }: Pick<Move, 'to'>,
   standing: Standing,
-  seen: Seen,
+  seen: ChannelWithSubscription,
 ): MessageHead[] =>
   others.filter(
     ({ id, channelId, topic = '' }) =>

@@ -12,7 +12,7 @@ export interface Move {
 }
 
 /** What one step looks at. */
-export interface StepGround {
+export interface StepSnapshot {
   readonly left: LeavingState;
   readonly topic: Topic | undefined;
   readonly count: ChannelCount | undefined;

@@ -10,7 +10,7 @@
  */
 
 import type { Outside, Queues } from '../../kernel/outside.ts';
-import { MOST_WRITES } from '../../log/commit.ts';
+import { MAX_WRITES } from '../../log/commit.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
@@ -95,9 +95,9 @@ export async function finish(
   { table, uuid }: Pick<Outside, 'table' | 'uuid'>,
   parts: readonly Left[],
 ): Promise<void> {
-  for (let start = 0; start < parts.length; start += MOST_WRITES) {
+  for (let start = 0; start < parts.length; start += MAX_WRITES) {
     const deletes = parts
-      .slice(start, start + MOST_WRITES)
+      .slice(start, start + MAX_WRITES)
       .map((part): Write => ({ delete: outboxKey(part) }));
     const outcome = await table.transact(deletes, uuid());
     if (outcome.state !== 'done') throw new Error(`what was done is still in the outbox: ${outcome.state}`);

@@ -77,7 +77,7 @@ export function doSetStatus(
         put: key('userStatus', { realm, userId }),
         item: { userId, ...after, ...(isCleared && { expires: now + CLEARED }) },
         when: seen === undefined ? { absent: true } : { equals: { changed: seen.changed } },
-        inOrder: true,
+        lastWriterWins: true,
       },
     ],
     entries: [event],

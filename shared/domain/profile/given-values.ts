@@ -1,25 +1,31 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { extractReferences, type References } from '../../markdown/references.ts';
 import { renderDescription } from '../../markdown/render.ts';
-import { type Wants, wants } from '../../markdown/wants.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { loadUsersById } from '../../model/user/list.ts';
 import type { User } from '../../model/user/user.ts';
-import { foundFor, loadNamed, type Named, nameLookupKeys, withoutUsers } from '../mention/naming.ts';
+import {
+  foundFor,
+  type LoadedReferences,
+  loadNamed,
+  nameLookupKeys,
+  withoutUsers,
+} from '../mention/naming.ts';
 import {
   type AskedValue,
   checkValues,
   type DecidedProfile,
-  loadProfileGround,
-  type ProfileGround,
+  loadProfileSnapshot,
+  type ProfileSnapshot,
 } from './profile-change.ts';
 
 /** Values for somebody's profile with what they are decided on: also whom they name, in Markdown or in lists. */
-export interface GivenValues extends ProfileGround {
+export interface GivenValues extends ProfileSnapshot {
   readonly data: readonly AskedValue[];
-  readonly named: Named;
+  readonly named: LoadedReferences;
   readonly listed: readonly User[];
 }
 
@@ -32,8 +38,8 @@ interface Giving {
 }
 
 /** The names in values; which of them are Markdown is not known yet. */
-const namesIn = (data: readonly AskedValue[]): Wants =>
-  wants(data.map(({ value }) => (typeof value === 'string' ? value : '')).join('\n'));
+const namesIn = (data: readonly AskedValue[]): References =>
+  extractReferences(data.map(({ value }) => (typeof value === 'string' ? value : '')).join('\n'));
 
 /** The names in values, as pointers to look up before anything else. */
 export const valueLookupKeys = (data: readonly AskedValue[] = []): LookupKey[] =>
@@ -46,12 +52,12 @@ export async function loadGivenValues(
   data: readonly AskedValue[],
 ): Promise<GivenValues> {
   const listed = data.flatMap(({ value }) => (typeof value === 'string' ? [] : (value ?? [])));
-  const [ground, named, users] = await Promise.all([
-    loadProfileGround(outside.table, realm, ofUserId),
+  const [snapshot, named, users] = await Promise.all([
+    loadProfileSnapshot(outside.table, realm, ofUserId),
     loadNamed(outside, resolved, namesIn(data), userId),
     loadUsersById(outside.table, realm, listed),
   ]);
-  return { ...ground, data, named, listed: users };
+  return { ...snapshot, data, named, listed: users };
 }
 
 /**

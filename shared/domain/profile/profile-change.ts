@@ -20,15 +20,19 @@ export interface AskedValue {
 }
 
 /** What a change of a profile is decided on. */
-export interface ProfileGround {
+export interface ProfileSnapshot {
   readonly fields: ProfileFields;
   readonly profile: Profile | undefined;
   /** How many bytes the organization's profiles take. */
   readonly bytes: number;
 }
 
-/** Reads the ground of a change of this user's profile. One round trip. */
-export async function loadProfileGround(table: Table, realm: string, userId: number): Promise<ProfileGround> {
+/** Reads the snapshot of a change of this user's profile. One round trip. */
+export async function loadProfileSnapshot(
+  table: Table,
+  realm: string,
+  userId: number,
+): Promise<ProfileSnapshot> {
   const [fields, profile, bytes] = await Promise.all([
     loadProfileFields(table, realm),
     table.get('profile', { realm, userId }),
@@ -46,14 +50,14 @@ interface ValueTools {
 }
 
 /** A change of a profile that was decided on. */
-export interface DecidedProfile extends ProfileGround {
+export interface DecidedProfile extends ProfileSnapshot {
   readonly values: Readonly<Record<string, StoredValue>>;
   /** What becomes different, as clients are told. */
   readonly told: readonly { readonly id: number; readonly value: string | null }[];
 }
 
 /** Most bytes of a profile: it is one item of the table, and so is the event that tells all of it. */
-const MOST_BYTES = 100_000;
+const MAX_BYTES = 100_000;
 
 /**
  * Decides on values for fields of a profile, which may be the caller's own or, for administrators, anybody's
@@ -61,28 +65,28 @@ const MOST_BYTES = 100_000;
  */
 export function checkValues(
   caller: Pick<Caller, 'standing'>,
-  ground: ProfileGround,
+  snapshot: ProfileSnapshot,
   data: readonly AskedValue[],
   { people, render }: ValueTools,
 ): DecidedProfile {
   const asked = data.map(({ id, value }): readonly [ProfileField, StoredValue | undefined] => {
-    const field = accessFieldToFill(caller, id, ground.fields);
+    const field = accessFieldToFill(caller, id, snapshot.fields);
     if (value === null || isEmpty(value)) return [field, undefined];
     const stored = checkValue(field, value, people);
     return [field, isMarkdown(field) ? { ...stored, rendered: render(stored.value) } : stored];
   });
-  return decide(ground, asked);
+  return decide(snapshot, asked);
 }
 
 /** Decides on taking away what a profile says in these fields; where it says nothing, nothing happens. */
 export const checkRemovals = (
   caller: Pick<Caller, 'standing'>,
-  ground: ProfileGround,
+  snapshot: ProfileSnapshot,
   fieldIds: readonly number[],
 ): DecidedProfile =>
   decide(
-    ground,
-    fieldIds.map((id) => [accessFieldToFill(caller, id, ground.fields), undefined]),
+    snapshot,
+    fieldIds.map((id) => [accessFieldToFill(caller, id, snapshot.fields), undefined]),
   );
 
 const isEmpty = (value: string | readonly number[]): boolean =>
@@ -102,11 +106,11 @@ function accessFieldToFill(
 
 /** The profile without what does not count any more and with what was asked for, and what of that is news. */
 function decide(
-  ground: ProfileGround,
+  snapshot: ProfileSnapshot,
   asked: readonly (readonly [ProfileField, StoredValue | undefined])[],
 ): DecidedProfile {
   const values = new Map(
-    liveValues(ground.fields.fields, ground.profile).map(([{ fieldId }, stored]) => [fieldId, stored]),
+    liveValues(snapshot.fields.fields, snapshot.profile).map(([{ fieldId }, stored]) => [fieldId, stored]),
   );
   const told: DecidedProfile['told'][number][] = [];
   for (const [{ fieldId: id }, stored] of new Map(asked)) {
@@ -116,9 +120,9 @@ function decide(
     else values.delete(id);
   }
   const kept = Object.fromEntries(values);
-  if (profileBytes(kept) > MOST_BYTES) throw badRequest('The profile is too large.');
-  checkQuota('profiles', ground.bytes, profileBytes(kept) - profileBytes(ground.profile?.values));
-  return { ...ground, values: kept, told };
+  if (profileBytes(kept) > MAX_BYTES) throw badRequest('The profile is too large.');
+  checkQuota('profiles', snapshot.bytes, profileBytes(kept) - profileBytes(snapshot.profile?.values));
+  return { ...snapshot, values: kept, told };
 }
 
 /** The bytes that a profile takes of its quota. */
@@ -140,7 +144,7 @@ export function doChangeProfile(
       put: key('profile', { realm, userId }),
       item: { userId, values, version: (profile?.version ?? 0) + 1 },
       when: profile === undefined ? { absent: true } : { equals: { version: profile.version } },
-      inOrder: true,
+      lastWriterWins: true,
     },
     { check: key('profileFields', { realm }), when: { equals: { version: fields.version } } },
     ...doUseQuota(realm, 'profiles', profileBytes(values) - profileBytes(profile?.values)),

@@ -28,7 +28,7 @@ export interface AskedField {
 export type NewField = Omit<ProfileField, 'fieldId'>;
 
 /** Most bytes of all fields together: each of their events tells all of them, and is one item of the table. */
-const MOST_BYTES = 100_000;
+const MAX_BYTES = 100_000;
 
 /** The field with this id, or a refusal. */
 export function accessField(fieldId: number, { fields }: ProfileFields): ProfileField {
@@ -182,7 +182,7 @@ function checkIsKept(before: ProfileField, asked: AskedField, data: FieldData): 
 }
 
 function checkSize(fields: readonly ProfileField[]): void {
-  if (Buffer.byteLength(JSON.stringify(fieldObjects(fields))) > MOST_BYTES) {
+  if (Buffer.byteLength(JSON.stringify(fieldObjects(fields))) > MAX_BYTES) {
     throw badRequest('The custom profile fields are too large together: shorten choices, or remove fields.');
   }
 }

@@ -18,7 +18,7 @@ const doChangeFields = (
       put: key('profileFields', { realm }),
       item: { fields, version: before.version + 1 },
       when: before.version === 0 ? { absent: true } : { equals: { version: before.version } },
-      inOrder: true,
+      lastWriterWins: true,
     },
   ],
   entries: [

@@ -6,12 +6,12 @@ import { type Device, deviceEvent, deviceKey } from './device.ts';
  * Devices that one person can have. Two registrations at once may both be the last one: it keeps replies short, and
  * nothing rests on it.
  */
-export const MOST_DEVICES = 100;
+export const MAX_DEVICES = 100;
 
 /** Decides whether somebody may have one more device. */
 export function checkRoomForDevice(devices: readonly Device[]): void {
-  if (devices.length < MOST_DEVICES) return;
-  throw badRequest(`You have ${MOST_DEVICES} devices: remove one of them first.`);
+  if (devices.length < MAX_DEVICES) return;
+  throw badRequest(`You have ${MAX_DEVICES} devices: remove one of them first.`);
 }
 
 /** Registers a device. Its id is the number of its event. `url` is the organization's address as it knows it. */

@@ -12,7 +12,7 @@
  */
 
 import { carryOut } from '../../log/carry-out.ts';
-import { readRun, type Sights } from '../../log/run.ts';
+import { type FirstSeen, readRun } from '../../log/run.ts';
 import type { ReadEntry, ReadEvent } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import { isRefused } from '../../table/outcome.ts';
@@ -66,11 +66,11 @@ export async function follow(
   onJobs: (jobs: readonly PushJob[]) => Promise<void>,
 ): Promise<void> {
   const { outside, realm, log, deadline } = world;
-  const sights: Sights = new Map();
+  const firstSeen: FirstSeen = new Map();
   while (outside.now() < deadline - MARGIN) {
     const follower = await loadFollower(outside.table, realm);
     if (follower === undefined) return;
-    const { entries, head, ended } = await readRun(log, follower.cursor, sights);
+    const { entries, head, ended } = await readRun(log, follower.cursor, firstSeen);
     if (head > follower.cursor) {
       const step = await planStep(world, follower, entries, head);
       if (await advance(world, follower, step)) await onJobs(step.jobs);

@@ -10,7 +10,7 @@ import type { PushWorld } from './push-world.ts';
  * Somebody comes to have a device: from this number on the log is followed for them, and everybody who changes it
  * wakes the worker.
  */
-export const doHold = (realm: string, userId: number, seq: number): Write[] => [
+export const subscribePush = (realm: string, userId: number, seq: number): Write[] => [
   {
     update: key('pushFollower', { realm }),
     change: { setOnce: { cursor: seq }, add: { holders: new Set([userId]), version: 1 } },

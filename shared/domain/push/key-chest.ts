@@ -10,7 +10,7 @@ import type { Device } from './device.ts';
  * sealed with a key of its organization, and only that one with the service's own: a notification for a hundred
  * devices asks the key service once.
  */
-export interface KeyChest {
+export interface Keyring {
   readonly seal: (secret: Uint8Array, of: Owner) => string;
   /** Fails for what was not sealed here, or for another device. */
   readonly open: (sealed: string, of: Owner) => Uint8Array;
@@ -47,7 +47,7 @@ export async function openChest(
   vault: Vault,
   realm: string,
   { sealed }: StoredChest,
-): Promise<KeyChest> {
+): Promise<Keyring> {
   return chestOf(random, realm, Buffer.from(await vault.open(sealed, contextOf(realm)), 'base64'));
 }
 
@@ -56,7 +56,7 @@ export async function newChest(
   random: Random,
   vault: Vault,
   realm: string,
-): Promise<{ readonly chest: KeyChest; readonly write: Write }> {
+): Promise<{ readonly chest: Keyring; readonly write: Write }> {
   const own = Buffer.from(random.randomBytes(KEY));
   const stored: StoredChest = { sealed: await vault.seal(own.toString('base64'), contextOf(realm)) };
   return {
@@ -69,7 +69,7 @@ export async function newChest(
 const labelOf = (realm: string, { userId, deviceId }: Owner): Buffer =>
   Buffer.from(JSON.stringify([realm, userId, deviceId]));
 
-const chestOf = ({ randomBytes }: Random, realm: string, own: Uint8Array): KeyChest => ({
+const chestOf = ({ randomBytes }: Random, realm: string, own: Uint8Array): Keyring => ({
   seal: (secret, of) => {
     const nonce = randomBytes(NONCE);
     const cipher = createCipheriv(CIPHER, own, nonce).setAAD(labelOf(realm, of));

@@ -20,7 +20,7 @@ export interface Notified {
 }
 
 /** What decides whether somebody is notified of a message. */
-interface Ground {
+interface Snapshot {
   readonly caller: Caller;
   readonly settings: UserSettings;
   readonly subscription: Subscription | undefined;
@@ -71,8 +71,8 @@ export async function accessNotified(
 }
 
 /** Why somebody is notified, in the order in which reasons count; undefined where there is none. */
-function reasonFor(message: MessageSlot, ground: Ground): { readonly groupId?: number } | undefined {
-  const { caller, settings, subscription, policy, isFollowed, takesPart, isOnline } = ground;
+function reasonFor(message: MessageSlot, snapshot: Snapshot): { readonly groupId?: number } | undefined {
+  const { caller, settings, subscription, policy, isFollowed, takesPart, isOnline } = snapshot;
   const wants = (setting: string): boolean => settings[setting] === true;
   if (isOnline && !wants('enable_online_push_notifications')) return undefined;
   const { mentions = {}, people } = message;

@@ -5,7 +5,7 @@ import type { Caller } from '../../model/user/caller.ts';
 export const PUSH = 'push';
 
 /** What a message of the queue says: where there is something to do. */
-export interface Nudge {
+export interface WakeUp {
   readonly realm: string;
   /** Only this job: somebody waits for it. */
   readonly job?: string | undefined;
@@ -17,14 +17,14 @@ export interface Nudge {
 const PATIENCE = 1_000;
 
 /** Wakes the worker. */
-export const sendNudge = (queues: Queues, nudge: Nudge, delaySeconds?: number): Promise<void> =>
+export const sendNudge = (queues: Queues, nudge: WakeUp, delaySeconds?: number): Promise<void> =>
   queues.send(PUSH, nudge, delaySeconds);
 
 /** The same where the work is noted already, so that a nudge which fails delays it and does no more. */
 export async function tryToNudge(
   { report, wait }: Pick<Outside, 'report' | 'wait'>,
   queues: Queues,
-  nudge: Nudge,
+  nudge: WakeUp,
 ): Promise<void> {
   const sent = sendNudge(queues, nudge).catch((error: Error) =>
     report({ level: 'WARN', worker: 'push', nudge: error.message }),

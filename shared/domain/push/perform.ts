@@ -4,7 +4,7 @@ import { ConflictError, commit } from '../../log/commit.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import type { Write } from '../../table/write.ts';
 import { deviceEvent, deviceKey, isActiveDevice, loadDevices } from './device.ts';
-import { doHold, dropHolders } from './holders.ts';
+import { dropHolders, subscribePush } from './holders.ts';
 import { loadStoredChest, openChest } from './key-chest.ts';
 import { sendNudge } from './nudge.ts';
 import {
@@ -71,9 +71,9 @@ function registered(world: PushWorld, job: JobOf<'register'>): Promise<void> {
         update: deviceKey(realm, job),
         change: { set: { tokenId, tokenKind }, remove: ['pendingTokenId', 'errorCode'], add: { version: 1 } },
         when: { equals: { pendingTokenId: tokenId } },
-        inOrder: true,
+        lastWriterWins: true,
       },
-      ...doHold(realm, userId, seq),
+      ...subscribePush(realm, userId, seq),
       doRemember(realm),
     ],
     changes: { push_token_id: tokenId, pending_push_token_id: null },
@@ -88,7 +88,7 @@ const notRegistered = (world: PushWorld, job: JobOf<'register'>, errorCode: stri
         update: deviceKey(world.realm, job),
         change: { set: { errorCode }, add: { version: 1 } },
         when: { equals: { pendingTokenId: job.tokenId } },
-        inOrder: true,
+        lastWriterWins: true,
       },
     ],
     changes: { push_registration_error_code: errorCode },
@@ -190,7 +190,7 @@ async function dropTokens(world: PushWorld, notices: readonly Notice[]): Promise
           update: deviceKey(realm, device),
           change: { remove: ['tokenId'], add: { version: 1 } },
           when: { equals: { tokenId } },
-          inOrder: true as const,
+          lastWriterWins: true as const,
         },
       ],
       entries: [deviceEvent(device, 'update', { push_token_id: null })],

@@ -2,7 +2,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { readMessages } from '../../model/message/index.ts';
 import { systemGroups } from '../../model/permission/system-group.ts';
-import { concealedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
+import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
 import { avatarUrlOf } from '../../model/user/avatar.ts';
 import type { User } from '../../model/user/user.ts';
 import { isUnreadBy } from '../reader/lanes.ts';
@@ -73,7 +73,7 @@ async function saysOf(
     hiddenUsers(outside, caller, [sender]),
     groupId === undefined ? undefined : nameOfGroup(outside, realm, groupId),
   ]);
-  const shown = hidden.has(sender.userId) ? concealedUser(sender) : sender;
+  const shown = hidden.has(sender.userId) ? anonymizedUser(sender) : sender;
   const place =
     message.people === undefined
       ? {

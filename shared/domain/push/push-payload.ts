@@ -2,7 +2,7 @@ import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import type { ActiveDevice } from './device.ts';
-import type { KeyChest } from './key-chest.ts';
+import type { Keyring } from './key-chest.ts';
 
 /** What a device is told, before it is encrypted for it. */
 export interface Notice {
@@ -25,7 +25,7 @@ function encrypted(secret: Uint8Array, nonce: Uint8Array, plain: string): string
 /** A notice as the relay hands it on: it can read the token's id and nothing else (wire facts 12.3). */
 export function pushRequest(
   { randomBytes }: Pick<Outside, 'randomBytes'>,
-  chest: KeyChest,
+  chest: Keyring,
   { name }: Pick<Realm, 'name'>,
   { device, says }: Notice,
 ): object {

@@ -4,13 +4,13 @@ import type { Outside, Vault } from '../../kernel/outside.ts';
 import type { Change } from '../../log/commit.ts';
 import type { Write } from '../../table/write.ts';
 import { type Device, type DeviceChanges, deviceEvent, deviceKey } from './device.ts';
-import { type KeyChest, newChest, openChest, type StoredChest } from './key-chest.ts';
+import { type Keyring, newChest, openChest, type StoredChest } from './key-chest.ts';
 import type { GivenKey, GivenPush } from './push-form.ts';
 import { doRemember, newJob, putJob } from './push-job.ts';
 
 /** A chest, with the write that keeps it where it is new. */
 export interface ChestInUse {
-  readonly chest: KeyChest;
+  readonly chest: Keyring;
   readonly write?: Write;
 }
 
@@ -50,7 +50,7 @@ export function checkRegistration(
 }
 
 /** Whether the device has this key already, in constant time. */
-function isKeyOf(device: Device, { id, secret }: GivenKey, chest: KeyChest): boolean {
+function isKeyOf(device: Device, { id, secret }: GivenKey, chest: Keyring): boolean {
   if (device.keyId !== id || device.sealedKey === undefined) return false;
   return timingSafeEqual(chest.open(device.sealedKey, device), secret);
 }
@@ -106,7 +106,7 @@ export function doRegisterPush(
         update: deviceKey(realm, device),
         change: { set, ...(token && { remove: ['errorCode'] }), add: { version: 1 } },
         when: { equals: { version: device.version } },
-        inOrder: true,
+        lastWriterWins: true,
       },
       ...(used?.write ? [used.write] : []),
       ...(job ? [putJob(realm, newJob(job, registerJob(deviceId, seq), now)), doRemember(realm)] : []),

@@ -3,7 +3,7 @@ import { carryOut } from '../../log/carry-out.ts';
 import { runPool } from '../../pool.ts';
 import { follow } from './follower.ts';
 import { dropHolders } from './holders.ts';
-import type { Nudge } from './nudge.ts';
+import type { WakeUp } from './nudge.ts';
 import { perform } from './perform.ts';
 import { doFinish, LEASE, loadJobs, type PushJob } from './push-job.ts';
 import type { PushTools, PushWorld } from './push-world.ts';
@@ -24,7 +24,7 @@ const READ = 60_000;
 export async function answerNudge(
   outside: Outside,
   tools: PushTools,
-  { realm, job, left }: Nudge,
+  { realm, job, left }: WakeUp,
   deadline: number,
 ): Promise<void> {
   const { table, now, wait } = outside;

@@ -35,10 +35,10 @@ import type { Reader } from '../reader/reader.ts';
 import type { Target } from '../reader/target.ts';
 
 /** Most reactions to one message: all of them are told with it, and a reply has a limit. */
-const MOST_REACTIONS = 2_000;
+const MAX_REACTIONS = 2_000;
 
 /** What a request about a reaction looks at besides the message. */
-export interface ReactionGround {
+export interface ReactionSnapshot {
   readonly state: ReactionState;
   /** Undefined for a direct message, and where a reaction is taken back. */
   readonly participation: Participation | undefined;
@@ -56,7 +56,7 @@ export async function loadReacting(
   message: MessageSlot,
   reader: Reader,
   emoji: EmojiKey | undefined,
-): Promise<ReactionGround> {
+): Promise<ReactionSnapshot> {
   const { table, realm, userId } = reader;
   const [state, participation] = await Promise.all([
     loadReactionState(table, realm, message.id, emoji, userId),
@@ -70,7 +70,7 @@ export async function loadUnreacting(
   { id }: MessageSlot,
   { table, realm, userId }: Reader,
   emoji: EmojiKey | undefined,
-): Promise<ReactionGround> {
+): Promise<ReactionSnapshot> {
   return { state: await loadReactionState(table, realm, id, emoji, userId), participation: undefined };
 }
 
@@ -94,14 +94,14 @@ async function loadParticipation(
  */
 export function checkReaction(
   userId: number,
-  { message, more: { state } }: Target<ReactionGround>,
+  { message, more: { state } }: Target<ReactionSnapshot>,
   given: Emoji,
   resolved: Resolved,
 ): Emoji {
   if (isBehind(message, state)) throw new ConflictError([]);
   if (reactionOf(userId, message, state, given) !== undefined) throw refusal('reactionExists');
   const inMessage = reactionsInMessage(message);
-  if ((state.summary.count ?? 0) + inMessage.length >= MOST_REACTIONS) {
+  if ((state.summary.count ?? 0) + inMessage.length >= MAX_REACTIONS) {
     throw badRequest('This message has too many reactions.');
   }
   const same = inMessage.find((reaction) => isSameEmoji(reaction, given)) ?? withEmoji(state, given);
@@ -113,7 +113,7 @@ export function checkReaction(
 /** The reaction that somebody wants to take back; refuses where there is none. */
 export function accessReaction(
   userId: number,
-  { message, more: { state } }: Target<ReactionGround>,
+  { message, more: { state } }: Target<ReactionSnapshot>,
   emoji: EmojiKey,
 ): Emoji {
   if (isBehind(message, state)) throw new ConflictError([]);
@@ -133,14 +133,14 @@ const reactionOf = (
 /** Adds a reaction. Whoever reacts takes part in the topic, which may change their policy for it. */
 export function planReaction(
   caller: Caller,
-  { message, seen, more: { state, participation } }: Target<ReactionGround>,
+  { message, seen, more: { state, participation } }: Target<ReactionSnapshot>,
   emoji: Emoji,
   now: number,
 ): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<Record<never, never>> } {
   const { realmId: realm, user } = caller;
   const policy = participation && policyFor(user, participation, seen?.subscription?.isMuted === true);
   const { id, channelId, topic = '' } = message;
-  const most = MOST_REACTIONS - reactionsInMessage(message).length;
+  const most = MAX_REACTIONS - reactionsInMessage(message).length;
   const visible =
     policy === undefined || channelId === undefined
       ? { writes: [], entries: [] }
@@ -170,7 +170,7 @@ export function planReaction(
 
 /** Takes a reaction back, held to the one that was seen. */
 export const planRemoval =
-  (caller: Caller, { message, more: { state } }: Target<ReactionGround>, emoji: Emoji) =>
+  (caller: Caller, { message, more: { state } }: Target<ReactionSnapshot>, emoji: Emoji) =>
   (): Change<Record<never, never>> => {
     const { realmId: realm, user } = caller;
     return {
@@ -193,7 +193,7 @@ function takeOutOfMessage(realm: string, message: MessageSlot, emoji: EmojiKey, 
       update: messageKey(realm, message.id),
       change: { remove: [attribute] },
       when: { equals: { ...stillThere(message).equals, [attribute]: stored } },
-      inOrder: true,
+      lastWriterWins: true,
     },
   ];
 }

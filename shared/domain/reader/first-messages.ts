@@ -11,7 +11,7 @@ const AT_ONCE = 50;
 const FEW = 4;
 const MANY = 200;
 /** Channels whose oldest message one registration remembers; those after it go on. */
-const MOST_REMEMBERED = 20;
+const MAX_REMEMBERED = 20;
 
 /** What is told of a channel: `first_message_id` is undefined where that was forgotten. */
 interface Told {
@@ -23,7 +23,7 @@ type Complete<C> = Omit<C, 'first_message_id'> & { readonly first_message_id: nu
 
 /** Finds the oldest messages of channels where they are forgotten (`first-message.ts`), each once for a request. */
 export class FirstMessages {
-  readonly #outside: Pick<Outside, 'table' | 'now' | 'memory' | 'uuid'>;
+  readonly #outside: Pick<Outside, 'table' | 'now' | 'cache' | 'uuid'>;
   readonly #realm: string;
   readonly #upTo: number;
   readonly #found = new Map<number, Promise<number | null>>();
@@ -31,7 +31,7 @@ export class FirstMessages {
 
   /** `upTo`: only messages up to this number count, since others are told later. */
   constructor(
-    outside: Pick<Outside, 'table' | 'now' | 'memory' | 'uuid'>,
+    outside: Pick<Outside, 'table' | 'now' | 'cache' | 'uuid'>,
     realm: string,
     upTo = LARGEST_NUMBER,
   ) {
@@ -97,7 +97,7 @@ export class FirstMessages {
         firstForgotten !== undefined && firstForgotten <= this.#upTo && this.#found.has(channelId),
     );
     await Promise.all(
-      ripe.slice(0, MOST_REMEMBERED).map(async ({ channelId, firstForgotten }) => {
+      ripe.slice(0, MAX_REMEMBERED).map(async ({ channelId, firstForgotten }) => {
         const first = await this.of(channelId);
         const when = { equals: { firstForgotten } };
         const update = key('channelCount', { realm: this.#realm, channelId });

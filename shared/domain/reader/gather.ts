@@ -1,16 +1,16 @@
 import type { MessageHead } from '../../log/message.ts';
-import type { Side, Strip } from '../../model/message/strip.ts';
+import type { RangeCache, Side } from '../../model/message/strip.ts';
 
 /** A strip as one reader may read it: nothing at or below `above` is theirs, nor is what is at or above `below` meant. */
-export interface Lane {
-  readonly strip: Strip;
+export interface MessageStream {
+  readonly strip: RangeCache;
   readonly above: number;
   readonly below?: number;
 }
 
 /** What is wanted of some lanes: up to `need` messages on one side of an id, nearest first. */
 export interface Search {
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly MessageStream[];
   readonly side: Side;
   /** Where to begin: `older` looks below it, `newer` at it and above. */
   readonly from: number;
@@ -34,14 +34,14 @@ export interface Gathered {
 const SMALLEST_READ = 10;
 const LARGEST_READ = 4_000;
 /** What one read of all lanes together takes at most, where that is not less than the smallest of each. */
-const MOST_AT_ONCE = 20_000;
+const MAX_AT_ONCE = 20_000;
 /** How much further one read of a lane looks where messages must meet a condition. */
 const SEARCHED = 2_000;
 /** A search gives up when so many messages were not wanted. */
-const MOST_UNWANTED = 10_000;
+const MAX_UNWANTED = 10_000;
 
 const shareOf = (lanes: number): number =>
-  Math.min(LARGEST_READ, Math.max(SMALLEST_READ, Math.floor(MOST_AT_ONCE / Math.max(1, lanes))));
+  Math.min(LARGEST_READ, Math.max(SMALLEST_READ, Math.floor(MAX_AT_ONCE / Math.max(1, lanes))));
 
 /**
  * How much to read of each of so many lanes at first: all that is needed, since any of them may have all of it, so
@@ -57,7 +57,7 @@ const nextRead = (limit: number, lanes: number): number => Math.min(shareOf(lane
  * Finds the nearest wanted messages of several places at once, merging them by id. It reads no further in a place
  * than the search needs, and gives up after 10,000 messages that were not wanted, so that the work is bounded.
  */
-export async function gather(search: Search): Promise<Gathered> {
+export async function mergeStreams(search: Search): Promise<Gathered> {
   const { side, from, need, keep } = search;
   const lanes = search.lanes.map((lane) => startOf(lane, side, from));
   const judged = new Map<number, boolean>();
@@ -71,7 +71,7 @@ export async function gather(search: Search): Promise<Gathered> {
     const open = lanes.filter((lane) => isOpen(lane, side));
     if (open.length === 0) return { heads: kept, complete: true };
     const unwanted = within.length - kept.length;
-    if (!search.mayRead || unwanted >= MOST_UNWANTED) return { heads: kept, complete: false };
+    if (!search.mayRead || unwanted >= MAX_UNWANTED) return { heads: kept, complete: false };
     // A lane that is known as far as the last message that can still be wanted needs no more reading.
     const goal = known.filter(({ id }) => judged.get(id) !== false)[need - 1]?.id;
     const behind = open.filter(
@@ -83,12 +83,12 @@ export async function gather(search: Search): Promise<Gathered> {
 }
 
 /** The lane with its strip brought to where the search begins for it. */
-function startOf(lane: Lane, side: Side, from: number): Lane {
+function startOf(lane: MessageStream, side: Side, from: number): MessageStream {
   lane.strip.moveTo(side === 'older' ? from : Math.max(from, lane.above + 1));
   return lane;
 }
 
-const headsOf = ({ strip, above, below = END }: Lane, side: Side, from: number): MessageHead[] =>
+const headsOf = ({ strip, above, below = END }: MessageStream, side: Side, from: number): MessageHead[] =>
   [...strip.heads()].filter(
     ({ id }) => id > above && id < below && (side === 'older' ? id < from : id >= from),
   );
@@ -101,11 +101,11 @@ const distinct = (heads: readonly MessageHead[]): MessageHead[] => [
 ];
 
 /** Whether there may be more of the lane on this side. */
-const isOpen = ({ strip, above, below = END }: Lane, side: Side): boolean =>
+const isOpen = ({ strip, above, below = END }: MessageStream, side: Side): boolean =>
   side === 'newer' ? strip.frontier(side) < below : strip.frontier(side) > above;
 
 /** How far all lanes are known: the nearest of the frontiers of those that go on. */
-function edgeOf(lanes: readonly Lane[], side: Side): number {
+function edgeOf(lanes: readonly MessageStream[], side: Side): number {
   const frontiers = lanes.filter((lane) => isOpen(lane, side)).map(({ strip }) => strip.frontier(side));
   return side === 'older' ? Math.max(Number.NEGATIVE_INFINITY, ...frontiers) : Math.min(END, ...frontiers);
 }

@@ -1,14 +1,14 @@
 import type { MessageSlot } from '../../log/slot.ts';
-import { revisionObject, type Telling, topicName } from '../../model/message/object.ts';
+import { type RenderOptions, revisionObject, topicName } from '../../model/message/object.ts';
 import type { Edit } from '../../model/message/revision.ts';
 import { htmlDiff } from './html-diff.ts';
 import type { Reader } from './reader.ts';
 
 /** Earlier texts that one reply tells: with the others of a page (1 MB) they fit into it. */
-const MOST_EDITS = 100;
+const MAX_EDITS = 100;
 
 /** Bytes of HTML that one reply compares: it tells the newest differences, which take most of its time and much of its room. */
-const MOST_COMPARED = 500_000;
+const MAX_COMPARED = 500_000;
 
 /**
  * Reads the earlier texts of a message that are not kept with it, the newest ones if they are many. One round trip, or
@@ -19,7 +19,7 @@ export async function loadHistory(message: MessageSlot, { table, realm }: Reader
   const { items } = await table.page(
     'edit',
     { realm, messageId: message.id },
-    { descending: true, limit: MOST_EDITS },
+    { descending: true, limit: MAX_EDITS },
   );
   return items;
 }
@@ -28,7 +28,7 @@ export async function loadHistory(message: MessageSlot, { table, realm }: Reader
 export function tellHistory(
   message: MessageSlot,
   edits: readonly Edit[],
-  telling: Pick<Telling, 'emptyTopicName'>,
+  telling: Pick<RenderOptions, 'emptyTopicName'>,
 ) {
   const texts = new Map(edits.map((edit) => [edit.seq, edit]));
   const versions = [];
@@ -45,7 +45,7 @@ export function tellHistory(
       topic: named(topic),
       content,
       rendered_content: rendered,
-      ...(before && compared <= MOST_COMPARED && { content_html_diff: htmlDiff(before.rendered, rendered) }),
+      ...(before && compared <= MAX_COMPARED && { content_html_diff: htmlDiff(before.rendered, rendered) }),
     });
     if (before) ({ content, rendered } = before);
     topic = revision.topic?.from ?? topic;

@@ -25,7 +25,7 @@ const tokensOf = (html: string): Token[] =>
   });
 
 /** Most pairs of tokens that are compared; of longer changes all that is between their ends counts as new. */
-const MOST_PAIRS = 250_000;
+const MAX_PAIRS = 250_000;
 
 /** Some tokens that are gone and those that came for them. */
 interface Hunk {
@@ -62,7 +62,7 @@ function hunksOf(a: readonly Token[], b: readonly Token[]): Hunk[] {
 
 /** The positions of a longest common subsequence of two lists; none where they are too long to look for it. */
 function commonPairs(a: readonly Token[], b: readonly Token[]): [number, number][] {
-  if (a.length * b.length > MOST_PAIRS) return [];
+  if (a.length * b.length > MAX_PAIRS) return [];
   const width = b.length + 1;
   // How long the longest one of the ends of both lists is, from each pair of positions on.
   const longest = new Uint16Array((a.length + 1) * width);

@@ -1,23 +1,23 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import type { Dialogue } from '../../model/message/direct.ts';
+import type { DirectMembership } from '../../model/message/direct.ts';
 import type { Place } from '../../model/message/index.ts';
 import { inPlace } from '../../model/message/place.ts';
 import { floorOf, isUnread } from '../../model/message/read-state.ts';
 import type { Recent } from '../../model/message/recent.ts';
-import { Strip } from '../../model/message/strip.ts';
-import type { Lane } from './gather.ts';
+import { RangeCache } from '../../model/message/strip.ts';
+import type { MessageStream } from './gather.ts';
 import { amongListed } from './reach.ts';
 import type { Reader } from './reader.ts';
 
 /** A lane of one place. */
-export interface PlaceLane extends Lane {
+export interface PlaceLane extends MessageStream {
   readonly place: Place;
 }
 
 /** The messages of a place. */
-export const stripOf = ({ table, realm }: Reader, place: Place, recent: () => Promise<Recent>): Strip =>
-  new Strip(inPlace(table, realm, place, recent));
+export const stripOf = ({ table, realm }: Reader, place: Place, recent: () => Promise<Recent>): RangeCache =>
+  new RangeCache(inPlace(table, realm, place, recent));
 
 /** The lane of a channel for somebody who is subscribed: what came to them. */
 export const channelLane = (
@@ -33,7 +33,7 @@ export const channelLane = (
 /** The lane of a direct conversation. */
 export const dialogueLane = (
   reader: Reader,
-  { conversation, people }: Dialogue,
+  { conversation, people }: DirectMembership,
   recent: () => Promise<Recent>,
 ): PlaceLane => {
   const place = { conversation, people };
@@ -41,8 +41,8 @@ export const dialogueLane = (
 };
 
 /** The lane of messages with these ids. */
-export const listedLane = (reader: Reader, ids: readonly number[]): Lane => ({
-  strip: new Strip(amongListed(reader, ids)),
+export const listedLane = (reader: Reader, ids: readonly number[]): MessageStream => ({
+  strip: new RangeCache(amongListed(reader, ids)),
   above: 0,
 });
 

@@ -1,12 +1,12 @@
 import { isId } from '../../kernel/id.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { AT_ONCE, isMessage, rangeOf, readMessages } from '../../model/message/index.ts';
-import type { Reached, Reacher } from '../../model/message/strip.ts';
+import type { RangeReader, Reached } from '../../model/message/strip.ts';
 import type { Reader } from './reader.ts';
 
 /** All messages of the organization, whoever may read them, from the log itself: a consistent read. */
 export const inLog =
-  (reader: Reader): Reacher =>
+  (reader: Reader): RangeReader =>
   async (reach) => {
     const { items, more } = await reader.table.page('slot', { realm: reader.realm }, rangeOf(reach));
     const messages = items.filter(isMessage);
@@ -18,7 +18,7 @@ export const inLog =
  * The messages that the reader starred, whether they may still read them or not. A star tells what the message was,
  * so that what goes with the messages is read beside them: two round trips, and then they can be told.
  */
-export function starredBy(reader: Reader): Reacher {
+export function starredBy(reader: Reader): RangeReader {
   const { realm, userId, table } = reader;
   const reading: Promise<unknown>[] = [];
   return async ({ from, to, side, limit }): Promise<Reached> => {
@@ -56,11 +56,11 @@ export function starredBy(reader: Reader): Reacher {
 }
 
 /** The messages with these ids, wherever they stand. They are read when they are first needed. */
-export const amongListed = (reader: Reader, ids: readonly number[]): Reacher =>
+export const amongListed = (reader: Reader, ids: readonly number[]): RangeReader =>
   allAtOnce(() => listed(reader, ids));
 
 /** The same with all that telling them needs: two round trips. */
-export const toldAmongListed = (reader: Reader, ids: readonly number[]): Reacher =>
+export const toldAmongListed = (reader: Reader, ids: readonly number[]): RangeReader =>
   allAtOnce(async () => {
     const existing = ids.filter(isId);
     const [heads] = await Promise.all([
@@ -72,7 +72,7 @@ export const toldAmongListed = (reader: Reader, ids: readonly number[]): Reacher
     return heads;
   });
 
-function allAtOnce(read: () => Promise<readonly MessageHead[]>): Reacher {
+function allAtOnce(read: () => Promise<readonly MessageHead[]>): RangeReader {
   let reading: Promise<readonly MessageHead[]> | undefined;
   return async () => {
     reading ??= read();

@@ -3,9 +3,9 @@ import { isId } from '../../kernel/id.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import type { Seen } from '../../model/channel/access.ts';
+import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import type { Dialogue } from '../../model/message/direct.ts';
+import type { DirectMembership } from '../../model/message/direct.ts';
 import { formerChannelOf, readPlaceOf } from '../../model/message/head.ts';
 import type { Reaction } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
@@ -24,12 +24,12 @@ export class Reader {
   readonly table: Table;
   readonly realm: string;
   readonly userId: number;
-  readonly #outside: Pick<Outside, 'table' | 'now' | 'memory'>;
+  readonly #outside: Pick<Outside, 'table' | 'now' | 'cache'>;
   readonly #read = new Map<string, Promise<unknown>>();
   readonly #kept = new Map<number, MessageSlot>();
   #starred: readonly Starred[] = [];
 
-  constructor(outside: Pick<Outside, 'table' | 'now' | 'memory'>, realm: string, userId: number) {
+  constructor(outside: Pick<Outside, 'table' | 'now' | 'cache'>, realm: string, userId: number) {
     this.#outside = outside;
     this.table = outside.table;
     this.realm = realm;
@@ -54,7 +54,7 @@ export class Reader {
   }
 
   /** A channel with the reader's own subscription to it; undefined when there is no such channel. */
-  async seen(channelId: number): Promise<Seen | undefined> {
+  async seen(channelId: number): Promise<ChannelWithSubscription | undefined> {
     if (!isId(channelId)) return undefined;
     const [channel, subscription] = await Promise.all([
       this.#item(key('channel', { realm: this.realm, channelId })),
@@ -77,7 +77,7 @@ export class Reader {
   }
 
   /** The direct conversations in which the reader takes part. */
-  dialogues(): Promise<readonly Dialogue[]> {
+  dialogues(): Promise<readonly DirectMembership[]> {
     return this.#once('dialogues', () => this.table.all('dialogue', this));
   }
 
@@ -189,14 +189,14 @@ export class Reader {
     if (kept !== undefined || !isId(id)) return kept;
     const slot = await this.table.get('slot', { realm: this.realm, seq: id });
     if (slot?.kind !== 'message') return undefined;
-    if (this.#kept.size < MOST_KEPT) this.#kept.set(id, slot);
+    if (this.#kept.size < MAX_KEPT) this.#kept.set(id, slot);
     return slot;
   }
 
   /** The reactions that are stored beside a message. Two round trips where they are many, mostly one. */
   reactions(messageId: number): Promise<readonly Reaction[]> {
     return this.#once(`reactions ${messageId}`, () =>
-      loadReactions(this.table, this.realm, messageId, this.#outside.memory),
+      loadReactions(this.table, this.realm, messageId, this.#outside.cache),
     );
   }
 
@@ -230,7 +230,7 @@ const union = (a: ReadonlySet<number>, b: ReadonlySet<number>): ReadonlySet<numb
 const ignored = (): void => {};
 
 /** Messages that are kept although nobody asked for that. */
-const MOST_KEPT = 500;
+const MAX_KEPT = 500;
 
 /** A range of ids, both ends included, and the messages in it that somebody starred. */
 interface Starred {

@@ -24,7 +24,7 @@ const ALL_READ: ReadState = { conversation: '', floor: Number.POSITIVE_INFINITY 
  * first, so that messages can be told at once, and is read beside them by `confirm`. Then it is known, and whoever
  * decides again decides rightly.
  */
-export class Supposed implements Facts {
+export class OptimisticFacts implements Facts {
   readonly #reader: Reader;
   #open: (() => Promise<unknown>)[] = [];
 

@@ -3,7 +3,7 @@ import { isId } from '../../kernel/id.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import type { Seen } from '../../model/channel/access.ts';
+import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import { mayRead } from '../../model/message/access.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { Reader } from './reader.ts';
@@ -13,7 +13,7 @@ export interface Target<M = unknown> {
   readonly message: MessageSlot;
   readonly reader: Reader;
   /** Its channel; undefined for a direct message. */
-  readonly seen: Seen | undefined;
+  readonly seen: ChannelWithSubscription | undefined;
   /** What else the change needs, read beside it. */
   readonly more: M;
 }
@@ -30,7 +30,7 @@ export function followMessage(resolved: Resolved, id: number): MessageSlot | und
 
 /** Reads what decides about a message, and `loadMore` beside it. One round trip if that is one. */
 export async function loadTarget<M>(
-  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   resolved: Resolved,
   userId: number,
   id: number,

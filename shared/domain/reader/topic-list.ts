@@ -1,4 +1,4 @@
-import { mayReadMessage, type Seen } from '../../model/channel/access.ts';
+import { type ChannelWithSubscription, mayReadMessage } from '../../model/channel/access.ts';
 import type { Topic } from '../../model/message/topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
@@ -14,7 +14,7 @@ export const loadTopics = (table: Table, realm: string, channelId: number): Prom
  */
 export const listTopics = (
   who: Standing,
-  seen: Seen,
+  seen: ChannelWithSubscription,
   topics: readonly Topic[],
   allowEmptyName: boolean,
 ): { readonly name: string; readonly max_id: number }[] =>

@@ -17,7 +17,7 @@ import {
   channelSettingNames,
   type DecidedRealmEdit,
   type RealmEdit,
-  type RealmEditGround,
+  type RealmEditSnapshot,
   type TimeLimitName,
   timeLimitNames,
 } from './edit.ts';
@@ -37,7 +37,7 @@ const ownersOnly: readonly (keyof RealmSettings)[] = [
  * Most people and groups that all group settings of the organization may list together: they are read with every
  * request.
  */
-const MOST_LISTED = 500;
+const MAX_LISTED = 500;
 
 /** The longest time limit, seconds: 68 years, as the reference's database has it. */
 const LONGEST_LIMIT = 2 ** 31 - 1;
@@ -49,7 +49,7 @@ const LONGEST_LIMIT = 2 ** 31 - 1;
 export function checkRealmEdit(
   { standing, realm: before }: Pick<Caller, 'standing' | 'realm'>,
   edit: RealmEdit,
-  ground: RealmEditGround,
+  snapshot: RealmEditSnapshot,
   environment: Environment,
 ): DecidedRealmEdit {
   if (!isOwner(standing) && ownersOnly.some((name) => name in edit)) throw refusal('notOwner');
@@ -60,8 +60,8 @@ export function checkRealmEdit(
     ...checkWords(given, before.settings),
     ...checkTimeLimits(given, before.settings),
     video_chat_provider: checkVideoChat(given, before.settings, environment),
-    ...checkGroups(given, before.settings, ground),
-    ...checkChannels(standing, given, before.settings, ground),
+    ...checkGroups(given, before.settings, snapshot),
+    ...checkChannels(standing, given, before.settings, snapshot),
   };
   return {
     before,
@@ -167,7 +167,7 @@ function checkVideoChat(
 function checkGroups(
   edit: RealmEdit,
   before: RealmSettings,
-  { named }: RealmEditGround,
+  { named }: RealmEditSnapshot,
 ): Pick<RealmSettings, RealmGroupName> {
   const settings = after(realmGroupNames, (name): GroupSetting => {
     const [current, change] = [before[name], edit[name]];
@@ -180,8 +180,8 @@ function checkGroups(
   });
   const values = Object.values(settings);
   checkNamedGroups(values);
-  if (values.reduce<number>((sum, value) => sum + listedIn(value), 0) > MOST_LISTED) {
-    throw badRequest(`The settings of an organization list at most ${MOST_LISTED} people and groups.`);
+  if (values.reduce<number>((sum, value) => sum + listedIn(value), 0) > MAX_LISTED) {
+    throw badRequest(`The settings of an organization list at most ${MAX_LISTED} people and groups.`);
   }
   return settings;
 }
@@ -194,7 +194,7 @@ function checkChannels(
   who: Standing,
   edit: RealmEdit,
   before: RealmSettings,
-  { channels }: RealmEditGround,
+  { channels }: RealmEditSnapshot,
 ): Pick<RealmSettings, ChannelSettingName> {
   return after(channelSettingNames, (name) => {
     const given = edit[name];

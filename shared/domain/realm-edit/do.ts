@@ -115,7 +115,7 @@ const doSet = (
   update: key('realm', { realm }),
   change: { set: { ...set, version: version + 1 } },
   when: { equals: { version } },
-  inOrder: true,
+  lastWriterWins: true,
 });
 
 /** That channels which settings come to name are still fit for it; one that both name takes one check. */

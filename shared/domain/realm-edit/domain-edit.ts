@@ -17,7 +17,7 @@ import type { Write } from '../../table/write.ts';
 import { doUnrestrict } from './do.ts';
 
 /** Most domains of an organization, which keeps the item well below what the table holds. */
-const MOST_DOMAINS = 500;
+const MAX_DOMAINS = 500;
 
 /** Decides whether text is a domain that can be added (wire facts 8). */
 export function checkNewDomain(given: string, { list }: Domains): string {
@@ -28,7 +28,7 @@ export function checkNewDomain(given: string, { list }: Domains): string {
   if (list.some((each) => each.domain === domain)) {
     throw badRequest(`The domain '${domain}' is allowed already.`);
   }
-  if (list.length >= MOST_DOMAINS) throw badRequest(`An organization has at most ${MOST_DOMAINS} domains.`);
+  if (list.length >= MAX_DOMAINS) throw badRequest(`An organization has at most ${MAX_DOMAINS} domains.`);
   return domain;
 }
 
@@ -47,7 +47,7 @@ const replaced = (realm: string, seen: Domains, list: readonly Domain[]): Write 
   put: key('domains', { realm }),
   item: { version: seen.version + 1, list },
   when: isSame(seen),
-  inOrder: true,
+  lastWriterWins: true,
 });
 
 const told = (op: 'add' | 'change', domain: Domain): EventEntry => ({

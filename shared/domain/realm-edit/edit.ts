@@ -1,4 +1,4 @@
-import { loadChannel, type Seen } from '../../model/channel/access.ts';
+import { type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
 import { type RealmGroupName, realmGroupNames } from '../../model/group/realm-groups.ts';
 import { loadNamedInSettings, type NamedInSettings } from '../../model/group/setting-check.ts';
 import type { GroupSettingChange } from '../../model/permission/group-setting.ts';
@@ -43,10 +43,10 @@ export type RealmEdit = {
 };
 
 /** What an edit is decided on. */
-export interface RealmEditGround {
+export interface RealmEditSnapshot {
   readonly named: NamedInSettings;
   /** The channels that are named, as far as they exist. */
-  readonly channels: ReadonlyMap<number, Seen>;
+  readonly channels: ReadonlyMap<number, ChannelWithSubscription>;
 }
 
 /** The organization before and after an edit that was decided on. */
@@ -55,13 +55,13 @@ export interface DecidedRealmEdit {
   readonly after: Realm;
 }
 
-/** Reads the ground in one round trip. */
-export async function loadRealmEditGround(
+/** Reads the snapshot in one round trip. */
+export async function loadRealmEditSnapshot(
   table: Table,
   realm: string,
   userId: number,
   edit: RealmEdit,
-): Promise<RealmEditGround> {
+): Promise<RealmEditSnapshot> {
   const [named, ...channels] = await Promise.all([
     loadNamedInSettings(
       table,

@@ -10,11 +10,11 @@ import { organizationIcon } from '../../model/user/avatar.ts';
 
 /** Loads the organization that answers at the host, or refuses where none does. Two round trips, one when warm. */
 export async function accessOrganization(outside: Outside, host: string): Promise<Realm> {
-  const { table, memory } = outside;
+  const { table, cache } = outside;
   const load = (realm: string): Promise<Realm | undefined> => table.get('realm', { realm });
-  const guess = memory.guess(host, []);
+  const guess = cache.cached(host, []);
   const guessed = guess && load(guess.realm);
-  const [known, early] = await Promise.all([lookUp(table, memory, host, [], () => true), guessed]);
+  const [known, early] = await Promise.all([lookUp(table, cache, host, [], () => true), guessed]);
   if (known === undefined) throw refusal('unknownOrganization');
   const realm = known.realm === guess?.realm ? early : await load(known.realm);
   if (realm === undefined) throw refusal('unknownOrganization');

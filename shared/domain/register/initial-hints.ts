@@ -19,7 +19,7 @@ export interface Hints {
 
 /** Reads the hints for the state of these types, or of all. One round trip. */
 export async function loadHints(
-  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   userId: number,
   types: ReadonlySet<string> | undefined,

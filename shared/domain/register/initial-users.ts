@@ -4,7 +4,7 @@ import { roles } from '../../model/permission/system-group.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';
 import { isWebPublicEnabled } from '../../model/realm/web-public.ts';
 import { acquaintancesAt } from '../../model/subscription/acquaintances.ts';
-import { concealedUser, seesEveryone } from '../../model/subscription/user-access.ts';
+import { anonymizedUser, seesEveryone } from '../../model/subscription/user-access.ts';
 import { avatarUrlOf } from '../../model/user/avatar.ts';
 import { userObject } from '../../model/user/object.ts';
 import { defaultUserSettings, settingsOf, type UserSettings } from '../../model/user/settings.ts';
@@ -27,7 +27,7 @@ const realmUser: Section = async (asking) => {
   const isComplete =
     asking.capabilities.includes('user_list_incomplete') || known.length === everybody.length;
   const ids = new Set(known.map(({ userId }) => userId));
-  const hidden = isComplete ? [] : everybody.filter(({ userId }) => !ids.has(userId)).map(concealedUser);
+  const hidden = isComplete ? [] : everybody.filter(({ userId }) => !ids.has(userId)).map(anonymizedUser);
   const listed = [
     ...known.map((user) => userObject(user, { clientGravatar, profile: tellProfile })),
     ...hidden.map((user) => userObject(user, { clientGravatar, profile: () => ({}) })),

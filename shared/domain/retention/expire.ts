@@ -1,11 +1,11 @@
 import type { Outside } from '../../kernel/outside.ts';
-import { commit, MOST_WRITES } from '../../log/commit.ts';
+import { isMilestone, saveCheckpoint } from '../../log/checkpoint.ts';
+import { commit, MAX_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { isMilestone, keepSolid } from '../../log/solid.ts';
 import type { Limit } from '../../model/channel/retention-limit.ts';
-import { MOST_PARTICIPANTS } from '../../model/message/topic-leave.ts';
-import { loadLeft, loadRemoved, MOST_EDITS, makeRoom, planRemoval } from '../edit/removal.ts';
+import { MAX_PARTICIPANTS } from '../../model/message/topic-leave.ts';
+import { loadLeft, loadRemoved, MAX_EDITS, makeRoom, planRemoval } from '../edit/removal.ts';
 
 /** Messages of one conversation that are removed in one transaction. */
 export type Step = readonly [MessageSlot, ...MessageSlot[]];
@@ -16,10 +16,10 @@ export type Step = readonly [MessageSlot, ...MessageSlot[]];
  * outbox, and either a topic that vanishes with people who took part in it and the counts of its channel, or a direct
  * conversation that vanishes with its people, of whom there are at most 80.
  */
-const BESIDES = { topic: 1 + 2 + 1 + 1 + MOST_PARTICIPANTS + 1, direct: 1 + 1 + 1 + 1 + 80 };
+const BESIDES = { topic: 1 + 2 + 1 + 1 + MAX_PARTICIPANTS + 1, direct: 1 + 1 + 1 + 1 + 80 };
 
 /** Writes that a message takes at most: its tombstone, its reactions, and what is kept of its earlier versions. */
-const writesOf = ({ history = [] }: MessageSlot): number => 2 + Math.min(history.length, MOST_EDITS);
+const writesOf = ({ history = [] }: MessageSlot): number => 2 + Math.min(history.length, MAX_EDITS);
 
 /** Divides messages into steps, each of one conversation and small enough for one transaction, the oldest first. */
 export function stepsOf(messages: readonly MessageSlot[]): Step[] {
@@ -33,7 +33,7 @@ export function stepsOf(messages: readonly MessageSlot[]): Step[] {
         step.push(message);
         continue;
       }
-      room = MOST_WRITES - BESIDES[message.channelId === undefined ? 'direct' : 'topic'] - writesOf(message);
+      room = MAX_WRITES - BESIDES[message.channelId === undefined ? 'direct' : 'topic'] - writesOf(message);
       step = [message];
       steps.push(step);
     }
@@ -45,15 +45,15 @@ export function stepsOf(messages: readonly MessageSlot[]): Step[] {
  * Removes the messages of a step in one transaction, which rests on their limit being as it was read. Throws `ConflictError`
  * when that, one of the messages or their conversation has changed: nothing is removed then.
  */
-export async function expire(outside: Outside, log: Log, step: Step, { ground }: Limit): Promise<void> {
+export async function expire(outside: Outside, log: Log, step: Step, { snapshot }: Limit): Promise<void> {
   const { table, uuid, now } = outside;
   const { realm } = log;
   const [left, removed] = await Promise.all([
     loadLeft(outside, realm, step),
     Promise.all(step.map((message) => loadRemoved(table, realm, message))),
   ]);
-  const fitting = await makeRoom({ table, realm, uuid, ground }, removed, left);
-  const { count, plan } = planRemoval(realm, fitting.removed, fitting.left, now(), ground);
+  const fitting = await makeRoom({ table, realm, uuid, snapshot }, removed, left);
+  const { count, plan } = planRemoval(realm, fitting.removed, fitting.left, now(), snapshot);
   let used: readonly number[] = [];
   await commit(log, count, (numbers) => {
     used = numbers;
@@ -61,6 +61,8 @@ export async function expire(outside: Outside, log: Log, step: Step, { ground }:
   });
   if (isMilestone(used)) {
     // The work is done and told; keeping the log's floor near is only for the next registration.
-    await keepSolid(log).catch((error: Error) => outside.report({ level: 'WARN', solid: error.message }));
+    await saveCheckpoint(log).catch((error: Error) =>
+      outside.report({ level: 'WARN', solid: error.message }),
+    );
   }
 }

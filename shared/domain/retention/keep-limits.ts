@@ -38,7 +38,7 @@ interface Tally {
  *
  * Throws when something could not be done at all, after everything else was.
  */
-export async function keepLimits(outside: Outside, deadline: number): Promise<void> {
+export async function enforceRetention(outside: Outside, deadline: number): Promise<void> {
   const ends = deadline - MARGIN;
   const tally: Tally = { removed: 0, failures: [] };
   let waiting = turnsOf(await loadLimited(outside.table), outside.now());

@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { LookupKey } from '../../kernel/lookup.ts';
-import { type Wants, wants } from '../../markdown/wants.ts';
+import { extractReferences, type References } from '../../markdown/references.ts';
 import { checkTopic, normalizedContent } from '../../model/message/text.ts';
 import { nameLookupKeys } from '../mention/naming.ts';
 import {
@@ -31,7 +31,7 @@ export interface AskedMessage {
   /** Normalized; it may be empty. */
   readonly content: string;
   /** The names in the content. */
-  readonly names: Wants;
+  readonly names: References;
   /** By this a retry is recognized. */
   readonly token: SendToken | undefined;
   /** Whether it starts as read by its sender, if they said so. */
@@ -48,7 +48,7 @@ export function parseSend(given: SendParameters): AskedMessage {
   return {
     to: recipient.kind === 'direct' ? recipient : { ...recipient, topic: checkGivenTopic(topic) },
     content,
-    names: wants(content),
+    names: extractReferences(content),
     token: echo && { echo, fingerprint: fingerprintOf(recipient, topic, given.content) },
     readBySender: given.read_by_sender,
   };

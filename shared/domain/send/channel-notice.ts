@@ -13,18 +13,18 @@ import type { Write } from '../../table/write.ts';
 const EVENTS_TOPIC = 'channel events';
 
 /** What a notice to a channel looks at. */
-export interface NoticeGround {
+export interface NoticeSnapshot {
   readonly count: ChannelCount | undefined;
   /** The two topics that it may go to, as far as they exist. */
   readonly topics: { readonly events: Topic | undefined; readonly empty: Topic | undefined };
 }
 
 /** Reads it in one round trip; a number that no channel can have leads nowhere. */
-export async function loadNoticeGround(
+export async function loadNoticeSnapshot(
   table: Table,
   realm: string,
   channelId: number,
-): Promise<NoticeGround> {
+): Promise<NoticeSnapshot> {
   if (!isId(channelId)) return { count: undefined, topics: { events: undefined, empty: undefined } };
   const stored = (topic: string): Promise<Topic | undefined> =>
     table.get(topicKey(realm, { channelId, topic }));
@@ -56,7 +56,7 @@ export interface Notices {
 export function doNotify(
   realm: string,
   { channel, texts, actor, noticeBotId, now }: Notices,
-  ground: NoticeGround,
+  snapshot: NoticeSnapshot,
   numbers: readonly number[],
   beside?: CountChange,
 ): { readonly writes: readonly Write[]; readonly entries: readonly MessageEntry[] } {
@@ -83,9 +83,9 @@ export function doNotify(
     isNotice: true,
   };
   const state = {
-    topic: isEmpty ? ground.topics.empty : ground.topics.events,
+    topic: isEmpty ? snapshot.topics.empty : snapshot.topics.events,
     takesPart: false,
-    count: ground.count,
+    count: snapshot.count,
   };
   return {
     writes: doArrive(realm, arrival, state, beside),

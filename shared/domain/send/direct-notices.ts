@@ -1,5 +1,5 @@
 import type { Outside } from '../../kernel/outside.ts';
-import { commit, MOST_WRITES } from '../../log/commit.ts';
+import { commit, MAX_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { Rendered } from '../../markdown/render.ts';
@@ -22,7 +22,7 @@ export interface DirectNotice {
 /** Writes of a notice that begins a conversation: the message, the conversation, its two people, and its memory. */
 const WRITES = 5;
 /** Notices in one transaction. */
-const TOGETHER = MOST_WRITES / WRITES;
+const TOGETHER = MAX_WRITES / WRITES;
 /** Transactions under way at once. */
 const WIDTH = 4;
 

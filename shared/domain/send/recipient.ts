@@ -50,7 +50,7 @@ export function channelRecipient(to: string): ChannelRecipient {
 }
 
 /** Most people in one conversation, its sender included: all of them are written in the transaction that begins it. */
-export const MOST_PEOPLE = 80;
+export const MAX_PEOPLE = 80;
 
 /**
  * The people that `to` names: a list of ids or a list of addresses; text is addresses separated by commas. A bare
@@ -80,7 +80,7 @@ function checkCount(count: number): void {
 
 /** Decides that a conversation may have so many people. */
 export function checkSize(people: number): void {
-  if (people > MOST_PEOPLE) throw badRequest(`A direct conversation has at most ${MOST_PEOPLE} people.`);
+  if (people > MAX_PEOPLE) throw badRequest(`A direct conversation has at most ${MAX_PEOPLE} people.`);
 }
 
 /** What must be looked up to find the recipient. A name that nothing can have is not looked up. */

@@ -25,7 +25,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import { settingsOf, type UserSettings } from '../../model/user/settings.ts';
 import { type Crowd, checkGroupMentions, checkWildcards } from '../mention/mention-permission.ts';
 import { followersOf, loadMentionable, type Mentionable } from '../mention/mentioned.ts';
-import { foundFor, type Named, namedUserIds } from '../mention/naming.ts';
+import { foundFor, type LoadedReferences, namedUserIds } from '../mention/naming.ts';
 import type { ChannelRecipient } from './recipient.ts';
 import type { Delivery, Draft } from './send.ts';
 
@@ -54,7 +54,7 @@ export async function loadDestination(
   { userId, ownerId }: Sender,
   recipient: ChannelRecipient,
   topic: string,
-  names: Named['names'],
+  names: LoadedReferences['names'],
   resolved: Resolved,
 ): Promise<Destination | undefined> {
   const channelId =
@@ -152,7 +152,7 @@ export function checkChannelMessage(
   { content, senderId }: Draft,
   destination: Destination,
   topic: string,
-  named: Named,
+  named: LoadedReferences,
 ): DecidedChannelMessage {
   const { channel } = destination;
   checkPosting(caller, destination);
@@ -198,7 +198,7 @@ function policyChanges(
   own: Visibility | undefined,
   { userTopic, mentionable }: Destination,
   rendered: Rendered,
-  named: Named,
+  named: LoadedReferences,
 ): PolicyChange[] {
   const followers = followersOf(mentionable, rendered.mentionedUserIds, named.users).map(
     ({ userId, seen }) => ({

@@ -15,7 +15,7 @@ import { limits } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import { checkGroupMentions } from '../mention/mention-permission.ts';
-import { foundFor, type Named } from '../mention/naming.ts';
+import { foundFor, type LoadedReferences } from '../mention/naming.ts';
 import { checkSize, type DirectRecipient } from './recipient.ts';
 import type { Delivery, Draft } from './send.ts';
 
@@ -93,7 +93,7 @@ export async function checkDirectMessage(
   { content }: Draft,
   people: readonly User[],
   conversation: Conversation | undefined,
-  named: Named,
+  named: LoadedReferences,
 ): Promise<Rendered> {
   checkRecipients(people);
   await checkDirectPermission(outside, caller, people, conversation === undefined);

@@ -5,7 +5,7 @@ import { noAccess } from '../../model/channel/posting.ts';
 import { checkNotEmpty } from '../../model/message/text.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { loadNamed, type Named, withoutUsers } from '../mention/naming.ts';
+import { type LoadedReferences, loadNamed, withoutUsers } from '../mention/naming.ts';
 import type { AskedMessage } from './asked-message.ts';
 import type { ChannelRecipient } from './recipient.ts';
 import type { Delivery, Draft } from './send.ts';
@@ -45,7 +45,7 @@ interface DirectTarget {
 /** What a send reads: where the message goes, what its text refers to, and whether it was sent before. */
 export interface SendSnapshot {
   readonly target: ChannelTarget | DirectTarget;
-  readonly named: Named;
+  readonly named: LoadedReferences;
   readonly sent: Sent | undefined;
 }
 

@@ -1,12 +1,12 @@
 import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { MOST_AT_ONCE } from '../../log/bulk.ts';
+import { MAX_AT_ONCE } from '../../log/bulk.ts';
 import { checkChannelName } from '../../model/channel/channel.ts';
 import { directGroups } from '../../model/user/caller.ts';
 import { type Principals, principalIds, principalLookupKeys } from '../../model/user/principals.ts';
 import { checkPairs } from './subscribe-check.ts';
-import { type Ground, knownChannelIds, loadChannelIds, loadGround } from './subscription-ground.ts';
+import { knownChannelIds, loadChannelIds, loadSnapshot, type Snapshot } from './subscription-snapshot.ts';
 
 /** Subscriptions that somebody asks to end: the channels, each named once, and the people. */
 export interface AskedRemovals {
@@ -37,7 +37,7 @@ export const removalLookupKeys = ({ names, principals }: AskedRemovals): LookupK
 const PEOPLE_IN_ONE = 32;
 
 /** More numbers than one transaction of this kind usually has events. */
-const MOST_NUMBERS = 26;
+const MAX_NUMBERS = 26;
 
 /**
  * What the subscriber hears, what their clients forget, and for each channel the news for the others; for each of the
@@ -45,13 +45,13 @@ const MOST_NUMBERS = 26;
  */
 export function numbersOfRemovals({ names, principals }: AskedRemovals): number[] {
   const steps = names.length > 1 ? 1 : Math.ceil((principals?.length ?? 1) / PEOPLE_IN_ONE);
-  const numbers = Math.min(names.length + 2, MOST_NUMBERS);
-  return Array<number>(Math.max(1, Math.min(steps, MOST_AT_ONCE))).fill(numbers);
+  const numbers = Math.min(names.length + 2, MAX_NUMBERS);
+  return Array<number>(Math.max(1, Math.min(steps, MAX_AT_ONCE))).fill(numbers);
 }
 
 /** What a request to end subscriptions reads. */
 export interface RemovalsSnapshot {
-  readonly ground: Ground;
+  readonly snapshot: Snapshot;
   /** Person -> named groups, which tell who loses sight of a channel. */
   readonly groups: ReadonlyMap<number, readonly number[]>;
 }
@@ -66,21 +66,21 @@ export async function loadRemovals(
   const { realm } = resolved;
   const people = principalIds(principals, resolved, userId);
   const others = people.filter((id) => id !== userId);
-  const [ground, groups] = await Promise.all([
-    loadGround(outside.table, realm, userId, knownChannelIds(names, resolved), people),
+  const [snapshot, groups] = await Promise.all([
+    loadSnapshot(outside.table, realm, userId, knownChannelIds(names, resolved), people),
     Promise.all(others.map((id) => directGroups(outside, realm, id))),
   ]);
-  return { ground, groups: new Map(others.map((id, i) => [id, groups[i] ?? []])) };
+  return { snapshot, groups: new Map(others.map((id, i) => [id, groups[i] ?? []])) };
 }
 
-/** Reads the ground anew: somebody else changed it. Two round trips. */
+/** Reads the snapshot anew: somebody else changed it. Two round trips. */
 export async function reloadRemovals(
   { table }: Outside,
   resolved: Resolved,
   userId: number,
   { names, principals }: AskedRemovals,
-): Promise<Ground> {
+): Promise<Snapshot> {
   const { realm } = resolved;
   const ids = await loadChannelIds(table, realm, names);
-  return loadGround(table, realm, userId, ids, principalIds(principals, resolved, userId));
+  return loadSnapshot(table, realm, userId, ids, principalIds(principals, resolved, userId));
 }

@@ -1,18 +1,18 @@
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { MOST_AT_ONCE } from '../../log/bulk.ts';
-import { MOST_WRITES } from '../../log/commit.ts';
-import { type Wants, wants } from '../../markdown/wants.ts';
+import { MAX_AT_ONCE } from '../../log/bulk.ts';
+import { MAX_WRITES } from '../../log/commit.ts';
+import { extractReferences, type References } from '../../markdown/references.ts';
 import { type Principals, principalIds, principalLookupKeys } from '../../model/user/principals.ts';
 import type { NewChannelSettings } from '../channel-edit/create.ts';
-import { loadNamed, type Named, nameLookupKeys } from '../mention/naming.ts';
+import { type LoadedReferences, loadNamed, nameLookupKeys } from '../mention/naming.ts';
 import { checkPairs, checkWanted, type Wanted } from './subscribe-check.ts';
 import {
   knownChannelIds,
   loadChannelIds,
-  loadSubscribeGround,
-  type SubscribeGround,
-} from './subscription-ground.ts';
+  loadSubscribeSnapshot,
+  type SubscribeSnapshot,
+} from './subscription-snapshot.ts';
 
 /** The parameters of a request to subscribe people (specification 4.2). */
 interface SubscribeParameters extends NewChannelSettings {
@@ -27,7 +27,7 @@ interface SubscribeParameters extends NewChannelSettings {
 export interface AskedSubscriptions {
   readonly wanted: readonly Wanted[];
   /** The names in the descriptions of channels that may have to be created. */
-  readonly names: Wants;
+  readonly names: References;
   readonly principals: Principals | undefined;
   /** The settings of channels that are created. */
   readonly settings: NewChannelSettings;
@@ -46,7 +46,7 @@ export function parseSubscriptions(given: SubscribeParameters): AskedSubscriptio
   checkPairs(wanted.length, principals?.length ?? 1);
   return {
     wanted,
-    names: wants(wanted.map(({ description }) => description).join('\n\n')),
+    names: extractReferences(wanted.map(({ description }) => description).join('\n\n')),
     principals,
     settings: given,
     refuseUnauthorized: given.authorization_errors_fatal ?? true,
@@ -66,7 +66,7 @@ export const subscriptionLookupKeys = ({ wanted, principals, names }: AskedSubsc
 const PEOPLE_IN_ONE = 23;
 
 /** More numbers than one transaction of this kind has events. */
-const MOST_NUMBERS = 41;
+const MAX_NUMBERS = 41;
 
 /**
  * Numbers for each of the first transactions: one event for the subscribers, and for each channel its creation and the
@@ -76,12 +76,12 @@ export function numbersOfSubscriptions({ wanted, principals }: AskedSubscription
   const people = principals?.length ?? 1;
   const lanes = (channels: number): number[] => {
     const half = Math.ceil(channels / 2);
-    if (channels > 1 && writesFor(channels, people) >= MOST_WRITES)
+    if (channels > 1 && writesFor(channels, people) >= MAX_WRITES)
       return [...lanes(half), ...lanes(channels - half)];
     const steps = channels > 1 ? 1 : Math.ceil(people / PEOPLE_IN_ONE);
-    return Array<number>(steps).fill(Math.min(2 * channels + 1, MOST_NUMBERS));
+    return Array<number>(steps).fill(Math.min(2 * channels + 1, MAX_NUMBERS));
   };
-  return lanes(Math.max(1, wanted.length)).slice(0, MOST_AT_ONCE);
+  return lanes(Math.max(1, wanted.length)).slice(0, MAX_AT_ONCE);
 }
 
 /** About as many writes as it takes to subscribe people to channels. */
@@ -95,14 +95,14 @@ export async function loadSubscriptions(
   resolved: Resolved,
   userId: number,
   asked: AskedSubscriptions,
-): Promise<{ readonly ground: SubscribeGround; readonly named: Named }> {
+): Promise<{ readonly snapshot: SubscribeSnapshot; readonly named: LoadedReferences }> {
   const ids = knownChannelIds(channelNames(asked), resolved);
   const people = principalIds(asked.principals, resolved, userId);
-  const [ground, named] = await Promise.all([
-    loadSubscribeGround(outside.table, resolved.realm, userId, ids, people, asked.settings),
+  const [snapshot, named] = await Promise.all([
+    loadSubscribeSnapshot(outside.table, resolved.realm, userId, ids, people, asked.settings),
     loadNamed(outside, resolved, asked.names, userId),
   ]);
-  return { ground, named };
+  return { snapshot, named };
 }
 
 /** Reads anew what the request is decided on: somebody else created or changed a channel. Two round trips. */
@@ -111,9 +111,9 @@ export async function reloadSubscriptions(
   resolved: Resolved,
   userId: number,
   asked: AskedSubscriptions,
-): Promise<SubscribeGround> {
+): Promise<SubscribeSnapshot> {
   const { realm } = resolved;
   const ids = await loadChannelIds(table, realm, channelNames(asked));
   const people = principalIds(asked.principals, resolved, userId);
-  return loadSubscribeGround(table, realm, userId, ids, people, asked.settings);
+  return loadSubscribeSnapshot(table, realm, userId, ids, people, asked.settings);
 }

@@ -1,4 +1,4 @@
-import { MOST_IN_STEP, type Step } from '../../log/in-order.ts';
+import { MAX_IN_STEP, type Step } from '../../log/in-order.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import { countSubscribers } from '../../model/subscription/subscribe.ts';
 import { key } from '../../table/keys.ts';
@@ -11,10 +11,10 @@ import { peers } from './join.ts';
  */
 
 /** Most people in one step: a channel has one count, and each of them takes two writes and is held by one. */
-const MOST_PEOPLE = Math.floor((MOST_IN_STEP - 1) / 3);
+const MAX_PEOPLE = Math.floor((MAX_IN_STEP - 1) / 3);
 
 /** Puts these subscriptions to sleep: a step or more for each channel, however many accounts they are of. */
-export const doSleep = (realm: string, subscriptions: readonly Subscription[]): Step[] =>
+export const suspendSubscriptions = (realm: string, subscriptions: readonly Subscription[]): Step[] =>
   stepsOf(
     realm,
     subscriptions.filter(({ dormant }) => !dormant),
@@ -22,7 +22,7 @@ export const doSleep = (realm: string, subscriptions: readonly Subscription[]): 
   );
 
 /** Wakes these subscriptions, as far as they are asleep. */
-export const doWake = (realm: string, subscriptions: readonly Subscription[]): Step[] =>
+export const resumeSubscriptions = (realm: string, subscriptions: readonly Subscription[]): Step[] =>
   stepsOf(
     realm,
     subscriptions.filter(({ dormant }) => dormant),
@@ -36,7 +36,7 @@ function stepsOf(
 ): Step[] {
   const byChannel = Map.groupBy(subscriptions, ({ channelId }) => channelId);
   return [...byChannel].flatMap(([channelId, all]) =>
-    partsOf(all, MOST_PEOPLE).map((people) => ({
+    partsOf(all, MAX_PEOPLE).map((people) => ({
       writes: [
         countSubscribers(realm, channelId, op === 'peer_add' ? people.length : -people.length),
         ...people.flatMap((subscription) =>
@@ -68,7 +68,7 @@ const sleep = (realm: string, { userId, channelId }: Subscription): Write[] => [
     update: key('subscription', { realm, userId, channelId }),
     change: { set: { dormant: true } },
     when: { absent: false, equals: { dormant: undefined } },
-    inOrder: true,
+    lastWriterWins: true,
   },
   { delete: key('subscriber', { realm, channelId, userId }) },
 ];
@@ -78,7 +78,7 @@ const wake = (realm: string, { userId, channelId }: Subscription): Write[] => [
     update: key('subscription', { realm, userId, channelId }),
     change: { remove: ['dormant'] },
     when: { equals: { dormant: true } },
-    inOrder: true,
+    lastWriterWins: true,
   },
   { put: key('subscriber', { realm, channelId, userId }), item: { userId } },
 ];

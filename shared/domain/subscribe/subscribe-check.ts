@@ -17,14 +17,14 @@ import {
   type NewChannelSettings,
 } from '../channel-edit/create.ts';
 import { bytesOfCreations, type Joining, type Newcomer } from './join.ts';
+import type { LeaveEventOptions } from './subscription-leave.ts';
 import {
-  type Ground,
   type NamedChannel,
   type Pair,
   pairOf,
-  type SubscribeGround,
-} from './subscription-ground.ts';
-import type { Telling } from './subscription-leave.ts';
+  type Snapshot,
+  type SubscribeSnapshot,
+} from './subscription-snapshot.ts';
 
 /** A channel that a request wants people to be subscribed to. */
 export interface Wanted {
@@ -34,7 +34,7 @@ export interface Wanted {
 }
 
 /** Most subscriptions (people times channels) that one request may ask for. */
-const MOST_PAIRS = 5_000;
+const MAX_PAIRS = 5_000;
 
 /** The channels that a request names, each once, in its order; refuses what cannot be a name, color or description. */
 export function checkWanted(
@@ -60,8 +60,8 @@ export function checkWanted(
 
 /** Refuses a request that asks for more than can be done in one. */
 export function checkPairs(channels: number, people: number): void {
-  if (channels * people > MOST_PAIRS) {
-    throw badRequest(`One request changes at most ${MOST_PAIRS} subscriptions; send several.`);
+  if (channels * people > MAX_PAIRS) {
+    throw badRequest(`One request changes at most ${MAX_PAIRS} subscriptions; send several.`);
   }
 }
 
@@ -79,7 +79,7 @@ export interface SubscribeRequest {
   /** The service has web-public channels. */
   readonly isWebPublicEnabled: boolean;
   /** What is to be told of it afterwards. */
-  readonly telling: Telling;
+  readonly telling: LeaveEventOptions;
   /** Milliseconds. */
   readonly now: number;
 }
@@ -100,11 +100,15 @@ export interface Decision {
  * A channel that the caller cannot see and one that they may not create get the same answer, so that nobody learns
  * which private channels exist.
  */
-export function checkSubscribe(caller: Caller, request: SubscribeRequest, ground: SubscribeGround): Decision {
+export function checkSubscribe(
+  caller: Caller,
+  request: SubscribeRequest,
+  snapshot: SubscribeSnapshot,
+): Decision {
   const { wanted, isWebPublicEnabled } = request;
-  const people = accessPrincipals(request.principals, request.resolved, ground.users, caller.user);
+  const people = accessPrincipals(request.principals, request.resolved, snapshot.users, caller.user);
   const unauthorized = wanted.filter(({ name }) => {
-    const found = ground.channels.get(folded(name));
+    const found = snapshot.channels.get(folded(name));
     return found ? !hasContentAccess(caller.standing, found) : !mayCreateChannel(caller, request.settings);
   });
   const [first] = unauthorized;
@@ -112,22 +116,22 @@ export function checkSubscribe(caller: Caller, request: SubscribeRequest, ground
     throw badRequest(`You may neither subscribe to nor create the channel '${first.name}'.`);
   }
   const open = wanted.filter((each) => !unauthorized.includes(each));
-  const found = open.map((each) => ({ each, named: ground.channels.get(folded(each.name)) }));
+  const found = open.map((each) => ({ each, named: snapshot.channels.get(folded(each.name)) }));
   const addsOthers = people.some(({ userId }) => userId !== caller.user.userId);
   if (addsOthers && found.some(({ named }) => named && !mayAddSubscribers(caller, named.channel))) {
     throw refusal('insufficientPermission');
   }
   const template = found.some(({ named }) => named === undefined)
-    ? checkCreateChannel(caller, request.settings, { ...ground, isWebPublicEnabled }, request.now)
+    ? checkCreateChannel(caller, request.settings, { ...snapshot, isWebPublicEnabled }, request.now)
     : undefined;
   const joinings = found.flatMap(({ each, named }): Joining[] => {
-    if (named) return [joiningOf(caller, people, each, named, ground, request.now)];
+    if (named) return [joiningOf(caller, people, each, named, snapshot, request.now)];
     return template ? [creationOf(caller, people, each, template, request)] : [];
   });
-  checkQuota('channels', ground.channelBytes, bytesOfCreations(joinings));
+  checkQuota('channels', snapshot.channelBytes, bytesOfCreations(joinings));
   return {
     joinings: joinings.filter(({ newcomers }) => newcomers.length > 0),
-    already: found.flatMap(({ named }) => (named ? subscribersAmong(people, named, ground) : [])),
+    already: found.flatMap(({ named }) => (named ? subscribersAmong(people, named, snapshot) : [])),
     unauthorized: unauthorized.map(({ name }) => name),
   };
 }
@@ -138,9 +142,9 @@ const mayAddSubscribers = ({ standing, realm }: Caller, channel: Channel): boole
   holdsUnlessGuest(standing, realm.settings.can_add_subscribers_group) ||
   holdsUnlessGuest(standing, channel.groups.can_add_subscribers_group);
 
-const subscribersAmong = (people: readonly User[], { channel }: NamedChannel, ground: Ground): Pair[] =>
+const subscribersAmong = (people: readonly User[], { channel }: NamedChannel, snapshot: Snapshot): Pair[] =>
   people
-    .filter(({ userId }) => ground.subscriptions.has(pairOf(userId, channel.channelId)))
+    .filter(({ userId }) => snapshot.subscriptions.has(pairOf(userId, channel.channelId)))
     .map(({ userId }) => ({ userId, channel }));
 
 /** Those of the people who are not in a channel, with what they had chosen for it before. */
@@ -149,15 +153,15 @@ function joiningOf(
   people: readonly User[],
   wanted: Wanted,
   target: NamedChannel,
-  ground: Ground,
+  snapshot: Snapshot,
   now: number,
 ): Joining {
   const { channel } = target;
   const pair = ({ userId }: User): string => pairOf(userId, channel.channelId);
   const newcomers = people
-    .filter((person) => !ground.subscriptions.has(pair(person)))
+    .filter((person) => !snapshot.subscriptions.has(pair(person)))
     .map((person) => {
-      const former = ground.formers.get(pair(person));
+      const former = snapshot.formers.get(pair(person));
       const settings = { ...(former && settingsOf(former)), ...chosen(wanted) };
       return newcomer(caller, person, channel, settings, now);
     });

@@ -6,8 +6,8 @@ import type { Caller } from '../../model/user/caller.ts';
 import type { Write } from '../../table/write.ts';
 import { doJoin, entriesOfJoin, type Joining } from './join.ts';
 import { checkSubscribe, type SubscribeRequest } from './subscribe-check.ts';
-import { type Pair, pairOf, type SubscribeGround } from './subscription-ground.ts';
 import { doLeaveTelling, mayTellPeople } from './subscription-leave.ts';
+import { type Pair, pairOf, type SubscribeSnapshot } from './subscription-snapshot.ts';
 
 /** The outcome of a request to subscribe people. */
 export interface Subscribed {
@@ -27,11 +27,11 @@ export interface Subscribed {
  * repeat it does the rest.
  */
 export async function subscribePeople(
-  stage: Stage<SubscribeGround>,
+  stage: Stage<SubscribeSnapshot>,
   caller: Caller,
   commit: Commit,
   request: SubscribeRequest,
-  loaded: SubscribeGround,
+  loaded: SubscribeSnapshot,
 ): Promise<Subscribed> {
   const done = new Map<string, Pair>();
   const progress: Progress = { done, created: new Set(), isLeft: false };
@@ -49,8 +49,8 @@ export async function subscribePeople(
       request.now,
     );
   const work = joiningWork(caller.realmId, commit, leave, progress);
-  const { already, unauthorized } = await inBulk(stage, loaded, work, (ground) => {
-    const decision = checkSubscribe(caller, request, ground);
+  const { already, unauthorized } = await inBulk(stage, loaded, work, (snapshot) => {
+    const decision = checkSubscribe(caller, request, snapshot);
     // What is decided anew is less, and no reason to tell people after all.
     tells ??= request.telling.people && mayTellPeople(decision.joinings);
     return { jobs: decision.joinings, decision };

@@ -21,7 +21,7 @@ declare module '../outbox/outbox.ts' {
 }
 
 /** What a request to subscribe people wants to be told of it. */
-export interface Telling {
+export interface LeaveEventOptions {
   /** The name of the job that is left. */
   readonly job: string;
   readonly by: number;
@@ -56,7 +56,7 @@ interface Arrived {
  */
 export function doLeaveTelling(
   realm: string,
-  { job, by, people, announce }: Telling,
+  { job, by, people, announce }: LeaveEventOptions,
   arrived: readonly Arrived[],
   number: number,
   now: number,

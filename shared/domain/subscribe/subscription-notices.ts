@@ -1,5 +1,5 @@
 import { isId } from '../../kernel/id.ts';
-import { type Found, NOTHING_FOUND } from '../../markdown/found.ts';
+import { NOTHING_FOUND, type ResolvedReferences } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import type { User } from '../../model/user/user.ts';
@@ -10,14 +10,14 @@ import { silently } from '../send/channel-notice.ts';
 import { type DirectNotice, sendDirectNotices } from '../send/direct-notices.ts';
 import { onceToken, type SendToken } from '../send/sent.ts';
 import { sendNotice } from '../send/topic-notice.ts';
-import { pairOf } from './subscription-ground.ts';
 import type { SubscribedTask } from './subscription-leave.ts';
+import { pairOf } from './subscription-snapshot.ts';
 
 /** The topic in which the organization is told of new channels. */
 const NEW_CHANNELS = 'new channels';
 
 /** Most channels that one notice names. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 /**
  * Tells people in direct messages to which channels somebody subscribed them, and the organization of channels that
@@ -126,12 +126,12 @@ async function announceCreated(
 
 /** Links to channels, as Markdown. */
 function listOf(channels: readonly Channel[]): string {
-  const links = channels.slice(0, MOST_NAMED).map(({ name }) => `#**${name}**`);
+  const links = channels.slice(0, MAX_NAMED).map(({ name }) => `#**${name}**`);
   const more = channels.length - links.length;
   return more === 0 ? links.join(', ') : `${links.join(', ')} and ${more} more`;
 }
 
-const foundWith = (actor: User, channels: readonly Channel[]): Found => ({
+const foundWith = (actor: User, channels: readonly Channel[]): ResolvedReferences => ({
   ...NOTHING_FOUND,
   usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
   channels: new Map(channels.map(({ channelId: id, name }) => [name, { id, name }])),

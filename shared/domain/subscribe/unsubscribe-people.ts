@@ -9,7 +9,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import { accessPrincipals, type Principals } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import { doLeave, entriesOfLeave, type Leaver, type Leaving } from './leave.ts';
-import { type Ground, type NamedChannel, type Pair, pairOf } from './subscription-ground.ts';
+import { type NamedChannel, type Pair, pairOf, type Snapshot } from './subscription-snapshot.ts';
 
 /** A request to unsubscribe people, parsed. */
 export interface UnsubscribeRequest {
@@ -34,16 +34,16 @@ export interface Unsubscribed {
  * for one transaction is several, each whole by itself, as with `subscribePeople`.
  */
 export async function unsubscribePeople(
-  stage: Stage<Ground>,
+  stage: Stage<Snapshot>,
   caller: Caller,
   commit: Commit,
   request: UnsubscribeRequest,
-  loaded: Ground,
+  loaded: Snapshot,
 ): Promise<Unsubscribed> {
   const done = new Map<string, Pair>();
   const work = leavingWork(caller.realmId, commit, done);
-  const { untouched } = await inBulk(stage, loaded, work, (ground) => {
-    const decision = checkUnsubscribe(caller, request, ground, [...done.values()]);
+  const { untouched } = await inBulk(stage, loaded, work, (snapshot) => {
+    const decision = checkUnsubscribe(caller, request, snapshot, [...done.values()]);
     return { jobs: decision.leavings, decision };
   });
   const others = untouched.filter(({ userId, channel }) => !done.has(pairOf(userId, channel.channelId)));
@@ -84,16 +84,16 @@ interface Decision {
 function checkUnsubscribe(
   caller: Caller,
   request: UnsubscribeRequest,
-  ground: Ground,
+  snapshot: Snapshot,
   done: readonly Pair[],
 ): Decision {
   const { standing } = caller;
-  const people = accessPrincipals(request.principals, request.resolved, ground.users, caller.user);
+  const people = accessPrincipals(request.principals, request.resolved, snapshot.users, caller.user);
   const left = new Set(done.map(({ channel }) => channel.channelId));
   const isVisible = (named: NamedChannel): boolean =>
     hasMetadataAccess(standing, named) || left.has(named.channel.channelId);
   const visible = request.names.map((name) => {
-    const named = ground.channels.get(folded(name));
+    const named = snapshot.channels.get(folded(name));
     return { name, named: named && isVisible(named) ? named : undefined };
   });
   const missing = visible.filter(({ named }) => named === undefined).map(({ name }) => `'${name}'`);
@@ -103,10 +103,10 @@ function checkUnsubscribe(
   if (others.length > 0 && channels.some((channel) => !mayRemoveSubscribers(standing, channel))) {
     throw refusal('insufficientPermission');
   }
-  const leavings = channels.map((channel) => leavingOf(caller, request, people, ground, channel));
+  const leavings = channels.map((channel) => leavingOf(caller, request, people, snapshot, channel));
   const untouched = channels.flatMap((channel) =>
     people
-      .filter(({ userId }) => !ground.subscriptions.has(pairOf(userId, channel.channelId)))
+      .filter(({ userId }) => !snapshot.subscriptions.has(pairOf(userId, channel.channelId)))
       .map(({ userId }) => ({ userId, channel })),
   );
   return { leavings: leavings.filter(({ leavers }) => leavers.length > 0), untouched };
@@ -124,11 +124,11 @@ function leavingOf(
   caller: Caller,
   request: UnsubscribeRequest,
   people: readonly User[],
-  ground: Ground,
+  snapshot: Snapshot,
   channel: Channel,
 ): Leaving {
   const leavers = people.flatMap((person): Leaver[] => {
-    const subscription = ground.subscriptions.get(pairOf(person.userId, channel.channelId));
+    const subscription = snapshot.subscriptions.get(pairOf(person.userId, channel.channelId));
     if (subscription === undefined) return [];
     const standing =
       person.userId === caller.user.userId ? caller.standing : standingIn(caller, request, person);

@@ -1,6 +1,6 @@
 import { refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
-import type { Sight } from '../../log/slot.ts';
+import type { ChannelVisibility } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
 import {
   holds,
@@ -12,14 +12,14 @@ import {
 import type { Channel, Subscription } from './channel.ts';
 
 /** A channel with what one person has to do with it. */
-export interface Seen {
+export interface ChannelWithSubscription {
   readonly channel: Channel;
   readonly subscription: Subscription | undefined;
 }
 
 /** The same, as far as it decides who may know of the channel and read it. */
 export interface Visible {
-  readonly channel: Sight;
+  readonly channel: ChannelVisibility;
   readonly subscription: Subscription | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function loadChannel(
   realm: string,
   channelId: number,
   userId: number,
-): Promise<Seen | undefined> {
+): Promise<ChannelWithSubscription | undefined> {
   if (!isId(channelId)) return undefined;
   const [channel, subscription] = await Promise.all([
     table.get('channel', { realm, channelId }),
@@ -60,7 +60,7 @@ export const hasContentAccess = (who: Standing, { channel, subscription }: Visib
  * Whether someone may read this message of a channel. Protected history begins with the subscription; those who
  * are not subscribed have no history then.
  */
-export const mayReadMessage = (who: Standing, seen: Seen, messageId: number): boolean =>
+export const mayReadMessage = (who: Standing, seen: ChannelWithSubscription, messageId: number): boolean =>
   hasContentAccess(who, seen) &&
   (seen.channel.historyPublicToSubscribers ||
     (seen.subscription !== undefined && messageId > seen.subscription.since));
@@ -73,13 +73,19 @@ export const administersChannel = (who: Standing, channel: Channel): boolean =>
  * The channel, for someone who may know of it; everything else is one and the same refusal, so that it never
  * tells whether a hidden channel exists.
  */
-export function accessMetadata(who: Standing, seen: Seen | undefined): Seen {
+export function accessMetadata(
+  who: Standing,
+  seen: ChannelWithSubscription | undefined,
+): ChannelWithSubscription {
   if (seen === undefined || !hasMetadataAccess(who, seen)) throw refusal('invalidChannelId');
   return seen;
 }
 
 /** The same for someone who may read the channel. */
-export function accessContent(who: Standing, seen: Seen | undefined): Seen {
+export function accessContent(
+  who: Standing,
+  seen: ChannelWithSubscription | undefined,
+): ChannelWithSubscription {
   if (seen === undefined || !hasContentAccess(who, seen)) throw refusal('invalidChannelId');
   return seen;
 }

@@ -1,4 +1,4 @@
-import type { EventEntry, Hearers } from '../../log/slot.ts';
+import type { Audience, EventEntry } from '../../log/slot.ts';
 import type { Channel, ChannelCount } from './channel.ts';
 import { channelObject } from './object.ts';
 
@@ -10,7 +10,7 @@ import { channelObject } from './object.ts';
  * @param count what clients without such lists are told. Nobody whom a later `peer_add` adds may be in it.
  */
 export const creationEvent = (
-  hearers: Hearers,
+  hearers: Audience,
   channel: Channel,
   count: ChannelCount | undefined,
 ): EventEntry => ({

@@ -65,7 +65,7 @@ export function forgetFirst({ realm, channelId, change, when }: CountsChange, nu
       remove: [...(change.remove ?? []), 'firstMessageId'],
     },
     when: { ...when, below: { ...when?.below, firstForgotten: number } },
-    otherwise:
+    fallback:
       Object.keys(change).length === 0
         ? { check: at, when: laterNoted }
         : { update: at, change, when: laterNoted },

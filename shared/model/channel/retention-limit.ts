@@ -7,7 +7,7 @@ import type { Channel } from './channel.ts';
 export interface Limit {
   readonly days: number;
   /** Checks by which a transaction rests on this limit: where somebody changed it meanwhile, they fail. */
-  readonly ground: readonly Write[];
+  readonly snapshot: readonly Write[];
 }
 
 /** Whether so many days are a limit: none and -1 are not. */
@@ -18,7 +18,7 @@ export function limitOfOrganization(realm: string, organization: Realm | undefin
   const days = organization?.settings.message_retention_days;
   if (!isLimit(days)) return undefined;
   const when = { equals: { version: organization?.version } };
-  return { days, ground: [{ check: key('realm', { realm }), when }] };
+  return { days, snapshot: [{ check: key('realm', { realm }), when }] };
 }
 
 /** The limit of a channel (wire facts 4.4): its own, -1 for none, or as the organization says. */
@@ -29,15 +29,15 @@ export function limitOfChannel(
 ): Limit | undefined {
   if (channel === undefined) return undefined;
   const { channelId, messageRetentionDays: own } = channel;
-  const ground: Write = {
+  const snapshot: Write = {
     check: key('channel', { realm, channelId }),
     when: { equals: { messageRetentionDays: own } },
   };
   if (own === undefined) {
     const limit = limitOfOrganization(realm, organization);
-    return limit && { ...limit, ground: [ground, ...limit.ground] };
+    return limit && { ...limit, snapshot: [snapshot, ...limit.snapshot] };
   }
-  return isLimit(own) ? { days: own, ground: [ground] } : undefined;
+  return isLimit(own) ? { days: own, snapshot: [snapshot] } : undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import { isOwner, type Standing } from '../permission/permission.ts';
 const FOR_EVER = -1;
 
 /** The longest retention, days: what comes of it is still a date. */
-const MOST_DAYS = 1_000_000;
+const MAX_DAYS = 1_000_000;
 
 /**
  * How long a channel keeps its messages: days, -1 for ever, undefined as the organization says (wire facts 4.4).
@@ -17,7 +17,7 @@ export function checkRetention(given: string): number | undefined {
   if (word === 'realm_default') return undefined;
   if (word === 'unlimited') return FOR_EVER;
   const days = /^\d+$/.test(given) ? Number(given) : 0;
-  if (days < 1 || days > MOST_DAYS) {
+  if (days < 1 || days > MAX_DAYS) {
     throw invalidWord('message_retention_days', given);
   }
   return days;

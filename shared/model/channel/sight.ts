@@ -1,7 +1,7 @@
-import type { Hearers, Sight } from '../../log/slot.ts';
+import type { Audience, ChannelVisibility } from '../../log/slot.ts';
 import { sameSetting } from '../permission/group-setting.ts';
 import type { Standing } from '../permission/permission.ts';
-import { hasMetadataAccess, type Seen } from './access.ts';
+import { type ChannelWithSubscription, hasMetadataAccess } from './access.ts';
 import type { Channel } from './channel.ts';
 
 /*
@@ -11,7 +11,7 @@ import type { Channel } from './channel.ts';
  */
 
 /** On what of a channel it rests who may know of it. */
-export const sightOf = ({ isPrivate, isWebPublic, groups }: Channel): Sight => ({
+export const sightOf = ({ isPrivate, isWebPublic, groups }: Channel): ChannelVisibility => ({
   isPrivate,
   isWebPublic,
   groups: {
@@ -22,7 +22,8 @@ export const sightOf = ({ isPrivate, isWebPublic, groups }: Channel): Sight => (
 });
 
 /** How many may know of a channel: some people, all but guests, everybody. In each step are all of the one before. */
-const openness = ({ isPrivate, isWebPublic }: Sight): number => (isWebPublic ? 2 : isPrivate ? 0 : 1);
+const openness = ({ isPrivate, isWebPublic }: ChannelVisibility): number =>
+  isWebPublic ? 2 : isPrivate ? 0 : 1;
 
 const sightGroups = [
   'can_add_subscribers_group',
@@ -32,8 +33,8 @@ const sightGroups = [
 
 /** Whether a change of the channel can show it to somebody, and whether it can hide it from somebody. */
 export function changeOfSight(
-  before: Sight,
-  after: Sight,
+  before: ChannelVisibility,
+  after: ChannelVisibility,
 ): { readonly shows: boolean; readonly hides: boolean } {
   const more = openness(after) - openness(before);
   if (more !== 0) return { shows: more > 0, hides: more < 0 };
@@ -42,16 +43,21 @@ export function changeOfSight(
   return { shows: mayDiffer, hides: mayDiffer };
 }
 
-type OfSight = Extract<Hearers, { readonly sight: string }>;
+type OfSight = Extract<Audience, { readonly sight: string }>;
 
 /**
  * Whether someone hears of a change of sight that has this number. What they could see then follows from the
  * settings of that time, with their roles and groups as they are now. Only what they may see now is told, except
  * that they are to forget something, which tells no more than its id.
  */
-export function hearsOfSight(who: Standing, hearers: OfSight, seen: Seen, seq: number): boolean {
+export function hearsOfSight(
+  who: Standing,
+  hearers: OfSight,
+  seen: ChannelWithSubscription,
+  seq: number,
+): boolean {
   const subscription = seen.subscription && seen.subscription.since < seq ? seen.subscription : undefined;
-  const saw = (channel: Sight): boolean => hasMetadataAccess(who, { channel, subscription });
+  const saw = (channel: ChannelVisibility): boolean => hasMetadataAccess(who, { channel, subscription });
   switch (hearers.sight) {
     case 'gained':
       return !saw(hearers.before) && saw(hearers.after) && hasMetadataAccess(who, seen);

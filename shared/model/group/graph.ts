@@ -11,7 +11,7 @@ import { doRequireActive } from './use.ts';
  * Most edges of an organization's graph. The graph is one item, which holds 400 KB and is read by every request:
  * this many are about 100 KB.
  */
-const MOST_EDGES = 10_000;
+const MAX_EDGES = 10_000;
 
 /** The groups directly in a group. */
 export const subgroupsOf = (graph: GroupGraph, groupId: number): readonly number[] =>
@@ -63,13 +63,13 @@ export function checkSubgroups(ids: readonly number[], groups: ReadonlyMap<numbe
 
 /** Decides whether the graph has room for more edges. */
 export function checkGraphRoom(graph: GroupGraph, more: number): void {
-  if (sizeOfLists(graph.edges) + more > MOST_EDGES)
+  if (sizeOfLists(graph.edges) + more > MAX_EDGES)
     throw badRequest('This organization has too many subgroups.');
 }
 
 /** Decides whether so many people more can arrive in groups: they make the graph larger for some seconds. */
 export function checkArrivalRoom(graph: GroupGraph, more: number): void {
-  if (sizeOfLists(graph.arriving ?? {}) + more > MOST_EDGES) {
+  if (sizeOfLists(graph.arriving ?? {}) + more > MAX_EDGES) {
     throw badRequest('Other large user groups are being created; try again in a moment.');
   }
 }
@@ -84,7 +84,7 @@ export const doSetGraph = (
     update: key('groupGraph', { realm }),
     change: { set: { ...set, version: version + 1 } },
     when: { equals: { version } },
-    inOrder: true,
+    lastWriterWins: true,
   },
   { put: key('graphVersion', { realm }), item: { version: version + 1 } },
 ];

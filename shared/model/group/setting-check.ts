@@ -26,7 +26,7 @@ export interface NamedInSettings {
 }
 
 /** Most people and groups that one value may list: it is stored and sent with its channel every time. */
-const MOST_LISTED = 500;
+const MAX_LISTED = 500;
 
 const peopleOf = (setting: GroupSetting): readonly number[] =>
   typeof setting === 'number' ? [] : setting.direct_members;
@@ -37,9 +37,7 @@ export async function loadNamedInSettings(
   realm: string,
   settings: readonly GroupSetting[],
 ): Promise<NamedInSettings> {
-  const few = settings.filter(
-    (setting) => groupsOf(setting).length + peopleOf(setting).length <= MOST_LISTED,
-  );
+  const few = settings.filter((setting) => groupsOf(setting).length + peopleOf(setting).length <= MAX_LISTED);
   const ids = (listed: (setting: GroupSetting) => readonly number[]): number[] =>
     [...new Set(few.flatMap(listed))].filter(isId);
   const [groups, users] = await Promise.all([
@@ -68,7 +66,7 @@ export function checkGroupSetting(
 ): GroupSetting {
   const setting = normalized(given);
   const listed = groupsOf(setting).length + peopleOf(setting).length;
-  if (listed > MOST_LISTED) throw badRequest(`'${name}' lists more than ${MOST_LISTED} people and groups.`);
+  if (listed > MAX_LISTED) throw badRequest(`'${name}' lists more than ${MAX_LISTED} people and groups.`);
   if (rule.systemOnly && !(typeof setting === 'number' && isSystemGroup(setting))) {
     if (typeof setting === 'number') checkGroupExists(setting, named);
     throw refusal('systemGroupRequired', { setting: name });

@@ -30,7 +30,7 @@ export type SettingHolder = { readonly channelId: number } | { readonly groupId:
  * Most named groups that the settings of one channel or group may name together. A change may let all of them go
  * and take as many others, one write each, and the rest of its transaction must still find room.
  */
-const MOST_NAMED = 40;
+const MAX_NAMED = 40;
 
 /** The named groups that settings name, each once. */
 export const namedGroupsIn = (settings: Iterable<GroupSetting>): number[] => [
@@ -39,8 +39,8 @@ export const namedGroupsIn = (settings: Iterable<GroupSetting>): number[] => [
 
 /** Decides whether the settings of one channel or group name few enough groups. */
 export function checkNamedGroups(settings: Iterable<GroupSetting>): void {
-  if (namedGroupsIn(settings).length > MOST_NAMED) {
-    throw badRequest(`The settings may name at most ${MOST_NAMED} different user groups.`);
+  if (namedGroupsIn(settings).length > MAX_NAMED) {
+    throw badRequest(`The settings may name at most ${MAX_NAMED} different user groups.`);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { MessageHead } from '../../log/message.ts';
-import { mayReadMessage, type Seen } from '../channel/access.ts';
+import { type ChannelWithSubscription, mayReadMessage } from '../channel/access.ts';
 import type { Subscription } from '../channel/channel.ts';
 import type { Standing } from '../permission/permission.ts';
 
@@ -7,7 +7,7 @@ import type { Standing } from '../permission/permission.ts';
 interface Facts {
   readonly userId: number;
   subscription(channelId: number): Promise<Subscription | undefined>;
-  seen(channelId: number): Promise<Seen | undefined>;
+  seen(channelId: number): Promise<ChannelWithSubscription | undefined>;
 }
 
 /**

@@ -25,7 +25,7 @@ export interface Conversation {
 }
 
 /** That a user takes part in a conversation, stored under the user. */
-export interface Dialogue {
+export interface DirectMembership {
   readonly conversation: string;
   readonly people: readonly number[];
 }
@@ -33,7 +33,7 @@ export interface Dialogue {
 declare module '../../table/keys.ts' {
   interface ItemTypes {
     conversation: Conversation;
-    dialogue: Dialogue;
+    dialogue: DirectMembership;
   }
 }
 
@@ -57,12 +57,12 @@ export function doArriveDirect(
       update: conversationKey,
       change: { set: { late: messageId }, add: { arrived: 1 } },
       when: { absent: false, above: { maxId: messageId } },
-      otherwise: newer,
+      fallback: newer,
     };
-    return [{ ...newer, otherwise: older }];
+    return [{ ...newer, fallback: older }];
   }
   const item: Conversation = { people, maxId: messageId, arrived: 1, left: 0, recipientId: messageId };
-  const dialogue: Dialogue = { conversation, people };
+  const dialogue: DirectMembership = { conversation, people };
   return [
     { put: conversationKey, item: { ...item }, when: { absent: true } },
     ...people.map(

@@ -1,11 +1,11 @@
-import type { Hearers } from '../../log/slot.ts';
-import { mayReadMessage, type Seen } from '../channel/access.ts';
+import type { Audience } from '../../log/slot.ts';
+import { type ChannelWithSubscription, mayReadMessage } from '../channel/access.ts';
 import type { Standing } from '../permission/permission.ts';
 
-type OfMessage = Extract<Hearers, { readonly message: number; readonly channel: number }>;
+type OfMessage = Extract<Audience, { readonly message: number; readonly channel: number }>;
 
 /** The channels that decide who hears of something. */
-export function channelsOf(hearers: Hearers): number[] {
+export function channelsOf(hearers: Audience): number[] {
   if (!('channel' in hearers)) return [];
   if ('movedTo' in hearers) return [hearers.channel, hearers.movedTo];
   if ('goneTo' in hearers) return [hearers.channel, hearers.goneTo];
@@ -19,7 +19,7 @@ export function channelsOf(hearers: Hearers): number[] {
 export function hearsOfMessage(
   who: Standing,
   hearers: OfMessage,
-  channels: ReadonlyMap<number, Seen>,
+  channels: ReadonlyMap<number, ChannelWithSubscription>,
   seq: number,
 ): boolean {
   const seen = channels.get(hearers.channel);
@@ -45,8 +45,8 @@ export function hearsOfMessage(
  */
 export function comesFromHidden(
   who: Standing,
-  hearers: Hearers,
-  channels: ReadonlyMap<number, Seen>,
+  hearers: Audience,
+  channels: ReadonlyMap<number, ChannelWithSubscription>,
 ): boolean {
   if (!('movedTo' in hearers)) return false;
   const seen = channels.get(hearers.channel);
@@ -54,5 +54,5 @@ export function comesFromHidden(
 }
 
 /** Whether the listener's subscription began before this number. */
-export const isSubscribedBefore = (seen: Seen | undefined, seq: number): boolean =>
+export const isSubscribedBefore = (seen: ChannelWithSubscription | undefined, seq: number): boolean =>
   seen?.subscription !== undefined && seen.subscription.since < seq;

@@ -5,7 +5,7 @@ import type { IndexEntry } from '../../table/index-projection.ts';
 import { indexes, key } from '../../table/keys.ts';
 import type { Range, Table } from '../../table/table.ts';
 import { topicConversation } from './conversation.ts';
-import type { Reach, Reacher } from './strip.ts';
+import type { RangeReader, Reach } from './strip.ts';
 
 export const rangeOf = ({ from, to, side, limit }: Reach): Range<'slot'> => ({
   from: { seq: from },
@@ -37,7 +37,7 @@ export type Place =
  * (message-place.ts).
  */
 export const inIndex =
-  (table: Table, realm: string, place: Place): Reacher =>
+  (table: Table, realm: string, place: Place): RangeReader =>
   async (reach) => {
     const { channelId, conversation } = place;
     const [index, pk] =

@@ -20,7 +20,7 @@ const SPARE = 3;
  * where `late` tells of a message that came below the newest one and is not among them.
  */
 export async function loadNewest(
-  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   place: Place,
   leaving: number,

@@ -1,5 +1,5 @@
 import type { MessageEntry } from '../../log/slot.ts';
-import type { Found } from '../../markdown/found.ts';
+import type { ResolvedReferences } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
 import { topicConversation } from './conversation.ts';
 
@@ -17,7 +17,7 @@ export interface Said {
 /** A notice as a message to a channel; `found` are the names that it may use (wire facts 4.7). */
 export function noticeMessage(
   { channelId, topic, noticeBotId, content, now }: Said,
-  found: Found,
+  found: ResolvedReferences,
 ): MessageEntry {
   return {
     kind: 'message',

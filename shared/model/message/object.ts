@@ -7,7 +7,7 @@ import { topicLinks } from './topic-links.ts';
 import { readableHistory, visibleHistory } from './visible-history.ts';
 
 /** How a reader wants messages told. */
-export interface Telling {
+export interface RenderOptions {
   /** Rendered HTML, or the Markdown as it was sent. */
   readonly applyMarkdown: boolean;
   /** The client knows the empty topic, so it is not given a name. */
@@ -34,7 +34,7 @@ export interface MessageNames {
 export function messageObject(
   message: Message,
   names: MessageNames,
-  telling: Telling,
+  telling: RenderOptions,
   reactions: readonly Reaction[],
 ) {
   const sender = names.users.get(message.senderId);
@@ -73,13 +73,15 @@ export function messageObject(
 }
 
 /** A topic as the reader's client names it. */
-export const topicName = (topic: string, { emptyTopicName }: Pick<Telling, 'emptyTopicName'>): string =>
-  topic === '' && !emptyTopicName ? EMPTY_TOPIC_NAME : topic;
+export const topicName = (
+  topic: string,
+  { emptyTopicName }: Pick<RenderOptions, 'emptyTopicName'>,
+): string => (topic === '' && !emptyTopicName ? EMPTY_TOPIC_NAME : topic);
 
 /** Who changed a message when, and where it was and what it said before, as far as that is kept with the message. */
 export const revisionObject = (
   { userId, timestamp, topic, channel, before }: Revision,
-  telling: Pick<Telling, 'emptyTopicName'>,
+  telling: Pick<RenderOptions, 'emptyTopicName'>,
 ) => ({
   user_id: userId,
   timestamp,

@@ -2,7 +2,7 @@ import type { MessageHead } from '../../log/message.ts';
 import type { Table } from '../../table/table.ts';
 import { inIndex, type Place } from './index.ts';
 import type { Recent, Whereabouts } from './recent.ts';
-import type { Reach, Reached, Reacher } from './strip.ts';
+import type { RangeReader, Reach, Reached } from './strip.ts';
 
 /** The end of the log, read when it is first asked for. */
 type Reading = () => Promise<Recent>;
@@ -11,7 +11,7 @@ type Reading = () => Promise<Recent>;
  * The messages of a place, as they are now: what its index shows, but of messages that changed lately what the log
  * tells. One round trip, and another one where messages moved there lately.
  */
-export const inPlace = (table: Table, realm: string, place: Place, recent: Reading): Reacher => {
+export const inPlace = (table: Table, realm: string, place: Place, recent: Reading): RangeReader => {
   const merged = merging<MessageHead>(table, realm, place, recent, (changes) => changes.headsIn(place));
   return async (reach) => {
     const { found, until } = await merged(reach);

@@ -96,7 +96,7 @@ function changeOf(
     {
       put: userTopicKey(realm, place, userId),
       item: { ...place, policy, ...set },
-      inOrder: true,
+      lastWriterWins: true,
     },
     policy === visibility.inherit
       ? { delete: inverse, when }

@@ -12,12 +12,12 @@
  *   one on the item. The mark is never taken away, so the two cannot be mixed up.
  * - Nobody reacts to a message that is deleted: the deletion puts a summary in its place that says `gone`.
  * - A reaction is told in the channel where the message is: a move to another channel is noted in the summary.
- * - What the log tells last is what is stored (`inOrder`).
+ * - What the log tells last is what is stored (`lastWriterWins`).
  *
  * A change of topic within the channel is not noted, since it changes nothing about who hears of the reaction.
  */
 
-import type { Memory } from '../../kernel/lookup.ts';
+import type { LookupCache } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Message } from '../../log/message.ts';
 import { type Key, key } from '../../table/keys.ts';
@@ -130,7 +130,7 @@ export async function loadReactions(
   table: Table,
   realm: string,
   messageId: number,
-  memory?: Memory,
+  memory?: LookupCache,
 ): Promise<Reaction[]> {
   const at = summaryKey(realm, messageId);
   const early = memory?.recall(at) === undefined ? undefined : loadMore(table, realm, messageId);
@@ -217,7 +217,7 @@ export function doReact(
         update,
         change: { set: { [attribute]: { name, seq } }, add: { count: 1, bytes: size } },
         when: { equals: { ...equals, isFull: undefined }, below: { count: most, bytes: ROOM - size + 1 } },
-        inOrder: true,
+        lastWriterWins: true,
       },
     ];
   }
@@ -226,7 +226,7 @@ export function doReact(
       update,
       change: { set: { isFull: true }, add: { count: 1 } },
       when: { equals, below: { count: most } },
-      inOrder: true,
+      lastWriterWins: true,
     },
     {
       put: reactionKey(realm, messageId, emoji, userId),
@@ -257,7 +257,7 @@ export function doUnreact(
       update: summaryKey(realm, messageId),
       change: { add, ...(first !== undefined && { remove: [attribute] }) },
       when: { equals: { ...stillThere(summary), [attribute]: first } },
-      inOrder: true,
+      lastWriterWins: true,
     },
     ...(own === undefined
       ? []
@@ -274,7 +274,7 @@ export function doUnreact(
 export const doNoteMove = (realm: string, messageId: number, moved: number): Write => ({
   update: summaryKey(realm, messageId),
   change: { set: { moved } },
-  inOrder: true,
+  lastWriterWins: true,
 });
 
 /**
@@ -290,7 +290,7 @@ export const doForget = (
   put: summaryKey(realm, messageId),
   item: { isGone: true, expires: Math.floor(now / 1000) + REMEMBERED },
   when: { equals: { isFull: summary?.isFull } },
-  inOrder: true,
+  lastWriterWins: true,
 });
 
 /** Deleted messages with reactions that are items of their own. */

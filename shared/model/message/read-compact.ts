@@ -31,7 +31,7 @@ export async function settledAmong(
 const LOOK = 2_000;
 
 /** Most ids that a read state keeps; beyond that, the oldest of them count as read. */
-const MOST_KEPT = 4_000;
+const MAX_KEPT = 4_000;
 
 /**
  * Makes the sets of a read state small: raises the floor over what is settled, drops the ids below it, and lists
@@ -97,7 +97,7 @@ function raised(state: ReadState, settled: number, unread: readonly number[]): S
 /** The sets with no more ids than may be kept. */
 function limited(sets: Sets): Sets {
   const ids = [...sets.read, ...sets.unread].sort((a, b) => b - a);
-  const floor = ids[MOST_KEPT];
+  const floor = ids[MAX_KEPT];
   if (floor === undefined) return sets;
   const newer = (id: number): boolean => id > floor;
   return {

@@ -90,7 +90,7 @@ export const doMark = (
     take: { [as === 'read' ? 'unread' : 'read']: new Set(ids) },
   },
   when: { below: { added: CROWDED } },
-  inOrder: true,
+  lastWriterWins: true,
 });
 
 /** What a read state says of its place. The channel is told where it is certain. */

@@ -141,14 +141,14 @@ function told({ payload, hearers, about }: ReadEvent): (readonly [number, State]
  * they are too few, they are read on.
  */
 export async function loadRecent(
-  { table, now, memory }: Pick<Outside, 'table' | 'now' | 'memory'>,
+  { table, now, cache }: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   { first, most, looks }: Extent,
 ): Promise<Recent> {
   const since = now() - WINDOW;
   const slots: Slot[] = [];
   let isWhole = false;
-  let limit = Math.max(first, withMargin(memory.pace(realm)));
+  let limit = Math.max(first, withMargin(cache.pace(realm)));
   for (let look = 1; look <= looks && !isWhole && slots.length < most; look++) {
     const { items, more } = await lastSlots(
       table,
@@ -161,7 +161,7 @@ export async function loadRecent(
     limit = Math.max(slots.length, 2 * expected(slots, now(), since));
   }
   const young = slots.findLastIndex(({ at }) => at >= since) + 1;
-  memory.keepPace(realm, isWhole ? young : expected(slots, now(), since));
+  cache.keepPace(realm, isWhole ? young : expected(slots, now(), since));
   const read = (ids: readonly number[]) => readHeads(table, realm, ids);
   return new Recent(slots.slice(0, young), isWhole, read);
 }

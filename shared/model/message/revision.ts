@@ -38,7 +38,7 @@ declare module '../../table/keys.ts' {
 }
 
 /** Changes that a message remembers; older ones are forgotten. */
-const MOST_REMEMBERED = 100;
+const MAX_REMEMBERED = 100;
 
 /**
  * How much of what a message said before is kept with it, so that fetches tell it without a read of their own: so many
@@ -70,7 +70,7 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
     ...(rewrite && { content: true, before: { content: message.content, rendered: message.rendered } }),
     ...(relocation && placesOf(message, relocation)),
   };
-  const { history, put } = withRoom([revision, ...(message.history ?? [])].slice(0, MOST_REMEMBERED));
+  const { history, put } = withRoom([revision, ...(message.history ?? [])].slice(0, MAX_REMEMBERED));
   const mentions = rewrite && mentionsIn(rewrite.rendered, message.channelId !== undefined);
   return [
     {
@@ -92,7 +92,7 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
         ...(rewrite && !mentions && { remove: ['mentions'] }),
       },
       when: stillTheSame(message),
-      inOrder: true,
+      lastWriterWins: true,
     },
     ...put.map(
       (edit): Write => ({
@@ -144,10 +144,10 @@ export function doRelocate(realm: string, head: MessageHead, moving: MovingHead)
     },
     when: {
       equals: { ...stillThere(head).equals, topic: head.topic },
-      shorter: { history: MOST_REMEMBERED },
+      shorter: { history: MAX_REMEMBERED },
       ...(notBefore !== undefined && { above: { timestamp: notBefore - 1 } }),
     },
-    inOrder: true,
+    lastWriterWins: true,
   };
 }
 

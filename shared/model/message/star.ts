@@ -38,12 +38,12 @@ export async function loadStars(
 export const doStar = (realm: string, userId: number, { id, ...head }: MessageHead): Write => ({
   put: key('star', { realm, userId, messageId: id }),
   item: { messageId: id, head },
-  inOrder: true,
+  lastWriterWins: true,
 });
 
 /** Takes a star away. */
 export const doUnstar = (realm: string, userId: number, messageId: number, now: number): Write => ({
   put: key('star', { realm, userId, messageId }),
   item: { messageId, removed: true, expires: Math.floor(now / 1000) + REMEMBERED },
-  inOrder: true,
+  lastWriterWins: true,
 });

@@ -19,25 +19,25 @@ export interface Reached {
   readonly until: number | undefined;
 }
 
-export type Reacher = (reach: Reach) => Promise<Reached>;
+export type RangeReader = (reach: Reach) => Promise<Reached>;
 
 /**
  * The messages of one place that are known so far: all those from `low` up to, but not including, `high`. It grows
  * at either end, so that nothing is read twice in a request however it moves about.
  */
-export class Strip {
-  readonly #reach: Reacher;
+export class RangeCache {
+  readonly #reach: RangeReader;
   readonly #heads = new Map<number, MessageHead>();
   #low = 0;
   #high = 0;
 
-  constructor(reach: Reacher) {
+  constructor(reach: RangeReader) {
     this.#reach = reach;
   }
 
   /** These messages, where there are no others. */
-  static of(heads: readonly MessageHead[]): Strip {
-    const strip = new Strip(async () => ({ heads: [], until: undefined }));
+  static of(heads: readonly MessageHead[]): RangeCache {
+    const strip = new RangeCache(async () => ({ heads: [], until: undefined }));
     for (const head of heads) strip.#heads.set(head.id, head);
     strip.#high = Number.POSITIVE_INFINITY;
     return strip;

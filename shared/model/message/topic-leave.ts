@@ -33,11 +33,11 @@ export interface LeavingState {
  * Participants that go in the transaction with which their topic vanishes; what is more goes before it. Beside them it has
  * room for twenty messages that go to another channel, two writes each, with fifteen people who come to take part there.
  */
-export const MOST_PARTICIPANTS = 30;
+export const MAX_PARTICIPANTS = 30;
 
 /** Reads what decides about messages that leave, so many at most. One round trip, seldom two. */
 export async function loadLeaving(
-  outside: Pick<Outside, 'table' | 'now' | 'memory'>,
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   { channelId, topic }: Omit<Leaving, 'ids'>,
   leaving: number,
@@ -64,7 +64,7 @@ async function someParticipants(
   const { items } = await table.page(
     'participant',
     { realm, channelId, topic: folded(topic) },
-    { limit: MOST_PARTICIPANTS + 1 },
+    { limit: MAX_PARTICIPANTS + 1 },
   );
   return items.map(({ userId }) => userId);
 }
@@ -118,7 +118,7 @@ export function doLeaveTopic(
     return {
       writes: [
         { delete: at, when: { equals: unjoined } },
-        ...participants.slice(0, MOST_PARTICIPANTS).map(
+        ...participants.slice(0, MAX_PARTICIPANTS).map(
           (userId): Write => ({
             delete: key('participant', { realm, channelId, topic: folded(topic), userId }),
           }),
@@ -170,32 +170,32 @@ export function doLeaveChannel(
 
 /**
  * Takes people out of a topic that is about to vanish, where they are too many for the transaction with which it
- * does, and tells what is left. Nobody misses them: the topic has no other message than those that leave. `ground` are
+ * does, and tells what is left. Nobody misses them: the topic has no other message than those that leave. `snapshot` are
  * the checks on which it rests that they may leave at all.
  */
-export async function thinOut(
+export async function pruneParticipants(
   table: Table,
   realm: string,
   { channelId, topic, ids }: Leaving,
   state: LeavingState,
   uuid: () => string,
-  ground: readonly Write[] = [],
+  snapshot: readonly Write[] = [],
 ): Promise<LeavingState> {
   let { topic: seen, participants } = state;
   if (seen === undefined || seen.arrived - seen.left !== ids.length) return state;
   const at = { realm, channelId, topic: folded(topic) };
-  while (participants.length > MOST_PARTICIPANTS) {
+  while (participants.length > MAX_PARTICIPANTS) {
     const held = { equals: { arrived: seen.arrived, left: seen.left, participants: seen.participants } };
     const add = { participants: -participants.length };
     const outcome = await table.transact(
       [
-        ...ground,
+        ...snapshot,
         { update: topicKey(realm, { channelId, topic }), change: { add }, when: held },
         ...participants.map((userId): Write => ({ delete: key('participant', { ...at, userId }) })),
       ],
       uuid(),
     );
-    // Somebody wrote to the topic at this moment, or the ground has changed, so it stays.
+    // Somebody wrote to the topic at this moment, or the snapshot has changed, so it stays.
     if (outcome.state === 'refused') return state;
     seen = { ...seen, participants: seen.participants - participants.length };
     participants = await someParticipants(table, realm, channelId, topic);

@@ -117,9 +117,9 @@ function topicWrite(realm: string, arrival: Arrival, { topic: seen, takesPart }:
     update,
     change: { set: { late: id }, ...joined },
     when: { absent: false, above: { maxId: id } },
-    otherwise: newer,
+    fallback: newer,
   };
-  return { ...newer, otherwise: older };
+  return { ...newer, fallback: older };
 }
 
 /** The channel's counts, which most messages leave as they are. */
@@ -154,5 +154,5 @@ function channelWrites(
   }
   const forgetting = forgetFirst(counts, messageId);
   if (!areNewer(count, [firstId])) return [forgetting];
-  return [{ ...holdFirst(counts, count), otherwise: forgetting }];
+  return [{ ...holdFirst(counts, count), fallback: forgetting }];
 }

@@ -1,4 +1,4 @@
-import { accessContent, type Seen } from '../channel/access.ts';
+import { accessContent, type ChannelWithSubscription } from '../channel/access.ts';
 import type { Standing } from '../permission/permission.ts';
 import type { UserTopic } from './user-topic.ts';
 import { type Visibility, visibility } from './visibility.ts';
@@ -10,7 +10,7 @@ import { type Visibility, visibility } from './visibility.ts';
  */
 export function accessUserTopic(
   who: Standing,
-  seen: Seen | undefined,
+  seen: ChannelWithSubscription | undefined,
   stored: UserTopic | undefined,
   policy: Visibility,
 ): void {

@@ -55,7 +55,7 @@ export function doSetVisibility(
         put: userTopicKey(realm, set, userId),
         item: { ...set },
         when: seen === undefined ? { absent: true } : { equals: { policy: seen.policy } },
-        inOrder: true,
+        lastWriterWins: true,
       },
       policy === visibility.inherit ? { delete: inverse } : { put: inverse, item: { userId, policy } },
     ],

@@ -1,7 +1,7 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { Table } from '../../table/table.ts';
 import type { Subscription } from '../channel/channel.ts';
-import type { Dialogue } from '../message/direct.ts';
+import type { DirectMembership } from '../message/direct.ts';
 import type { Caller } from '../user/caller.ts';
 import { loadCurrent, loadSubscriberIds } from './object.ts';
 import { seesEveryone } from './user-access.ts';
@@ -9,7 +9,7 @@ import { seesEveryone } from './user-access.ts';
 /** Where somebody meets others: the channels that they are subscribed to, and their direct conversations. */
 export interface MeetingPlaces {
   readonly subscriptions: readonly Pick<Subscription, 'channelId'>[];
-  readonly dialogues: readonly Pick<Dialogue, 'people'>[];
+  readonly dialogues: readonly Pick<DirectMembership, 'people'>[];
 }
 
 /** Reads where somebody meets others. One round trip. */

@@ -1,5 +1,5 @@
 import type { Outside } from '../../kernel/outside.ts';
-import type { Payload, Through } from '../../log/slot.ts';
+import type { MembershipChange, Payload } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import { hasMetadataAccess } from '../channel/access.ts';
 import type { Subscription } from '../channel/channel.ts';
@@ -23,7 +23,7 @@ export async function filledWithSight(
   outside: Outside,
   caller: Caller & Onlooker,
   payload: Payload,
-  through: Through,
+  through: MembershipChange,
 ): Promise<Payload | undefined> {
   if (!isAbout(through, caller)) return undefined;
   const groups = [through.group, ...allSupergroupsOf(caller.graph, through.group)];
@@ -47,7 +47,7 @@ export async function filledWithSight(
 }
 
 /** Whether the listener is one of those who came or left. Guests know of no channel through a group. */
-function isAbout({ members, subgroups, joined }: Through, { user, standing }: Caller): boolean {
+function isAbout({ members, subgroups, joined }: MembershipChange, { user, standing }: Caller): boolean {
   if (isGuest(standing)) return false;
   if (joined !== undefined) {
     const at = Date.parse(user.dateJoined);
@@ -96,7 +96,7 @@ function withSubscriptions(
 async function standingWithout(
   outside: Outside,
   { realmId, user, graph, realm: { settings } }: Caller,
-  { group, members, subgroups = [], joined }: Through,
+  { group, members, subgroups = [], joined }: MembershipChange,
 ): Promise<Standing> {
   const direct = await directGroups(outside, realmId, user.userId);
   const kept = members?.includes(user.userId) ? direct.filter((id) => id !== group) : direct;

@@ -39,12 +39,12 @@ const wireNames: ReadonlyMap<keyof SubscriptionSettings, string> = new Map([
 ]);
 
 /** Most channels that one request may be about: each is a write of its one transaction. */
-const MOST_CHANNELS = 90;
+const MAX_CHANNELS = 90;
 
 /** Decides on the properties and their values. `in_home_view` is the older word for not being muted. */
 export function checkProperties(given: readonly GivenProperty[]): Choice[] {
-  if (new Set(given.map(({ stream_id }) => stream_id)).size > MOST_CHANNELS) {
-    throw badRequest(`At most ${MOST_CHANNELS} channels can be changed in one request.`);
+  if (new Set(given.map(({ stream_id }) => stream_id)).size > MAX_CHANNELS) {
+    throw badRequest(`At most ${MAX_CHANNELS} channels can be changed in one request.`);
   }
   return given.map(({ stream_id: channelId, property, value }) => {
     if (property === 'color') {
@@ -67,7 +67,7 @@ export async function loadChosen(
 ): Promise<ReadonlyMap<number, Subscription>> {
   const ids = [...new Set(given.map(({ stream_id }) => stream_id).filter(isId))];
   const found = await table.getMany(
-    ids.slice(0, MOST_CHANNELS).map((channelId) => key('subscription', { realm, userId, channelId })),
+    ids.slice(0, MAX_CHANNELS).map((channelId) => key('subscription', { realm, userId, channelId })),
   );
   return new Map(found.map((subscription) => [subscription.channelId, subscription]));
 }
@@ -106,7 +106,7 @@ export function doChoose(
       update: key('subscription', { realm, userId, channelId }),
       change: { set },
       when: { absent: false },
-      inOrder: true,
+      lastWriterWins: true,
     }),
   );
   return { writes, entries: eventsOf(userId, choices), result: {} };

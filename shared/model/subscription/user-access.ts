@@ -9,15 +9,15 @@ export const seesEveryone = ({ standing, realm }: Pick<Caller, 'standing' | 'rea
   !isGuest(standing) || holds(standing, realm.settings.can_access_all_users_group);
 
 /** How somebody is named to those who may know no more of them than that they did something. */
-export const concealed = (userId: number): Pick<User, 'fullName' | 'email'> => ({
+export const anonymized = (userId: number): Pick<User, 'fullName' | 'email'> => ({
   fullName: 'Unknown user',
   email: `user${userId}@hidden.invalid`,
 });
 
 /** Somebody as those are told of them from whom they are hidden: that there is somebody, and no more. */
-export const concealedUser = ({ userId, isBot }: Pick<User, 'userId' | 'isBot'>): User => ({
+export const anonymizedUser = ({ userId, isBot }: Pick<User, 'userId' | 'isBot'>): User => ({
   userId,
-  ...concealed(userId),
+  ...anonymized(userId),
   role: roles.member,
   isActive: true,
   isBot,

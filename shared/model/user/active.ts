@@ -23,7 +23,7 @@ export const doActivate = (
       when: {
         equals: { isActive: false, role: user.role, fullName: user.fullName, arrivals: user.arrivals },
       },
-      inOrder: true,
+      lastWriterWins: true,
     },
     ...(isHumanOwner(user) ? [countOwner(realm, user.userId)] : []),
   ],
@@ -40,7 +40,7 @@ export const doInactivate = (realm: string, user: User, groups: readonly EventEn
       update: key('user', { realm, userId: user.userId }),
       change: { set: { isActive: false } },
       when: { equals: { isActive: true, role: user.role, arrivals: user.arrivals } },
-      inOrder: true,
+      lastWriterWins: true,
     },
     ...(isHumanOwner(user) ? [uncountOwner(realm, user.userId)] : []),
   ],
@@ -68,12 +68,12 @@ export const doHaveBot = (realm: string, ownerId: number, botId: number): Write 
 });
 
 /** Most bots of one person, deactivated ones too: everybody who registers is told of all of them (docs/LIMITS.md). */
-export const MOST_BOTS = 100;
+export const MAX_BOTS = 100;
 
 /** The same for a bot that is created, for which its owner must have room. */
 export const doHaveNewBot = (realm: string, ownerId: number, botId: number): Write => ({
   ...doHaveBot(realm, ownerId, botId),
-  when: { equals: { isActive: true }, shorter: { bots: MOST_BOTS } },
+  when: { equals: { isActive: true }, shorter: { bots: MAX_BOTS } },
 });
 
 /** Takes a bot from somebody. */

@@ -23,14 +23,14 @@ const SMALL_GRAPH = 400;
  * Reads which named groups contain which. Every request needs the graph, which can have 100 KB, so a container that
  * remembers a large one reads only its version. One round trip, or two where a large graph has changed since.
  */
-export async function loadGraph({ table, memory }: Outside, realm: string): Promise<GroupGraph> {
-  const remembered = memory.graphOf(realm);
+export async function loadGraph({ table, cache }: Outside, realm: string): Promise<GroupGraph> {
+  const remembered = cache.graphOf(realm);
   if (remembered !== undefined && sizeOfGraph(remembered) > SMALL_GRAPH) {
     const stored = await table.get('graphVersion', { realm });
     if ((stored?.version ?? noGroups.version) === remembered.version) return remembered;
   }
   const graph = (await table.get('groupGraph', { realm })) ?? noGroups;
-  memory.keepGraph(realm, graph);
+  cache.keepGraph(realm, graph);
   return graph;
 }
 

@@ -42,14 +42,14 @@ export function checkBotName(fullName: string, { users }: Namesakes): void {
 }
 
 /** Most namesakes to which a transaction is held, beside what else is in it. */
-const MOST_HELD = 40;
+const MAX_HELD = 40;
 
 /** Holds a transaction to those who were seen to bear a name, and to those of them who were out being so still. */
 export const holdNamesakes = (realm: string, fullName: string, { ids, users }: Namesakes): Write[] => [
   { check: nameKey(realm, fullName), when: { equals: { users: ids } } },
   ...users
     .filter(({ isActive }) => !isActive)
-    .slice(0, MOST_HELD)
+    .slice(0, MAX_HELD)
     .map(({ userId }) => ({ check: key('user', { realm, userId }), when: { equals: { isActive: false } } })),
 ];
 

@@ -11,7 +11,7 @@ export type ProfileData = Readonly<
 export type TellProfile = (user: User) => ProfileData;
 
 /** How a reader wants users told. */
-export interface UserTelling {
+export interface UserRenderOptions {
   /** They work out Gravatar's addresses themselves; yes if absent, as clients expect it. */
   readonly clientGravatar?: boolean;
   /** Tells the values of custom profile fields, which only people have; they are left out if absent. */
@@ -22,7 +22,7 @@ export interface UserTelling {
 const minuteOf = (iso: string): string => `${new Date(iso).toISOString().slice(0, 16)}+00:00`;
 
 /** A user as clients see one (`GET /users`, the `realm_user` event). */
-export const userObject = (user: User, telling: UserTelling = {}) => ({
+export const userObject = (user: User, telling: UserRenderOptions = {}) => ({
   user_id: user.userId,
   email: user.email,
   delivery_email: user.email,

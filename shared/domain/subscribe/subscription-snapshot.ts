@@ -22,7 +22,7 @@ export interface Pair {
 }
 
 /** What a request that subscribes or unsubscribes people decides on. */
-export interface Ground {
+export interface Snapshot {
   /** Folded name -> channel; names that lead nowhere are not in it. */
   readonly channels: ReadonlyMap<string, NamedChannel>;
   readonly users: ReadonlyMap<number, User>;
@@ -34,7 +34,7 @@ export interface Ground {
 /** Folded channel name -> id. */
 export type ChannelIds = ReadonlyMap<string, number>;
 
-/** A person and a channel, as a key of the ground's maps. */
+/** A person and a channel, as a key of the snapshot's maps. */
 export const pairOf = (userId: number, channelId: number): string => `${userId} ${channelId}`;
 
 /** The ids of the named channels, from the look-up that every request begins with. */
@@ -65,14 +65,14 @@ export async function loadChannelIds(
   );
 }
 
-/** Reads the ground in one round trip. The cost grows with people times channels, as the reply does. */
-export async function loadGround(
+/** Reads the snapshot in one round trip. The cost grows with people times channels, as the reply does. */
+export async function loadSnapshot(
   table: Table,
   realm: string,
   callerId: number,
   ids: ChannelIds,
   people: readonly number[],
-): Promise<Ground> {
+): Promise<Snapshot> {
   const channelIds = [...new Set(ids.values())];
   const pairs = people.flatMap((userId) => channelIds.map((channelId) => ({ realm, userId, channelId })));
   const [channels, own, users, subscriptions, formers] = await Promise.all([
@@ -98,7 +98,7 @@ export async function loadGround(
 }
 
 /** The same for a request that may have to create channels. */
-export interface SubscribeGround extends Ground {
+export interface SubscribeSnapshot extends Snapshot {
   /** The groups and people that the settings of new channels name. */
   readonly namedInSettings: NamedInSettings;
   /** The folder that is given for new channels, if there is one. */
@@ -107,20 +107,20 @@ export interface SubscribeGround extends Ground {
   readonly channelBytes: number;
 }
 
-/** Reads the ground of a request to subscribe people, in one round trip. */
-export async function loadSubscribeGround(
+/** Reads the snapshot of a request to subscribe people, in one round trip. */
+export async function loadSubscribeSnapshot(
   table: Table,
   realm: string,
   callerId: number,
   ids: ChannelIds,
   people: readonly number[],
   settings: GivenChannelGroups & { readonly folder_id?: number | null | undefined },
-): Promise<SubscribeGround> {
-  const [ground, namedInSettings, folder, channelBytes] = await Promise.all([
-    loadGround(table, realm, callerId, ids, people),
+): Promise<SubscribeSnapshot> {
+  const [snapshot, namedInSettings, folder, channelBytes] = await Promise.all([
+    loadSnapshot(table, realm, callerId, ids, people),
     loadNamedInSettings(table, realm, givenSettings(settings)),
     loadFolder(table, realm, settings.folder_id),
     loadQuotaUse(table, realm, 'channels'),
   ]);
-  return { ...ground, namedInSettings, folder, channelBytes };
+  return { ...snapshot, namedInSettings, folder, channelBytes };
 }

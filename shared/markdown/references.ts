@@ -4,7 +4,7 @@ import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS, type UserName, userName } from './m
 import { isName } from './name.ts';
 
 /** The names in one text that may mean something, for the caller to look up in one go. */
-export interface Wants {
+export interface References {
   /** By name, by name and ID, or by ID alone. Where there is an ID, it decides. */
   readonly users: readonly UserName[];
   readonly groups: readonly string[];
@@ -20,7 +20,7 @@ export interface Wants {
 }
 
 /** How many different names of each kind one text may use; further ones stay plain text. */
-export const MOST_WANTED = 50;
+export const MAX_WANTED = 50;
 
 // Each pattern looks ahead at the name instead of consuming it, because the end of one candidate can be the beginning
 // of the next. No name reaches over the next mark, so that the candidates never overlap and a pass is linear.
@@ -40,14 +40,14 @@ function candidates(content: string, pattern: RegExp): Set<string> {
   return texts;
 }
 
-const some = (names: Iterable<string>): string[] => [...new Set(names)].slice(0, MOST_WANTED);
+const some = (names: Iterable<string>): string[] => [...new Set(names)].slice(0, MAX_WANTED);
 
 /**
  * Says which names a text may refer to, so that they can be read in one batch before `render` is called. It knows
- * nothing of code or quotes and so may name too many; it names all that `render` looks up, at most `MOST_WANTED` of
+ * nothing of code or quotes and so may name too many; it names all that `render` looks up, at most `MAX_WANTED` of
  * each kind. Takes time linear in the text.
  */
-export function wants(content: string): Wants {
+export function extractReferences(content: string): References {
   const people = candidates(content, USER);
   const channels = [...candidates(content, CHANNEL)];
   const emoji = [...candidates(content, EMOJI)];
@@ -56,10 +56,10 @@ export function wants(content: string): Wants {
     users: [...people]
       .filter((text) => !isWildcard(text))
       .flatMap((text) => userName(text) ?? [])
-      .slice(0, MOST_WANTED),
+      .slice(0, MAX_WANTED),
     groups: some([...candidates(content, GROUP)].filter(isName)),
     channels: some(channels.flatMap(channelNames)),
-    topics: channels.flatMap(topicName).slice(0, MOST_WANTED),
+    topics: channels.flatMap(topicName).slice(0, MAX_WANTED),
     emoji: some(emoji.filter((name) => !isBuiltInEmoji(name))),
     builtInEmoji: some(emoji.filter(isBuiltInEmoji)),
     channelWildcard: [...people].some((text) => CHANNEL_WILDCARDS.has(text)),

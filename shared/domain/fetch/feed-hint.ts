@@ -3,7 +3,7 @@
  * It stands beside the account, so that it is known as soon as the account is; what it says is read together with
  * the truth, and only saves the round trip in between.
  */
-export interface Places {
+export interface FeedHint {
   /** The channels of their subscriptions. */
   readonly channels: readonly number[];
   /** The people of each of their direct conversations. */

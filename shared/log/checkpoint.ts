@@ -14,7 +14,7 @@ const TAIL = 320;
 export const isMilestone = (numbers: readonly number[]): boolean => numbers.some((seq) => seq % STRIDE === 0);
 
 /** The end of the unbroken run of the whole log. */
-export interface SolidEnd {
+export interface StableHead {
   readonly seq: number;
   /** The newest message that was met on the way there, if any. */
   readonly messageId?: number;
@@ -27,14 +27,14 @@ export interface SolidEnd {
  *
  * One round trip, while the floor is near.
  */
-export async function solidEnd(log: Log): Promise<SolidEnd> {
+export async function stableHead(log: Log): Promise<StableHead> {
   const { seq, newest, messageId } = await walk(log);
   if (log.now() - newest < WHOLE) await log.wait(SETTLE);
   return { seq, ...(messageId !== undefined && { messageId }) };
 }
 
 /** Moves the solid floor up to the end, so that the way there stays short. */
-export async function keepSolid(log: Log): Promise<void> {
+export async function saveCheckpoint(log: Log): Promise<void> {
   await walk(log);
 }
 
