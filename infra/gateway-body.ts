@@ -133,7 +133,7 @@ export const gatewayBody = (
     paths,
     // Uploads are bytes, and so are compressed replies. The gateway goes by the first type that a client accepts,
     // which for most is any, and so is the one that has to stand here. Functions tell text from bytes themselves, and send
-    // no bytes that could be text to a client that names no type (`shared/serve/delivery.ts`).
+    // no bytes that could be text to a client that names no type (`shared/serve/reply.ts`).
     'x-amazon-apigateway-binary-media-types': ['*/*'],
     'x-amazon-apigateway-gateway-responses': gatewayResponses,
   };

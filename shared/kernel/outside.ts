@@ -18,7 +18,7 @@ export interface Outside {
   readonly randomBytes: (count: number) => Uint8Array;
   /** The domain at which channels take mail; absent where none is taken. */
   readonly mailDomain?: string;
-  /** Where the clients of other services are configured (`shared/serve/clients.ts`). */
+  /** Where the clients of other services are configured (`shared/serve/container.ts`). */
   readonly environment: Environment;
   /** Tells the operator; never message contents, keys or addresses. */
   readonly report: (line: Readonly<Record<string, unknown>>) => void;

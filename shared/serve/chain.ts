@@ -5,10 +5,9 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import { Refusal } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { isThrottled } from '../table/outcome.ts';
-import { compression } from './delivery.ts';
 import { bodyLimit, multipartBody, parseBody, urlencodedBody } from './form.ts';
 import type { Incoming, Middleware } from './incoming.ts';
-import { FAULT, failure, planned, SAFETY } from './reply.ts';
+import { compression, FAULT, failure, planned, SAFETY } from './reply.ts';
 
 /** What every function has around it. */
 export type Surroundings = Pick<Outside, 'environment' | 'report' | 'count'>;

@@ -1,8 +1,8 @@
 import urlencodeBodyParser from '@middy/http-urlencode-body-parser';
 import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
 import { badRequest, refusal } from '../kernel/errors.ts';
-import { fieldsOf, MAX_FIELDS, tooManyFields } from './fields.ts';
 import type { Middleware } from './incoming.ts';
+import { fieldsOf, MAX_FIELDS, tooManyFields } from './parameters.ts';
 
 const FORM = /^application\/x-www-form-urlencoded\b/i;
 const MULTIPART = /^multipart\/form-data\b/i;

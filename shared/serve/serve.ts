@@ -4,8 +4,7 @@ import type { Input, Parameter } from '../endpoints/parameter.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { authenticateAndLoad, checkKeyFirst } from './admission.ts';
 import { chainOf, type Surroundings } from './chain.ts';
-import { type ClientFactories, type Clients, clientsFor } from './clients.ts';
-import { outsideOf } from './container.ts';
+import { type ClientFactories, type Clients, clientsFor, outsideOf } from './container.ts';
 import { Incoming } from './incoming.ts';
 import { operatorLog } from './operator-log.ts';
 import { documentReply, fileReply, type ServedFile, success } from './reply.ts';
@@ -21,7 +20,7 @@ export type Served = Lambda & { readonly with: (outside: Outside) => Lambda; rea
  * request is small), check who may call, run, and put the outcome into the envelope. What stands around this is the list
  * of middlewares in `chain.ts`.
  *
- * `factories` make the clients besides the table that `run` gets as `request.clients` (`shared/serve/clients.ts`).
+ * `factories` make the clients besides the table that `run` gets as `request.clients` (`shared/serve/container.ts`).
  */
 export function serve<
   P extends Record<string, Parameter>,

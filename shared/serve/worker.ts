@@ -2,8 +2,7 @@ import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { QueueWorker, ScheduledWorker } from '../endpoints/worker.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { isThrottled } from '../table/outcome.ts';
-import { type ClientFactories, type Clients, clientsFor } from './clients.ts';
-import { outsideOf } from './container.ts';
+import { type ClientFactories, type Clients, clientsFor, outsideOf } from './container.ts';
 
 /** A message of a worker's queue. */
 export interface WorkRecord {
@@ -33,7 +32,7 @@ export type ServedSchedule = Served<ScheduledWorker, unknown, void>;
  * one for which `run` throws is reported, to the operator and to SQS, and only it comes again, until the queue gives
  * it up to its dead letters. SQS may deliver a message twice, so `run` must not mind.
  *
- * `factories` make the clients besides the table that `run` gets (`shared/serve/clients.ts`).
+ * `factories` make the clients besides the table that `run` gets (`shared/serve/container.ts`).
  */
 export const servesQueue = <M extends ClientFactories = Record<never, never>>(
   worker: QueueWorker,

@@ -1,4 +1,7 @@
-import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { clientOptions } from '../aws/client-options.ts';
+import type { Send } from './table.ts';
 
 /** Where the client found its service. */
 interface Place {
@@ -113,3 +116,13 @@ function readBytes(value: unknown): void {
 }
 
 const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'));
+
+/**
+ * The document client of a container, made once at module scope. Reads its place and credentials from the
+ * environment that Lambda (or the local cloud) gives; the credential chain is left out of the bundle.
+ */
+export function documentClient(environment: Readonly<Record<string, string | undefined>>): Send {
+  const client = new DynamoDBClient({ ...clientOptions(environment, 'DYNAMODB'), protocol: jsonProtocol });
+  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  return (command) => document.send(command as Parameters<typeof document.send>[0]);
+}

@@ -9,14 +9,6 @@ import {
   UpdateCommand,
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
-import {
-  type Changes,
-  type Condition,
-  conditionText,
-  Placeholders,
-  placeholdersOf,
-  updateExpression,
-} from './condition.ts';
 import type { IndexEntry } from './index-projection.ts';
 import { ItemVersions } from './item-versions.ts';
 import {
@@ -33,7 +25,17 @@ import {
   sortPrefix,
 } from './keys.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
-import { type Item, transactElement, type Write } from './write.ts';
+import {
+  type Changes,
+  type Condition,
+  conditionText,
+  type Item,
+  Placeholders,
+  placeholdersOf,
+  transactElement,
+  updateExpression,
+  type Write,
+} from './write.ts';
 
 /** Sends one command of the document client. Tests put faults, delays and counters in its place. */
 export type Send = (command: object) => Promise<unknown>;

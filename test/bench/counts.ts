@@ -34,7 +34,7 @@ export interface CountRow {
   readonly warm: Count;
 }
 
-/** Replies above this many bytes are compressed, as `shared/serve/delivery.ts` does it. */
+/** Replies above this many bytes are compressed, as `shared/serve/reply.ts` does it. */
 const COMPRESSED = 1_024;
 
 function bytesOf(body: unknown): Pick<Count, 'toldBytes' | 'replyBytes'> {

@@ -6,8 +6,8 @@ import { kept, presenceKey, pulseKey, seconds, slotOf } from '../../shared/domai
 import type { Group } from '../../shared/model/group/group.ts';
 import { onlyUser } from '../../shared/model/permission/group-setting.ts';
 import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
-import { documentClient } from '../../shared/table/client.ts';
 import { type Key, key } from '../../shared/table/keys.ts';
+import { documentClient } from '../../shared/table/protocol.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenCount, givenGraph } from '../support/given.ts';
 import { givenHistory } from '../support/long-history.ts';

@@ -3,7 +3,7 @@ import type { ExportJob } from '../../shared/domain/export/realm-export.ts';
 import { planDemo } from '../../shared/domain/organization/demo.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
-import { documentClient } from '../../shared/table/client.ts';
+import { documentClient } from '../../shared/table/protocol.ts';
 import { givenHistory } from '../support/long-history.ts';
 
 const WORDS =

@@ -5,7 +5,7 @@ import { handler as worker } from '../../functions/workers/export.ts';
 import { runExport } from '../../shared/domain/export/export-run.ts';
 import type { ExportTools } from '../../shared/domain/export/export-write.ts';
 import { EXPORTS, type ExportJob } from '../../shared/domain/export/realm-export.ts';
-import { documentClient } from '../../shared/table/client.ts';
+import { documentClient } from '../../shared/table/protocol.ts';
 import { upload } from '../support/emoji.ts';
 import {
   archiveOf,

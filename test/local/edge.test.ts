@@ -6,7 +6,7 @@ import { edgeOf } from '../../infra/local/edge.ts';
 import { proxyReply } from '../../infra/local/gateway-reply.ts';
 import type { HttpRequest } from '../../infra/local/http-request.ts';
 import type { RestApi } from '../../infra/local/template-api.ts';
-import { delivered } from '../../shared/serve/delivery.ts';
+import { delivered } from '../../shared/serve/reply.ts';
 import { temporaryFolder } from '../infra/fixtures/synthesized.ts';
 import { wholeStack } from '../support/whole-stack.ts';
 

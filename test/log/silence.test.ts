@@ -6,7 +6,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { allocate, joinNumbers, type Numbers, splitNumbers } from '../../shared/log/log.ts';
 import { readRun, WHOLE } from '../../shared/log/run.ts';
-import { documentClient } from '../../shared/table/client.ts';
+import { documentClient } from '../../shared/table/protocol.ts';
 import { said, sendTo } from '../support/event-queue.ts';
 import { contentsIn, eventFor, messageTo, slotsOf } from '../support/log-entries.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { delivered } from '../../shared/serve/delivery.ts';
+import { delivered } from '../../shared/serve/reply.ts';
 
 const reply = (body: string) => ({
   statusCode: 200,

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
-import { publicAddress } from '../../shared/serve/public-address.ts';
+import { publicAddress } from '../../shared/serve/incoming.ts';
 import { newRealm } from '../support/realm.ts';
 import { ask, form } from './probe.ts';
 

@@ -10,7 +10,7 @@ import { defaultTimeout } from '../../infra/endpoint-function.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import type { ReadEntry } from '../../shared/log/slot.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { documentClient } from '../../shared/table/client.ts';
+import { documentClient } from '../../shared/table/protocol.ts';
 import { sendTo } from '../support/event-queue.ts';
 import { conflict, fault, type Request, requestOf } from '../support/faults.ts';
 import { handlers } from '../support/handlers.ts';

@@ -6,7 +6,7 @@ import { HOME, LookupCache } from '../../shared/kernel/lookup.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
 import { itemVersions } from '../../shared/model/realm/versions.ts';
-import { documentClient } from '../../shared/table/client.ts';
+import { documentClient } from '../../shared/table/protocol.ts';
 import { Table } from '../../shared/table/table.ts';
 import type { Audited } from '../support/audit/audit.ts';
 import { entriesIn } from '../support/log-entries.ts';

@@ -1,6 +1,6 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { slotWrites } from '../../shared/log/commit.ts';
 import { allocate } from '../../shared/log/log.ts';
-import { slotWrites } from '../../shared/log/pack.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
 import { topicConversation } from '../../shared/model/message/conversation.ts';
 import type { Send } from '../../shared/table/table.ts';

@@ -10,7 +10,7 @@ import type { Outside } from '../../shared/kernel/outside.ts';
 import { itemVersions } from '../../shared/model/realm/versions.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { documentClient } from '../../shared/table/client.ts';
+import { documentClient } from '../../shared/table/protocol.ts';
 import { tableDefinition } from '../../shared/table/schema.ts';
 import { type Send, Table } from '../../shared/table/table.ts';
 import { call, type Person, type Reply } from './realm.ts';

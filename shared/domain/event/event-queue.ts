@@ -1,10 +1,10 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { KEPT, LONGEST_IDLE } from '../../log/slot.ts';
-import type { Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
 import { isPassing, isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
+import type { Condition } from '../../table/write.ts';
 import { numberOf } from './event-id.ts';
 import type { EventNarrowTerm } from './event-narrow.ts';
 

@@ -1,8 +1,8 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
-import type { Changes } from '../../table/condition.ts';
 import { isRefused } from '../../table/outcome.ts';
+import type { Changes } from '../../table/write.ts';
 import { type ExportJob, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
 
 /** Another run has taken the export on, or it has ended: this one has nothing more to say. */

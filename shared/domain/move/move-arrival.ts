@@ -4,9 +4,8 @@ import type { MessageHead } from '../../log/message.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
 import { areNewer, forgetFirst, holdFirst } from '../../model/channel/first-message.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
-import type { Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
+import type { Condition, Write } from '../../table/write.ts';
 import type { Move, StepSnapshot } from './move.ts';
 import { isWhole, MAX_JOINING, sendersOf } from './move-people.ts';
 

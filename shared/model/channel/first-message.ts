@@ -1,7 +1,6 @@
 import type { EventEntry } from '../../log/slot.ts';
-import type { Changes, Condition } from '../../table/condition.ts';
 import { key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
+import type { Changes, Condition, Write } from '../../table/write.ts';
 import type { ChannelCount } from './channel.ts';
 
 /*

@@ -1,8 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Changes } from '../../table/condition.ts';
 import { key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
+import type { Changes, Write } from '../../table/write.ts';
 import { groupsOf } from '../permission/group-setting.ts';
 import { holds, isForEveryone, standingOf } from '../permission/permission.ts';
 import { isSystemGroup, systemGroups } from '../permission/system-group.ts';

@@ -1,6 +1,6 @@
 import type { MessageSlot } from '../../log/slot.ts';
-import type { Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
+import type { Condition } from '../../table/write.ts';
 
 export const messageKey = (realm: string, id: number): Key<'slot'> => key('slot', { realm, seq: id });
 

@@ -1,7 +1,7 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
-import type { Changes } from '../../table/condition.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
+import type { Changes } from '../../table/write.ts';
 import { readPlaceOf } from './head.ts';
 import { inIndex, readMessages } from './index.ts';
 import { floorOf, isUnread, type ReadState } from './read-state.ts';

@@ -1,5 +1,5 @@
+import { indexKeys } from '../../log/commit.ts';
 import type { MessageHead, MessageText, Revision } from '../../log/message.ts';
-import { indexKeys } from '../../log/pack.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';

@@ -1,10 +1,9 @@
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { ConflictError } from '../../log/commit.ts';
-import type { Changes } from '../../table/condition.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import type { Changes, Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
 import { topicConversation } from './conversation.ts';

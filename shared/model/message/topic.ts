@@ -1,7 +1,6 @@
 import { folded } from '../../kernel/folding.ts';
-import type { Changes, Condition } from '../../table/condition.ts';
 import { type Key, key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
+import type { Changes, Condition, Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
 
