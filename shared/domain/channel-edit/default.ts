@@ -2,7 +2,6 @@ import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { checkChannelEdit } from './check.ts';
-
 import { type DecidedEdit, type EditSnapshot, loadEditSnapshot, parseChannelEdit } from './edit.ts';
 
 /** Reads what a change of the default channels is decided on. One round trip. */
