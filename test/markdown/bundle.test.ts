@@ -13,7 +13,7 @@ import { render } from '../../shared/markdown/render.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { KNOWN } from '../support/known-names.ts';
 
-type Bundled = typeof emojiTable & { render: typeof render; wants: typeof extractReferences };
+type Bundled = typeof emojiTable & { render: typeof render; extractReferences: typeof extractReferences };
 
 let folder: string;
 let bytes: number;
@@ -22,7 +22,7 @@ let bundled: Bundled;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'markdown-bundle-'));
   const outfile = join(folder, 'index.mjs');
-  const modules = ['render', 'wants', 'emoji-table'].map((name) => `export * from './${name}.ts';`);
+  const modules = ['render', 'references', 'emoji-table'].map((name) => `export * from './${name}.ts';`);
   const result = await build({
     stdin: { contents: modules.join('\n'), resolveDir: join(import.meta.dirname, '../../shared/markdown') },
     outfile,
@@ -60,7 +60,7 @@ describe('the Markdown part of a bundle', () => {
     fc.assert(
       fc.property(sameNames, (text) => {
         expect(bundled.render(text, KNOWN)).toEqual(render(text, KNOWN));
-        expect(bundled.wants(text)).toEqual(extractReferences(text));
+        expect(bundled.extractReferences(text)).toEqual(extractReferences(text));
       }),
       { numRuns: 500 },
     );
