@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { NOTHING_FOUND } from '../../markdown/found.ts';
+import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import { doLimitOrganization } from '../../model/channel/retention-list.ts';
 import { groupSettingsIn, realmGroupNames } from '../../model/group/realm-groups.ts';
@@ -48,7 +48,7 @@ export function eventsOfRealmEdit({ before, after }: DecidedRealmEdit, now: numb
             [name]: value,
             ...(name === 'topics_policy' && mandatory_topics !== undefined && { mandatory_topics }),
             ...(name === 'description' && {
-              rendered_description: render(after.description, NOTHING_FOUND).html,
+              rendered_description: render(after.description, NOTHING_RESOLVED).html,
             }),
           })
         : property(name, value),
