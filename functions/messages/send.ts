@@ -1,5 +1,5 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { wakePush } from '../../shared/domain/push/nudge.ts';
+import { wakePush } from '../../shared/domain/push/wake-up.ts';
 import {
   type AskedMessage,
   mostNumbers,

@@ -5,7 +5,7 @@ import {
   loadMarking,
   planMarking,
 } from '../../shared/domain/flags/message-marking.ts';
-import { wakePush } from '../../shared/domain/push/nudge.ts';
+import { wakePush } from '../../shared/domain/push/wake-up.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
 import { updateFlags } from '../../shared/endpoints/messages.ts';
 import { serve } from '../../shared/serve/serve.ts';

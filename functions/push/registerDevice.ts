@@ -1,5 +1,4 @@
-import { loadDevices } from '../../shared/domain/push/device.ts';
-import { checkRoomForDevice, doRegisterDevice } from '../../shared/domain/push/device-registration.ts';
+import { checkRoomForDevice, doRegisterDevice, loadDevices } from '../../shared/domain/push/device.ts';
 import { registerDevice } from '../../shared/endpoints/push.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,6 +1,6 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { loadDevices } from '../../shared/domain/push/device.ts';
-import { accessTestDevices, sendTest } from '../../shared/domain/push/push-test.ts';
+import { accessTestDevices, sendTest } from '../../shared/domain/push/test-notification.ts';
 import { testPush } from '../../shared/endpoints/push.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,5 +1,5 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { sweepPush } from '../../shared/domain/push/sweep.ts';
+import { sweepPush } from '../../shared/domain/push/run.ts';
 import { pushSweep } from '../../shared/endpoints/push-worker.ts';
 import { servesSchedule } from '../../shared/serve/worker.ts';
 

@@ -2,14 +2,14 @@ import * as z from 'zod/mini';
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { awsSecrets } from '../../shared/adapters/secrets.ts';
 import { kmsVault } from '../../shared/adapters/vault.ts';
-import { answerNudge } from '../../shared/domain/push/push-run.ts';
+import { handleWakeUp } from '../../shared/domain/push/run.ts';
 import { push } from '../../shared/endpoints/push-worker.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
 
-const nudge = z.object({ realm: z.string(), job: z.optional(z.string()), left: z.optional(z.int()) });
+const wakeUp = z.object({ realm: z.string(), job: z.optional(z.string()), left: z.optional(z.int()) });
 
 export const handler = servesQueue(
   push,
-  (outside, { body, deadline }, tools) => answerNudge(outside, tools, nudge.parse(body), deadline),
+  (outside, { body, deadline }, clients) => handleWakeUp(outside, clients, wakeUp.parse(body), deadline),
   { queues: sqsQueues, secrets: awsSecrets, vault: kmsVault },
 );

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { PUSH } from '../domain/push/nudge.ts';
+import { PUSH } from '../domain/push/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { messageFields } from './message-fields.ts';
 import { narrowOf } from './narrow.ts';

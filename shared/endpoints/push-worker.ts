@@ -1,4 +1,4 @@
-import { PUSH } from '../domain/push/nudge.ts';
+import { PUSH } from '../domain/push/wake-up.ts';
 import { writes } from './endpoint.ts';
 import type { QueueWorker, ScheduledWorker } from './worker.ts';
 

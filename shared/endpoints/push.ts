@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { PUSH } from '../domain/push/nudge.ts';
+import { PUSH } from '../domain/push/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { integer, json, optional, text, word } from './parameter.ts';
 
@@ -84,7 +84,7 @@ export const testPush = endpoint({
     'INTERNAL_SERVER_ERROR_ON_BOUNCER',
   ],
   needs: { table: [...reads, 'PutItem', 'DeleteItem'], queues: [PUSH], settings: ['PUSH_RELAY_URL'] },
-  // The wait for the relay's answer (`push-test.ts`), and what it takes to ask for it.
+  // The wait for the relay's answer (`test-notification.ts`), and what it takes to ask for it.
   timeout: 27,
 });
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { PUSH } from '../domain/push/nudge.ts';
+import { PUSH } from '../domain/push/wake-up.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { aliased, boolean, optional, text, word } from './parameter.ts';
 

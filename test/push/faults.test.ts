@@ -73,8 +73,8 @@ describe('the queue', () => {
 
 describe('the relay', () => {
   test.each<[string, Answer, string]>([
-    ['is broken', json(500, {}), 'broken'],
-    ['is busy', json(429, {}), 'broken'],
+    ['is broken', json(500, {}), 'relayError'],
+    ['is busy', json(429, {}), 'relayError'],
   ])('%s: the notification comes later, once', async (_, answer, trouble) => {
     await sendTo(realm, admin, [member.userId], 'one');
     relay.behave(answer);
@@ -97,14 +97,14 @@ describe('the relay', () => {
     });
     await sendTo(realm, admin, [member.userId], 'one');
     await nudged(down);
-    expect(told(down)).toEqual([['ERROR', 'message', 'unreached', 'again later']]);
+    expect(told(down)).toEqual([['ERROR', 'message', 'unreachable', 'again later']]);
     realm.pass(MINUTE);
     await nudged(realm);
     expect(shown()).toEqual(['one']);
   });
 
   test.each<[string, Answer, string]>([
-    ['breaks off, so that nobody knows what it did', (response) => void response.destroy(), 'unsure'],
+    ['breaks off, so that nobody knows what it did', (response) => void response.destroy(), 'noReply'],
     ['does not know us', json(401, {}), 'misconfigured'],
     ['does not let us in', json(403, {}), 'misconfigured'],
     ['answers with HTML', (response) => void response.writeHead(200).end('<html>'), 'misconfigured'],
@@ -133,7 +133,7 @@ describe('the relay', () => {
     expect(shown()).toEqual(['one', 'two']);
     relay.stop();
     await hanging;
-    expect(told()).toEqual([['ERROR', 'message', 'unsure', 'no more']]);
+    expect(told()).toEqual([['ERROR', 'message', 'noReply', 'no more']]);
   });
 
   test('takes a removal at the second try, since that does no harm', async () => {
@@ -264,7 +264,7 @@ describe('a run that dies', () => {
     expect([shown(), await jobs(), told()]).toEqual([
       ['one'],
       [],
-      [['ERROR', 'message', 'unsure', 'no more']],
+      [['ERROR', 'message', 'noReply', 'no more']],
     ]);
   });
 

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { handler as registerDevice } from '../../functions/push/registerDevice.ts';
 import { handler as removeDevice } from '../../functions/push/removeDevice.ts';
-import type { Device } from '../../shared/domain/push/device.ts';
-import { MAX_DEVICES } from '../../shared/domain/push/device-registration.ts';
+import { type Device, MAX_DEVICES } from '../../shared/domain/push/device.ts';
 import type { Realm } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenClient } from '../support/event-queue.ts';

@@ -1,35 +1,38 @@
 /**
- * How push notifications follow what happens in an organization, so that nothing is lost and nothing doubled.
+ * How push notifications follow the log of an organization without losing or repeating any.
  *
- * The log is the truth: whatever was committed is in it, in order, for every reader. The follower is a reader like a
- * client's queue, with a cursor and the people who have devices in one item, which is there only while somebody has
- * one. To go on, a run reads the log after the cursor, decides what people must perhaps be told, and moves the cursor
- * in the same transaction that puts the jobs for it (`push-job.ts`). Of two runs at once one moves it, and the other
- * looks again. So a sender only has to wake the worker after its commit, which costs the send no write and no round
- * trip; where that gets lost, the sweep sees that something stands behind the cursor.
+ * Whatever was committed is in the log, in the same order for every reader. The follower reads it like a client's event
+ * queue. One item holds its cursor and the users with devices; it exists only while somebody has a device. A run reads
+ * the log after the cursor, decides who may need a notification, and moves the cursor in the transaction that stores
+ * the jobs (`job.ts`). If two runs meet, one moves the cursor and the other reads again. A sender only wakes the worker
+ * after its commit, which costs no write and no round trip. If that message is lost, the sweep finds entries behind the
+ * cursor.
  *
- * That somebody has read what they were notified of is in the log too, as the event that tells their clients.
+ * Reads are in the log too, as the events for the reader's clients: they take notifications away again.
  */
 
+import { folded } from '../../kernel/folding.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { type FirstSeen, readRun } from '../../log/run.ts';
-import type { ReadEntry, ReadEvent } from '../../log/slot.ts';
+import type { MessageSlot, ReadEntry, ReadEvent } from '../../log/slot.ts';
+import { loadHolders } from '../../model/message/user-topic.ts';
+import { visibility } from '../../model/message/visibility.ts';
+import { loadSubscriberIds } from '../../model/subscription/object.ts';
 import { key } from '../../table/keys.ts';
 import { isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { audienceOf } from './audience.ts';
-import { newJob, type PushJob, putJob } from './push-job.ts';
-import type { PushWorld } from './push-world.ts';
-import { doForgetPushed, loadPushed } from './pushed.ts';
+import { isActiveDevice, loadDevices } from './device.ts';
+import { newJob, type PushJob, type PushRun, putJob } from './job.ts';
+import { doForgetPushed, loadPushed } from './notice.ts';
 
 /** The follower of an organization, as stored. */
 export interface Follower {
-  /** Everything up to here has been seen to. */
+  /** Entries up to this number are done. */
   readonly cursor: number;
-  /** People who have devices, and perhaps some who have none any more. */
+  /** Users with devices. Some may have none any more. */
   readonly holders?: ReadonlySet<number>;
-  /** Grows when somebody comes to have a device, so that taking people out can be held to what it saw. */
+  /** Incremented when somebody gets a device, so that a concurrent removal fails. */
   readonly version: number;
 }
 
@@ -39,49 +42,86 @@ declare module '../../table/keys.ts' {
   }
 }
 
+/** Users of one job. It is one request, with as many devices as the relay takes at once. */
+const JOB_USERS = 50;
+/** Entries that are examined at once. */
+const CONCURRENCY = 20;
+/** Most writes of one step besides the cursor: a transaction takes a hundred. */
+const MAX_WRITES = 90;
+/** Pause (ms) before reading again while the end of the log is being written. */
+const PAUSE_MS = 100;
+/** Time (ms) that a run needs to read once more. */
+const MARGIN_MS = 10_000;
+
 export const loadFollower = (table: Table, realm: string): Promise<Follower | undefined> =>
   table.get('pushFollower', { realm });
 
-/** People of one job: it is one request, whose devices the relay takes at once. */
-const PEOPLE = 50;
-/** Entries of the log that are looked into at once. */
-const WIDTH = 20;
-/** Writes of one step at most, the cursor's besides: a transaction takes a hundred. */
-const FULL = 90;
-/** Between two looks (ms) at a log whose end is being written. */
-const PAUSE = 100;
-/** What must be left (ms) of a run's time to look again. */
-const MARGIN = 10_000;
+/** Adds a user with a device: from this number on the log is followed for them, and changes wake the worker. */
+export const subscribePush = (realm: string, userId: number, seq: number): Write[] => [
+  {
+    update: key('pushFollower', { realm }),
+    change: { setOnce: { cursor: seq }, add: { holders: new Set([userId]), version: 1 } },
+  },
+  { update: key('realm', { realm }), change: { set: { hasPushDevices: true } }, when: { absent: false } },
+];
 
-/** Part of the way along the log: up to where, and what is to be done because of it. */
+/**
+ * Removes users who have no device any more, and with the last one the follower, so that sends cost nothing again. Does
+ * nothing if somebody gets a device meanwhile: a later call makes up for it.
+ */
+export async function unsubscribePush(run: PushRun, userIds: readonly number[]): Promise<void> {
+  const { outside, realm } = run;
+  const { table } = outside;
+  const follower = await loadFollower(table, realm);
+  if (follower === undefined) return;
+  const devices = await Promise.all(userIds.map((userId) => loadDevices(table, realm, userId)));
+  const gone = userIds.filter(
+    (userId, i) => follower.holders?.has(userId) && !devices[i]?.some(isActiveDevice),
+  );
+  if (gone.length === 0) return;
+  const at = key('pushFollower', { realm });
+  const change = { take: { holders: new Set(gone) }, add: { version: 1 } };
+  try {
+    const { version, holders } = await table.update(at, change, { equals: { version: follower.version } });
+    if (holders !== undefined) return;
+    await carryOut(outside, [
+      { delete: at, when: { equals: { version, holders } } },
+      { update: key('realm', { realm }), change: { remove: ['hasPushDevices'] }, when: { absent: false } },
+    ]);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+}
+
+/** One step along the log: how far, and the jobs and writes that follow from it. */
 interface Step {
   readonly head: number;
   readonly jobs: readonly PushJob[];
   readonly writes: readonly Write[];
 }
 
-/** Follows the log to its end, and has the jobs done that come of it. */
+/** Follows the log to its end. Calls `onJobs` with the jobs of each step after storing them. */
 export async function follow(
-  world: PushWorld,
+  run: PushRun,
   onJobs: (jobs: readonly PushJob[]) => Promise<void>,
 ): Promise<void> {
-  const { outside, realm, log, deadline } = world;
+  const { outside, realm, log, deadline } = run;
   const firstSeen: FirstSeen = new Map();
-  while (outside.now() < deadline - MARGIN) {
+  while (outside.now() < deadline - MARGIN_MS) {
     const follower = await loadFollower(outside.table, realm);
     if (follower === undefined) return;
     const { entries, head, ended } = await readRun(log, follower.cursor, firstSeen);
     if (head > follower.cursor) {
-      const step = await planStep(world, follower, entries, head);
-      if (await advance(world, follower, step)) await onJobs(step.jobs);
+      const step = await planStep(run, follower, entries, head);
+      if (await advance(run, follower, step)) await onJobs(step.jobs);
     } else if (ended === 'end') return;
-    else await outside.wait(PAUSE);
+    else await outside.wait(PAUSE_MS);
   }
 }
 
-/** Decides what is to be done because of these entries, as many of them as one step takes. */
+/** Plans one step: as many of these entries as fit into one transaction. */
 async function planStep(
-  world: PushWorld,
+  run: PushRun,
   { holders = new Set() }: Follower,
   entries: readonly ReadEntry[],
   end: number,
@@ -89,15 +129,15 @@ async function planStep(
   const jobs: PushJob[] = [];
   const read = new Map<number, ReadEvent[]>();
   const head = await (async () => {
-    for (let start = 0; start < entries.length; start += WIDTH) {
-      const some = entries.slice(start, start + WIDTH);
-      const found = await Promise.all(some.map((entry) => messageJobs(world, holders, entry)));
+    for (let start = 0; start < entries.length; start += CONCURRENCY) {
+      const some = entries.slice(start, start + CONCURRENCY);
+      const jobsOf = await Promise.all(some.map((entry) => messageJobs(run, holders, entry)));
       for (const [i, entry] of some.entries()) {
-        const own = found[i] ?? [];
+        const own = jobsOf[i] ?? [];
         const reader = readerOf(entry);
-        // A removal is two writes: the job, and that the notifications are forgotten.
+        // A removal is two writes: its job, and forgetting the notifications.
         const size = jobs.length + own.length + 2 * (read.size + (reader === undefined ? 0 : 1));
-        if (size > FULL && jobs.length + read.size > 0) return entry.seq - 1;
+        if (size > MAX_WRITES && jobs.length + read.size > 0) return entry.seq - 1;
         jobs.push(...own);
         if (entry.kind !== 'event' || reader === undefined || !holders.has(reader)) continue;
         read.set(reader, [...(read.get(reader) ?? []), entry]);
@@ -105,7 +145,7 @@ async function planStep(
     }
     return end;
   })();
-  const removals = await Promise.all([...read].map(([userId, events]) => removal(world, userId, events)));
+  const removals = await Promise.all([...read].map(([userId, events]) => removal(run, userId, events)));
   return {
     head,
     jobs: [...jobs, ...removals.flatMap((each) => each?.job ?? [])],
@@ -113,9 +153,9 @@ async function planStep(
   };
 }
 
-/** Jobs for those who may want to be notified of a message. */
+/** The jobs that notify users of a message. */
 async function messageJobs(
-  { outside, realm }: PushWorld,
+  { outside, realm }: PushRun,
   holders: ReadonlySet<number>,
   entry: ReadEntry,
 ): Promise<PushJob[]> {
@@ -123,14 +163,48 @@ async function messageJobs(
   const jobOf = (users: readonly number[], part: number): PushJob =>
     newJob({ kind: 'message', messageId: entry.id, users }, `message-${entry.id}-${part}`, entry.at);
   if (jobOf([], 0).until <= outside.now()) return [];
-  const users = await audienceOf(outside.table, realm, entry, holders);
-  const size = Math.max(PEOPLE, Math.ceil(users.length / FULL));
+  const users = await loadCandidates(outside.table, realm, entry, holders);
+  const size = Math.max(JOB_USERS, Math.ceil(users.length / MAX_WRITES));
   return Array.from({ length: Math.ceil(users.length / size) }, (_, i) =>
     jobOf(users.slice(i * size, (i + 1) * size), i),
   );
 }
 
-/** Who has read messages, if the entry tells that somebody has. */
+/**
+ * The users with devices who may need a notification of a message: everybody in a direct conversation; in a channel
+ * those who follow the topic or are mentioned. The job decides for each of them. Reads grow with the followers of the
+ * topic, and for mentions of a group, topic or channel with its members.
+ */
+async function loadCandidates(
+  table: Table,
+  realm: string,
+  { senderId, people, channelId = 0, topic = '', mentions = {} }: MessageSlot,
+  holders: ReadonlySet<number>,
+): Promise<number[]> {
+  const hasGroupMention = mentions.channel === true || (mentions.groups?.length ?? 0) > 0;
+  const loadFollowers = async () =>
+    (await loadHolders(table, realm, { channelId, topic })).filter(
+      ({ policy }) => policy === visibility.followed,
+    );
+  const loadParticipants = () => table.all('participant', { realm, channelId, topic: folded(topic) });
+  const ids = people ?? [
+    ...(mentions.users ?? []),
+    ...(
+      await Promise.all([
+        loadFollowers().then(idsOf),
+        hasGroupMention ? loadSubscriberIds(table, realm, channelId) : [],
+        mentions.topic ? loadParticipants().then(idsOf) : [],
+      ])
+    ).flat(),
+  ];
+  return [...new Set(ids)]
+    .filter((userId) => userId !== senderId && holders.has(userId))
+    .sort((a, b) => a - b);
+}
+
+const idsOf = (items: readonly { readonly userId: number }[]): number[] => items.map(({ userId }) => userId);
+
+/** The user who read messages, if the entry is an event about that. */
 function readerOf(entry: ReadEntry): number | undefined {
   if (entry.kind !== 'event' || !('users' in entry.hearers) || 'message' in entry.hearers) return undefined;
   const { type, op, flag } = entry.payload;
@@ -139,9 +213,9 @@ function readerOf(entry: ReadEntry): number | undefined {
     : undefined;
 }
 
-/** A job that takes notifications away again, and the write that forgets them. */
+/** The job that removes notifications of read messages from devices, and the write that forgets them. */
 async function removal(
-  { outside, realm }: PushWorld,
+  { outside, realm }: PushRun,
   userId: number,
   events: readonly ReadEvent[],
 ): Promise<{ readonly job: PushJob; readonly write: Write } | undefined> {
@@ -154,8 +228,8 @@ async function removal(
   return { job, write: doForgetPushed(realm, userId, ids) };
 }
 
-/** Moves the cursor and puts the jobs; false where somebody else moved it, who then did the same. */
-async function advance({ outside, realm }: PushWorld, { cursor }: Follower, step: Step): Promise<boolean> {
+/** Moves the cursor and stores the jobs. False if another run moved it, which then stored the same jobs. */
+async function advance({ outside, realm }: PushRun, { cursor }: Follower, step: Step): Promise<boolean> {
   const at = key('pushFollower', { realm });
   const change = { set: { cursor: step.head } };
   const when = { equals: { cursor } };

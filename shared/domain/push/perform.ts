@@ -1,91 +1,84 @@
-import type { Commit } from '../../log/bulk.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
+import type { EventEntry } from '../../log/slot.ts';
 import type { Realm } from '../../model/realm/realm.ts';
+import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { deviceEvent, deviceKey, isActiveDevice, loadDevices } from './device.ts';
-import { dropHolders, subscribePush } from './holders.ts';
-import { loadStoredChest, openChest } from './key-chest.ts';
-import { sendNudge } from './nudge.ts';
+import { subscribePush, unsubscribePush } from './follower.ts';
 import {
   doFinish,
-  doRemember,
+  doListForSweep,
+  leaseJob,
   loadJobs,
   markSending,
   type PushJob,
+  type PushRun,
   postponeJob,
   releaseJob,
   setVerdict,
-  takeJob,
   type Verdict,
-} from './push-job.ts';
-import { noticesOfMessage } from './push-message.ts';
-import { type Notice, pushRequest } from './push-payload.ts';
-import { notePushStatus, type PushStatus } from './push-status.ts';
-import type { PushWorld } from './push-world.ts';
-import { type Relay, relayOf, type Trouble } from './relay.ts';
+} from './job.ts';
+import { loadStoredKeyring, openKeyring } from './keyring.ts';
+import { type MessageNotices, noticesOfMessage } from './notice.ts';
+import { type Notice, type PushStatus, pushRequest, type Relay, type RelayError, relayOf } from './relay.ts';
+import { sendWakeUp } from './wake-up.ts';
 
 type JobOf<K extends PushJob['kind']> = Extract<PushJob, { readonly kind: K }>;
 
-/** The first time (ms) before a failed try is repeated, doubled with each further one, and the longest. */
-const FIRST = 15_000;
-const LONGEST = 900_000;
-/** How long (ms) a removal waits for its notification. */
-const SHORTLY = 3_000;
+/** Delay (ms) before the first retry, doubled with each further one, and its maximum. */
+const FIRST_DELAY_MS = 15_000;
+const MAX_DELAY_MS = 900_000;
+/** How long (ms) a removal waits for its notification to be sent. */
+const REMOVAL_DELAY_MS = 3_000;
 
-/** Does a job, unless somebody else is at it. */
-export async function perform(world: PushWorld, name: string): Promise<void> {
-  const { outside, realm, tools } = world;
-  const job = await takeJob(outside.table, realm, name, outside.uuid(), outside.now());
+/** Does a job, unless another run has it. */
+export async function perform(run: PushRun, name: string): Promise<void> {
+  const { outside, realm, clients } = run;
+  const job = await leaseJob(outside.table, realm, name, outside.uuid(), outside.now());
   if (job === undefined) return;
   try {
-    if (job.until <= outside.now()) return await giveUp(world, job);
-    const relay = await relayOf(outside.environment, tools.secrets);
-    if (relay === undefined) return await overcome(world, job, { kind: 'misconfigured' });
-    if (job.kind === 'register') await register(world, relay, job);
-    else await notify(world, relay, job);
+    if (job.until <= outside.now()) return await expire(run, job);
+    const relay = await relayOf(outside.environment, clients.secrets);
+    if (relay === undefined) return await handleRelayError(run, job, { kind: 'misconfigured' });
+    if (job.kind === 'register') await register(run, relay, job);
+    else await notify(run, relay, job);
   } catch (error) {
-    // What was not sent yet can be done by the next run at once.
+    // The next run can start at once if nothing was sent yet.
     await releaseJob(outside.table, realm, job).catch(() => {});
     throw error;
   }
 }
 
-/** Asks the relay to take a device's token, and tells the device's owner what it said (wire facts 12.1). */
-async function register(world: PushWorld, relay: Relay, job: JobOf<'register'>): Promise<void> {
-  const organization = await loadRealm(world);
-  if (organization === undefined) return finish(world, job);
-  const { tokenId, registration, relayKey } = job;
-  const { trouble } = await relay.register({ realmUuid: organization.uuid, tokenId, registration, relayKey });
-  if (trouble === undefined) return registered(world, job);
-  if (trouble.kind === 'refused') return notRegistered(world, job, trouble.code);
-  return overcome(world, job, trouble);
-}
-
-function registered(world: PushWorld, job: JobOf<'register'>): Promise<void> {
-  const { realm } = world;
-  const { userId, tokenId, tokenKind } = job;
-  return conclude(world, job, (seq) => ({
+/** Registers a device's token with the relay, and sends its owner an event about the result (wire facts 12.1). */
+async function register(run: PushRun, relay: Relay, job: JobOf<'register'>): Promise<void> {
+  const organization = await loadRealm(run);
+  if (organization === undefined) return finish(run, job);
+  const { userId, tokenId, tokenKind, registration, relayKey } = job;
+  const { error } = await relay.register({ realmUuid: organization.uuid, tokenId, registration, relayKey });
+  if (error?.kind === 'refused') return failRegistration(run, job, error.code);
+  if (error) return handleRelayError(run, job, error);
+  return finishRegistration(run, job, (seq) => ({
     writes: [
       {
-        update: deviceKey(realm, job),
+        update: deviceKey(run.realm, job),
         change: { set: { tokenId, tokenKind }, remove: ['pendingTokenId', 'errorCode'], add: { version: 1 } },
         when: { equals: { pendingTokenId: tokenId } },
         lastWriterWins: true,
       },
-      ...subscribePush(realm, userId, seq),
-      doRemember(realm),
+      ...subscribePush(run.realm, userId, seq),
+      doListForSweep(run.realm),
     ],
     changes: { push_token_id: tokenId, pending_push_token_id: null },
   }));
 }
 
-/** The token stays as the one that was asked for, so that the owner's client knows what failed. */
-const notRegistered = (world: PushWorld, job: JobOf<'register'>, errorCode: string): Promise<void> =>
-  conclude(world, job, () => ({
+/** The token stays pending, so that the owner's client knows which one failed. */
+const failRegistration = (run: PushRun, job: JobOf<'register'>, errorCode: string): Promise<void> =>
+  finishRegistration(run, job, () => ({
     writes: [
       {
-        update: deviceKey(world.realm, job),
+        update: deviceKey(run.realm, job),
         change: { set: { errorCode }, add: { version: 1 } },
         when: { equals: { pendingTokenId: job.tokenId } },
         lastWriterWins: true,
@@ -94,119 +87,141 @@ const notRegistered = (world: PushWorld, job: JobOf<'register'>, errorCode: stri
     changes: { push_registration_error_code: errorCode },
   }));
 
-/** Ends a registration together with what came of it; a device that is gone meanwhile has nothing to be told. */
-async function conclude(
-  world: PushWorld,
+/** Finishes a registration together with its result. Without a result if the device was removed meanwhile. */
+async function finishRegistration(
+  run: PushRun,
   job: JobOf<'register'>,
-  outcome: (seq: number) => { readonly writes: readonly Write[]; readonly changes: object },
+  plan: (seq: number) => { readonly writes: readonly Write[]; readonly changes: object },
 ): Promise<void> {
-  try {
-    await commitIn(world)(1, ([seq = 0]) => {
-      const { writes, changes } = outcome(seq);
-      return {
-        writes: [...writes, doFinish(world.realm, job)],
-        entries: [deviceEvent(job, 'update', changes)],
-        result: undefined,
-      };
-    });
-  } catch (error) {
-    if (!(error instanceof ConflictError)) throw error;
-    await finish(world, job);
-  }
+  const isDone = await committed(run, 1, ([seq = 0]) => {
+    const { writes, changes } = plan(seq);
+    return { writes: [...writes, doFinish(run.realm, job)], entries: [deviceEvent(job, 'update', changes)] };
+  });
+  if (!isDone) await finish(run, job);
 }
 
-/** Sends what the job is about to the devices that it is for, all of it in one request (wire facts 12.3). */
-async function notify(
-  world: PushWorld,
-  relay: Relay,
-  job: JobOf<'message' | 'remove' | 'test'>,
-): Promise<void> {
-  const { outside, realm, tools } = world;
-  if (job.kind === 'remove' && (await isOnItsWay(world, job))) {
-    return postpone(world, job, SHORTLY, job.failed ?? 0);
+/** Sends the notifications of a job to all their devices, in one request (wire facts 12.3). */
+async function notify(run: PushRun, relay: Relay, job: JobOf<'message' | 'remove' | 'test'>): Promise<void> {
+  const { outside, realm, clients } = run;
+  if (job.kind === 'remove' && (await isStillSending(run, job))) {
+    return postpone(run, job, REMOVAL_DELAY_MS, job.failed ?? 0);
   }
-  const [organization, stored, { notices, without }] = await Promise.all([
-    loadRealm(world),
-    loadStoredChest(outside.table, realm),
-    noticesOf(world, job),
+  const [organization, stored, { notices, withoutDevice }] = await Promise.all([
+    loadRealm(run),
+    loadStoredKeyring(outside.table, realm),
+    noticesOf(run, job),
   ]);
-  if (without.length > 0) await dropHolders(world, without);
+  if (withoutDevice.length > 0) await unsubscribePush(run, withoutDevice);
   if (organization === undefined || stored === undefined || notices.length === 0) {
-    return end(world, job, 'noPushDevice');
+    return end(run, job, 'noPushDevice');
   }
-  const chest = await openChest(outside, tools.vault, realm, stored);
-  const requests = notices.map((notice) => pushRequest(outside, chest, organization, notice));
-  // Taking a notification away twice is no harm.
+  const keyring = await openKeyring(outside, clients.vault, realm, stored);
+  const requests = notices.map((notice) => pushRequest(outside, keyring, organization, notice));
+  // Removing a notification twice is harmless.
   if (job.kind !== 'remove' && !(await markSending(outside, realm, job))) return;
-  const { trouble, answer } = await relay.notify(organization.uuid, requests, job.until - outside.now());
-  const isDead = ({ device }: Notice): boolean => answer?.dead.includes(device.tokenId) === true;
-  const status = trouble ? statusAfter(trouble) : answer.status;
-  // Whatever becomes of this, the job is over, and its caller must hear how it ended.
-  const aftermath = await Promise.allSettled([
-    dropTokens(world, notices.filter(isDead)),
-    status && notePushStatus(realm, commitIn(world), organization, status),
+  const { error, reply } = await relay.notify(organization.uuid, requests, job.until - outside.now());
+  const isDead = ({ device }: Notice): boolean => reply?.dead.includes(device.tokenId) === true;
+  const status = error ? statusAfter(error) : reply.status;
+  // The job ends even if one of these fails: its caller must get the verdict.
+  const results = await Promise.allSettled([
+    dropTokens(run, notices.filter(isDead)),
+    status && updatePushStatus(run, organization, status),
   ]);
-  if (trouble) await overcome(world, job, trouble);
-  else await end(world, job, notices.every(isDead) ? 'noPushDevice' : 'sent');
-  for (const part of aftermath) if (part.status === 'rejected') throw part.reason;
+  if (error) await handleRelayError(run, job, error);
+  else await end(run, job, notices.every(isDead) ? 'noPushDevice' : 'sent');
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-/** What trouble with the relay says of the organization, if anything (wire facts 12.2). */
-const statusAfter = ({ kind }: Trouble): PushStatus | undefined =>
+/** What an error of the relay means for the organization's status, if anything (wire facts 12.2). */
+const statusAfter = ({ kind }: RelayError): PushStatus | undefined =>
   kind === 'unregistered' || kind === 'disallowed' ? { isServed: false, ends: undefined } : undefined;
 
-/** Whether a notification that is to be taken away may still be on its way to the relay: it must not come after that. */
-async function isOnItsWay({ outside, realm }: PushWorld, { userId, ids }: JobOf<'remove'>): Promise<boolean> {
+/** Whether a notification that is to be removed may not be sent yet: the removal must not overtake it. */
+async function isStillSending(
+  { outside, realm }: PushRun,
+  { userId, ids }: JobOf<'remove'>,
+): Promise<boolean> {
   const jobs = await loadJobs(outside.table, realm);
   return jobs.some(
     (job) => job.kind === 'message' && ids.includes(job.messageId) && job.users.includes(userId),
   );
 }
 
-/** The notices of a job. */
-async function noticesOf({ outside, realm }: PushWorld, job: JobOf<'message' | 'remove' | 'test'>) {
+async function noticesOf(
+  { outside, realm }: PushRun,
+  job: JobOf<'message' | 'remove' | 'test'>,
+): Promise<MessageNotices> {
   if (job.kind === 'message') return noticesOfMessage(outside, realm, job);
-  const devices = (await loadDevices(outside.table, realm, job.userId)).filter(isActiveDevice);
-  const wanted =
-    job.kind === 'test' ? devices.filter(({ deviceId }) => job.devices.includes(deviceId)) : devices;
-  const says: Notice['says'] =
+  const active = (await loadDevices(outside.table, realm, job.userId)).filter(isActiveDevice);
+  const devices =
+    job.kind === 'test' ? active.filter(({ deviceId }) => job.devices.includes(deviceId)) : active;
+  const content: Notice['content'] =
     job.kind === 'test'
       ? { type: 'test', time: Math.floor(job.at / 1000) }
       : { type: 'remove', message_ids: job.ids };
   return {
-    notices: wanted.map((device) => ({ device, says })),
-    without: devices.length === 0 ? [job.userId] : [],
+    notices: devices.map((device) => ({ device, content })),
+    withoutDevice: active.length === 0 ? [job.userId] : [],
   };
 }
 
-/** Takes tokens that the relay calls dead from their devices, unless they have others by now, and tells it. */
-async function dropTokens(world: PushWorld, notices: readonly Notice[]): Promise<void> {
-  const { realm } = world;
+/** Removes tokens that the relay calls dead, unless the device has another one by now, and sends events about it. */
+async function dropTokens(run: PushRun, notices: readonly Notice[]): Promise<void> {
   for (const { device } of notices) {
     const { tokenId } = device;
-    await commitIn(world)(1, () => ({
+    await committed(run, 1, () => ({
       writes: [
         {
-          update: deviceKey(realm, device),
+          update: deviceKey(run.realm, device),
           change: { remove: ['tokenId'], add: { version: 1 } },
           when: { equals: { tokenId } },
           lastWriterWins: true as const,
         },
       ],
       entries: [deviceEvent(device, 'update', { push_token_id: null })],
-      result: undefined,
-    })).catch((error: unknown) => {
-      if (!(error instanceof ConflictError)) throw error;
-    });
+    }));
   }
-  if (notices.length > 0) await dropHolders(world, [...new Set(notices.map(({ device }) => device.userId))]);
+  const userIds = new Set(notices.map(({ device }) => device.userId));
+  if (userIds.size > 0) await unsubscribePush(run, [...userIds]);
 }
 
-/** What the caller of a test is told of each kind of trouble (wire facts 12.2). */
-const verdictOf: Readonly<Record<Trouble['kind'], Verdict>> = {
-  unreached: 'relayUnreachable',
-  unsure: 'relayUnreachable',
-  broken: 'relayBroken',
+/** Stores the relay's status of an organization, and sends events about changes to everybody. */
+async function updatePushStatus(
+  run: PushRun,
+  { pushRefused, pushEnds }: Pick<Realm, 'pushRefused' | 'pushEnds'>,
+  { isServed, ends }: PushStatus,
+): Promise<void> {
+  const entries = [
+    ...(isServed === (pushRefused === true) ? [realmEvent('push_notifications_enabled', isServed)] : []),
+    ...(ends === pushEnds ? [] : [realmEvent('push_notifications_enabled_end_timestamp', ends ?? null)]),
+  ];
+  if (entries.length === 0) return;
+  const set = { ...(!isServed && { pushRefused: true }), ...(ends !== undefined && { pushEnds: ends }) };
+  const remove = [...(isServed ? ['pushRefused'] : []), ...(ends === undefined ? ['pushEnds'] : [])];
+  // A conflict means that another run stored the status of its own reply.
+  await committed(run, entries.length, () => ({
+    writes: [
+      {
+        update: key('realm', { realm: run.realm }),
+        change: { set, remove },
+        when: { absent: false, equals: { pushRefused, pushEnds } },
+      },
+    ],
+    entries,
+  }));
+}
+
+const realmEvent = (property: string, value: unknown): EventEntry => ({
+  kind: 'event',
+  hearers: { everyone: 'all' },
+  payload: { type: 'realm', op: 'update', property, value },
+});
+
+/** The error for the caller of a test (wire facts 12.2). */
+const verdictOf: Readonly<Record<RelayError['kind'], Verdict>> = {
+  unreachable: 'relayUnreachable',
+  noReply: 'relayUnreachable',
+  relayError: 'relayBroken',
   unregistered: 'pushAdminNeeded',
   disallowed: 'pushAdminNeeded',
   misconfigured: 'pushAdminNeeded',
@@ -214,53 +229,71 @@ const verdictOf: Readonly<Record<Trouble['kind'], Verdict>> = {
 };
 
 /**
- * What becomes of a job that the relay did not do. A registration is tried until it is done: a phone waits for it. A
- * notification is tried again where the relay has certainly not taken it, and taking one away wherever it may not have.
- * The operator is told each time.
+ * Retries or ends a job after an error of the relay. A registration is retried until it expires. A notification is
+ * retried only if the relay has certainly not accepted it, a removal also if it may have. Always logged.
  */
-async function overcome(world: PushWorld, job: PushJob, trouble: Trouble): Promise<void> {
-  if (job.kind === 'test') return end(world, job, verdictOf[trouble.kind]);
-  const { kind } = trouble;
-  const isPassing = kind === 'unreached' || kind === 'broken' || (kind === 'unsure' && job.kind === 'remove');
-  const isTriedAgain = job.kind === 'register' || isPassing;
-  report(world, job, { trouble: kind, tried: isTriedAgain ? 'again later' : 'no more' });
-  if (!isTriedAgain) return finish(world, job);
+async function handleRelayError(run: PushRun, job: PushJob, { kind }: RelayError): Promise<void> {
+  if (job.kind === 'test') return end(run, job, verdictOf[kind]);
+  const isPassing =
+    kind === 'unreachable' || kind === 'relayError' || (kind === 'noReply' && job.kind === 'remove');
+  const isRetried = job.kind === 'register' || isPassing;
+  logFailure(run, job, { trouble: kind, tried: isRetried ? 'again later' : 'no more' });
+  if (!isRetried) return finish(run, job);
   const { failed = 0 } = job;
-  await postpone(world, job, Math.min(FIRST * 2 ** failed, LONGEST), failed + 1);
+  await postpone(run, job, Math.min(FIRST_DELAY_MS * 2 ** failed, MAX_DELAY_MS), failed + 1);
 }
 
-/** Has a job done later, after a time (ms), of which so many tries have failed. */
-async function postpone(world: PushWorld, job: PushJob, delay: number, failed: number): Promise<void> {
-  const { outside, realm, tools } = world;
+/** Schedules a job again after `delay` (ms), with its number of failed tries. */
+async function postpone(run: PushRun, job: PushJob, delay: number, failed: number): Promise<void> {
+  const { outside, realm, clients } = run;
   await postponeJob(outside.table, realm, job, { due: outside.now() + delay, failed });
-  await sendNudge(tools.queues, { realm, job: job.job }, Math.ceil(delay / 1000));
+  await sendWakeUp(clients.queues, { realm, job: job.job }, Math.ceil(delay / 1000));
 }
 
-/** Ends a job that is not worth doing any more. */
-async function giveUp(world: PushWorld, job: PushJob): Promise<void> {
-  report(world, job, { trouble: 'too late', tried: 'no more' });
-  if (job.kind === 'register') return notRegistered(world, job, 'REQUEST_EXPIRED');
-  return end(world, job, 'relayUnreachable');
+/** Ends a job that has expired. */
+async function expire(run: PushRun, job: PushJob): Promise<void> {
+  logFailure(run, job, { trouble: 'expired', tried: 'no more' });
+  if (job.kind === 'register') return failRegistration(run, job, 'REQUEST_EXPIRED');
+  return end(run, job, 'relayUnreachable');
 }
 
-/** Ends a job; a test with the verdict that its caller waits for. */
-async function end(world: PushWorld, job: PushJob, verdict: Verdict): Promise<void> {
-  if (job.kind !== 'test') return finish(world, job);
-  await setVerdict(world.outside, world.realm, job, verdict);
+/** Ends a job; a test with the verdict for its caller. */
+async function end(run: PushRun, job: PushJob, verdict: Verdict): Promise<void> {
+  if (job.kind !== 'test') return finish(run, job);
+  await setVerdict(run.outside, run.realm, job, verdict);
 }
 
-async function finish({ outside, realm }: PushWorld, job: PushJob): Promise<void> {
+async function finish({ outside, realm }: PushRun, job: PushJob): Promise<void> {
   await carryOut(outside, [doFinish(realm, job)]);
 }
 
-const loadRealm = ({ outside, realm }: PushWorld): Promise<Realm | undefined> =>
+const loadRealm = ({ outside, realm }: PushRun): Promise<Realm | undefined> =>
   outside.table.get('realm', { realm });
 
-const commitIn =
-  ({ log }: PushWorld): Commit =>
-  (count, plan) =>
-    commit(log, count, plan);
+/** Commits a change. False if it met a conflict: what it is about was changed meanwhile. */
+async function committed(
+  { log }: PushRun,
+  count: number,
+  plan: (numbers: readonly number[]) => {
+    readonly writes: readonly Write[];
+    readonly entries: readonly EventEntry[];
+  },
+): Promise<boolean> {
+  try {
+    await commit(log, count, (numbers) => ({ ...plan(numbers), result: undefined }));
+    return true;
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    return false;
+  }
+}
 
-/** Tells the operator of a job that came to nothing, or not yet. Nothing of what is in it. */
-const report = ({ outside, realm }: PushWorld, { kind, failed = 0 }: PushJob, more: object): void =>
-  outside.report({ level: 'ERROR', worker: 'push', realm, job: kind, failed, ...more });
+/** Logs a failed job for the operator, without its contents. */
+export const logFailure = (
+  { outside, realm }: PushRun,
+  { kind, failed = 0 }: PushJob,
+  more: object,
+): void => {
+  const message = 'a push job failed';
+  outside.report({ level: 'ERROR', worker: 'push', message, realm, job: kind, failed, ...more });
+};

@@ -1,19 +1,21 @@
+import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import * as z from 'zod/mini';
 import type { Environment } from '../../environment.ts';
 import { outgoing, Unreachable } from '../../http/outgoing.ts';
-import type { Secrets } from '../../kernel/outside.ts';
-import { REFERENCE_VERSION } from '../../model/realm/realm.ts';
-import type { PushStatus } from './push-status.ts';
+import type { Outside, Secrets } from '../../kernel/outside.ts';
+import { REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
+import type { ActiveDevice } from './device.ts';
+import type { Keyring } from './keyring.ts';
 
-/** The longest that the relay may take for an answer, ms (wire facts 2). */
-const TIMEOUT = 30_000;
+/** The relay's timeout, ms (wire facts 2). */
+const TIMEOUT_MS = 30_000;
 
-/** Codes of the relay about the organization or about us, and not about what was asked (wire facts 12.3). */
+/** Error codes of the relay about the organization or this server, not about the request (wire facts 12.3). */
 const UNREGISTERED = 'MISSING_REMOTE_REALM';
 const DISALLOWED = 'PUSH_NOTIFICATIONS_DISALLOWED';
 const WRONG_CREDENTIALS = 'INVALID_ZULIP_SERVER';
 
-/** Failures of a connection before anything was sent, by the codes of Node and of its `fetch`. */
+/** Connection failures before anything was sent, by the error codes of Node and its `fetch`. */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -24,50 +26,63 @@ const NEVER_CONNECTED = new Set([
 ]);
 
 /**
- * Why the relay did not do what it was asked:
+ * Why a request to the relay failed:
  *
- * - `unreached`: it has not heard of it;
- * - `unsure`: it may have, but nobody heard its answer;
- * - `broken`: it says that it has an error of its own, or too much to do;
- * - `unregistered`, `disallowed`: it does not serve the organization;
- * - `misconfigured`: it does not know us, or is no relay: the operator must see to it;
- * - `refused`: what was asked is wrong, with its code.
+ * - `unreachable`: the relay did not get it;
+ * - `noReply`: the relay may have got it, but its reply was lost;
+ * - `relayError`: the relay has an error of its own or too much load;
+ * - `unregistered`, `disallowed`: the relay does not serve the organization;
+ * - `misconfigured`: the relay does not know this server, or is no relay: the operator must act;
+ * - `refused`: the request is wrong, with the relay's code.
  */
-export type Trouble =
-  | { readonly kind: 'unreached' | 'unsure' | 'broken' | 'unregistered' | 'disallowed' | 'misconfigured' }
+export type RelayError =
+  | {
+      readonly kind:
+        | 'unreachable'
+        | 'noReply'
+        | 'relayError'
+        | 'unregistered'
+        | 'disallowed'
+        | 'misconfigured';
+    }
   | { readonly kind: 'refused'; readonly code: string };
 
-/** An answer of the relay, or why there is none. */
-type Heard<T> =
-  | { readonly answer: T; readonly trouble?: never }
-  | { readonly trouble: Trouble; readonly answer?: never };
+/** The relay's reply, or why there is none. */
+type RelayResult<T> =
+  | { readonly reply: T; readonly error?: never }
+  | { readonly error: RelayError; readonly reply?: never };
 
-/** What the relay tells of notifications that it took. */
-export interface Notified {
-  /** Tokens that are dead: their devices get nothing any more. */
+/** Whether the relay serves an organization, and until when (seconds since 1970) if that ends. */
+export interface PushStatus {
+  readonly isServed: boolean;
+  readonly ends: number | undefined;
+}
+
+/** The relay's reply to notifications. */
+interface NotifyReply {
+  /** Tokens of devices that get nothing any more. */
   readonly dead: readonly string[];
-  /** Absent where it says nothing of it. */
   readonly status: PushStatus | undefined;
 }
 
-/** The relay for push notifications, which knows where devices are and cannot read what they are told. */
+/** The relay: it forwards notifications to devices and cannot read them. */
 export interface Relay {
-  /** Asks it to take the token of a device (wire facts 12.1). Asking again does no harm. */
+  /** Registers the token of a device (wire facts 12.1). Safe to repeat. */
   readonly register: (registration: {
     readonly realmUuid: string;
     readonly tokenId: string;
     readonly registration: string;
     readonly relayKey: string;
-  }) => Promise<Heard<object>>;
-  /** Hands it notifications for any number of devices, in one request. `within` is the time it has, ms. */
+  }) => Promise<RelayResult<object>>;
+  /** Sends notifications for any number of devices in one request, with a timeout (ms). */
   readonly notify: (
     realmUuid: string,
     requests: readonly object[],
-    within?: number,
-  ) => Promise<Heard<Notified>>;
+    timeout?: number,
+  ) => Promise<RelayResult<NotifyReply>>;
 }
 
-const refusal = z.object({ code: z.optional(z.string().check(z.maxLength(100))) });
+const failure = z.object({ code: z.optional(z.string().check(z.maxLength(100))) });
 const success = z.looseObject({ result: z.literal('success') });
 const notified = z.extend(success, {
   delete_token_ids: z.optional(z.array(z.string())),
@@ -76,19 +91,19 @@ const notified = z.extend(success, {
   ),
 });
 
-/** The relay that the operator set up; undefined where something of it is missing. */
+/** The relay that the operator configured. Undefined if the configuration is incomplete. */
 export async function relayOf(environment: Environment, secrets: Secrets): Promise<Relay | undefined> {
   const { PUSH_RELAY_URL: url, PUSH_RELAY_ORG_ID: id } = environment;
   const secret = await secrets.get('push-relay-org-key');
   if (!url || !id || secret === undefined) return undefined;
-  const ask = async <T>(
+  const post = async <T>(
     path: string,
     body: string,
     contentType: string,
-    answer: z.ZodMiniType<T>,
-    within = TIMEOUT,
-  ): Promise<Heard<T>> => {
-    const fetch = outgoing({ addresses: [url], timeout: Math.max(1, Math.min(within, TIMEOUT)) });
+    shape: z.ZodMiniType<T>,
+    timeout = TIMEOUT_MS,
+  ): Promise<RelayResult<T>> => {
+    const fetch = outgoing({ addresses: [url], timeout: Math.max(1, Math.min(timeout, TIMEOUT_MS)) });
     try {
       const response = await fetch(
         new URL(`api/v1/remotes/push/e2ee/${path}`, `${url.replace(/\/$/, '')}/`),
@@ -102,15 +117,15 @@ export async function relayOf(environment: Environment, secrets: Secrets): Promi
           body,
         },
       );
-      return heardOf(response.status, parsed(await response.text()), answer);
+      return resultOf(response.status, parsedJson(await response.text()), shape);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
-      return { trouble: troubleOf(error) };
+      return { error: errorOf(error) };
     }
   };
   return {
     register: ({ realmUuid, tokenId, registration, relayKey }) =>
-      ask(
+      post(
         'register',
         new URLSearchParams({
           realm_uuid: realmUuid,
@@ -121,42 +136,33 @@ export async function relayOf(environment: Environment, secrets: Secrets): Promi
         'application/x-www-form-urlencoded',
         success,
       ),
-    notify: async (realmUuid, requests, within) => {
+    notify: async (realmUuid, requests, timeout) => {
       const body = JSON.stringify({ realm_uuid: realmUuid, push_requests: requests });
-      const heard = await ask('notify', body, 'application/json', notified, within);
-      return heard.trouble ? heard : { answer: told(heard.answer) };
+      const { error, reply } = await post('notify', body, 'application/json', notified, timeout);
+      if (error) return { error };
+      const { delete_token_ids: dead = [], realm_push_status: status } = reply;
+      const ends = status?.expected_end_timestamp ?? undefined;
+      return { reply: { dead, status: status ? { isServed: status.can_push, ends } : undefined } };
     },
   };
 }
 
-function told({
-  delete_token_ids: dead = [],
-  realm_push_status: status,
-}: z.infer<typeof notified>): Notified {
-  return {
-    dead,
-    status: status
-      ? { isServed: status.can_push, ends: status.expected_end_timestamp ?? undefined }
-      : undefined,
-  };
-}
-
-/** The answer as it was asked for, or what an answer of another kind means (wire facts 12.2, 12.3). */
-function heardOf<T>(status: number, body: unknown, answer: z.ZodMiniType<T>): Heard<T> {
-  if (status >= 500 || status === 429) return { trouble: { kind: 'broken' } };
+/** The reply in its expected shape, or the error that another reply means (wire facts 12.2, 12.3). */
+function resultOf<T>(status: number, body: unknown, shape: z.ZodMiniType<T>): RelayResult<T> {
+  if (status >= 500 || status === 429) return { error: { kind: 'relayError' } };
   if (status === 200) {
-    const read = answer.safeParse(body);
-    return read.success ? { answer: read.data } : { trouble: { kind: 'misconfigured' } };
+    const { success: isReply, data } = shape.safeParse(body);
+    return isReply ? { reply: data } : { error: { kind: 'misconfigured' } };
   }
-  const code = refusal.safeParse(body).data?.code;
-  if (code === UNREGISTERED) return { trouble: { kind: 'unregistered' } };
-  if (code === DISALLOWED) return { trouble: { kind: 'disallowed' } };
-  const isAboutUs = status === 401 || status === 403 || code === WRONG_CREDENTIALS;
-  if (isAboutUs || code === undefined || status !== 400) return { trouble: { kind: 'misconfigured' } };
-  return { trouble: { kind: 'refused', code } };
+  const code = failure.safeParse(body).data?.code;
+  if (code === UNREGISTERED) return { error: { kind: 'unregistered' } };
+  if (code === DISALLOWED) return { error: { kind: 'disallowed' } };
+  const isAboutServer = status === 401 || status === 403 || code === WRONG_CREDENTIALS;
+  if (isAboutServer || code === undefined || status !== 400) return { error: { kind: 'misconfigured' } };
+  return { error: { kind: 'refused', code } };
 }
 
-function parsed(text: string): unknown {
+function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -164,11 +170,61 @@ function parsed(text: string): unknown {
   }
 }
 
-function troubleOf({ reason, cause }: Unreachable): Trouble {
+function errorOf({ reason, cause }: Unreachable): RelayError {
   if (reason === 'it redirected' || reason === 'too much' || reason === 'not configured') {
     return { kind: 'misconfigured' };
   }
-  // `fetch` wraps what happened to the connection, once or twice.
+  // `fetch` wraps connection errors once or twice.
   const causes = [cause, (cause as Error | undefined)?.cause] as (NodeJS.ErrnoException | undefined)[];
-  return { kind: causes.some((each) => NEVER_CONNECTED.has(each?.code ?? '')) ? 'unreached' : 'unsure' };
+  return { kind: causes.some((each) => NEVER_CONNECTED.has(each?.code ?? '')) ? 'unreachable' : 'noReply' };
+}
+
+/** A notification for one device, before its encryption. */
+export interface Notice {
+  readonly device: ActiveDevice;
+  /** What it contains besides the account. */
+  readonly content: { readonly type: 'message' | 'remove' | 'test'; readonly [field: string]: unknown };
+}
+
+const NONCE_BYTES = 24;
+
+/** The title that Apple's service shows if a phone does not decrypt in time. */
+const TITLE = 'New notification';
+
+/** NaCl's secretbox with its nonce in front, in base64 (wire facts 12.4). */
+function encrypted(secret: Uint8Array, nonce: Uint8Array, plain: string): string {
+  const box = xsalsa20poly1305(secret, nonce).encrypt(Buffer.from(plain));
+  return Buffer.concat([nonce, box]).toString('base64');
+}
+
+/** A notice as the relay gets it. The relay can read the token id and nothing else (wire facts 12.3). */
+export function pushRequest(
+  { randomBytes }: Pick<Outside, 'randomBytes'>,
+  keyring: Keyring,
+  { name }: Pick<Realm, 'name'>,
+  { device, content }: Notice,
+): object {
+  const account = { realm_url: device.url, realm_name: name, user_id: device.userId };
+  const plain = JSON.stringify({ ...account, ...content });
+  const payload = {
+    push_key_id: device.keyId,
+    encrypted_data: encrypted(keyring.open(device.sealedKey, device), randomBytes(NONCE_BYTES), plain),
+  };
+  // Removing a notification makes no sound and is not urgent.
+  const isSilent = content.type === 'remove';
+  if (device.tokenKind === 'fcm') {
+    return { token_id: device.tokenId, fcm_priority: isSilent ? 'normal' : 'high', payload };
+  }
+  return {
+    token_id: device.tokenId,
+    http_headers: isSilent
+      ? { apns_priority: 5, apns_push_type: 'background' }
+      : { apns_priority: 10, apns_push_type: 'alert' },
+    payload: {
+      ...payload,
+      aps: isSilent
+        ? { 'content-available': 1 }
+        : { 'mutable-content': 1, alert: { title: TITLE }, sound: 'default' },
+    },
+  };
 }

@@ -3,27 +3,27 @@ import type { Outside, Queues } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { hasRelay } from '../../model/realm/push-settings.ts';
 import { type ActiveDevice, type Device, isActiveDevice } from './device.ts';
-import { sendNudge } from './nudge.ts';
-import { jobKey, newJob } from './push-job.ts';
+import { jobKey, newJob } from './job.ts';
+import { sendWakeUp } from './wake-up.ts';
 
-/** The devices that a test goes to: the one that was named, or all that can get it (wire facts 12.2). */
+/** The devices that get the test: the device with this id, or all active ones (wire facts 12.2). */
 export function accessTestDevices(devices: readonly Device[], deviceId: number | undefined): ActiveDevice[] {
-  const found = devices.filter(isActiveDevice);
-  const wanted = deviceId === undefined ? found : found.filter((device) => device.deviceId === deviceId);
-  if (wanted.length === 0) throw refusal('noPushDevice');
-  return wanted;
+  const active = devices.filter(isActiveDevice);
+  const chosen = deviceId === undefined ? active : active.filter((device) => device.deviceId === deviceId);
+  if (chosen.length === 0) throw refusal('noPushDevice');
+  return chosen;
 }
 
-/** Between two looks for the verdict, ms: at first, and at most. */
-const SOON = 80;
-const LATER = 500;
+/** Pause (ms) before reading the verdict: at first, and at most. */
+const FIRST_PAUSE_MS = 80;
+const MAX_PAUSE_MS = 500;
 
 /**
- * Has the worker send a test, and waits for what became of it, until the test is not worth sending any more: 20
- * seconds, well within the gateway's 29. Refuses where it was not sent (specification 7).
+ * Has the worker send a test and waits for its verdict, up to the 20 seconds for which a test is valid. Refuses if it
+ * was not sent (specification 7).
  *
- * The worker sends it once, however often it is woken. Where its answer does not come in time, the test is called off:
- * whoever heard that it failed must not get it later.
+ * The worker sends the test at most once. If there is no verdict in time, the job is deleted, so that a test whose
+ * caller saw an error does not arrive later.
  */
 export async function sendTest(
   outside: Outside,
@@ -38,8 +38,8 @@ export async function sendTest(
   const job = newJob(task, `test-${uuid()}`, now());
   const at = jobKey(realm, job.job);
   await table.put(at, { ...job });
-  await sendNudge(queues, { realm, job: job.job });
-  for (let pause = SOON; now() < job.until; pause = Math.min(1.5 * pause, LATER)) {
+  await sendWakeUp(queues, { realm, job: job.job });
+  for (let pause = FIRST_PAUSE_MS; now() < job.until; pause = Math.min(1.5 * pause, MAX_PAUSE_MS)) {
     await wait(pause);
     const verdict = (await table.get(at))?.verdict;
     if (verdict === 'sent') return;

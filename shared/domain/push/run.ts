@@ -1,0 +1,109 @@
+import type { Outside, Queues } from '../../kernel/outside.ts';
+import { carryOut } from '../../log/carry-out.ts';
+import { isAnythingAfter } from '../../log/run.ts';
+import { runPool } from '../../pool.ts';
+import { type ItemOf, key } from '../../table/keys.ts';
+import { follow, loadFollower, unsubscribePush } from './follower.ts';
+import { doFinish, LEASE_MS, loadJobs, type PushClients, type PushJob, type PushRun } from './job.ts';
+import { logFailure, perform } from './perform.ts';
+import { sendWakeUp, type WakeUp } from './wake-up.ts';
+
+/** Jobs that are done at once. */
+const CONCURRENCY = 4;
+/** Organizations that the sweep examines at once. */
+const SWEEP_CONCURRENCY = 16;
+/** Time (ms) that a run needs for one more job: the relay's timeout and some more. */
+const MARGIN_MS = 40_000;
+/** How long (ms) the verdict of a test is kept for its caller. */
+const VERDICT_KEPT_MS = 60_000;
+
+/**
+ * Handles a message of the queue: does one job, or everything that is to be done in the organization.
+ *
+ * @throws AggregateError if jobs failed by an internal error, after the others are done
+ */
+export async function handleWakeUp(
+  outside: Outside,
+  clients: PushClients,
+  { realm, job, left }: WakeUp,
+  deadline: number,
+): Promise<void> {
+  const { table, now, wait } = outside;
+  const run: PushRun = { outside, clients, realm, log: { table, realm, now, wait }, deadline };
+  if (job !== undefined) return perform(run, job);
+  if (left !== undefined) return unsubscribePush(run, [left]);
+  const failures: unknown[] = [];
+  await follow(run, (jobs) => performAll(run, jobs, failures));
+  await performAll(run, await openJobs(run), failures);
+  if (failures.length > 0) throw new AggregateError(failures, 'some jobs of push notifications failed');
+}
+
+/** Does jobs concurrently, but those for the same user in their order. */
+async function performAll(run: PushRun, jobs: readonly PushJob[], failures: unknown[]): Promise<void> {
+  const newest = new Map<number, Promise<void>>();
+  await runPool(jobs, CONCURRENCY, (job) => {
+    const users = job.kind === 'message' ? job.users : [job.userId];
+    const before = users.map((userId) => newest.get(userId));
+    const done = (async () => {
+      await Promise.all(before);
+      // The sweep finds the rest.
+      if (run.outside.now() > run.deadline - MARGIN_MS) return;
+      await perform(run, job.job).catch((error: unknown) => failures.push(error));
+    })();
+    for (const userId of users) newest.set(userId, done);
+    return done;
+  });
+}
+
+/** The jobs that can be done now, oldest first. Cleans up after runs that died. */
+async function openJobs(run: PushRun): Promise<PushJob[]> {
+  const { outside, realm } = run;
+  const now = outside.now();
+  const jobs = await loadJobs(outside.table, realm);
+  const open = await Promise.all(jobs.map(async (job) => ((await isOpen(run, job, now)) ? [job] : [])));
+  return open
+    .flat()
+    .filter(({ due = 0, leased = 0 }) => due <= now && leased <= now - LEASE_MS)
+    .sort((a, b) => a.at - b.at);
+}
+
+/** Whether a job is still to be done. Deletes one with an old verdict, or whose run died while sending (`job.ts`). */
+async function isOpen(run: PushRun, job: PushJob, now: number): Promise<boolean> {
+  const { outside, realm } = run;
+  if (job.verdict !== undefined) {
+    if (job.at < now - VERDICT_KEPT_MS) await carryOut(outside, [doFinish(realm, job)]);
+    return false;
+  }
+  if (!job.sending || (job.leased ?? 0) > now - LEASE_MS) return true;
+  const { state } = await carryOut(outside, [doFinish(realm, job)]);
+  if (state === 'done') {
+    logFailure(run, job, { trouble: 'noReply', tried: 'no more' });
+  }
+  return false;
+}
+
+/**
+ * Wakes the worker in organizations with a job or with log entries behind the follower's cursor. Takes organizations
+ * with neither job nor follower off the list.
+ */
+export async function sweepPush(outside: Outside, queues: Queues): Promise<void> {
+  const listed = await outside.table.all('pushRealm', {}, { eventually: true });
+  const failures = await runPool(listed, SWEEP_CONCURRENCY, (each) => sweepRealm(outside, queues, each));
+  if (failures.length > 0) throw new AggregateError(failures, 'some organizations could not be swept');
+}
+
+async function sweepRealm(
+  outside: Outside,
+  queues: Queues,
+  { realm, version }: ItemOf<'pushRealm'>,
+): Promise<void> {
+  const { table, now, wait } = outside;
+  const [follower, jobs] = await Promise.all([loadFollower(table, realm), loadJobs(table, realm, 1)]);
+  if (follower === undefined && jobs.length === 0) {
+    await carryOut(outside, [{ delete: key('pushRealm', { realm }), when: { equals: { version } } }]);
+    return;
+  }
+  const log = { table, realm, now, wait };
+  const isBehind = follower !== undefined && (await isAnythingAfter(log, follower.cursor));
+  if (isBehind || jobs.length > 0) await sendWakeUp(queues, { realm });
+}
