@@ -2,7 +2,7 @@ import {
   checkFolderDescription,
   checkFolderName,
   doCreateFolder,
-} from '../../shared/domain/channel-edit/folder-edit.ts';
+} from '../../shared/domain/channel-edit/folder.ts';
 import {
   foundFor,
   type LoadedReferences,

@@ -1,4 +1,4 @@
-import { checkFolderOrder, doSortFolders } from '../../shared/domain/channel-edit/folder-edit.ts';
+import { checkFolderOrder, doSortFolders } from '../../shared/domain/channel-edit/folder.ts';
 import { reorderChannelFolders } from '../../shared/endpoints/channel-folders.ts';
 import { loadFolders } from '../../shared/model/channel/folder.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,5 +1,5 @@
-import { checkArchiving, loadArchiveSnapshot } from '../../shared/domain/channel-edit/archive.ts';
-import { editChannel } from '../../shared/domain/channel-edit/do.ts';
+import { checkArchiving, loadArchiveSnapshot } from '../../shared/domain/channel-edit/check.ts';
+import { editChannel } from '../../shared/domain/channel-edit/edit.ts';
 import { doForgetChannel } from '../../shared/domain/realm-edit/do.ts';
 import { archiveChannel } from '../../shared/endpoints/channel-update.ts';
 import { serve } from '../../shared/serve/serve.ts';

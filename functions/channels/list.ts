@@ -1,8 +1,7 @@
 import { FirstMessages } from '../../shared/domain/reader/first-messages.ts';
 import { listChannels } from '../../shared/endpoints/channels.ts';
 import { channelObject } from '../../shared/model/channel/object.ts';
-import { selectChannels } from '../../shared/model/subscription/channel-list.ts';
-import { loadChannels, loadCurrent } from '../../shared/model/subscription/object.ts';
+import { loadChannels, loadCurrent, selectChannels } from '../../shared/model/subscription/object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listChannels, {

@@ -1,5 +1,5 @@
-import { checkDefaultChange, loadDefaultSnapshot } from '../../shared/domain/channel-edit/default.ts';
-import { editChannel } from '../../shared/domain/channel-edit/do.ts';
+import { checkDefaultChange, loadDefaultSnapshot } from '../../shared/domain/channel-edit/check.ts';
+import { editChannel } from '../../shared/domain/channel-edit/edit.ts';
 import { removeDefaultChannel } from '../../shared/endpoints/channel-update.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,6 +1,6 @@
 import { checkChannelEdit } from '../../shared/domain/channel-edit/check.ts';
-import { editChannel } from '../../shared/domain/channel-edit/do.ts';
 import {
+  editChannel,
   editLookupKeys,
   loadEditSnapshot,
   numbersOfChannelEdit,

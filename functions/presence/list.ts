@@ -1,7 +1,7 @@
 import { loadPresences, seconds } from '../../shared/domain/presence/presence.ts';
 import { legacyPresences, shownPresences } from '../../shared/domain/presence/presence-object.ts';
 import { listPresences } from '../../shared/endpoints/presence.ts';
-import { ofKnown } from '../../shared/model/subscription/acquaintances.ts';
+import { ofKnown } from '../../shared/model/subscription/user-access.ts';
 import { loadUsersById } from '../../shared/model/user/list.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

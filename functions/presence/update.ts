@@ -14,7 +14,7 @@ import {
 } from '../../shared/domain/presence/presence-object.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updatePresence } from '../../shared/endpoints/presence.ts';
-import { ofKnown } from '../../shared/model/subscription/acquaintances.ts';
+import { ofKnown } from '../../shared/model/subscription/user-access.ts';
 import { loadUsersById } from '../../shared/model/user/list.ts';
 import { settingsOf } from '../../shared/model/user/settings.ts';
 import { serve } from '../../shared/serve/serve.ts';

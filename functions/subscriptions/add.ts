@@ -1,15 +1,16 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { foundFor } from '../../shared/domain/mention/naming.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
+import { hasAnnouncements } from '../../shared/domain/subscribe/notices.ts';
 import {
   loadSubscriptions,
+  namesByUser,
   numbersOfSubscriptions,
   parseSubscriptions,
   reloadSubscriptions,
+  subscribePeople,
   subscriptionLookupKeys,
-} from '../../shared/domain/subscribe/asked-subscriptions.ts';
-import { namesByUser, subscribePeople } from '../../shared/domain/subscribe/subscribe-people.ts';
-import { hasAnnouncements } from '../../shared/domain/subscribe/subscription-leave.ts';
+} from '../../shared/domain/subscribe/subscribe.ts';
 import { addSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
 import { isWebPublicEnabled } from '../../shared/model/realm/web-public.ts';

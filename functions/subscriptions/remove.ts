@@ -1,12 +1,12 @@
+import type { Snapshot } from '../../shared/domain/subscribe/snapshot.ts';
 import {
   loadRemovals,
   numbersOfRemovals,
   parseRemovals,
   reloadRemovals,
   removalLookupKeys,
-} from '../../shared/domain/subscribe/asked-removals.ts';
-import type { Snapshot } from '../../shared/domain/subscribe/subscription-snapshot.ts';
-import { unsubscribePeople } from '../../shared/domain/subscribe/unsubscribe-people.ts';
+  unsubscribePeople,
+} from '../../shared/domain/subscribe/unsubscribe.ts';
 import { removeSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import { serve } from '../../shared/serve/serve.ts';

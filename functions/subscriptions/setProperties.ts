@@ -5,7 +5,7 @@ import {
   doChoose,
   entriesOfChoices,
   loadChosen,
-} from '../../shared/model/subscription/properties.ts';
+} from '../../shared/model/subscription/settings.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(setSubscriptionProperties, {

@@ -1,8 +1,11 @@
 import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
 import { listUsers } from '../../shared/endpoints/users.ts';
-import { acquaintancesAt, loadMeetingPlaces } from '../../shared/model/subscription/acquaintances.ts';
 import { loadSubscriberIds } from '../../shared/model/subscription/object.ts';
-import { seesEveryone } from '../../shared/model/subscription/user-access.ts';
+import {
+  acquaintancesAt,
+  loadMeetingPlaces,
+  seesEveryone,
+} from '../../shared/model/subscription/user-access.ts';
 import { loadUsersById } from '../../shared/model/user/list.ts';
 import { userObject } from '../../shared/model/user/object.ts';
 import { isSystemBot } from '../../shared/model/user/user.ts';

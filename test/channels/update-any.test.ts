@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { handler as get } from '../../functions/channels/get.ts';
 import { WHOLE } from '../../shared/log/run.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
-import { channelGroupNames } from '../../shared/model/channel/groups.ts';
+import { channelGroupNames } from '../../shared/model/channel/settings.ts';
 import { type GroupSetting, normalized, onlyUser } from '../../shared/model/permission/group-setting.ts';
 import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import { edit, noticesAfter, storedChannel, toldOfChannels } from '../support/channel-state.ts';

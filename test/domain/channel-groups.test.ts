@@ -5,7 +5,7 @@ import {
   channelGroupNames,
   checkChannelGroup,
   checkNewChannelGroups,
-} from '../../shared/model/channel/groups.ts';
+} from '../../shared/model/channel/settings.ts';
 import { checkGroupSetting, type NamedInSettings } from '../../shared/model/group/setting-check.ts';
 import type { GroupSetting } from '../../shared/model/permission/group-setting.ts';
 import { systemGroups } from '../../shared/model/permission/system-group.ts';

@@ -7,7 +7,7 @@ import {
   mayMakeChannels,
   type Privacy,
   type PrivacyCircumstances,
-} from '../../shared/model/channel/privacy.ts';
+} from '../../shared/model/channel/settings.ts';
 import { type Standing, standingOf } from '../../shared/model/permission/permission.ts';
 import { type Role, roles, systemGroups } from '../../shared/model/permission/system-group.ts';
 import { defaultRealmSettings } from '../../shared/model/realm/realm.ts';

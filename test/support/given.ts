@@ -14,7 +14,7 @@ import type { UserTopic } from '../../shared/model/message/user-topic.ts';
 import { onlyUser } from '../../shared/model/permission/group-setting.ts';
 import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
 import type { RealmSettings } from '../../shared/model/realm/realm.ts';
-import { subscriptionWrites } from '../../shared/model/subscription/subscribe.ts';
+import { subscriptionWrites } from '../../shared/model/subscription/settings.ts';
 import { doHaveBot } from '../../shared/model/user/active.ts';
 import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
 import type { User } from '../../shared/model/user/user.ts';

@@ -1,7 +1,7 @@
 import { handler } from '../../functions/workers/retention.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
-import { doLimitOrganization } from '../../shared/model/channel/retention-list.ts';
+import { doLimitOrganization } from '../../shared/model/channel/retention.ts';
 import type { Topic } from '../../shared/model/message/topic.ts';
 import { key, partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';

@@ -73,7 +73,7 @@ export interface BotSnapshot {
 }
 
 /** Reads it, in one round trip. Throws `BAD_REQUEST` for a short name that makes no address. */
-export async function accessBotSnapshot(
+export async function loadBotSnapshot(
   table: Table,
   resolved: Resolved,
   userId: number,

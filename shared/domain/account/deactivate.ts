@@ -13,7 +13,7 @@ import { checkManages, loadBotOwner } from '../../model/user/management.ts';
 import { isHumanOwner, type OwnerCount } from '../../model/user/owner-count.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import { suspendSubscriptions } from '../subscribe/dormancy.ts';
+import { suspendSubscriptions } from '../subscribe/leave.ts';
 
 /** What the deactivation of an account is decided on. */
 export interface Departure {

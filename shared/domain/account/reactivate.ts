@@ -14,7 +14,7 @@ import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { resumeSubscriptions } from '../subscribe/dormancy.ts';
+import { resumeSubscriptions } from '../subscribe/leave.ts';
 import { checkMayCreateBots, type OwnedBot, ownBot } from './bot.ts';
 
 /** What the return of an account is decided on. */

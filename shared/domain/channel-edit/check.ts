@@ -1,5 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
+import type { Outside } from '../../kernel/outside.ts';
 import { checkQuota } from '../../kernel/quota.ts';
 import { renderDescription } from '../../markdown/render.ts';
 import {
@@ -8,6 +10,7 @@ import {
   type ChannelWithSubscription,
   hasContentAccess,
   hasMetadataAccess,
+  loadChannel,
 } from '../../model/channel/access.ts';
 import {
   type Channel,
@@ -22,22 +25,24 @@ import {
   channelGroupNames,
   channelGroupRules,
   checkChannelGroup,
-} from '../../model/channel/groups.ts';
-import {
   checkMakingWebPublic,
   checkPrivacyState,
+  checkRetention,
+  checkSettingTopicsPolicy,
+  checkTopicsPolicyName,
   mayMakeChannels,
   type Privacy,
-} from '../../model/channel/privacy.ts';
-import { checkRetention } from '../../model/channel/retention.ts';
-import { checkSettingTopicsPolicy, checkTopicsPolicyName } from '../../model/channel/topics-policy.ts';
+} from '../../model/channel/settings.ts';
 import { checkNamedGroups } from '../../model/group/use.ts';
 import { type GroupSetting, normalized, sameSetting } from '../../model/permission/group-setting.ts';
 import { isAdministrator, isOwner, type Standing } from '../../model/permission/permission.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import type { Table } from '../../table/table.ts';
 import { foundFor } from '../mention/naming.ts';
-import type { ChannelEdit, DecidedEdit, EditSnapshot } from './edit.ts';
+import { loadNoticeSnapshot, type NoticeSnapshot } from '../send/channel-notice.ts';
+import { type ChannelEdit, type EditSnapshot, loadEditSnapshot, parseChannelEdit } from './edit.ts';
+import type { DecidedEdit } from './events.ts';
 
 /** The channel, for someone who may change it: the table of wire facts 4.1. */
 export function accessForAdministration(
@@ -219,3 +224,42 @@ function checkGroups(
   checkNamedGroups(Object.values(groups));
   return groups;
 }
+
+/** What archiving a channel is decided on. */
+export interface ArchiveSnapshot extends NoticeSnapshot {
+  readonly seen: ChannelWithSubscription | undefined;
+}
+
+/** Reads it in one round trip. */
+export async function loadArchiveSnapshot(
+  table: Table,
+  realm: string,
+  channelId: number,
+  userId: number,
+): Promise<ArchiveSnapshot> {
+  const [seen, notices] = await Promise.all([
+    loadChannel(table, realm, channelId, userId),
+    loadNoticeSnapshot(table, realm, channelId),
+  ]);
+  return { seen, ...notices };
+}
+
+/** Decides on archiving a channel (wire facts 4.1, 4.7): it keeps its name, its messages and its subscribers. */
+export function checkArchiving({ standing }: Caller, { seen }: ArchiveSnapshot): DecidedEdit {
+  const { channel } = accessForAdministration(standing, seen);
+  if (channel.isArchived) throw badRequest('The channel is archived already.');
+  return { before: channel, after: { ...channel, isArchived: true, isDefault: false } };
+}
+
+/** Reads what a change of the default channels is decided on. One round trip. */
+export const loadDefaultSnapshot = (
+  outside: Outside,
+  resolved: Resolved,
+  userId: number,
+  channelId: number,
+): Promise<EditSnapshot> =>
+  loadEditSnapshot(outside, resolved, userId, parseChannelEdit({ stream_id: channelId }));
+
+/** Decides on the same edit of a channel as with `is_default_stream` (specification 4.2). */
+export const checkDefaultChange = (caller: Caller, isDefault: boolean, snapshot: EditSnapshot): DecidedEdit =>
+  checkChannelEdit(caller, { is_default_stream: isDefault }, snapshot);

@@ -2,13 +2,20 @@ import { refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Change } from '../../log/commit.ts';
 import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
-import { creationEvent } from '../../model/channel/creation-event.ts';
 import { accessFolderForChannel, type Folder } from '../../model/channel/folder.ts';
-import { checkNewChannelGroups, type GivenChannelGroups } from '../../model/channel/groups.ts';
-import { checkMakingWebPublic, checkPrivacyState, mayMakeChannels } from '../../model/channel/privacy.ts';
-import { checkRetention, checkSettingRetention } from '../../model/channel/retention.ts';
-import { doLimitChannel } from '../../model/channel/retention-list.ts';
-import { checkSettingTopicsPolicy, checkTopicsPolicyName } from '../../model/channel/topics-policy.ts';
+import { creationEvent } from '../../model/channel/object.ts';
+import { doLimitChannel } from '../../model/channel/retention.ts';
+import {
+  checkMakingWebPublic,
+  checkNewChannelGroups,
+  checkPrivacyState,
+  checkRetention,
+  checkSettingRetention,
+  checkSettingTopicsPolicy,
+  checkTopicsPolicyName,
+  type GivenChannelGroups,
+  mayMakeChannels,
+} from '../../model/channel/settings.ts';
 import type { NamedInSettings } from '../../model/group/setting-check.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';

@@ -3,16 +3,16 @@ import type { Payload, ReadEvent } from '../../log/slot.ts';
 import { FIRST_MESSAGE } from '../../model/channel/first-message.ts';
 import { loadGroupObject } from '../../model/group/list.ts';
 import { roles } from '../../model/permission/system-group.ts';
+import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
 import {
+  filledWithSight,
   loadOwnSubscriptions,
   loadShownChannels,
   type Onlooker,
   type Told,
   withSettings,
   withSubscribers,
-} from '../../model/subscription/channels-shown.ts';
-import { filledWithSight } from '../../model/subscription/group-sight.ts';
-import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
+} from '../../model/subscription/visible-channels.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { loadUsers } from '../../model/user/list.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';

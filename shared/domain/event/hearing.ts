@@ -3,8 +3,7 @@ import { folded } from '../../kernel/folding.ts';
 import { lookUpIn } from '../../kernel/lookup.ts';
 import type { Objects, Outside } from '../../kernel/outside.ts';
 import type { Payload, ReadEntry, ReadEvent, ReadMessage } from '../../log/slot.ts';
-import { type ChannelWithSubscription, hasMetadataAccess } from '../../model/channel/access.ts';
-import { hearsOfSight } from '../../model/channel/sight.ts';
+import { type ChannelWithSubscription, hasMetadataAccess, hearsOfSight } from '../../model/channel/access.ts';
 import {
   channelsOf,
   comesFromHidden,

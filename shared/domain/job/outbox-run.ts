@@ -9,7 +9,7 @@ import { bringPeople } from '../move/moved-people.ts';
 import { followPolicies } from '../move/policy-follow.ts';
 import { finish, type Job, type Left, loadJob, loadKind } from '../outbox/outbox.ts';
 import { loadWorld, type OutboxWorld } from '../outbox/outbox-world.ts';
-import { tellSubscribed } from '../subscribe/subscription-notices.ts';
+import { tellSubscribed } from '../subscribe/notices.ts';
 
 /** How long before its deadline (ms) a run begins nothing more. */
 const LAST = 15_000;

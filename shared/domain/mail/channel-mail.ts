@@ -3,9 +3,13 @@ import { isId } from '../../kernel/id.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError } from '../../log/commit.ts';
-import { accessContent, type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
+import {
+  accessContent,
+  type ChannelWithSubscription,
+  checkPosting,
+  loadChannel,
+} from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { checkPosting } from '../../model/channel/posting.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { mayActAsBot } from '../../model/user/management.ts';
 import type { User } from '../../model/user/user.ts';

@@ -6,12 +6,8 @@ import { isMilestone, saveCheckpoint } from '../../log/checkpoint.ts';
 import { commit } from '../../log/commit.ts';
 import { allocate, type Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
-import {
-  CHANNEL_WILDCARDS,
-  extractReferences,
-  type References,
-  TOPIC_WILDCARDS,
-} from '../../markdown/references.ts';
+import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS } from '../../markdown/mention.ts';
+import { extractReferences, type References } from '../../markdown/references.ts';
 import { normalizedContent } from '../../model/message/text.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import { type Caller, loadCaller } from '../../model/user/caller.ts';

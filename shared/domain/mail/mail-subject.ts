@@ -1,6 +1,6 @@
 import { firstCodePoints, unprintableAt } from '../../kernel/folding.ts';
+import { effectiveTopicsPolicy } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';
-import { effectiveTopicsPolicy } from '../../model/channel/posting.ts';
 import { checkTopic } from '../../model/message/text.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';
 

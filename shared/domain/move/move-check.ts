@@ -4,10 +4,12 @@ import {
   accessContent,
   administersChannel,
   type ChannelWithSubscription,
+  checkPosting,
+  checkTopicCreation,
+  checkTopicsPolicy,
   loadChannel,
 } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { checkPosting, checkTopicCreation, checkTopicsPolicy } from '../../model/channel/posting.ts';
 import { checkTopic } from '../../model/message/text.ts';
 import type { Topic } from '../../model/message/topic.ts';
 import { holds, type Standing } from '../../model/permission/permission.ts';

@@ -1,7 +1,7 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { type Channel, defaultChannelGroups } from '../../model/channel/channel.ts';
 import { FIRST_NUMBER, type Role, roles } from '../../model/permission/system-group.ts';
-import { newSubscriptionSettings, subscriptionWrites } from '../../model/subscription/subscribe.ts';
+import { newSubscriptionSettings, subscriptionWrites } from '../../model/subscription/settings.ts';
 import { digestOf, newApiKey } from '../../model/user/api-key.ts';
 import type { Write } from '../../table/write.ts';
 import type { KeyedAccount } from '../account/operator-accounts.ts';

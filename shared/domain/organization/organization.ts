@@ -1,6 +1,6 @@
 import { noGroups } from '../../kernel/group-graph.ts';
 import { HOME, realmIdFor } from '../../kernel/lookup.ts';
-import { doLimitOrganization } from '../../model/channel/retention-list.ts';
+import { doLimitOrganization } from '../../model/channel/retention.ts';
 import { roles } from '../../model/permission/system-group.ts';
 import { ANY_HOST, hostsWrite } from '../../model/realm/hosts.ts';
 import { defaultRealmSettings, type Realm, type RealmSettings } from '../../model/realm/realm.ts';

@@ -3,7 +3,7 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
 import { checkPrintable } from '../../kernel/printable.ts';
 import { accessMetadata } from '../../model/channel/access.ts';
-import { checkRetention, invalidWord } from '../../model/channel/retention.ts';
+import { checkRetention, invalidWord } from '../../model/channel/settings.ts';
 import { type RealmGroupName, realmGroupNames, realmGroupRules } from '../../model/group/realm-groups.ts';
 import { checkGroupSetting } from '../../model/group/setting-check.ts';
 import { checkNamedGroups } from '../../model/group/use.ts';

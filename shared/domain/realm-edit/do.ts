@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { NOTHING_RESOLVED } from '../../markdown/references.ts';
+import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
-import { doLimitOrganization } from '../../model/channel/retention-list.ts';
+import { doLimitOrganization } from '../../model/channel/retention.ts';
 import { groupSettingsIn, realmGroupNames } from '../../model/group/realm-groups.ts';
 import { fullMemberEvents } from '../../model/group/role-groups.ts';
 import { doRequireActive, namedGroupsIn } from '../../model/group/use.ts';
@@ -48,7 +48,7 @@ export function eventsOfRealmEdit({ before, after }: DecidedRealmEdit, now: numb
             [name]: value,
             ...(name === 'topics_policy' && mandatory_topics !== undefined && { mandatory_topics }),
             ...(name === 'description' && {
-              rendered_description: render(after.description, NOTHING_RESOLVED).html,
+              rendered_description: render(after.description, NOTHING_FOUND).html,
             }),
           })
         : property(name, value),

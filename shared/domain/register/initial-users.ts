@@ -3,8 +3,7 @@ import { holds, isAdministrator, isGuest, isOwner } from '../../model/permission
 import { roles } from '../../model/permission/system-group.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';
 import { isWebPublicEnabled } from '../../model/realm/web-public.ts';
-import { acquaintancesAt } from '../../model/subscription/acquaintances.ts';
-import { anonymizedUser, seesEveryone } from '../../model/subscription/user-access.ts';
+import { acquaintancesAt, anonymizedUser, seesEveryone } from '../../model/subscription/user-access.ts';
 import { avatarUrlOf } from '../../model/user/avatar.ts';
 import { userObject } from '../../model/user/object.ts';
 import { defaultUserSettings, settingsOf, type UserSettings } from '../../model/user/settings.ts';

@@ -1,5 +1,5 @@
 import { defaultChannelGroups } from '../../model/channel/channel.ts';
-import { channelGroupRules } from '../../model/channel/groups.ts';
+import { channelGroupRules } from '../../model/channel/settings.ts';
 import { defaultGroupSettings, groupPermissionRules } from '../../model/group/permissions.ts';
 import { realmGroupRules } from '../../model/group/realm-groups.ts';
 import { roleGroupSettings } from '../../model/group/role-groups.ts';

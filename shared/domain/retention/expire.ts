@@ -3,7 +3,7 @@ import { isMilestone, saveCheckpoint } from '../../log/checkpoint.ts';
 import { commit, MAX_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import type { Limit } from '../../model/channel/retention-limit.ts';
+import type { Limit } from '../../model/channel/retention.ts';
 import { MAX_PARTICIPANTS } from '../../model/message/topic-leave.ts';
 import { loadLeft, loadRemoved, MAX_EDITS, makeRoom, planRemoval } from '../edit/removal.ts';
 

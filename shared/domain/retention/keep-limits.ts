@@ -1,8 +1,13 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { type Log, uncountMessages } from '../../log/log.ts';
 import { rememberedFirst } from '../../model/channel/first-message.ts';
-import { dueAt, limitOfOrganization } from '../../model/channel/retention-limit.ts';
-import { type Limited, loadLimited, noteProgress } from '../../model/channel/retention-list.ts';
+import {
+  dueAt,
+  type Limited,
+  limitOfOrganization,
+  loadLimited,
+  noteProgress,
+} from '../../model/channel/retention.ts';
 import { AT_ONCE, readMessages } from '../../model/message/index.ts';
 import { runPool } from '../../pool.ts';
 import { expireDirect, expireInChannel, type Visit } from './walk.ts';

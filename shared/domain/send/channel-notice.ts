@@ -1,6 +1,6 @@
 import { isId } from '../../kernel/id.ts';
 import type { MessageEntry } from '../../log/slot.ts';
-import { NOTHING_RESOLVED } from '../../markdown/references.ts';
+import { NOTHING_FOUND } from '../../markdown/found.ts';
 import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
 import { noticeMessage } from '../../model/message/notice.ts';
 import { type Arrival, type CountChange, doArrive, type Topic, topicKey } from '../../model/message/topic.ts';
@@ -68,7 +68,7 @@ export function doNotify(
   const isEmpty = channel.topicsPolicy === 'empty_topic_only';
   const topic = isEmpty ? '' : EVENTS_TOPIC;
   const found = {
-    ...NOTHING_RESOLVED,
+    ...NOTHING_FOUND,
     usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
   };
   const day = Math.floor(now / 86_400_000);

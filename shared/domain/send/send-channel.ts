@@ -4,19 +4,19 @@ import { isId } from '../../kernel/id.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { type Rendered, render } from '../../markdown/render.ts';
-import { hasMetadataAccess } from '../../model/channel/access.ts';
+import {
+  checkPosting,
+  checkTopicCreation,
+  checkTopicsPolicy,
+  hasMetadataAccess,
+  type Posting,
+} from '../../model/channel/access.ts';
 import {
   type Channel,
   type ChannelCount,
   checkChannelName,
   type Subscription,
 } from '../../model/channel/channel.ts';
-import {
-  checkPosting,
-  checkTopicCreation,
-  checkTopicsPolicy,
-  type Posting,
-} from '../../model/channel/posting.ts';
 import { topicConversation } from '../../model/message/conversation.ts';
 import { doArrive, type Topic } from '../../model/message/topic.ts';
 import { doSetVisibility, type UserTopic } from '../../model/message/user-topic.ts';

@@ -1,7 +1,7 @@
 import { Refusal } from '../../kernel/errors.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { noAccess } from '../../model/channel/posting.ts';
+import { noAccess } from '../../model/channel/access.ts';
 import { checkNotEmpty } from '../../model/message/text.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';

@@ -3,7 +3,7 @@ import { commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { EventEntry, MessageEntry } from '../../log/slot.ts';
-import { NOTHING_RESOLVED } from '../../markdown/references.ts';
+import { NOTHING_FOUND } from '../../markdown/found.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { topicConversation } from '../../model/message/conversation.ts';
 import { noticeMessage } from '../../model/message/notice.ts';
@@ -40,7 +40,7 @@ export function noticeEntry(
   now: number,
 ): MessageEntry {
   const found = {
-    ...NOTHING_RESOLVED,
+    ...NOTHING_FOUND,
     usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
     channels: new Map(channels.map(({ channelId: id, name }) => [name, { id, name }])),
   };

@@ -7,16 +7,15 @@ import {
   type Subscription,
   type SubscriptionSettings,
 } from '../../model/channel/channel.ts';
-import { creationEvent } from '../../model/channel/creation-event.ts';
-import { defaultChannelsEvent } from '../../model/channel/default-channels.ts';
 import { doFillFolders } from '../../model/channel/folder.ts';
+import { creationEvent, defaultChannelsEvent } from '../../model/channel/object.ts';
 import { doUseGroupsInNew } from '../../model/group/use.ts';
 import { type CountedChannel, subscriptionObject } from '../../model/subscription/object.ts';
 import {
   countSubscribers,
   newSubscriptionSettings,
   subscriptionWrites,
-} from '../../model/subscription/subscribe.ts';
+} from '../../model/subscription/settings.ts';
 import { doReceive, doReceiveForBot } from '../../model/user/active.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';

@@ -1,14 +1,18 @@
-import { refusal } from '../../kernel/errors.ts';
+import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
-import type { ChannelVisibility } from '../../log/slot.ts';
+import type { Audience, ChannelVisibility } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
+import { sameSetting } from '../permission/group-setting.ts';
 import {
   holds,
   holdsUnlessGuest,
   isAdministrator,
+  isForEveryone,
   isGuest,
   type Standing,
 } from '../permission/permission.ts';
+import { EMPTY_TOPIC_NAME, type RealmSettings, type TopicsPolicy } from '../realm/realm.ts';
+import type { Caller } from '../user/caller.ts';
 import type { Channel, Subscription } from './channel.ts';
 
 /** A channel with what one person has to do with it. */
@@ -88,4 +92,136 @@ export function accessContent(
 ): ChannelWithSubscription {
   if (seen === undefined || !hasContentAccess(who, seen)) throw refusal('invalidChannelId');
   return seen;
+}
+
+/*
+ * Who comes to know of a channel by a change of its settings, and who forgets it (wire facts 4.6). Nobody counts
+ * these people when it is changed: the log keeps the settings from before and after, and each listener finds out
+ * for themselves (DESIGN 5).
+ */
+
+/** On what of a channel it rests who may know of it. */
+export const sightOf = ({ isPrivate, isWebPublic, groups }: Channel): ChannelVisibility => ({
+  isPrivate,
+  isWebPublic,
+  groups: {
+    can_add_subscribers_group: groups.can_add_subscribers_group,
+    can_administer_channel_group: groups.can_administer_channel_group,
+    can_subscribe_group: groups.can_subscribe_group,
+  },
+});
+
+/** How many may know of a channel: some people, all but guests, everybody. In each step are all of the one before. */
+const openness = ({ isPrivate, isWebPublic }: ChannelVisibility): number =>
+  isWebPublic ? 2 : isPrivate ? 0 : 1;
+
+const sightGroups = [
+  'can_add_subscribers_group',
+  'can_administer_channel_group',
+  'can_subscribe_group',
+] as const;
+
+/** Whether a change of the channel can show it to somebody, and whether it can hide it from somebody. */
+export function changeOfSight(
+  before: ChannelVisibility,
+  after: ChannelVisibility,
+): { readonly shows: boolean; readonly hides: boolean } {
+  const more = openness(after) - openness(before);
+  if (more !== 0) return { shows: more > 0, hides: more < 0 };
+  const mayDiffer =
+    before.isPrivate && sightGroups.some((name) => !sameSetting(before.groups[name], after.groups[name]));
+  return { shows: mayDiffer, hides: mayDiffer };
+}
+
+type OfSight = Extract<Audience, { readonly sight: string }>;
+
+/**
+ * Whether someone hears of a change of sight that has this number. What they could see then follows from the
+ * settings of that time, with their roles and groups as they are now. Only what they may see now is told, except
+ * that they are to forget something, which tells no more than its id.
+ */
+export function hearsOfSight(
+  who: Standing,
+  hearers: OfSight,
+  seen: ChannelWithSubscription,
+  seq: number,
+): boolean {
+  const subscription = seen.subscription && seen.subscription.since < seq ? seen.subscription : undefined;
+  const saw = (channel: ChannelVisibility): boolean => hasMetadataAccess(who, { channel, subscription });
+  switch (hearers.sight) {
+    case 'gained':
+      return !saw(hearers.before) && saw(hearers.after) && hasMetadataAccess(who, seen);
+    case 'kept':
+      return saw(hearers.before) && saw(hearers.after) && hasMetadataAccess(who, seen);
+    case 'lost':
+      return saw(hearers.before) && !saw(hearers.after);
+  }
+}
+
+/** A channel as its sender sees it, with the subscription of a bot's owner. */
+export interface Posting {
+  readonly channel: Channel;
+  readonly subscription: Subscription | undefined;
+  readonly ownerSubscription: Subscription | undefined;
+}
+
+/** Whether the caller, or the owner in whose name a bot acts, holds the setting. */
+const mayAs = (caller: Pick<Caller, 'standing' | 'owner'>, test: (who: Standing) => boolean): boolean =>
+  test(caller.standing) || (caller.owner !== undefined && test(caller.owner));
+
+/** The refusal of wire facts 3.5, step 11. */
+export const noAccess = (channel: string): Refusal =>
+  badRequest(`You do not have access to the channel '${channel}'.`);
+
+/**
+ * Decides whether the caller may post in the channel: the steps of wire facts 3.5, in their order. Administrators
+ * have no way around any of them.
+ */
+export function checkPosting(caller: Pick<Caller, 'standing' | 'owner'>, posting: Posting): void {
+  const { channel, subscription, ownerSubscription } = posting;
+  const maySend = channel.groups.can_send_message_group;
+  if (!isForEveryone(maySend) && !mayAs(caller, (who) => holds(who, maySend))) {
+    throw badRequest(`You do not have permission to post in the channel '${channel.name}'.`);
+  }
+  if (channel.isArchived) throw badRequest(`The channel '${channel.name}' is archived.`);
+  const guest = isGuest(caller.standing);
+  if (channel.isWebPublic || (!channel.isPrivate && !guest)) return;
+  if (subscription !== undefined) return;
+  // A deactivated owner lends no rights.
+  if (caller.owner !== undefined && ownerSubscription !== undefined) return;
+  const { can_subscribe_group, can_add_subscribers_group } = channel.groups;
+  const mayJoin =
+    holds(caller.standing, can_subscribe_group) || holds(caller.standing, can_add_subscribers_group);
+  if (!guest && channel.historyPublicToSubscribers && mayJoin) return;
+  throw noAccess(channel.name);
+}
+
+/** Decides whether the caller may begin this topic, if it is a new one (wire facts 3.6). */
+export function checkTopicCreation(
+  caller: Pick<Caller, 'standing' | 'owner'>,
+  channel: Channel,
+  topic: object | undefined,
+): void {
+  const setting = channel.groups.can_create_topic_group;
+  if (topic !== undefined || isForEveryone(setting)) return;
+  if (!mayAs(caller, (who) => holds(who, setting))) {
+    throw badRequest(`You do not have permission to start new topics in the channel '${channel.name}'.`);
+  }
+}
+
+/** The policy that holds in a channel: its own, or the organization's where it says so (specification 3). */
+export const effectiveTopicsPolicy = (
+  channel: Pick<Channel, 'topicsPolicy'>,
+  settings: RealmSettings,
+): TopicsPolicy => (channel.topicsPolicy === 'inherit' ? settings.topics_policy : channel.topicsPolicy);
+
+/** Decides whether the channel takes this topic, empty or named (specification 3, wire facts 3.6). */
+export function checkTopicsPolicy(channel: Channel, settings: RealmSettings, topic: string): void {
+  const policy = effectiveTopicsPolicy(channel, settings);
+  if (policy === 'disable_empty_topic' && topic === '') {
+    throw badRequest(`Messages here need a topic other than '${EMPTY_TOPIC_NAME}'.`);
+  }
+  if (policy === 'empty_topic_only' && topic !== '') {
+    throw badRequest(`In this channel only the topic '${EMPTY_TOPIC_NAME}' is allowed.`);
+  }
 }

@@ -1,3 +1,4 @@
+import type { Audience, EventEntry } from '../../log/slot.ts';
 import { isForEveryone } from '../permission/permission.ts';
 import { systemGroups } from '../permission/system-group.ts';
 import type { Channel, ChannelCount } from './channel.ts';
@@ -52,3 +53,30 @@ function isRecentlyActive(
   const day = Math.max(count?.lastActiveDay ?? 0, Math.floor(channel.dateCreated / 86_400));
   return now / 86_400_000 - day <= RECENT;
 }
+
+/**
+ * The `stream/create` event: a channel exists for these people from now on (wire facts 4.6). Clients that keep lists of
+ * subscribers get the list and its length as they are when the event is told, so the `peer_add` events after it count
+ * nobody twice, and nobody is missing whom a registration read before this event.
+ *
+ * @param count what clients without such lists are told. Nobody whom a later `peer_add` adds may be in it.
+ */
+export const creationEvent = (
+  hearers: Audience,
+  channel: Channel,
+  count: ChannelCount | undefined,
+): EventEntry => ({
+  kind: 'event',
+  hearers,
+  payload: { type: 'stream', op: 'create', streams: [channelObject(channel, count)] },
+  fill: 'company',
+  access: true,
+});
+
+/** Tells the channels to which newcomers are subscribed, as they are when it is told. Guests are not told. */
+export const defaultChannelsEvent: EventEntry = {
+  kind: 'event',
+  hearers: { everyone: 'members' },
+  payload: { type: 'default_streams' },
+  fill: 'defaultChannels',
+};

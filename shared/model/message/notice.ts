@@ -1,5 +1,5 @@
 import type { MessageEntry } from '../../log/slot.ts';
-import type { ResolvedReferences } from '../../markdown/references.ts';
+import type { ResolvedReferences } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
 import { topicConversation } from './conversation.ts';
 

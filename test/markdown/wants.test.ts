@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  extractReferences,
-  type Lookup,
-  MAX_NAMES,
-  type ResolvedReferences,
-} from '../../shared/markdown/references.ts';
+import type { Lookup, ResolvedReferences } from '../../shared/markdown/found.ts';
+import { extractReferences, MAX_WANTED } from '../../shared/markdown/references.ts';
 import { render } from '../../shared/markdown/render.ts';
 import { hostileText } from '../support/hostile-text.ts';
 
@@ -20,7 +16,7 @@ const NOTHING = {
   topicWildcard: false,
 };
 
-describe('extractReferences', () => {
+describe('wants', () => {
   it.each([
     [
       '@**Ada** @_**Ada** @**Bob|7** @**|12**',
@@ -55,20 +51,20 @@ describe('extractReferences', () => {
     expect(extractReferences(text)).toEqual({ ...NOTHING, ...wanted });
   });
 
-  it('ignores text that is longer than a name can be', () => {
+  it('takes nothing for a name that is longer than a name can be', () => {
     const long = 'é'.repeat(101);
     expect(extractReferences(`@**${long}** @*${long}* #**${long}** @**   **`)).toEqual(NOTHING);
     expect(extractReferences(`@**${long.slice(1)}**`).users).toEqual([{ name: long.slice(1) }]);
   });
 
-  it('returns at most a batch of each kind', () => {
-    const many = Array.from({ length: 2 * MAX_NAMES }, (_, i) => `@**u${i}** @*g${i}* #**c${i}>t** :e${i}:`);
+  it('never asks for more than a batch of each kind', () => {
+    const many = Array.from({ length: 2 * MAX_WANTED }, (_, i) => `@**u${i}** @*g${i}* #**c${i}>t** :e${i}:`);
     const { users, groups, channels, topics, emoji } = extractReferences(many.join(' '));
     expect([users, groups, channels, topics, emoji].map(({ length }) => length)).toEqual(Array(5).fill(50));
     expect(users[0]).toEqual({ name: 'u0' });
   });
 
-  it('lists every name that render looks up', () => {
+  it('names everything that rendering looks up', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const asked = {
@@ -95,7 +91,7 @@ describe('extractReferences', () => {
         const wanted = extractReferences(text);
         // A name beyond the limit is not read, so it is not found: it stays plain text.
         const covered = (names: readonly unknown[], needed: Set<unknown>): boolean =>
-          names.length === MAX_NAMES || [...needed].every((name) => names.includes(name));
+          names.length === MAX_WANTED || [...needed].every((name) => names.includes(name));
         expect(
           covered(
             wanted.users.map(({ name }) => name),

@@ -6,7 +6,7 @@ import { checkQuota } from '../../kernel/quota.ts';
 import { administersChannel, hasContentAccess, hasMetadataAccess } from '../../model/channel/access.ts';
 import { type Channel, checkChannelDescription, checkChannelName } from '../../model/channel/channel.ts';
 import { holdsUnlessGuest, type Standing, standingOf } from '../../model/permission/permission.ts';
-import { checkColor, settingsOf } from '../../model/subscription/subscribe.ts';
+import { checkColor, settingsOf } from '../../model/subscription/settings.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { accessPrincipals, type Principals } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
@@ -17,14 +17,8 @@ import {
   type NewChannelSettings,
 } from '../channel-edit/create.ts';
 import { bytesOfCreations, type Joining, type Newcomer } from './join.ts';
-import type { LeaveEventOptions } from './subscription-leave.ts';
-import {
-  type NamedChannel,
-  type Pair,
-  pairOf,
-  type Snapshot,
-  type SubscribeSnapshot,
-} from './subscription-snapshot.ts';
+import type { LeaveEventOptions } from './notices.ts';
+import { type NamedChannel, type Pair, pairOf, type Snapshot, type SubscribeSnapshot } from './snapshot.ts';
 
 /** A channel that a request wants people to be subscribed to. */
 export interface Wanted {
