@@ -8,7 +8,7 @@ import {
   type LoadedReferences,
   loadNamed,
   nameLookupKeys,
-} from '../../shared/domain/mention/naming.ts';
+} from '../../shared/domain/mention/references.ts';
 import { createChannelFolder } from '../../shared/endpoints/channel-folders.ts';
 import { checkQuota, loadQuotaUse } from '../../shared/kernel/quota.ts';
 import { extractReferences } from '../../shared/markdown/references.ts';

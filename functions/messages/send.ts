@@ -1,20 +1,15 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { wakePush } from '../../shared/domain/push/wake-up.ts';
+import { noticeForOwner } from '../../shared/domain/send/direct-notice.ts';
 import {
   type AskedMessage,
+  draftOf,
   mostNumbers,
   parseSend,
   sendLookupKeys,
-} from '../../shared/domain/send/asked-message.ts';
-import { noticeForOwner } from '../../shared/domain/send/owner-notice.ts';
-import { doSend, draftOf, type SendReply, sendReply } from '../../shared/domain/send/send.ts';
-import {
-  acceptMessage,
-  isMissing,
-  loadSend,
-  type SendSnapshot,
-} from '../../shared/domain/send/send-target.ts';
-import { accessSent } from '../../shared/domain/send/sent.ts';
+} from '../../shared/domain/send/request.ts';
+import { accessSent, doSend, type SendReply, sendReply } from '../../shared/domain/send/send.ts';
+import { acceptMessage, isMissing, loadSend, type SendSnapshot } from '../../shared/domain/send/target.ts';
 import { sendMessage } from '../../shared/endpoints/send-message.ts';
 import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,5 +1,5 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { foundFor } from '../../shared/domain/mention/naming.ts';
+import { foundFor } from '../../shared/domain/mention/references.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import { hasAnnouncements } from '../../shared/domain/subscribe/notices.ts';
 import {

@@ -2,10 +2,8 @@ import { setTopicVisibility } from '../../shared/endpoints/topics.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import { isId } from '../../shared/kernel/id.ts';
 import { loadChannel } from '../../shared/model/channel/access.ts';
-import { checkTopicName } from '../../shared/model/message/text.ts';
-import { doSetVisibility } from '../../shared/model/message/user-topic.ts';
-import { accessUserTopic } from '../../shared/model/message/user-topic-access.ts';
-import { visibility } from '../../shared/model/message/visibility.ts';
+import { checkTopicName } from '../../shared/model/message/message.ts';
+import { accessUserTopic, doSetVisibility, visibility } from '../../shared/model/message/user-topic.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(setTopicVisibility, {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mergeStreams } from '../../shared/domain/reader/gather.ts';
 import type { MessageHead } from '../../shared/log/message.ts';
-import { RangeCache, type RangeReader, type Reach } from '../../shared/model/message/strip.ts';
+import { RangeCache, type RangeReader, type Reach } from '../../shared/model/message/load.ts';
 
 const head = (id: number): MessageHead => ({ id, senderId: 1, conversation: 'c', readBySender: false });
 

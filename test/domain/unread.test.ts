@@ -6,7 +6,7 @@ import { loadUnread, type Unread } from '../../shared/domain/flags/unread.ts';
 import { unreadObject } from '../../shared/domain/flags/unread-object.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
 import { loadReadStates } from '../../shared/model/message/read-state.ts';
-import { visibility } from '../../shared/model/message/visibility.ts';
+import { visibility } from '../../shared/model/message/user-topic.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
 import { partition } from '../../shared/table/keys.ts';
 import { givenChannel, givenMutedChannel, givenUser, givenUserTopic } from '../support/given.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { automaticPolicy, visibility } from '../../shared/model/message/visibility.ts';
+import { automaticPolicy, visibility } from '../../shared/model/message/user-topic.ts';
 import { defaultUserSettings } from '../../shared/model/user/settings.ts';
 
 const { inherit, muted, unmuted, followed } = visibility;

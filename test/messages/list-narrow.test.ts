@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { visibility } from '../../shared/model/message/visibility.ts';
+import { visibility } from '../../shared/model/message/user-topic.ts';
 import { givenChannel, givenGroup, givenUserTopic } from '../support/given.ts';
 import { fetched, flagged, givenMessages, idsIn, sent } from '../support/messages.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';

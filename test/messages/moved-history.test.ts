@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messageKey } from '../../shared/model/message/key.ts';
+import { messageKey } from '../../shared/model/message/message.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';
 import { givenChannel, givenUser } from '../support/given.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { sentKey } from '../../shared/domain/send/sent.ts';
+import { sentKey } from '../../shared/domain/send/send.ts';
 import {
   givenChannel,
   givenRealmSettings,

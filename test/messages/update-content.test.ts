@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as getHistory } from '../../functions/messages/getHistory.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
-import { visibility } from '../../shared/model/message/visibility.ts';
+import { visibility } from '../../shared/model/message/user-topic.ts';
 import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';

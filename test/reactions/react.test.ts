@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { visibility } from '../../shared/model/message/visibility.ts';
+import { visibility } from '../../shared/model/message/user-topic.ts';
 import { systemGroups } from '../../shared/model/permission/system-group.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';

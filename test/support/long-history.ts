@@ -2,7 +2,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { slotWrites } from '../../shared/log/commit.ts';
 import { allocate } from '../../shared/log/log.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
-import { topicConversation } from '../../shared/model/message/conversation.ts';
+import { topicConversation } from '../../shared/model/message/message.ts';
 import type { Send } from '../../shared/table/table.ts';
 import type { TestRealm } from './realm.ts';
 import { TABLE } from './store.ts';

@@ -3,7 +3,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { commit } from '../../shared/log/commit.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
-import { topicConversation } from '../../shared/model/message/conversation.ts';
+import { topicConversation } from '../../shared/model/message/message.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 
 /** Where a test message goes: a channel and a topic, or people. */

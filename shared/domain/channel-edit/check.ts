@@ -39,8 +39,8 @@ import { isAdministrator, isOwner, type Standing } from '../../model/permission/
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Table } from '../../table/table.ts';
-import { foundFor } from '../mention/naming.ts';
-import { loadNoticeSnapshot, type NoticeSnapshot } from '../send/channel-notice.ts';
+import { foundFor } from '../mention/references.ts';
+import { loadNoticeSnapshot, type NoticeSnapshot } from '../send/notice.ts';
 import { type ChannelEdit, type EditSnapshot, loadEditSnapshot, parseChannelEdit } from './edit.ts';
 import type { DecidedEdit } from './events.ts';
 

@@ -20,8 +20,8 @@ import { isWebPublicEnabled } from '../../model/realm/web-public.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Changes, Write } from '../../table/write.ts';
-import { type LoadedReferences, loadNamed, nameLookupKeys } from '../mention/naming.ts';
-import { doNotify, loadNoticeSnapshot, type NoticeSnapshot } from '../send/channel-notice.ts';
+import { type LoadedReferences, loadNamed, nameLookupKeys } from '../mention/references.ts';
+import { doNotify, loadNoticeSnapshot, type NoticeSnapshot } from '../send/notice.ts';
 import { type DecidedEdit, eventsOfChannelEdit, noticesOfChannelEdit } from './events.ts';
 
 /** What a request changes of a channel, under the wire names (specification 4.2). What is absent stays. */

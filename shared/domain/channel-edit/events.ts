@@ -7,7 +7,7 @@ import { type GroupSetting, sameSetting } from '../../model/permission/group-set
 import { systemGroups } from '../../model/permission/system-group.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';
-import { silently, verbatim } from '../send/channel-notice.ts';
+import { silently, verbatim } from '../send/notice.ts';
 
 /** The channel before and after an edit that was decided on. */
 export interface DecidedEdit {

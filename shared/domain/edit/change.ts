@@ -1,6 +1,5 @@
 import type { Commit } from '../../log/bulk.ts';
-import { doRevise, type Rewrite } from '../../model/message/revision.ts';
-import { updateEvent } from '../../model/message/update-event.ts';
+import { doRevise, type Rewrite, updateEvent } from '../../model/message/revision.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Target } from '../reader/target.ts';
 import { newFollowers, type RewriteSnapshot } from './rewrite.ts';

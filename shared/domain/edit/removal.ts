@@ -3,15 +3,6 @@ import type { Change } from '../../log/commit.ts';
 import { type EventEntry, type MessageSlot, tombstoneOf } from '../../log/slot.ts';
 import { areNewer, firstMessageEvent } from '../../model/channel/first-message.ts';
 import { type Conversation, doLeaveDirect, type LeavingDirect } from '../../model/message/direct.ts';
-import { hearersOf } from '../../model/message/hearers.ts';
-import { messageKey, stillTheSame } from '../../model/message/key.ts';
-import { loadNewest, type Neighbour } from '../../model/message/neighbours.ts';
-import {
-  doForget,
-  loadSummary,
-  type ReactionSummary,
-  type ReactionsTask,
-} from '../../model/message/reaction-store.ts';
 import {
   checkLeaving,
   doLeaveChannel,
@@ -19,8 +10,17 @@ import {
   type Leaving,
   type LeavingState,
   loadLeaving,
+  loadNewest,
+  type Neighbour,
   pruneParticipants,
-} from '../../model/message/topic-leave.ts';
+} from '../../model/message/leave.ts';
+import { hearersOf, messageKey, stillTheSame } from '../../model/message/message.ts';
+import {
+  doForget,
+  loadSummary,
+  type ReactionSummary,
+  type ReactionsTask,
+} from '../../model/message/reaction-store.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';

@@ -6,17 +6,25 @@ import type { EventEntry, MessageSlot } from '../../log/slot.ts';
 import type { References } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
+import { normalizedContent } from '../../model/message/message.ts';
 import type { Rewrite } from '../../model/message/revision.ts';
-import { normalizedContent } from '../../model/message/text.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
-import { doSetVisibility } from '../../model/message/user-topic.ts';
-import { visibility } from '../../model/message/visibility.ts';
+import { doSetVisibility, visibility } from '../../model/message/user-topic.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Write } from '../../table/write.ts';
-import { checkGroupMentions, checkWildcards } from '../mention/mention-permission.ts';
-import { followersOf, loadMentionable, type Mentionable } from '../mention/mentioned.ts';
-import { foundFor, type LoadedReferences, loadNamed, namedUserIds, withoutUsers } from '../mention/naming.ts';
+import {
+  checkGroupMentions,
+  checkWildcards,
+  followersOf,
+  foundFor,
+  type LoadedReferences,
+  loadMentionable,
+  loadNamed,
+  type Mentionable,
+  namedUserIds,
+  withoutUsers,
+} from '../mention/references.ts';
 
 /** What is left of a message whose text is taken out, as in the reference. */
 const DELETED = '(deleted)';

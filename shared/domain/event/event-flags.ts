@@ -1,8 +1,7 @@
 import { folded } from '../../kernel/folding.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import { formerChannelOf, readPlaceOf } from '../../model/message/head.ts';
-import { messageFlags } from '../../model/message/message-flags.ts';
+import { formerChannelOf, messageFlags, readPlaceOf } from '../../model/message/message.ts';
 import { isUnread, type ReadState, stateFrom } from '../../model/message/read-state.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import type { Table } from '../../table/table.ts';

@@ -9,9 +9,9 @@ import {
   comesFromHidden,
   hearsOfMessage,
   isSubscribedBefore,
-} from '../../model/message/hearing.ts';
-import { messageFlags } from '../../model/message/message-flags.ts';
-import { withoutFormerPlace } from '../../model/message/update-event.ts';
+  messageFlags,
+} from '../../model/message/message.ts';
+import { withoutFormerPlace } from '../../model/message/revision.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';

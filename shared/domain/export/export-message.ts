@@ -1,9 +1,8 @@
 import type { Revision } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { revisionObject } from '../../model/message/object.ts';
+import { revisionObject, visibleHistory } from '../../model/message/object.ts';
 import { allReactions, type Reaction, reactionObject } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
-import { visibleHistory } from '../../model/message/visible-history.ts';
 import type { HistoryVisibility } from '../../model/realm/realm.ts';
 import type { Table } from '../../table/table.ts';
 import type { Scope } from './export-plan.ts';

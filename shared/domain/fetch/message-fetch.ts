@@ -1,7 +1,7 @@
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { hasContentAccess } from '../../model/channel/access.ts';
-import { AT_ONCE } from '../../model/message/index.ts';
+import { AT_ONCE } from '../../model/message/load.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';

@@ -1,10 +1,10 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import { directConversation, topicConversation } from '../../model/message/conversation.ts';
-import type { Place } from '../../model/message/index.ts';
+import type { Place } from '../../model/message/load.ts';
+import { RangeCache } from '../../model/message/load.ts';
+import { directConversation, topicConversation } from '../../model/message/message.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
 import type { Recent } from '../../model/message/recent.ts';
-import { RangeCache } from '../../model/message/strip.ts';
 import { firstRead, type MessageStream } from '../reader/gather.ts';
 import { aboveFloor, listedLane, type PlaceLane, stripOf } from '../reader/lanes.ts';
 import { starredBy, toldAmongListed } from '../reader/reach.ts';

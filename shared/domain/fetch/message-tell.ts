@@ -1,8 +1,7 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { cameTo, mayRead } from '../../model/message/access.ts';
-import { messageFlags } from '../../model/message/message-flags.ts';
+import { cameTo, mayRead, messageFlags } from '../../model/message/message.ts';
 import { messageObject, type RenderOptions } from '../../model/message/object.ts';
 import { allReactions, type Reaction } from '../../model/message/reaction.ts';
 import { isGuest } from '../../model/permission/permission.ts';

@@ -1,6 +1,6 @@
 import type { MessageHead } from '../../log/message.ts';
+import { RangeCache } from '../../model/message/load.ts';
 import type { Recent } from '../../model/message/recent.ts';
-import { RangeCache } from '../../model/message/strip.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { type Gathered, type MessageStream, mergeStreams, type Search } from '../reader/gather.ts';
 import { aboveFloor, listedLane } from '../reader/lanes.ts';

@@ -1,9 +1,7 @@
 import { folded } from '../../kernel/folding.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { cameTo } from '../../model/message/access.ts';
-import { directConversation, topicConversation } from '../../model/message/conversation.ts';
-import { isMentioned } from '../../model/message/message-flags.ts';
-import { visibility } from '../../model/message/visibility.ts';
+import { cameTo, directConversation, isMentioned, topicConversation } from '../../model/message/message.ts';
+import { visibility } from '../../model/message/user-topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { isUnreadBy } from '../reader/lanes.ts';
 import type { Facts } from '../reader/supposed.ts';

@@ -4,7 +4,7 @@ import { isId } from '../../kernel/id.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../../model/realm/realm.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { MAX_PEOPLE } from '../send/recipient.ts';
+import { MAX_PEOPLE } from '../send/request.ts';
 import { type GivenTerm, type ReadTerm, readTerm } from './narrow-term.ts';
 
 type Operand = string | number | readonly (string | number)[];

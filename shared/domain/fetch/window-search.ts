@@ -1,6 +1,6 @@
 import type { MessageHead } from '../../log/message.ts';
-import { cameTo, mayRead } from '../../model/message/access.ts';
-import type { Side } from '../../model/message/strip.ts';
+import type { Side } from '../../model/message/load.ts';
+import { cameTo, mayRead } from '../../model/message/message.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { type Gathered, mergeStreams, type Search } from '../reader/gather.ts';
 import { unreadOf } from '../reader/lanes.ts';

@@ -1,11 +1,18 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import { formerChannelOf, readPlaceOf } from '../../model/message/head.ts';
-import { inPlace } from '../../model/message/place.ts';
-import { SETTLED, settledAmong } from '../../model/message/read-compact.ts';
-import { floorOf, isUnread, type ReadState, readPlace, stateFrom } from '../../model/message/read-state.ts';
+import { formerChannelOf, readPlaceOf } from '../../model/message/message.ts';
+import {
+  floorOf,
+  isUnread,
+  type ReadState,
+  readPlace,
+  SETTLED,
+  settledAmong,
+  stateFrom,
+} from '../../model/message/read-state.ts';
 import type { Recent } from '../../model/message/recent.ts';
+import { inPlace } from '../../model/message/recent.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 

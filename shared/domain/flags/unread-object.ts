@@ -1,5 +1,5 @@
 import type { MessageHead } from '../../log/message.ts';
-import { isMentioned } from '../../model/message/message-flags.ts';
+import { isMentioned } from '../../model/message/message.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import type { Unread, UnreadMessage } from './unread.ts';

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import { topicConversation } from '../../model/message/conversation.ts';
 import type { DirectMembership } from '../../model/message/direct.ts';
-import { compactReadState } from '../../model/message/read-compact.ts';
+import { topicConversation } from '../../model/message/message.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
+import { compactReadState } from '../../model/message/read-state.ts';
 import type { Recent } from '../../model/message/recent.ts';
-import { visibility } from '../../model/message/visibility.ts';
+import { visibility } from '../../model/message/user-topic.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { type MessageStream, mergeStreams } from '../reader/gather.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Outside } from '../../kernel/outside.ts';
-import { isSameTopic } from '../../model/message/conversation.ts';
-import type { PoliciesTask } from '../../model/message/policy-move.ts';
+import { isSameTopic } from '../../model/message/message.ts';
 import { deleteReactions } from '../../model/message/reaction-store.ts';
+import type { PoliciesTask } from '../../model/message/user-topic.ts';
 import { endArrival } from '../group-edit/arrival.ts';
 import { moveRest } from '../move/move-rest.ts';
 import { tellMoved } from '../move/moved-notice.ts';

@@ -1,7 +1,7 @@
 import { codePoints, firstCodePoints } from '../../kernel/folding.ts';
-import { contentWithin } from '../../model/message/text.ts';
+import { contentWithin } from '../../model/message/message.ts';
 import { limits } from '../../model/realm/realm.ts';
-import { verbatim } from '../send/channel-notice.ts';
+import { verbatim } from '../send/notice.ts';
 import { type Mail, textOfHtml } from './mail.ts';
 import type { Options } from './mail-recipient.ts';
 import { bareSubject, isForwarded } from './mail-subject.ts';

@@ -8,21 +8,15 @@ import { allocate, type Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS } from '../../markdown/mention.ts';
 import { extractReferences, type References } from '../../markdown/references.ts';
-import { normalizedContent } from '../../model/message/text.ts';
+import { normalizedContent } from '../../model/message/message.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import { type Caller, loadCaller } from '../../model/user/caller.ts';
 import { mayActAsBot } from '../../model/user/management.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import { loadNamed, nameLookupKeys, withoutUsers } from '../mention/naming.ts';
-import { type Delivery, type Draft, doSend } from '../send/send.ts';
-import {
-  channelDelivery,
-  checkChannelMessage,
-  type Destination,
-  loadDestination,
-} from '../send/send-channel.ts';
-import { type SendToken, sentKey } from '../send/sent.ts';
+import { loadNamed, nameLookupKeys, withoutUsers } from '../mention/references.ts';
+import { channelDelivery, checkChannelMessage, type Destination, loadDestination } from '../send/channel.ts';
+import { type Delivery, type Draft, doSend, type SendToken, sentKey } from '../send/send.ts';
 import { type MailAddress, SERVICE } from './channel-mail.ts';
 import type { Mail } from './mail.ts';
 import { contentOf } from './mail-content.ts';

@@ -1,7 +1,7 @@
 import { firstCodePoints, unprintableAt } from '../../kernel/folding.ts';
 import { effectiveTopicsPolicy } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';
-import { checkTopic } from '../../model/message/text.ts';
+import { checkTopic } from '../../model/message/message.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';
 
 /** What programs put before the subject of an answer, and of what is passed on, in the languages most used. */

@@ -10,7 +10,7 @@ import {
   loadChannel,
 } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { checkTopic } from '../../model/message/text.ts';
+import { checkTopic } from '../../model/message/message.ts';
 import type { Topic } from '../../model/message/topic.ts';
 import { holds, type Standing } from '../../model/permission/permission.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';

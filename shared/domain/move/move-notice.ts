@@ -1,6 +1,6 @@
 import type { Channel } from '../../model/channel/channel.ts';
 import type { User } from '../../model/user/user.ts';
-import type { Notice, Place } from '../send/topic-notice.ts';
+import type { Notice, Place } from '../send/notice.ts';
 import { isResolved } from './move-check.ts';
 
 /** A move of messages, as it is told. */

@@ -1,4 +1,4 @@
-import { readMessages } from '../../model/message/index.ts';
+import { readMessages } from '../../model/message/load.ts';
 import type { Move } from './move.ts';
 
 /*
@@ -17,13 +17,12 @@ import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { isSameTopic, topicConversation } from '../../model/message/conversation.ts';
-import { inPlace } from '../../model/message/place.ts';
-import { extents, loadRecent } from '../../model/message/recent.ts';
-import type { Reached } from '../../model/message/strip.ts';
+import { pruneParticipants } from '../../model/message/leave.ts';
+import type { Reached } from '../../model/message/load.ts';
+import { isSameTopic, topicConversation } from '../../model/message/message.ts';
+import { extents, inPlace, loadRecent } from '../../model/message/recent.ts';
+import { type Updated, updateEvent } from '../../model/message/revision.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
-import { pruneParticipants } from '../../model/message/topic-leave.ts';
-import { type Updated, updateEvent } from '../../model/message/update-event.ts';
 import type { TopicPlace } from '../../model/message/user-topic.ts';
 import type { Key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';

@@ -1,7 +1,7 @@
 import type { ChannelCount } from '../../model/channel/channel.ts';
+import type { LeavingState } from '../../model/message/leave.ts';
 import type { Relocation } from '../../model/message/revision.ts';
 import type { Topic } from '../../model/message/topic.ts';
-import type { LeavingState } from '../../model/message/topic-leave.ts';
 
 /** A move of messages that was decided on. */
 export interface Move {

@@ -1,8 +1,8 @@
 import type { TopicPlace } from '../../model/message/user-topic.ts';
 import { type Left, REMEMBERED } from '../outbox/outbox.ts';
 import type { OutboxWorld } from '../outbox/outbox-world.ts';
-import { onceToken } from '../send/sent.ts';
-import { sendNotice } from '../send/topic-notice.ts';
+import { sendNotice } from '../send/notice.ts';
+import { onceToken } from '../send/send.ts';
 import { type Moved, noticeInNew, noticeInOld } from './move-notice.ts';
 
 /** A move of messages of which a topic is to be told. */

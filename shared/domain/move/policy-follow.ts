@@ -6,11 +6,13 @@ import {
   changeFor,
   doMovePolicies,
   isChange,
+  loadHolders,
   type PoliciesTask,
   type PolicyChange,
-} from '../../model/message/policy-move.ts';
-import { loadHolders, type UserTopic, userTopicKey } from '../../model/message/user-topic.ts';
-import { visibility } from '../../model/message/visibility.ts';
+  type UserTopic,
+  userTopicKey,
+  visibility,
+} from '../../model/message/user-topic.ts';
 import { standingOf } from '../../model/permission/permission.ts';
 import { directGroups } from '../../model/user/caller.ts';
 import type { Left } from '../outbox/outbox.ts';

@@ -13,7 +13,7 @@ import {
   loadNamed,
   nameLookupKeys,
   withoutUsers,
-} from '../mention/naming.ts';
+} from '../mention/references.ts';
 import {
   type AskedValue,
   checkValues,

@@ -3,8 +3,7 @@ import { folded } from '../../kernel/folding.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import { type Change, ConflictError } from '../../log/commit.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { hearersOf } from '../../model/message/hearers.ts';
-import { messageKey, stillThere } from '../../model/message/key.ts';
+import { hearersOf, messageKey, stillThere } from '../../model/message/message.ts';
 import {
   attributeInMessage,
   type Emoji,
@@ -24,8 +23,12 @@ import {
   type ReactionState,
   withEmoji,
 } from '../../model/message/reaction-store.ts';
-import { doSetVisibility, type UserTopic } from '../../model/message/user-topic.ts';
-import { automaticPolicy, visibility } from '../../model/message/visibility.ts';
+import {
+  automaticPolicy,
+  doSetVisibility,
+  type UserTopic,
+  visibility,
+} from '../../model/message/user-topic.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { settingsOf } from '../../model/user/settings.ts';
 import type { User } from '../../model/user/user.ts';

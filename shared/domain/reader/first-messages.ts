@@ -1,7 +1,6 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
-import { idsInPlace } from '../../model/message/place.ts';
-import { extents, loadRecent, type Recent } from '../../model/message/recent.ts';
+import { extents, idsInPlace, loadRecent, type Recent } from '../../model/message/recent.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 

@@ -1,5 +1,5 @@
 import type { MessageHead } from '../../log/message.ts';
-import type { RangeCache, Side } from '../../model/message/strip.ts';
+import type { RangeCache, Side } from '../../model/message/load.ts';
 
 /** A strip as one reader may read it: nothing at or below `above` is theirs, nor is what is at or above `below` meant. */
 export interface MessageStream {

@@ -1,11 +1,11 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import type { DirectMembership } from '../../model/message/direct.ts';
-import type { Place } from '../../model/message/index.ts';
-import { inPlace } from '../../model/message/place.ts';
+import type { Place } from '../../model/message/load.ts';
+import { RangeCache } from '../../model/message/load.ts';
 import { floorOf, isUnread } from '../../model/message/read-state.ts';
 import type { Recent } from '../../model/message/recent.ts';
-import { RangeCache } from '../../model/message/strip.ts';
+import { inPlace } from '../../model/message/recent.ts';
 import type { MessageStream } from './gather.ts';
 import { amongListed } from './reach.ts';
 import type { Reader } from './reader.ts';

@@ -1,7 +1,7 @@
 import { isId } from '../../kernel/id.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { AT_ONCE, isMessage, rangeOf, readMessages } from '../../model/message/index.ts';
-import type { RangeReader, Reached } from '../../model/message/strip.ts';
+import type { RangeReader, Reached } from '../../model/message/load.ts';
+import { AT_ONCE, isMessage, rangeOf, readMessages } from '../../model/message/load.ts';
 import type { Reader } from './reader.ts';
 
 /** All messages of the organization, whoever may read them, from the log itself: a consistent read. */

@@ -6,7 +6,7 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import type { DirectMembership } from '../../model/message/direct.ts';
-import { formerChannelOf, readPlaceOf } from '../../model/message/head.ts';
+import { formerChannelOf, readPlaceOf } from '../../model/message/message.ts';
 import type { Reaction } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
 import { loadReadStates, type ReadState, stateFrom } from '../../model/message/read-state.ts';

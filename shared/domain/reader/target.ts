@@ -4,7 +4,7 @@ import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
-import { mayRead } from '../../model/message/access.ts';
+import { mayRead } from '../../model/message/message.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { Reader } from './reader.ts';
 

@@ -1,6 +1,6 @@
-import { readHeads } from '../../model/message/index.ts';
+import { readHeads } from '../../model/message/load.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
-import { visibility } from '../../model/message/visibility.ts';
+import { visibility } from '../../model/message/user-topic.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { loadUnread } from '../flags/unread.ts';
 import { unreadObject } from '../flags/unread-object.ts';

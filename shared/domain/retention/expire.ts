@@ -4,7 +4,7 @@ import { commit, MAX_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Limit } from '../../model/channel/retention.ts';
-import { MAX_PARTICIPANTS } from '../../model/message/topic-leave.ts';
+import { MAX_PARTICIPANTS } from '../../model/message/leave.ts';
 import { loadLeft, loadRemoved, MAX_EDITS, makeRoom, planRemoval } from '../edit/removal.ts';
 
 /** Messages of one conversation that are removed in one transaction. */

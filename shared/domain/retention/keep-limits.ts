@@ -8,7 +8,7 @@ import {
   loadLimited,
   noteProgress,
 } from '../../model/channel/retention.ts';
-import { AT_ONCE, readMessages } from '../../model/message/index.ts';
+import { AT_ONCE, readMessages } from '../../model/message/load.ts';
 import { runPool } from '../../pool.ts';
 import { expireDirect, expireInChannel, type Visit } from './walk.ts';
 

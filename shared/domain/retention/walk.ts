@@ -4,7 +4,7 @@ import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import { dueAt, type Limit, limitOfChannel, limitOfOrganization } from '../../model/channel/retention.ts';
-import { inIndex, readMessages } from '../../model/message/index.ts';
+import { inIndex, readMessages } from '../../model/message/load.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { expire, stepsOf } from './expire.ts';
 

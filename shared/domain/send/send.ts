@@ -1,13 +1,13 @@
+import { createHash } from 'node:crypto';
+import { badRequest } from '../../kernel/errors.ts';
 import type { Change } from '../../log/commit.ts';
 import type { Message } from '../../log/message.ts';
 import type { EventEntry, MessageEntry } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
-import { mentionsIn } from '../../model/message/mentions.ts';
-import type { Visibility } from '../../model/message/visibility.ts';
-import type { Caller } from '../../model/user/caller.ts';
+import { mentionsIn } from '../../model/message/message.ts';
+import type { Visibility } from '../../model/message/user-topic.ts';
+import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import type { AskedMessage } from './asked-message.ts';
-import { rememberSent, type SendToken } from './sent.ts';
 
 /** What the sender's request says of a message, whatever its kind. */
 export interface Draft {
@@ -48,38 +48,6 @@ export const sendReply = (id: number, policy: Visibility | undefined): SendReply
   ...(policy !== undefined && { automatic_new_visibility_policy: policy }),
 });
 
-/** Clients whose own sends count as read (wire facts 3.9), in lower case. */
-const READING_CLIENTS = new Set([
-  'zulipandroid',
-  'zulipios',
-  'zulipdesktop',
-  'zulipmobile',
-  'zulipelectron',
-  'zulipterminal',
-  'snipe',
-  'website',
-  'ios',
-  'android',
-]);
-
-/**
- * The sender's part of a message. It starts as read if they say so; if they say nothing, if their client is one for
- * reading.
- */
-export const draftOf = (
-  { user }: Caller,
-  { content, readBySender, token }: AskedMessage,
-  client: string,
-  now: number,
-): Draft => ({
-  senderId: user.userId,
-  client,
-  content,
-  readBySender: readBySender ?? READING_CLIENTS.has(client.toLowerCase()),
-  ...(token && { token }),
-  now,
-});
-
 /**
  * Stores a message, once for all its readers, with what comes with it: the writes that keep its place right, the
  * events that are told before it, and the memory of the send. `numbers` are one for each event and one more, which
@@ -116,4 +84,72 @@ export function doSend(
     entries: [...before, { kind: 'message', message }],
     result: sendReply(id, policy),
   };
+}
+
+/** A send that was done, remembered under its sender, so that a retry gets the same answer (DESIGN 5). */
+export interface Sent {
+  readonly messageId: number;
+  /** What was sent; a retry must be of the same. */
+  readonly fingerprint: string;
+  readonly policy?: Visibility;
+  /** Seconds since 1970. */
+  readonly expires: number;
+}
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    sent: Sent;
+  }
+}
+
+/** How long a send is remembered at least, seconds. DynamoDB deletes some time after. */
+const REMEMBERED = 48 * 3600;
+
+/** The client's own name of a message: the queue it listens to, and its id there. */
+export interface Echo {
+  readonly queueId: string;
+  readonly localId: string;
+}
+
+/** By what a retry is recognized: the name of the message, and the digest of what was sent under it. */
+export interface SendToken {
+  readonly echo: Echo;
+  readonly fingerprint: string;
+  /** Seconds for which it is recognized, where retries may come later than those of clients. */
+  readonly remembered?: number;
+}
+
+export const digest = (parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+/** Where the send of this name is remembered. */
+export const sentKey = (realm: string, userId: number, { queueId, localId }: Echo): Key<'sent'> =>
+  key('sent', { realm, userId, token: digest([queueId, localId]) });
+
+/** The earlier send of this name, if there was one; a different message under that name is refused. */
+export function accessSent(sent: Sent | undefined, token: SendToken | undefined): Sent | undefined {
+  if (sent !== undefined && sent.fingerprint !== token?.fingerprint) {
+    throw badRequest("This 'local_id' was used for another message of the same queue.");
+  }
+  return sent;
+}
+
+/** Remembers a send. Two at once with one name: the condition lets one of them in. */
+export function rememberSent(
+  realm: string,
+  userId: number,
+  { echo, fingerprint, remembered = REMEMBERED }: SendToken,
+  messageId: number,
+  policy: Visibility | undefined,
+  now: number,
+): Write {
+  const expires = Math.floor(now / 1000) + remembered;
+  const sent: Sent = { messageId, fingerprint, ...(policy !== undefined && { policy }), expires };
+  return { put: sentKey(realm, userId, echo), item: { ...sent }, when: { absent: true } };
+}
+
+/** The token of what the service itself says once: under the name of its job, and which of its parts it is. */
+export function onceToken(job: string, part: string, remembered: number): SendToken {
+  const localId = `${job}/${part}`;
+  return { echo: { queueId: 'outbox', localId }, fingerprint: localId, remembered };
 }

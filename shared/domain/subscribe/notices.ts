@@ -9,10 +9,9 @@ import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doLeave, REMEMBERED } from '../outbox/outbox.ts';
 import type { OutboxWorld } from '../outbox/outbox-world.ts';
-import { silently } from '../send/channel-notice.ts';
-import { type DirectNotice, sendDirectNotices } from '../send/direct-notices.ts';
-import { onceToken, type SendToken } from '../send/sent.ts';
-import { sendNotice } from '../send/topic-notice.ts';
+import { type DirectNotice, sendDirectNotices } from '../send/direct-notice.ts';
+import { sendNotice, silently } from '../send/notice.ts';
+import { onceToken, type SendToken } from '../send/send.ts';
 import type { Joining, Newcomer } from './join.ts';
 import { pairOf } from './snapshot.ts';
 

@@ -18,7 +18,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import { type Principals, principalIds, principalLookupKeys } from '../../model/user/principals.ts';
 import type { Write } from '../../table/write.ts';
 import type { NewChannelSettings } from '../channel-edit/create.ts';
-import { type LoadedReferences, loadNamed, nameLookupKeys } from '../mention/naming.ts';
+import { type LoadedReferences, loadNamed, nameLookupKeys } from '../mention/references.ts';
 import { checkPairs, checkSubscribe, checkWanted, type SubscribeRequest, type Wanted } from './check.ts';
 import { doJoin, entriesOfJoin, type Joining } from './join.ts';
 import { doLeaveTelling, mayTellPeople } from './notices.ts';

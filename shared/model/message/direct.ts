@@ -8,7 +8,7 @@ import { isSystemGroup, systemGroups } from '../permission/system-group.ts';
 import type { Caller } from '../user/caller.ts';
 import { directGroups } from '../user/caller.ts';
 import type { User } from '../user/user.ts';
-import type { Left } from './topic-leave.ts';
+import type { Left } from './leave.ts';
 
 /** A direct conversation, as stored: it exists while it has messages. */
 export interface Conversation {

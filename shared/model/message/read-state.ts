@@ -1,9 +1,11 @@
+import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { key, readPrefix, sortPrefix } from '../../table/keys.ts';
+import { key, LARGEST_NUMBER, readPrefix, sortPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import type { Changes, Write } from '../../table/write.ts';
 import type { Subscription } from '../channel/channel.ts';
-import { readPlaceOf } from './head.ts';
+import { inIndex, readMessages } from './load.ts';
+import { readPlaceOf } from './message.ts';
 
 /**
  * What one person has read of one conversation (DESIGN 4): everything up to a floor, and single messages above it.
@@ -111,4 +113,127 @@ export async function loadReadStates(
     { realm, userId },
     { prefix: channelId === undefined ? sortPrefix('read') : readPrefix(channelId) },
   );
+}
+
+/**
+ * A message of this age (ms) is settled: numbers below its own are committed or never will be, since a function
+ * lives for 29 s at most, and the indexes show them. Only settled messages may come under a floor, because what is
+ * under a floor counts as read although nobody listed it.
+ */
+export const SETTLED = 60_000;
+
+/** Where to look for the newest settled message, as parts of a list: four looks in one read. */
+const PROBES = [1, 0.75, 0.5, 0.25] as const;
+
+/** The id of about the newest settled one of these messages, which are in id order; 0 if none of them is. */
+export async function settledAmong(
+  { table, now }: Pick<Outside, 'table' | 'now'>,
+  realm: string,
+  heads: readonly MessageHead[],
+): Promise<number> {
+  const ids = PROBES.flatMap((part) => heads[Math.ceil(heads.length * part) - 1]?.id ?? []);
+  const messages = await readMessages(table, realm, ids);
+  return Math.max(0, ...messages.filter(({ at }) => at <= now() - SETTLED).map(({ id }) => id));
+}
+
+/** Messages that are looked at to raise one floor. */
+const LOOK = 2_000;
+
+/** Most ids that a read state keeps; beyond that, the oldest of them count as read. */
+const MAX_KEPT = 4_000;
+
+/**
+ * Makes the sets of a read state small: raises the floor over what is settled, drops the ids below it, and lists
+ * those below it that are unread. Does nothing where a client changed the state meanwhile; the next time will do.
+ */
+export async function compactReadState(
+  outside: Pick<Outside, 'table' | 'now'>,
+  realm: string,
+  userId: number,
+  state: ReadState,
+): Promise<void> {
+  const { table } = outside;
+  const { conversation, channelId } = state;
+  const subscription =
+    channelId === undefined ? undefined : await table.get('subscription', { realm, userId, channelId });
+  const floor = floorOf(subscription, state);
+  const place = { conversation, ...(channelId !== undefined && { channelId }) };
+  // Only what is settled counts, and what moved here lately is noted elsewhere: the index shows all that matters.
+  const { heads } = await inIndex(
+    table,
+    realm,
+    place,
+  )({ from: floor + 1, to: LARGEST_NUMBER, side: 'newer', limit: LOOK });
+  const settled = Math.max(floor, await settledAmong(outside, realm, heads));
+  const unread = heads.filter(
+    (head) =>
+      head.id <= settled && readPlaceOf(head) === conversation && isUnread(head, userId, subscription, state),
+  );
+  const sets = limited(
+    raised(
+      state,
+      settled,
+      unread.map(({ id }) => id),
+    ),
+  );
+  const change = changeTo(place, sets);
+  await table
+    .update(key('read', { realm, userId, conversation }), change, { equals: { version: state.version } })
+    .catch(ignoreRefusal);
+}
+
+interface Sets {
+  readonly floor: number;
+  readonly read: readonly number[];
+  readonly unread: readonly number[];
+}
+
+/** The state with its floor raised to what is settled, or only to the first unread message if many are unread. */
+function raised(state: ReadState, settled: number, unread: readonly number[]): Sets {
+  const read = [...(state.read ?? [])];
+  const listed = new Set(state.unread);
+  const more = unread.filter((id) => !listed.has(id));
+  const dropped = read.filter((id) => id <= settled).length;
+  const pays = 2 * more.length <= dropped;
+  const floor = pays ? settled : Math.max(state.floor ?? 0, (more[0] ?? settled + 1) - 1);
+  return {
+    floor,
+    read: read.filter((id) => id > floor),
+    unread: [...listed, ...more.filter((id) => id <= floor)],
+  };
+}
+
+/** The sets with no more ids than may be kept. */
+function limited(sets: Sets): Sets {
+  const ids = [...sets.read, ...sets.unread].sort((a, b) => b - a);
+  const floor = ids[MAX_KEPT];
+  if (floor === undefined) return sets;
+  const newer = (id: number): boolean => id > floor;
+  return {
+    floor: Math.max(sets.floor, floor),
+    read: sets.read.filter(newer),
+    unread: sets.unread.filter(newer),
+  };
+}
+
+/** A set that is empty cannot be stored, so it is removed. */
+function changeTo(
+  place: Pick<ReadState, 'conversation' | 'channelId'>,
+  { floor, read, unread }: Sets,
+): Changes {
+  const set: Record<string, unknown> = { ...place, floor, added: 0 };
+  const remove: string[] = [];
+  for (const [name, ids] of [
+    ['read', read],
+    ['unread', unread],
+  ] as const) {
+    if (ids.length > 0) set[name] = new Set(ids);
+    else remove.push(name);
+  }
+  return { set, add: { version: 1 }, remove };
+}
+
+/** Somebody else changed the state: what was worked out does not hold any more. */
+export function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof Error && error.name === 'ConditionalCheckFailedException')) throw error;
 }

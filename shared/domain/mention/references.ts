@@ -1,3 +1,4 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import { codePoints, folded } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/id.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
@@ -18,10 +19,12 @@ import {
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import type { Group } from '../../model/group/group.ts';
 import { topicKey } from '../../model/message/topic.ts';
-import type { TopicPlace } from '../../model/message/user-topic.ts';
-import type { Standing } from '../../model/permission/permission.ts';
+import { type TopicPlace, type UserTopic, visibility } from '../../model/message/user-topic.ts';
+import { holds, type Standing } from '../../model/permission/permission.ts';
 import { isSystemGroup, systemGroups } from '../../model/permission/system-group.ts';
 import { limits } from '../../model/realm/realm.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { settingsOf } from '../../model/user/settings.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 
@@ -172,3 +175,94 @@ function groupsFor({ groups, names }: LoadedReferences): Map<string, FoundGroup>
   }
   return found;
 }
+
+/** What is counted of the people whom a wildcard mention would notify. */
+export interface Crowd {
+  readonly subscribers: number;
+  /** People who take part in the topic, the sender included. */
+  readonly participants: number;
+}
+
+/** Decides whether the message may notify so many people (specification 4.1 rule 3, wire facts 3.7). */
+export function checkWildcards(
+  { standing, realm }: Pick<Caller, 'standing' | 'realm'>,
+  mentions: { readonly channelWildcard: boolean; readonly topicWildcard: boolean },
+  crowd: Crowd,
+): void {
+  if (holds(standing, realm.settings.can_mention_many_users_group)) return;
+  if (mentions.channelWildcard && crowd.subscribers > limits.wildcard)
+    throw refusal('channelWildcardRefused');
+  if (mentions.topicWildcard && crowd.participants > limits.wildcard) throw refusal('topicWildcardRefused');
+}
+
+/**
+ * Decides whether the caller may mention these groups, in any kind of message (wire facts 3.7). Nobody may mention
+ * the groups of the roles, which would be a wildcard of no limit.
+ */
+export function checkGroupMentions(
+  { standing }: Pick<Caller, 'standing'>,
+  groups: readonly Group[],
+  mentioned: readonly number[],
+): void {
+  const role = Object.values(systemGroups).find(({ id }) => mentioned.includes(id));
+  const refused =
+    role ??
+    groups.find(
+      ({ groupId, settings }) => mentioned.includes(groupId) && !holds(standing, settings.can_mention_group),
+    );
+  if (refused) throw badRequest(`You do not have permission to mention the group '${refused.name}'.`);
+}
+
+/** What must be known of somebody who may be mentioned, to let them follow the topic. */
+export interface Mentionable {
+  readonly userId: number;
+  /** They want to follow topics in which they are mentioned. */
+  readonly follows: boolean;
+  /** Their own policy for the topic. */
+  readonly seen: UserTopic | undefined;
+  readonly isSubscribed: boolean;
+}
+
+/** Reads what decides whether people who are mentioned start to follow the topic. */
+export const loadMentionable = (
+  { table }: Outside,
+  realm: string,
+  channelId: number,
+  topic: string,
+  userIds: readonly number[],
+): Promise<Mentionable[]> =>
+  Promise.all(
+    userIds.map(async (userId) => {
+      const [settings, seen, subscription] = await Promise.all([
+        table.get('settings', { realm, userId }),
+        table.get('userTopic', { realm, userId, channelId, topic: folded(topic) }),
+        table.get('subscription', { realm, userId, channelId }),
+      ]);
+      const follows = settingsOf(settings).automatically_follow_topics_where_mentioned;
+      return { userId, follows, seen, isSubscribed: subscription !== undefined };
+    }),
+  );
+
+/** Most people whom one message makes follow its topic: each takes two writes of its one transaction. */
+const MAX_FOLLOWING = 40;
+
+/**
+ * People who are mentioned by name begin to follow the topic, if they want that and have neither muted nor followed
+ * it (wire facts 3.10). Bots follow nothing.
+ */
+export const followersOf = (
+  mentionable: readonly Mentionable[],
+  mentioned: readonly number[],
+  users: ReadonlyMap<number, User>,
+): Mentionable[] =>
+  mentionable
+    .filter(
+      ({ userId, follows, seen, isSubscribed }) =>
+        follows &&
+        isSubscribed &&
+        mentioned.includes(userId) &&
+        users.get(userId)?.isBot === false &&
+        seen?.policy !== visibility.muted &&
+        seen?.policy !== visibility.followed,
+    )
+    .slice(0, MAX_FOLLOWING);

@@ -17,16 +17,29 @@ import {
   checkChannelName,
   type Subscription,
 } from '../../model/channel/channel.ts';
-import { topicConversation } from '../../model/message/conversation.ts';
+import { topicConversation } from '../../model/message/message.ts';
 import { doArrive, type Topic } from '../../model/message/topic.ts';
-import { doSetVisibility, type UserTopic } from '../../model/message/user-topic.ts';
-import { automaticPolicy, type Visibility, visibility } from '../../model/message/visibility.ts';
+import {
+  automaticPolicy,
+  doSetVisibility,
+  type UserTopic,
+  type Visibility,
+  visibility,
+} from '../../model/message/user-topic.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { settingsOf, type UserSettings } from '../../model/user/settings.ts';
-import { type Crowd, checkGroupMentions, checkWildcards } from '../mention/mention-permission.ts';
-import { followersOf, loadMentionable, type Mentionable } from '../mention/mentioned.ts';
-import { foundFor, type LoadedReferences, namedUserIds } from '../mention/naming.ts';
-import type { ChannelRecipient } from './recipient.ts';
+import {
+  type Crowd,
+  checkGroupMentions,
+  checkWildcards,
+  followersOf,
+  foundFor,
+  type LoadedReferences,
+  loadMentionable,
+  type Mentionable,
+  namedUserIds,
+} from '../mention/references.ts';
+import type { ChannelRecipient } from './request.ts';
 import type { Delivery, Draft } from './send.ts';
 
 /** Everything about a channel and a topic that a send to it looks at. */

@@ -2,10 +2,9 @@ import { isId } from '../../kernel/id.ts';
 import type { Message, MessageHead } from '../../log/message.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import type { IndexEntry } from '../../table/index-projection.ts';
-import { indexes, key } from '../../table/keys.ts';
+import { indexes, key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Range, Table } from '../../table/table.ts';
-import { topicConversation } from './conversation.ts';
-import type { RangeReader, Reach } from './strip.ts';
+import { topicConversation } from './message.ts';
 
 export const rangeOf = ({ from, to, side, limit }: Reach): Range<'slot'> => ({
   from: { seq: from },
@@ -94,3 +93,88 @@ export const bare = ({ id, conversation, people, channelId, ...message }: Messag
     },
   ),
 });
+
+/** Which way one goes from a message: towards the past, or towards the present. */
+export type Side = 'older' | 'newer';
+
+/** A request for the messages of a place within a range of ids, both ends included, nearest first. */
+export interface Reach {
+  readonly from: number;
+  readonly to: number;
+  readonly side: Side;
+  readonly limit: number;
+}
+
+/** What was found in a range, in no order. */
+export interface Reached {
+  readonly heads: readonly MessageHead[];
+  /** The id up to which the range was examined; undefined when all of it was. */
+  readonly until: number | undefined;
+}
+
+export type RangeReader = (reach: Reach) => Promise<Reached>;
+
+/**
+ * The messages of one place that are known so far: all those from `low` up to, but not including, `high`. It grows
+ * at either end, so that nothing is read twice in a request however it moves about.
+ */
+export class RangeCache {
+  readonly #reach: RangeReader;
+  readonly #heads = new Map<number, MessageHead>();
+  #low = 0;
+  #high = 0;
+
+  constructor(reach: RangeReader) {
+    this.#reach = reach;
+  }
+
+  /** These messages, where there are no others. */
+  static of(heads: readonly MessageHead[]): RangeCache {
+    const strip = new RangeCache(async () => ({ heads: [], until: undefined }));
+    for (const head of heads) strip.#heads.set(head.id, head);
+    strip.#high = Number.POSITIVE_INFINITY;
+    return strip;
+  }
+
+  /** The first id that is not examined yet on this side: none is left at 0, and at infinity. */
+  frontier(side: Side): number {
+    return side === 'newer' ? this.#high : Math.max(0, this.#low - 1);
+  }
+
+  /** From where on everything up to, but not including, `id` is known: `id` itself where nothing is. */
+  knownBelow(id: number): number {
+    return this.#low <= id && id <= this.#high ? this.#low : id;
+  }
+
+  /** Whether this id is in the known range, be there such a message or not. */
+  covers(id: number): boolean {
+    return this.#low <= id && id < this.#high;
+  }
+
+  /** The known messages, in no order. */
+  heads(): Iterable<MessageHead> {
+    return this.#heads.values();
+  }
+
+  /** Goes to this id: the known range has it in it or at its edge, or else begins anew there, empty. */
+  moveTo(id: number): void {
+    if (this.#low <= id && id <= this.#high) return;
+    this.#heads.clear();
+    this.#low = id;
+    this.#high = id > LARGEST_NUMBER ? Number.POSITIVE_INFINITY : id;
+  }
+
+  /** Reads up to `limit` more messages on one side: towards the past, only those above an id, or else below one. */
+  async extend(side: Side, limit: number, above = 0, below = Number.POSITIVE_INFINITY): Promise<void> {
+    const next = this.frontier(side);
+    if (side === 'older' ? next <= above : next >= below || !Number.isFinite(next)) return;
+    const reach: Reach =
+      side === 'older'
+        ? { from: above + 1, to: Math.min(next, LARGEST_NUMBER), side, limit }
+        : { from: next, to: Math.min(below - 1, LARGEST_NUMBER), side, limit };
+    const { heads, until } = await this.#reach(reach);
+    for (const head of heads) this.#heads.set(head.id, head);
+    if (side === 'older') this.#low = until ?? above + 1;
+    else this.#high = until === undefined ? below : until + 1;
+  }
+}

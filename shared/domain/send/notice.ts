@@ -1,0 +1,247 @@
+import { isId } from '../../kernel/id.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { commit } from '../../log/commit.ts';
+import type { Log } from '../../log/log.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import type { EventEntry, MessageEntry } from '../../log/slot.ts';
+import { NOTHING_FOUND, type ResolvedReferences } from '../../markdown/found.ts';
+import { render } from '../../markdown/render.ts';
+import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
+import { topicConversation } from '../../model/message/message.ts';
+import { CROWDED, compactReadState, doMark } from '../../model/message/read-state.ts';
+import { type Arrival, type CountChange, doArrive, type Topic, topicKey } from '../../model/message/topic.ts';
+import type { User } from '../../model/user/user.ts';
+import { key } from '../../table/keys.ts';
+import type { Table } from '../../table/table.ts';
+import type { Write } from '../../table/write.ts';
+import { rememberSent, type SendToken, sentKey } from './send.ts';
+
+/** What the bot that speaks for the service says in a topic. */
+export interface Said {
+  readonly channelId: number;
+  readonly topic: string;
+  readonly noticeBotId: number;
+  /** Markdown. */
+  readonly content: string;
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+/** A notice as a message to a channel; `found` are the names that it may use (wire facts 4.7). */
+export function noticeMessage(
+  { channelId, topic, noticeBotId, content, now }: Said,
+  found: ResolvedReferences,
+): MessageEntry {
+  return {
+    kind: 'message',
+    message: {
+      channelId,
+      topic,
+      conversation: topicConversation(channelId, topic),
+      senderId: noticeBotId,
+      timestamp: Math.floor(now / 1000),
+      client: 'Internal',
+      recipientId: channelId,
+      content,
+      rendered: render(content, found).html,
+      isMe: false,
+      readBySender: true,
+    },
+  };
+}
+
+/** The topic in which a channel is told what becomes of it (wire facts 4.7). */
+const EVENTS_TOPIC = 'channel events';
+
+/** What a notice to a channel looks at. */
+export interface NoticeSnapshot {
+  readonly count: ChannelCount | undefined;
+  /** The two topics that it may go to, as far as they exist. */
+  readonly topics: { readonly events: Topic | undefined; readonly empty: Topic | undefined };
+}
+
+/** Reads it in one round trip; a number that no channel can have leads nowhere. */
+export async function loadNoticeSnapshot(
+  table: Table,
+  realm: string,
+  channelId: number,
+): Promise<NoticeSnapshot> {
+  if (!isId(channelId)) return { count: undefined, topics: { events: undefined, empty: undefined } };
+  const stored = (topic: string): Promise<Topic | undefined> =>
+    table.get(topicKey(realm, { channelId, topic }));
+  const [count, events, empty] = await Promise.all([
+    table.get('channelCount', { realm, channelId }),
+    stored(EVENTS_TOPIC),
+    stored(''),
+  ]);
+  return { count, topics: { events, empty } };
+}
+
+/** Notices that go to a channel together. */
+export interface Notices {
+  /** The channel as it is when they arrive. */
+  readonly channel: Channel;
+  /** Markdown. */
+  readonly texts: readonly string[];
+  /** Who did what they tell of. */
+  readonly actor: Pick<User, 'userId' | 'fullName'>;
+  readonly noticeBotId: number;
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Posts notices of the service to a channel, in the transaction of what they tell of. A channel that takes only
+ * the empty topic gets them there. `numbers` is one for each; `beside` is what else changes of the channel's counts.
+ */
+export function doNotify(
+  realm: string,
+  { channel, texts, actor, noticeBotId, now }: Notices,
+  snapshot: NoticeSnapshot,
+  numbers: readonly number[],
+  beside?: CountChange,
+): { readonly writes: readonly Write[]; readonly entries: readonly MessageEntry[] } {
+  const [firstId, messageId] = [numbers[0], numbers.at(-1)];
+  const { channelId } = channel;
+  if (firstId === undefined || messageId === undefined) {
+    return { writes: doCount(realm, channelId, beside), entries: [] };
+  }
+  const isEmpty = channel.topicsPolicy === 'empty_topic_only';
+  const topic = isEmpty ? '' : EVENTS_TOPIC;
+  const found = {
+    ...NOTHING_FOUND,
+    usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
+  };
+  const day = Math.floor(now / 86_400_000);
+  const arrival: Arrival = {
+    channelId,
+    topic,
+    messageId,
+    firstId,
+    count: numbers.length,
+    senderId: noticeBotId,
+    day,
+    isNotice: true,
+  };
+  const state = {
+    topic: isEmpty ? snapshot.topics.empty : snapshot.topics.events,
+    takesPart: false,
+    count: snapshot.count,
+  };
+  return {
+    writes: doArrive(realm, arrival, state, beside),
+    entries: texts.map((content) => noticeMessage({ channelId, topic, noticeBotId, content, now }, found)),
+  };
+}
+
+/** What else changes of the channel's counts, where no notice does. */
+function doCount(realm: string, channelId: number, beside: CountChange | undefined): Write[] {
+  if (beside === undefined) return [];
+  const { when = { absent: false }, ...change } = beside;
+  const counts = key('channelCount', { realm, channelId });
+  return [change.set || change.remove ? { update: counts, change, when } : { check: counts, when }];
+}
+
+/** Names somebody without notifying them. */
+export const silently = ({ fullName, userId }: Pick<User, 'userId' | 'fullName'>): string =>
+  `@_**${fullName}|${userId}**`;
+
+/** Text that is shown as it is, whatever marks are in it. */
+export const verbatim = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
+
+/** A topic of a channel. */
+export interface Place {
+  readonly channel: Channel;
+  readonly topic: string;
+}
+
+/** What the service says in a topic. */
+export interface Notice {
+  readonly place: Place;
+  /** Markdown, and the channels that it may name. */
+  readonly content: string;
+  readonly channels: readonly Channel[];
+}
+
+/** Who did what a notice tells of, and the bot that tells it. */
+export interface Speaking {
+  readonly actor: User;
+  readonly noticeBotId: number;
+}
+
+/** A notice as a message: the bot that speaks for the service says it, naming who did it. `now` is in ms. */
+export function noticeEntry(
+  { actor, noticeBotId }: Speaking,
+  { place: { channel, topic }, content, channels }: Notice,
+  now: number,
+): MessageEntry {
+  const found = {
+    ...NOTHING_FOUND,
+    usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
+    channels: new Map(channels.map(({ channelId: id, name }) => [name, { id, name }])),
+  };
+  const { channelId } = channel;
+  return noticeMessage({ channelId, topic, noticeBotId, content, now }, found);
+}
+
+/**
+ * Posts a notice once: by its token it is known that it was posted. Where it is no news to whoever did what it tells
+ * of, it is read for them from the beginning.
+ */
+export async function sendNotice(
+  outside: Outside,
+  log: Log,
+  speaking: Speaking,
+  notice: Notice,
+  token: SendToken,
+  isNewsToActor: boolean,
+): Promise<void> {
+  // Its topic may change meanwhile.
+  return retryOnConflict(outside, async () => {
+    const { table } = outside;
+    const { realm } = log;
+    const { channel, topic } = notice.place;
+    const { channelId } = channel;
+    const { userId } = speaking.actor;
+    const senderId = speaking.noticeBotId;
+    const conversation = topicConversation(channelId, topic);
+    const [sent, stored, count, subscription, state] = await Promise.all([
+      table.get(sentKey(realm, senderId, token.echo)),
+      table.get(topicKey(realm, { channelId, topic })),
+      table.get('channelCount', { realm, channelId }),
+      isNewsToActor ? undefined : table.get('subscription', { realm, channelId, userId }),
+      isNewsToActor ? undefined : table.get('read', { realm, userId, conversation }),
+    ]);
+    if (sent !== undefined) return;
+    // The topic is gone, and since then the channel takes none with a name.
+    if (stored === undefined && topic !== '' && count?.onlyEmptyTopic === true) return;
+    if (state !== undefined && (state.added ?? 0) >= CROWDED)
+      await compactReadState(outside, realm, userId, state);
+    const now = outside.now();
+    const day = Math.floor(now / 86_400_000);
+    const entry = noticeEntry(speaking, notice, now);
+    // For who is not subscribed nothing is unread anyway.
+    const marks = subscription !== undefined;
+    await commit(log, marks ? 2 : 1, (numbers) => {
+      const messageId = numbers[0] as number;
+      const arrival = { channelId, topic, messageId, senderId, day, isNotice: true } as const;
+      const head = { ...entry.message, id: messageId };
+      return {
+        writes: [
+          ...doArrive(realm, arrival, { topic: stored, takesPart: false, count }),
+          rememberSent(realm, senderId, token, messageId, undefined, now),
+          ...(marks ? [doMark(realm, userId, head, [messageId], 'read', now)] : []),
+        ],
+        entries: [entry, ...(marks ? [readEvent(userId, [messageId])] : [])],
+        result: undefined,
+      };
+    });
+  });
+}
+
+/** Tells somebody's clients that messages are read. */
+const readEvent = (userId: number, messages: readonly number[]): EventEntry => ({
+  kind: 'event',
+  hearers: { users: [userId] },
+  payload: { type: 'update_message_flags', op: 'add', operation: 'add', flag: 'read', messages, all: false },
+});

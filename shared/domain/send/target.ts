@@ -1,0 +1,223 @@
+import { badRequest, Refusal } from '../../kernel/errors.ts';
+import { firstCodePoints } from '../../kernel/folding.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { type Rendered, render } from '../../markdown/render.ts';
+import { noAccess } from '../../model/channel/access.ts';
+import {
+  type Conversation,
+  checkDirectPermission,
+  checkRecipients,
+  doArriveDirect,
+} from '../../model/message/direct.ts';
+import { checkNotEmpty, directConversation } from '../../model/message/message.ts';
+import { limits } from '../../model/realm/realm.ts';
+import { hiddenUsers } from '../../model/subscription/user-access.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import type { User } from '../../model/user/user.ts';
+import {
+  checkGroupMentions,
+  foundFor,
+  type LoadedReferences,
+  loadNamed,
+  withoutUsers,
+} from '../mention/references.ts';
+import {
+  channelDelivery,
+  checkChannelMessage,
+  type Destination,
+  isKnownTo,
+  loadDestination,
+  missingChannel,
+  type Sender,
+} from './channel.ts';
+import { type AskedMessage, type ChannelRecipient, checkSize, type DirectRecipient } from './request.ts';
+import { type Delivery, type Draft, type Sent, sentKey } from './send.ts';
+
+/** Somebody to write to: how the sender named them, and who that is. */
+interface Addressee {
+  readonly named: string;
+  readonly user: User | undefined;
+}
+
+/** The recipients as far as they were found, and their conversation with the sender if it has begun. */
+export interface Correspondence {
+  readonly addressees: readonly Addressee[];
+  readonly conversation: Conversation | undefined;
+}
+
+/** How each recipient was named, and the id that it leads to. */
+function addressed(
+  recipient: DirectRecipient,
+  resolved: Resolved,
+): { named: string; userId: number | undefined }[] {
+  if ('ids' in recipient) {
+    return recipient.ids.map((id) => ({ named: `user ID ${id}`, userId: isId(id) ? id : undefined }));
+  }
+  return recipient.emails.map((email) => ({
+    named: `email '${firstCodePoints(email, limits.email)}'`,
+    userId: resolved.follow({ kind: 'account', email })?.userId,
+  }));
+}
+
+/** Reads the recipients and their conversation with the sender, in one round trip. */
+export async function loadCorrespondence(
+  { table }: Outside,
+  senderId: number,
+  recipient: DirectRecipient,
+  resolved: Resolved,
+): Promise<Correspondence> {
+  const { realm } = resolved;
+  const targets = addressed(recipient, resolved);
+  const ids = targets.flatMap(({ userId }) => userId ?? []);
+  const conversation = directConversation([...ids, senderId]);
+  const [found, addressees] = await Promise.all([
+    table.get('conversation', { realm, conversation }),
+    Promise.all(
+      targets.map(async ({ named, userId }) => ({
+        named,
+        user: userId === undefined ? undefined : await table.get('user', { realm, userId }),
+      })),
+    ),
+  ]);
+  return { addressees, conversation: found };
+}
+
+/**
+ * The people of the conversation, the sender among them, in the order of their ids. A recipient who does not exist
+ * is `BAD_REQUEST` (specification 4.1 rule 3), and one who is hidden from the sender is no different from that.
+ */
+export function accessPeople(
+  sender: User,
+  { addressees }: Correspondence,
+  hidden: ReadonlySet<number>,
+): User[] {
+  const people = new Map([[sender.userId, sender]]);
+  for (const { named, user } of addressees) {
+    if (user === undefined || hidden.has(user.userId)) throw badRequest(`Invalid ${named}.`);
+    people.set(user.userId, user);
+  }
+  checkSize(people.size);
+  return [...people.values()].sort((a, b) => a.userId - b.userId);
+}
+
+/** Decides on a direct message: recipients, permissions, rendering, mentions (wire facts 3.3, 3.8). */
+export async function checkDirectMessage(
+  outside: Outside,
+  caller: Caller,
+  { content }: Draft,
+  people: readonly User[],
+  conversation: Conversation | undefined,
+  named: LoadedReferences,
+): Promise<Rendered> {
+  checkRecipients(people);
+  await checkDirectPermission(outside, caller, people, conversation === undefined);
+  const rendered = render(content, foundFor(caller.standing, named));
+  checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
+  return rendered;
+}
+
+/** A message to these people (ids in rising order), as it is delivered once it was decided on. */
+export function directDelivery(
+  realm: string,
+  people: readonly number[],
+  found: Conversation | undefined,
+  rendered: Rendered,
+): Delivery {
+  const conversation = directConversation(people);
+  return {
+    place: { people, conversation },
+    ...(found && { recipientId: found.recipientId }),
+    rendered,
+    before: [],
+    writesFor: (messageId) => doArriveDirect(realm, conversation, people, messageId, found !== undefined),
+  };
+}
+
+/** A topic of a channel to which a message goes, as far as the channel was found. */
+interface ChannelTarget {
+  readonly kind: 'channel';
+  /** The channel as its sender named it. */
+  readonly asked: string;
+  readonly to: ChannelRecipient & { readonly topic: string };
+  readonly destination: Destination | undefined;
+}
+
+/** The people to whom a message goes, as far as they were found. */
+interface DirectTarget {
+  readonly kind: 'direct';
+  readonly correspondence: Correspondence;
+}
+
+/** What a send reads: where the message goes, what its text refers to, and whether it was sent before. */
+export interface SendSnapshot {
+  readonly target: ChannelTarget | DirectTarget;
+  readonly named: LoadedReferences;
+  readonly sent: Sent | undefined;
+}
+
+/** Reads it, in one round trip. */
+export async function loadSend(
+  outside: Outside,
+  sender: Sender,
+  asked: AskedMessage,
+  resolved: Resolved,
+): Promise<SendSnapshot> {
+  const { userId } = sender;
+  const { names, token } = asked;
+  const [target, named, sent] = await Promise.all([
+    loadTarget(outside, sender, asked, resolved),
+    loadNamed(outside, resolved, names, userId),
+    token && outside.table.get(sentKey(resolved.realm, userId, token.echo)),
+  ]);
+  return { target, named, sent };
+}
+
+async function loadTarget(
+  outside: Outside,
+  sender: Sender,
+  { to, names }: AskedMessage,
+  resolved: Resolved,
+): Promise<ChannelTarget | DirectTarget> {
+  if (to.kind === 'direct') {
+    const correspondence = await loadCorrespondence(outside, sender.userId, to, resolved);
+    return { kind: 'direct', correspondence };
+  }
+  const destination = await loadDestination(outside, sender, to, to.topic, names, resolved);
+  return { kind: 'channel', asked: 'name' in to ? to.name : `${to.id}`, to, destination };
+}
+
+/**
+ * Decides on a message, and returns its delivery. The checks stand in the order of wire facts 3.3, since only the first refusal is told. Whoever is
+ * hidden from the caller is nobody, and a name in the text that is theirs stays plain text.
+ */
+export async function acceptMessage(
+  outside: Outside,
+  caller: Caller,
+  draft: Draft,
+  { target, named: all }: SendSnapshot,
+): Promise<Delivery> {
+  const recipients =
+    target.kind === 'direct' ? target.correspondence.addressees.flatMap(({ user }) => user ?? []) : [];
+  const hidden = await hiddenUsers(outside, caller, [...recipients, ...all.users.values()]);
+  const named = withoutUsers(all, hidden);
+  if (target.kind === 'direct') {
+    const people = accessPeople(caller.user, target.correspondence, hidden);
+    checkNotEmpty(draft.content);
+    const { conversation } = target.correspondence;
+    const rendered = await checkDirectMessage(outside, caller, draft, people, conversation, named);
+    const ids = people.map(({ userId }) => userId);
+    return directDelivery(caller.realmId, ids, conversation, rendered);
+  }
+  checkNotEmpty(draft.content);
+  const { to, destination } = target;
+  if (destination === undefined) throw missingChannel(to);
+  if (!isKnownTo(caller, destination)) throw noAccess(target.asked);
+  const decided = checkChannelMessage(caller, draft, destination, to.topic, named);
+  return channelDelivery(caller.realmId, draft, destination, to.topic, decided);
+}
+
+/** Whether this refusal of `acceptMessage` says that there is no such channel. */
+export const isMissing = (target: SendSnapshot['target'], refused: unknown): target is ChannelTarget =>
+  target.kind === 'channel' && refused instanceof Refusal && refused.code === 'STREAM_DOES_NOT_EXIST';
