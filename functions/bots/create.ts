@@ -1,13 +1,13 @@
 import {
   botLookupKeys,
   checkNewBot,
+  doCreateBot,
   loadBotSnapshot,
   parseBot,
-} from '../../shared/domain/account/asked-bot.ts';
-import { doCreateBot } from '../../shared/domain/account/bot-create.ts';
+} from '../../shared/domain/account/bot-create.ts';
 import { createBot } from '../../shared/endpoints/bots.ts';
-import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
-import { avatarUrlOf } from '../../shared/model/user/avatar.ts';
+import { avatarUrlOf } from '../../shared/model/user/object.ts';
+import { digestOf, newApiKey } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(createBot, {

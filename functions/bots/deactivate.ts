@@ -1,9 +1,9 @@
+import { doDeactivate, loadDeparture } from '../../shared/domain/account/activation.ts';
 import { accessBot } from '../../shared/domain/account/bot.ts';
-import { doDeactivate, loadDeparture } from '../../shared/domain/account/deactivate.ts';
 import { deactivateBot } from '../../shared/endpoints/bots.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
 import { commitInOrder } from '../../shared/log/in-order.ts';
-import { loadTarget, targetLookupKeys } from '../../shared/model/user/list.ts';
+import { loadTarget, targetLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** A bot in a few channels and groups. */

@@ -1,7 +1,7 @@
 import { botDefaults, loadBotChannels, loadOwnedBots } from '../../shared/domain/account/bot.ts';
 import { listBots } from '../../shared/endpoints/bots.ts';
-import { avatarUrlOf } from '../../shared/model/user/avatar.ts';
-import { loadUsersById } from '../../shared/model/user/list.ts';
+import { avatarUrlOf } from '../../shared/model/user/object.ts';
+import { loadUsersById } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listBots, {

@@ -1,8 +1,8 @@
-import { changeKey } from '../../shared/domain/account/api-key-change.ts';
+import { changeKey } from '../../shared/domain/account/api-key.ts';
 import { accessBot } from '../../shared/domain/account/bot.ts';
 import { regenerateBotKey } from '../../shared/endpoints/bots.ts';
-import { loadTarget, targetLookupKeys } from '../../shared/model/user/list.ts';
 import { loadBotOwner } from '../../shared/model/user/management.ts';
+import { loadTarget, targetLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(regenerateBotKey, {

@@ -1,6 +1,6 @@
 import { checkArchiving, loadArchiveSnapshot } from '../../shared/domain/channel-edit/check.ts';
 import { editChannel } from '../../shared/domain/channel-edit/edit.ts';
-import { doForgetChannel } from '../../shared/domain/realm-edit/do.ts';
+import { doForgetChannel } from '../../shared/domain/realm-edit/edit.ts';
 import { archiveChannel } from '../../shared/endpoints/channel-update.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,4 +1,4 @@
-import { checkNewDomain, doAddDomain } from '../../shared/domain/realm-edit/domain-edit.ts';
+import { checkNewDomain, doAddDomain } from '../../shared/domain/realm-edit/domains.ts';
 import { addDomain } from '../../shared/endpoints/domains.ts';
 import { loadDomains } from '../../shared/model/realm/domains.ts';
 import { serve } from '../../shared/serve/serve.ts';

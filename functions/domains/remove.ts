@@ -1,4 +1,4 @@
-import { accessDomain, doRemoveDomain } from '../../shared/domain/realm-edit/domain-edit.ts';
+import { accessDomain, doRemoveDomain } from '../../shared/domain/realm-edit/domains.ts';
 import { removeDomain } from '../../shared/endpoints/domains.ts';
 import { loadDomains } from '../../shared/model/realm/domains.ts';
 import { serve } from '../../shared/serve/serve.ts';

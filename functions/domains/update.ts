@@ -1,4 +1,4 @@
-import { accessDomain, doChangeDomain } from '../../shared/domain/realm-edit/domain-edit.ts';
+import { accessDomain, doChangeDomain } from '../../shared/domain/realm-edit/domains.ts';
 import { updateDomain } from '../../shared/endpoints/domains.ts';
 import { loadDomains } from '../../shared/model/realm/domains.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,13 +1,9 @@
+import { presenceObject, sinceJoining, singlePresenceObject } from '../../shared/domain/presence/object.ts';
 import { loadPresence, seconds } from '../../shared/domain/presence/presence.ts';
-import {
-  presenceObject,
-  sinceJoining,
-  singlePresenceObject,
-} from '../../shared/domain/presence/presence-object.ts';
 import { getPresence } from '../../shared/endpoints/presence.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
-import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/list.ts';
+import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getPresence, {

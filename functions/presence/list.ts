@@ -1,8 +1,8 @@
+import { legacyPresences, shownPresences } from '../../shared/domain/presence/object.ts';
 import { loadPresences, seconds } from '../../shared/domain/presence/presence.ts';
-import { legacyPresences, shownPresences } from '../../shared/domain/presence/presence-object.ts';
 import { listPresences } from '../../shared/endpoints/presence.ts';
 import { ofKnown } from '../../shared/model/subscription/user-access.ts';
-import { loadUsersById } from '../../shared/model/user/list.ts';
+import { loadUsersById } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listPresences, {

@@ -1,22 +1,22 @@
-import { notePing } from '../../shared/domain/presence/ping.ts';
-import {
-  isLately,
-  loadPresence,
-  loadPresences,
-  seconds,
-  updateId,
-} from '../../shared/domain/presence/presence.ts';
 import {
   legacyPresences,
   neverActive,
   shownPresences,
   slimPresences,
-} from '../../shared/domain/presence/presence-object.ts';
+} from '../../shared/domain/presence/object.ts';
+import {
+  isLately,
+  loadPresence,
+  loadPresences,
+  notePing,
+  seconds,
+  updateId,
+} from '../../shared/domain/presence/presence.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updatePresence } from '../../shared/endpoints/presence.ts';
 import { ofKnown } from '../../shared/model/subscription/user-access.ts';
-import { loadUsersById } from '../../shared/model/user/list.ts';
-import { settingsOf } from '../../shared/model/user/settings.ts';
+import { loadUsersById } from '../../shared/model/user/principals.ts';
+import { settingsOf } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** Since when the client wants to be told; undefined for everything. */

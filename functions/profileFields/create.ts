@@ -1,6 +1,5 @@
-import { loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
-import { checkNewField } from '../../shared/domain/profile/profile-field-check.ts';
-import { doCreateField } from '../../shared/domain/profile/profile-field-do.ts';
+import { doCreateField, loadProfileFields } from '../../shared/domain/profile/field.ts';
+import { checkNewField } from '../../shared/domain/profile/field-check.ts';
 import { createProfileField } from '../../shared/endpoints/profile-fields.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,6 +1,5 @@
-import { loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
-import { checkFieldRemoval } from '../../shared/domain/profile/profile-field-check.ts';
-import { changeFields } from '../../shared/domain/profile/profile-field-do.ts';
+import { changeFields, loadProfileFields } from '../../shared/domain/profile/field.ts';
+import { checkFieldRemoval } from '../../shared/domain/profile/field-check.ts';
 import { deleteProfileField } from '../../shared/endpoints/profile-fields.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

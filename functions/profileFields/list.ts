@@ -1,4 +1,4 @@
-import { fieldObjects, loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
+import { fieldObjects, loadProfileFields } from '../../shared/domain/profile/field.ts';
 import { listProfileFields } from '../../shared/endpoints/profile-fields.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

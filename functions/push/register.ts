@@ -11,7 +11,7 @@ import {
 import { tryWakeUp } from '../../shared/domain/push/wake-up.ts';
 import { registerPush } from '../../shared/endpoints/push.ts';
 import { refusal } from '../../shared/kernel/errors.ts';
-import { hasRelay } from '../../shared/model/realm/push-settings.ts';
+import { hasRelay } from '../../shared/model/realm/realm.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(

@@ -1,6 +1,9 @@
 import { checkRealmEdit } from '../../shared/domain/realm-edit/check.ts';
-import { doEditRealm, eventsOfRealmEdit } from '../../shared/domain/realm-edit/do.ts';
-import { loadRealmEditSnapshot } from '../../shared/domain/realm-edit/edit.ts';
+import {
+  doEditRealm,
+  eventsOfRealmEdit,
+  loadRealmEditSnapshot,
+} from '../../shared/domain/realm-edit/edit.ts';
 import { updateRealm } from '../../shared/endpoints/realm.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

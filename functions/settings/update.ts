@@ -1,7 +1,7 @@
-import { checkSettings, doChangeSettings } from '../../shared/domain/account/settings-change.ts';
+import { checkSettings, doChangeSettings } from '../../shared/domain/account/settings.ts';
 import { seconds } from '../../shared/domain/presence/presence.ts';
 import { updateSettings } from '../../shared/endpoints/settings.ts';
-import { settingsOf } from '../../shared/model/user/settings.ts';
+import { settingsOf } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateSettings, {

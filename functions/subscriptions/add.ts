@@ -13,7 +13,7 @@ import {
 } from '../../shared/domain/subscribe/subscribe.ts';
 import { addSubscriptions } from '../../shared/endpoints/subscriptions.ts';
 import { renderDescription } from '../../shared/markdown/render.ts';
-import { isWebPublicEnabled } from '../../shared/model/realm/web-public.ts';
+import { isWebPublicEnabled } from '../../shared/model/realm/realm.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(

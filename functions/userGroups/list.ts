@@ -1,6 +1,6 @@
 import { listUserGroups } from '../../shared/endpoints/user-groups.ts';
-import { groupObjects, loadNamedGroups } from '../../shared/model/group/list.ts';
-import { loadUsers } from '../../shared/model/user/list.ts';
+import { groupObjects, loadNamedGroups } from '../../shared/model/group/member.ts';
+import { loadUsers } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listUserGroups, {

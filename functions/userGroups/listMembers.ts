@@ -1,6 +1,6 @@
 import { listUserGroupMembers } from '../../shared/endpoints/user-groups.ts';
 import { noGroups } from '../../shared/kernel/group-graph.ts';
-import { checkGroupExists, loadCandidates, membersAmong } from '../../shared/model/group/membership.ts';
+import { checkGroupExists, loadCandidates, membersAmong } from '../../shared/model/group/member.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 const graph = { kind: 'groupGraph' } as const;

@@ -1,6 +1,6 @@
 import { listUserGroupSubgroups } from '../../shared/endpoints/user-groups.ts';
 import { allSubgroupsOf, subgroupsOf } from '../../shared/model/group/graph.ts';
-import { checkGroupExists, loadGroup } from '../../shared/model/group/membership.ts';
+import { checkGroupExists, loadGroup } from '../../shared/model/group/member.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listUserGroupSubgroups, {

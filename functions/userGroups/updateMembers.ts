@@ -3,7 +3,7 @@ import {
   eventsOfChange,
   loadMemberSnapshot,
   memberChange,
-} from '../../shared/domain/group-edit/change.ts';
+} from '../../shared/domain/group-edit/members.ts';
 import { updateUserGroupMembers } from '../../shared/endpoints/user-groups.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,9 +1,9 @@
-import { checkNewRole } from '../../shared/domain/account/role-change.ts';
-import { addPerson, loadNewcomerSnapshot } from '../../shared/domain/account/user-add.ts';
+import { addPerson, loadNewcomerSnapshot } from '../../shared/domain/account/create.ts';
+import { checkNewRole } from '../../shared/domain/account/role.ts';
 import { createUser } from '../../shared/endpoints/users.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';
-import { roles } from '../../shared/model/permission/system-group.ts';
-import { checkEmail, checkFullName } from '../../shared/model/user/text.ts';
+import { roles } from '../../shared/model/permission/permission.ts';
+import { checkEmail, checkFullName } from '../../shared/model/user/name.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** The account, its groups, its subscriptions, and the news of them in a few default channels. */

@@ -1,8 +1,8 @@
-import { checkDeactivate, doDeactivate, loadDeparture } from '../../shared/domain/account/deactivate.ts';
+import { checkDeactivate, doDeactivate, loadDeparture } from '../../shared/domain/account/activation.ts';
 import { deactivateUser } from '../../shared/endpoints/users.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
 import { commitInOrder } from '../../shared/log/in-order.ts';
-import { loadTarget, targetLookupKeys } from '../../shared/model/user/list.ts';
+import { loadTarget, targetLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** An account with a bot, each in a few channels and groups. */

@@ -1,8 +1,8 @@
-import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
+import { loadProfiles } from '../../shared/domain/profile/value.ts';
 import { getUser } from '../../shared/endpoints/users.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
-import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/list.ts';
 import { userObject } from '../../shared/model/user/object.ts';
+import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getUser, {

@@ -1,4 +1,4 @@
-import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
+import { loadProfiles } from '../../shared/domain/profile/value.ts';
 import { getOwnUser } from '../../shared/endpoints/users.ts';
 import { userObject } from '../../shared/model/user/object.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,8 +1,8 @@
+import { loadStatus, statusObject } from '../../shared/domain/presence/status.ts';
 import { getUserStatus } from '../../shared/endpoints/user-status.ts';
 import { isId } from '../../shared/kernel/id.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
-import { noSuchUser } from '../../shared/model/user/list.ts';
-import { loadStatus, statusObject } from '../../shared/model/user/status.ts';
+import { noSuchUser } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getUserStatus, {

@@ -1,4 +1,4 @@
-import { loadProfiles } from '../../shared/domain/profile/profile-data.ts';
+import { loadProfiles } from '../../shared/domain/profile/value.ts';
 import { listUsers } from '../../shared/endpoints/users.ts';
 import { loadSubscriberIds } from '../../shared/model/subscription/object.ts';
 import {
@@ -6,8 +6,8 @@ import {
   loadMeetingPlaces,
   seesEveryone,
 } from '../../shared/model/subscription/user-access.ts';
-import { loadUsersById } from '../../shared/model/user/list.ts';
 import { userObject } from '../../shared/model/user/object.ts';
+import { loadUsersById } from '../../shared/model/user/principals.ts';
 import { isSystemBot } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,7 +1,7 @@
-import { checkReactivate, doReactivate, loadReturn } from '../../shared/domain/account/reactivate.ts';
+import { checkReactivate, doReactivate, loadReturn } from '../../shared/domain/account/activation.ts';
 import { reactivateUser } from '../../shared/endpoints/users.ts';
 import { commitInOrder } from '../../shared/log/in-order.ts';
-import { loadTarget, targetLookupKeys } from '../../shared/model/user/list.ts';
+import { loadTarget, targetLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** An account in a few channels and groups. */

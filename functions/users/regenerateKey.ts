@@ -1,4 +1,4 @@
-import { changeKey } from '../../shared/domain/account/api-key-change.ts';
+import { changeKey } from '../../shared/domain/account/api-key.ts';
 import { regenerateOwnKey } from '../../shared/endpoints/users.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

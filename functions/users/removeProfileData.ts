@@ -1,8 +1,4 @@
-import {
-  checkRemovals,
-  doChangeProfile,
-  loadProfileSnapshot,
-} from '../../shared/domain/profile/profile-change.ts';
+import { checkRemovals, doChangeProfile, loadProfileSnapshot } from '../../shared/domain/profile/change.ts';
 import { removeProfileData } from '../../shared/endpoints/profile-fields.ts';
 import { commitInOrder } from '../../shared/log/in-order.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,8 +1,7 @@
 import { seconds } from '../../shared/domain/presence/presence.ts';
-import { checkStatus, doSetStatus } from '../../shared/domain/presence/user-status-set.ts';
+import { checkStatus, doSetStatus, loadStatus } from '../../shared/domain/presence/status.ts';
 import { setUserStatus } from '../../shared/endpoints/user-status.ts';
 import { emojiLookupKeys } from '../../shared/model/message/reaction-emoji.ts';
-import { loadStatus } from '../../shared/model/user/status.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(setUserStatus, {

@@ -3,16 +3,16 @@ import {
   doUpdateUser,
   loadUserUpdate,
   updateLookupKeys,
-} from '../../shared/domain/account/user-update.ts';
+} from '../../shared/domain/account/update.ts';
 import {
   checkGivenValues,
+  doChangeProfile,
   loadGivenValues,
   valueLookupKeys,
-} from '../../shared/domain/profile/given-values.ts';
-import { doChangeProfile } from '../../shared/domain/profile/profile-change.ts';
+} from '../../shared/domain/profile/change.ts';
 import { updateUser } from '../../shared/endpoints/users.ts';
 import { commitInOrder } from '../../shared/log/in-order.ts';
-import { userIdOf } from '../../shared/model/user/list.ts';
+import { userIdOf } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** A role with its groups and the channels that it shows and hides, and a name. */

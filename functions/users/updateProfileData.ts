@@ -1,9 +1,9 @@
 import {
   checkGivenValues,
+  doChangeProfile,
   loadGivenValues,
   valueLookupKeys,
-} from '../../shared/domain/profile/given-values.ts';
-import { doChangeProfile } from '../../shared/domain/profile/profile-change.ts';
+} from '../../shared/domain/profile/change.ts';
 import { updateProfileData } from '../../shared/endpoints/profile-fields.ts';
 import { commitInOrder } from '../../shared/log/in-order.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,5 +1,5 @@
 import type { Manifest } from '../../shared/domain/export/archive.ts';
-import { isSystemGroup } from '../../shared/model/permission/system-group.ts';
+import { isSystemGroup } from '../../shared/model/permission/permission.ts';
 
 /** A record of an archive, as it was read. Nothing has been checked. */
 export type ExportRecord = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { roles } from '../../shared/model/permission/system-group.ts';
+import { roles } from '../../shared/model/permission/permission.ts';
 
 /** The command was given in a way that it does not know: its message is one sentence that says what is wrong. */
 export class UsageProblem extends Error {}

@@ -1,6 +1,6 @@
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { Organization } from '../../shared/model/realm/hosts.ts';
-import { versions } from '../../shared/model/realm/versions.ts';
+import { versions } from '../../shared/model/realm/realm.ts';
 import { newestOf } from '../../shared/table/item-versions.ts';
 import { migrate } from '../../shared/table/migration.ts';
 

@@ -2,11 +2,11 @@ import {
   addPersonAsOperator,
   type KeyedAccount,
   renewKeyAsOperator,
-} from '../../shared/domain/account/operator-accounts.ts';
+} from '../../shared/domain/account/operator.ts';
 import { endMailAddress } from '../../shared/domain/mail/mail-address-end.ts';
-import { createOrganization } from '../../shared/domain/organization/organization-create.ts';
-import { changeHosts } from '../../shared/domain/realm-edit/host-change.ts';
-import { type Role, roles } from '../../shared/model/permission/system-group.ts';
+import { createOrganization } from '../../shared/domain/organization/create.ts';
+import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
+import { type Role, roles } from '../../shared/model/permission/permission.ts';
 import {
   ANY_HOST,
   accessOrganizationOf,

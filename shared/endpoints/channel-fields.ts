@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { groupSettingSchema } from '../model/permission/group-setting.ts';
+import { groupSettingSchema } from '../model/permission/permission.ts';
 
 /** The fields of a channel object in replies and events (see `shared/model/channel/object.ts`). */
 export const channelFields = {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
 
-/** The fields of a custom profile field in replies and events (see `shared/domain/profile/profile-field.ts`). */
+/** The fields of a custom profile field in replies and events (see `shared/domain/profile/field.ts`). */
 const profileFieldFields = {
   id: z.int(),
   name: z.string(),

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { groupSettingChangeSchema } from '../model/permission/group-setting.ts';
+import { groupSettingChangeSchema } from '../model/permission/permission.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { boolean, integer, json, optional, text } from './parameter.ts';
 

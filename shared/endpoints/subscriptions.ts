@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
-import { groupSettingSchema } from '../model/permission/group-setting.ts';
+import { groupSettingSchema } from '../model/permission/permission.ts';
 import { channelFields, subscriptionFields } from './channel-fields.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, json, optional, text } from './parameter.ts';

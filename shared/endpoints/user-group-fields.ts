@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { groupSettingSchema } from '../model/permission/group-setting.ts';
+import { groupSettingSchema } from '../model/permission/permission.ts';
 
-/** The fields of a user group in replies and events (see `shared/model/group/object.ts`). */
+/** The fields of a user group in replies and events (see `shared/model/group/group.ts`). */
 export const userGroupFields = {
   id: z.int(),
   name: z.string(),

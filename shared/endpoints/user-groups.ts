@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
-import { groupSettingChangeSchema, groupSettingSchema } from '../model/permission/group-setting.ts';
+import { groupSettingChangeSchema, groupSettingSchema } from '../model/permission/permission.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, json, optional, pathId, text } from './parameter.ts';
 import { userGroupFields } from './user-group-fields.ts';

@@ -3,7 +3,7 @@ import { channelFields, subscriptionFields } from '../endpoints/channel-fields.t
 import { messageFields } from '../endpoints/message-fields.ts';
 import { userFields } from '../endpoints/user-fields.ts';
 import { userGroupFields } from '../endpoints/user-group-fields.ts';
-import { groupSettingSchema } from '../model/permission/group-setting.ts';
+import { groupSettingSchema } from '../model/permission/permission.ts';
 
 type Fields = Readonly<Record<string, z.ZodMiniType>>;
 

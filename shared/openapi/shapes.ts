@@ -3,7 +3,7 @@ import { channelFields } from '../endpoints/channel-fields.ts';
 import { messageFields } from '../endpoints/message-fields.ts';
 import { userFields } from '../endpoints/user-fields.ts';
 import { userGroupFields } from '../endpoints/user-group-fields.ts';
-import { groupSettingChangeSchema, groupSettingSchema } from '../model/permission/group-setting.ts';
+import { groupSettingChangeSchema, groupSettingSchema } from '../model/permission/permission.ts';
 
 /** Objects that several endpoints take or tell, by the names under which the document describes them once. */
 export const shapes: Readonly<Record<string, z.ZodMiniType>> = {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../environment.ts';
 import { LookupCache } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
-import { itemVersions } from '../model/realm/versions.ts';
+import { itemVersions } from '../model/realm/realm.ts';
 import { documentClient } from '../table/protocol.ts';
 import { Table } from '../table/table.ts';
 import { operatorLog } from './operator-log.ts';

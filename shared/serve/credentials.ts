@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { refusal } from '../kernel/errors.ts';
 import { folded } from '../kernel/folding.ts';
 import { limits } from '../model/realm/realm.ts';
-import { digestOf } from '../model/user/api-key.ts';
+import { digestOf } from '../model/user/user.ts';
 
 /**
  * What HTTP Basic brings: the email, folded, and the digest of the key. The key itself goes no further. However the header

@@ -4,8 +4,7 @@ import { handler as updateFlags } from '../../functions/messages/updateFlags.ts'
 import { MAX_QUEUES, newQueue } from '../../shared/domain/event/event-queue.ts';
 import { kept, presenceKey, pulseKey, seconds, slotOf } from '../../shared/domain/presence/presence.ts';
 import type { Group } from '../../shared/model/group/group.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { type Key, key } from '../../shared/table/keys.ts';
 import { documentClient } from '../../shared/table/protocol.ts';
 import type { Send } from '../../shared/table/table.ts';

@@ -1,4 +1,4 @@
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { newRealm } from '../support/realm.ts';
 import { benchClock } from './bench-clock.ts';
 import { type CountRow, countOperation } from './counts.ts';

@@ -5,9 +5,9 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as listSubscriptions } from '../../functions/subscriptions/list.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import { checkBotEmail, loadOwnedBots } from '../../shared/domain/account/bot.ts';
-import { changeHosts } from '../../shared/domain/realm-edit/host-change.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { botEmail, loadOwnedBots } from '../../shared/domain/account/bot.ts';
+import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { accessOrganizationOf, ownHost } from '../../shared/model/realm/hosts.ts';
 import { answer, out, personIn } from '../support/accounts.ts';
 import { type Mishap, mishaps } from '../support/faults.ts';
@@ -287,6 +287,6 @@ describe('POST /bots', () => {
     ['its ID where it is another one of such a service', 'acme.example.com', undefined, 'acme.example.com'],
   ])("the organization's own host is %s", (_, id, hosts, own) => {
     expect(ownHost(id, hosts && { hosts })).toBe(own);
-    expect(checkBotEmail('rosie', own)).toBe(`rosie-bot@${own ?? 'parlance.invalid'}`);
+    expect(botEmail('rosie', own)).toBe(`rosie-bot@${own ?? 'parlance.invalid'}`);
   });
 });

@@ -3,7 +3,7 @@ import { handler as deactivateBot } from '../../functions/bots/deactivate.ts';
 import { handler as regenerateKey } from '../../functions/bots/regenerateKey.ts';
 import { handler as getEmailAddress } from '../../functions/channels/getEmailAddress.ts';
 import { handler as listMessages } from '../../functions/messages/list.ts';
-import { type Role, roles } from '../../shared/model/permission/system-group.ts';
+import { type Role, roles } from '../../shared/model/permission/permission.ts';
 import { answer, back, change, mayCall, out, withKey } from '../support/accounts.ts';
 import { givenBot, givenChangedUser, givenChannel, givenUser } from '../support/given.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';

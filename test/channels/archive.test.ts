@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as send } from '../../functions/messages/send.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
+import { onlyUser } from '../../shared/model/permission/permission.ts';
 import {
   edited,
   invalidChannelId,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as get } from '../../functions/channels/get.ts';
 import { handler as getId } from '../../functions/channels/getId.ts';
 import { handler as members } from '../../functions/channels/listMembers.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { givenChannel } from '../support/given.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as getEmailAddress } from '../../functions/channels/getEmailAddress.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { edited, invalidChannelId, refused } from '../support/channel-state.ts';
 import { givenBot, givenChangedUser, givenChannel } from '../support/given.ts';

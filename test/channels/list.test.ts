@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as list } from '../../functions/channels/list.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { loadChannels } from '../../shared/model/subscription/object.ts';
 import { partition } from '../../shared/table/keys.ts';
 import { givenChannel, givenGroup } from '../support/given.ts';

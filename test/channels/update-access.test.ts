@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, systemGroups } from '../../shared/model/permission/permission.ts';
 import {
   edit,
   edited,

@@ -4,8 +4,12 @@ import { handler as get } from '../../functions/channels/get.ts';
 import { WHOLE } from '../../shared/log/run.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
 import { channelGroupNames } from '../../shared/model/channel/settings.ts';
-import { type GroupSetting, normalized, onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import {
+  type GroupSetting,
+  normalized,
+  onlyUser,
+  systemGroups,
+} from '../../shared/model/permission/permission.ts';
 import { edit, noticesAfter, storedChannel, toldOfChannels } from '../support/channel-state.ts';
 import { type Client, givenClient } from '../support/event-queue.ts';
 import { givenChannel, givenGroup, givenUser } from '../support/given.ts';

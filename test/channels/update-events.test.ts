@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { roles } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, roles } from '../../shared/model/permission/permission.ts';
 import { edited } from '../support/channel-state.ts';
 import { type Client, type Event, givenClient, sendTo } from '../support/event-queue.ts';
 import { givenChangedUser, givenChannel, givenGroup } from '../support/given.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { edited, expectRefused, storedChannel } from '../support/channel-state.ts';
 import { givenChannel, givenUser } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { type ChannelGroupName, channelGroupNames } from '../../shared/model/channel/settings.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, systemGroups } from '../../shared/model/permission/permission.ts';
 import {
   edit,
   edited,

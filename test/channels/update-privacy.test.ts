@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, systemGroups } from '../../shared/model/permission/permission.ts';
 import { edited, expectRefused, refused, storedChannel } from '../support/channel-state.ts';
 import { givenChannel, givenRealmSettings } from '../support/given.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';

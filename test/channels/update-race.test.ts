@@ -5,7 +5,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { edit, edited, storedChannel, toldOfChannels } from '../support/channel-state.ts';
 import { createFolder } from '../support/folder-state.ts';
 import { givenChannel, givenGroup } from '../support/given.ts';

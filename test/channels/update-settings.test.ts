@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as createFolder } from '../../functions/channelFolders/create.ts';
 import { handler as updateFolder } from '../../functions/channelFolders/update.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, systemGroups } from '../../shared/model/permission/permission.ts';
 import {
   edit,
   edited,

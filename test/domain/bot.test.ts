@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkBotEmail } from '../../shared/domain/account/bot.ts';
+import { botEmail } from '../../shared/domain/account/bot.ts';
 
 describe('the address of a bot', () => {
   it('is at the host where that can be the domain of an address', () => {
     for (const host of ['chat.example.com', 'localhost', '127.0.0.1', 'x']) {
-      expect(checkBotEmail(' Rosie ', host)).toBe(`Rosie-bot@${host}`);
+      expect(botEmail('Rosie', host)).toBe(`Rosie-bot@${host}`);
     }
   });
 
@@ -21,7 +21,7 @@ describe('the address of a bot', () => {
       'é.test',
       `${'x'.repeat(300)}.test`,
     ]) {
-      expect(checkBotEmail('rosie', host), host).toBe('rosie-bot@parlance.invalid');
+      expect(botEmail('rosie', host), host).toBe('rosie-bot@parlance.invalid');
     }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenChangedUser, givenChannel, givenGroup } from '../support/given.ts';

@@ -6,9 +6,8 @@ import {
   checkChannelGroup,
   checkNewChannelGroups,
 } from '../../shared/model/channel/settings.ts';
-import { checkGroupSetting, type NamedInSettings } from '../../shared/model/group/setting-check.ts';
-import type { GroupSetting } from '../../shared/model/permission/group-setting.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { checkGroupSetting, type NamedInSettings } from '../../shared/model/group/setting.ts';
+import { type GroupSetting, systemGroups } from '../../shared/model/permission/permission.ts';
 
 const { nobody, everyone, internet, members, owners } = systemGroups;
 

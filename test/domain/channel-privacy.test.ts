@@ -8,8 +8,13 @@ import {
   type Privacy,
   type PrivacyCircumstances,
 } from '../../shared/model/channel/settings.ts';
-import { type Standing, standingOf } from '../../shared/model/permission/permission.ts';
-import { type Role, roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import {
+  type Role,
+  roles,
+  type Standing,
+  standingOf,
+  systemGroups,
+} from '../../shared/model/permission/permission.ts';
 import { defaultRealmSettings } from '../../shared/model/realm/realm.ts';
 
 const everyone = systemGroups.everyone.id;

@@ -1,16 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type GroupGraph, noGroups } from '../../shared/kernel/group-graph.ts';
-import type { GroupSetting } from '../../shared/model/permission/group-setting.ts';
 import {
+  type GroupSetting,
   holds,
   holdsUnlessGuest,
   isFullMember,
   makesCycle,
+  type Role,
+  roles,
   type Standing,
   standingOf,
+  systemGroups,
 } from '../../shared/model/permission/permission.ts';
-import { type Role, roles, systemGroups } from '../../shared/model/permission/system-group.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.parse('2026-05-01T12:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { automaticPolicy, visibility } from '../../shared/model/message/user-topic.ts';
-import { defaultUserSettings } from '../../shared/model/user/settings.ts';
+import { defaultUserSettings } from '../../shared/model/user/user.ts';
 
 const { inherit, muted, unmuted, followed } = visibility;
 

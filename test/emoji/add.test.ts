@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { handler as add } from '../../functions/emoji/add.ts';
 import { handler as deactivate } from '../../functions/emoji/deactivate.ts';
 import { handler as react } from '../../functions/reactions/add.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { fetched, listed, upload } from '../support/emoji.ts';
 import { sent } from '../support/messages.ts';
 import { movingPicture, picture, seen, tinyFrames } from '../support/pictures.ts';

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { beforeAll, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
 import { handler as listUsers } from '../../functions/users/list.ts';
-import { roles } from '../../shared/model/permission/system-group.ts';
+import { roles } from '../../shared/model/permission/permission.ts';
 import type { User } from '../../shared/model/user/user.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';

@@ -5,7 +5,7 @@ import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { SETTLE } from '../../shared/log/run.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { EMPTY_TOPIC_NAME, FEATURE_LEVEL } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenClient, said, sendTo } from '../support/event-queue.ts';

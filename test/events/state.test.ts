@@ -5,7 +5,7 @@ import { handler as setVisibility } from '../../functions/topics/setVisibility.t
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { stateTypes } from '../../shared/domain/register/initial-state.ts';
 import { loadReadStates } from '../../shared/model/message/read-state.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { limits } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { type ItemName, key, partition } from '../../shared/table/keys.ts';
 import { out } from '../support/accounts.ts';
 import { givenDomain } from '../support/domain-state.ts';

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
-import { roles } from '../../shared/model/permission/system-group.ts';
+import { roles } from '../../shared/model/permission/permission.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { holdingToGrants } from '../support/grants.ts';
 import { handlers } from '../support/handlers.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as z from 'zod/mini';
 import type { Parameter } from '../../shared/endpoints/parameter.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { hostileText as hostileMarkdown } from '../support/hostile-text.ts';
 import { type Draft, pick } from './draft.ts';
 

@@ -3,7 +3,7 @@ import { handler as updateRealm } from '../../functions/realm/update.ts';
 import { handler as addSubscriptions } from '../../functions/subscriptions/add.ts';
 import { handler as reactivate } from '../../functions/users/reactivate.ts';
 import { handler as update } from '../../functions/users/update.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Person, TestRealm } from '../support/realm.ts';
 import type { Actor, Side } from './world.ts';

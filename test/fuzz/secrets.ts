@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { handler as remove } from '../../functions/messages/delete.ts';
 import { handler as send } from '../../functions/messages/send.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
+import { onlyUser } from '../../shared/model/permission/permission.ts';
 import { givenChannel, givenSubscription, givenUser } from '../support/given.ts';
 import type { Person, TestRealm } from '../support/realm.ts';
 

@@ -6,8 +6,7 @@ import { handler as registerDevice } from '../../functions/push/registerDevice.t
 import { handler as updateRealm } from '../../functions/realm/update.ts';
 import { handler as setStatus } from '../../functions/users/setStatus.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, systemGroups } from '../../shared/model/permission/permission.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { givenChannel, givenUser } from '../support/given.ts';
 import { handlers } from '../support/handlers.ts';

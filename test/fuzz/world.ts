@@ -8,11 +8,11 @@ import { handler as createField } from '../../functions/profileFields/create.ts'
 import { handler as createGroup } from '../../functions/userGroups/create.ts';
 import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { loadExports } from '../../shared/domain/export/realm-export.ts';
-import { loadProfileFields } from '../../shared/domain/profile/profile-field.ts';
+import { loadProfileFields } from '../../shared/domain/profile/field.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
-import { type Role, roles } from '../../shared/model/permission/system-group.ts';
+import { type Role, roles } from '../../shared/model/permission/permission.ts';
 import { indexes } from '../../shared/table/keys.ts';
 import { type Provider, startProvider } from '../support/call-provider.ts';
 import { givenUser } from '../support/given.ts';

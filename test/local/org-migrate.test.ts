@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { runCommand } from '../../infra/org/command.ts';
-import { createOrganization } from '../../shared/domain/organization/organization-create.ts';
+import { createOrganization } from '../../shared/domain/organization/create.ts';
 import { defaultRealmSettings } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import { newService } from '../support/service.ts';

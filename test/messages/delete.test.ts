@@ -5,7 +5,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { handler as listTopics } from '../../functions/topics/list.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key, sortPrefix } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenClient, said, sendTo } from '../support/event-queue.ts';

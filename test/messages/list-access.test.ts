@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as get } from '../../functions/messages/get.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenChannel, givenRealmSettings, givenSubscription, givenUser } from '../support/given.ts';
 import { fetched, flagged, flagsFor, idsIn, sent } from '../support/messages.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';

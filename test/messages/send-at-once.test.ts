@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import { GRACE, readRun } from '../../shared/log/run.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenChannel, givenUser } from '../support/given.ts';

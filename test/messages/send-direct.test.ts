@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import type { GroupSetting } from '../../shared/model/permission/group-setting.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { type GroupSetting, roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import {
   givenBot,
   givenChangedUser,

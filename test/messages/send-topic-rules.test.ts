@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import type { RealmSettings, TopicsPolicy } from '../../shared/model/realm/realm.ts';
 import {
   givenBot,

@@ -4,7 +4,7 @@ import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as getHistory } from '../../functions/messages/getHistory.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { visibility } from '../../shared/model/message/user-topic.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';
 import {

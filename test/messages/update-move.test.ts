@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';
 import {
   givenChangedChannel,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as setVisibility } from '../../functions/topics/setVisibility.ts';
-import type { Visibility } from '../../shared/model/message/user-topic.ts';
-import { loadHolders } from '../../shared/model/message/user-topic.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { loadHolders, type Visibility } from '../../shared/model/message/user-topic.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';

@@ -4,7 +4,7 @@ import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { MAX_WRITES } from '../../shared/log/commit.ts';
 import { MAX_PARTICIPANTS } from '../../shared/model/message/leave.ts';
 import { topicConversation } from '../../shared/model/message/message.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { audit } from '../support/audit/audit.ts';
 import { givenClient, said } from '../support/event-queue.ts';

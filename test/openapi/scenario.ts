@@ -1,4 +1,4 @@
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { picture } from '../support/pictures.ts';
 import type { TestRealm } from '../support/realm.ts';
 import type { Recorder } from './recorder.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as get } from '../../functions/presence/get.ts';
 import { handler as list } from '../../functions/presence/list.ts';
 import { handler as ping } from '../../functions/presence/update.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { answer, out } from '../support/accounts.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { fault, lost, mishaps, refusedWith } from '../support/faults.ts';

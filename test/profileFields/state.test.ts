@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { type Event, givenClient } from '../support/event-queue.ts';
 import {
   createField,

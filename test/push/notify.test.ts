@@ -3,7 +3,7 @@ import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as sweep } from '../../functions/workers/push-sweep.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { sendTo } from '../support/event-queue.ts';
 import {

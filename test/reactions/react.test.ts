@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { visibility } from '../../shared/model/message/user-topic.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';

@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as listSubscriptions } from '../../functions/subscriptions/list.ts';
-import {
-  createOrganization,
-  type WantedOrganization,
-} from '../../shared/domain/organization/organization-create.ts';
-import { changeHosts } from '../../shared/domain/realm-edit/host-change.ts';
+import { createOrganization, type WantedOrganization } from '../../shared/domain/organization/create.ts';
+import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
 import { HOME } from '../../shared/kernel/lookup.ts';
-import { roles } from '../../shared/model/permission/system-group.ts';
+import { roles } from '../../shared/model/permission/permission.ts';
 import {
   ANY_HOST,
   accessOrganizationOf,
@@ -15,7 +12,7 @@ import {
   loadOrganizations,
   type Organization,
 } from '../../shared/model/realm/hosts.ts';
-import { digestOf } from '../../shared/model/user/api-key.ts';
+import { digestOf } from '../../shared/model/user/user.ts';
 import { key } from '../../shared/table/keys.ts';
 import { lost, mishaps, requestOf, unheard } from '../support/faults.ts';
 import { given, newService, refusalOf, type TestService, whoIs } from '../support/service.ts';

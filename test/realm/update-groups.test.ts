@@ -5,7 +5,7 @@ import {
   realmGroupNames,
   realmGroupRules,
 } from '../../shared/model/group/realm-groups.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenChangedUser, givenGroup, givenUser } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 import { change, changed, expectRefused, payloadsAfter, storedRealm } from '../support/realm-state.ts';

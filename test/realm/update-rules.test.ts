@@ -10,7 +10,7 @@ import { handler as getServerSettings } from '../../functions/server/getSettings
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as createGroup } from '../../functions/userGroups/create.ts';
 import { handler as listUsers } from '../../functions/users/list.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { edit, edited, noticesAfter, storedChannel } from '../support/channel-state.ts';
 import { sendTo } from '../support/event-queue.ts';
 import { givenChannel, givenCrowd, givenUser } from '../support/given.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as listGroups } from '../../functions/userGroups/list.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { deprecated } from '../support/client-state/shown.ts';
 import { givenDomain, removeDomain, updateDomain } from '../support/domain-state.ts';
 import { type Client, type Event, givenClient } from '../support/event-queue.ts';

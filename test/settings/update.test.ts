@@ -4,7 +4,7 @@ import { handler as update } from '../../functions/settings/update.ts';
 import { handler as getUser } from '../../functions/users/get.ts';
 import { updateSettings } from '../../shared/endpoints/settings.ts';
 import { folded } from '../../shared/kernel/folding.ts';
-import { defaultUserSettings } from '../../shared/model/user/settings.ts';
+import { defaultUserSettings } from '../../shared/model/user/user.ts';
 import { answer } from '../support/accounts.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { lost, mishaps, unheard } from '../support/faults.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import type { Person } from '../support/realm.ts';
 import type { Claims } from './claims.ts';
 import { Client, type Tally } from './client.ts';

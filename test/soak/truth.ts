@@ -5,7 +5,7 @@ import { eventIdOf } from '../../shared/domain/event/event-id.ts';
 import { HOME, LookupCache } from '../../shared/kernel/lookup.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
-import { itemVersions } from '../../shared/model/realm/versions.ts';
+import { itemVersions } from '../../shared/model/realm/realm.ts';
 import { documentClient } from '../../shared/table/protocol.ts';
 import { Table } from '../../shared/table/table.ts';
 import type { Audited } from '../support/audit/audit.ts';

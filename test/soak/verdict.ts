@@ -1,6 +1,6 @@
 import { numberOf } from '../../shared/domain/event/event-id.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { type Audited, audit } from '../support/audit/audit.ts';
 import {
   contentOf,

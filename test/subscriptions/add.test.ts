@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenChangedUser, givenChannel } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';

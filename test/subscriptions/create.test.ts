@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { givenChannel, givenGroup } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';

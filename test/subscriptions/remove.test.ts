@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/subscriptions/remove.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenBot, givenChangedUser, givenChannel, givenGroup } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as add } from '../../functions/subscriptions/add.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenChangedUser, givenChannel, givenGroup, givenRealmSettings } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 import { channelIdOf, subscribersOf } from '../support/subscription-state.ts';

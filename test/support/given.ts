@@ -1,4 +1,4 @@
-import { doCreateUser, type NewUser } from '../../shared/domain/account/user-create.ts';
+import { doCreateUser, type NewUser } from '../../shared/domain/account/create.ts';
 import { doCreateChannel } from '../../shared/domain/channel-edit/create.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import type { GroupGraph } from '../../shared/kernel/group-graph.ts';
@@ -11,13 +11,11 @@ import {
 } from '../../shared/model/channel/channel.ts';
 import type { Group, GroupSettings } from '../../shared/model/group/group.ts';
 import type { UserTopic } from '../../shared/model/message/user-topic.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import type { RealmSettings } from '../../shared/model/realm/realm.ts';
 import { subscriptionWrites } from '../../shared/model/subscription/settings.ts';
-import { doHaveBot } from '../../shared/model/user/active.ts';
-import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
-import type { User } from '../../shared/model/user/user.ts';
+import { doHaveBot } from '../../shared/model/user/activation.ts';
+import { digestOf, newApiKey, type User } from '../../shared/model/user/user.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
 import type { Person, TestRealm } from './realm.ts';

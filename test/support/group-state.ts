@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { handler as create } from '../../functions/userGroups/create.ts';
 import { handler as list } from '../../functions/userGroups/list.ts';
 import { handler as listMembers } from '../../functions/userGroups/listMembers.ts';
-import { loadMemberIds } from '../../shared/model/group/list.ts';
+import { loadMemberIds } from '../../shared/model/group/member.ts';
 import { givenUser } from './given.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 import { told } from './subscription-state.ts';

@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import {
-  createOrganization,
-  type WantedOrganization,
-} from '../../shared/domain/organization/organization-create.ts';
+import { createOrganization, type WantedOrganization } from '../../shared/domain/organization/create.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
-import { itemVersions } from '../../shared/model/realm/versions.ts';
+import { itemVersions } from '../../shared/model/realm/realm.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { documentClient } from '../../shared/table/protocol.ts';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { type GroupSetting, onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { type GroupSetting, onlyUser, systemGroups } from '../../shared/model/permission/permission.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import type { Person, Reply, TestRealm } from '../support/realm.ts';
 import type { Known } from './known.ts';

@@ -7,7 +7,7 @@ import { handler as updateSubgroups } from '../../functions/userGroups/updateSub
 import { handler as deactivateUser } from '../../functions/users/deactivate.ts';
 import { handler as reactivateUser } from '../../functions/users/reactivate.ts';
 import { handler as editUser } from '../../functions/users/update.ts';
-import { roles } from '../../shared/model/permission/system-group.ts';
+import { roles } from '../../shared/model/permission/permission.ts';
 import {
   changedSettings,
   deed,

@@ -1,6 +1,5 @@
 import type { Channel } from '../../shared/model/channel/channel.ts';
-import type { GroupSetting } from '../../shared/model/permission/group-setting.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { type GroupSetting, roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import type { Known } from './known.ts';
 
 /*

@@ -1,8 +1,12 @@
 import { expect } from 'vitest';
 import { folded } from '../../shared/kernel/folding.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
-import { type GroupSetting, groupsOf } from '../../shared/model/permission/group-setting.ts';
-import { isSystemGroup, systemGroups } from '../../shared/model/permission/system-group.ts';
+import {
+  type GroupSetting,
+  groupsOf,
+  isSystemGroup,
+  systemGroups,
+} from '../../shared/model/permission/permission.ts';
 import { audit } from '../support/audit/audit.ts';
 import type { TestRealm } from '../support/realm.ts';
 import { words } from './deed.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { WHOLE } from '../../shared/log/run.ts';
-import { roles } from '../../shared/model/permission/system-group.ts';
+import { roles } from '../../shared/model/permission/permission.ts';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
 import { applying, kinds } from '../support/client-state/applied.ts';
 import { type Known as Believed, type Json, knownFrom } from '../support/client-state/known.ts';

@@ -19,7 +19,7 @@ export function tableDocument(): string {
     'Made from `shared/table/keys.ts` and `key-says.ts` by `npm run table`; a test keeps the two the same. `{name}` is text, escaped so',
     'that it never holds a `/`; `{name:n}` is a number, padded so that text order is number order.',
     '',
-    'On every item `v` is the version of its shape, and none is the first: `shared/model/realm/versions.ts` has the others.',
+    'On every item `v` is the version of its shape, and none is the first: `shared/model/realm/realm.ts` has the others.',
     '',
     '| item | partition key | sort key | what it is |',
     '| --- | --- | --- | --- |',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as list } from '../../functions/topics/list.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenChannel, givenSubscription } from '../support/given.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenChangedUser } from '../support/given.ts';
 import { createGroup, groupOf, tryToCreate } from '../support/group-state.ts';
 import { newRealm } from '../support/realm.ts';

@@ -3,7 +3,7 @@ import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { handler as update } from '../../functions/userGroups/update.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { type Mishap, mishaps } from '../support/faults.ts';
 import { givenRealmSettings } from '../support/given.ts';

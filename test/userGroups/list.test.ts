@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as list } from '../../functions/userGroups/list.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenGroup, givenUser } from '../support/given.ts';
 import { newRealm, type Reply } from '../support/realm.ts';
 

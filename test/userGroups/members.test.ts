@@ -3,7 +3,7 @@ import { handler as deactivate } from '../../functions/userGroups/deactivate.ts'
 import { handler as isMember } from '../../functions/userGroups/isMember.ts';
 import { handler as listMembers } from '../../functions/userGroups/listMembers.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenChangedUser, givenUser } from '../support/given.ts';
 import { createGroup, membersOf } from '../support/group-state.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { handler as update } from '../../functions/userGroups/update.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { createGroup, groupOf, toldOfGroups, tryToCreate } from '../support/group-state.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { createGroup } from '../support/group-state.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 

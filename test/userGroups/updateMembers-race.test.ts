@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { handler as update } from '../../functions/userGroups/update.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { type Mishap, mishaps } from '../support/faults.ts';
 import { createGroup, expectSameMembers, toldOfGroups } from '../support/group-state.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';

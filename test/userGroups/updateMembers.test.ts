@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenChangedUser, givenChannel } from '../support/given.ts';
 import {
   createGroup,

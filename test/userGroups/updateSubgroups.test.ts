@@ -4,7 +4,7 @@ import { handler as deactivate } from '../../functions/userGroups/deactivate.ts'
 import { handler as listSubgroups } from '../../functions/userGroups/listSubgroups.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { type Mishap, mishaps } from '../support/faults.ts';
 import { givenGraph } from '../support/given.ts';
 import { createGroup, groupOf, toldOfGroups } from '../support/group-state.ts';

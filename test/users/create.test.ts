@@ -4,7 +4,7 @@ import { handler as create } from '../../functions/users/create.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as list } from '../../functions/users/list.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { personIn } from '../support/accounts.ts';
 import { givenChannel } from '../support/given.ts';

@@ -6,7 +6,7 @@ import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { loadOwnedBots } from '../../shared/domain/account/bot.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { answer, back, mayCall, out, ownersOf } from '../support/accounts.ts';
 import { lost, type Mishap, mishaps, unheard } from '../support/faults.ts';
 import { givenBot, givenChannel, givenUser } from '../support/given.ts';

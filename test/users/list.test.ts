@@ -3,7 +3,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as get } from '../../functions/users/get.ts';
 import { handler as list } from '../../functions/users/list.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenBot, givenChannel, givenUser } from '../support/given.ts';
 import { newRealm, type Reply } from '../support/realm.ts';
 

@@ -4,7 +4,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as create } from '../../functions/users/create.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as reactivate } from '../../functions/users/reactivate.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { answer, back, mayCall, out, ownersOf, personIn } from '../support/accounts.ts';
 import { type Mishap, mishaps } from '../support/faults.ts';

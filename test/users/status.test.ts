@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getStatus } from '../../functions/users/getStatus.ts';
 import { handler as setStatus } from '../../functions/users/setStatus.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { answer, out } from '../support/accounts.ts';
 import { givenClient } from '../support/event-queue.ts';

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
-import { onlyUser } from '../../shared/model/permission/group-setting.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { onlyUser, roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { change } from '../support/accounts.ts';
 import { type Event, givenClient } from '../support/event-queue.ts';
 import { givenChannel } from '../support/given.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as createBot } from '../../functions/bots/create.ts';
 import { handler as getUser } from '../../functions/users/get.ts';
 import { handler as update } from '../../functions/users/update.ts';
-import { roles, systemGroups } from '../../shared/model/permission/system-group.ts';
+import { roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { answer, back, change, mayCall, out, ownersOf, personIn } from '../support/accounts.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';

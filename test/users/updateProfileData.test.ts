@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as list } from '../../functions/users/list.ts';
-import { systemGroups } from '../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { type Mishap, mishaps, unheard } from '../support/faults.ts';
 import { createField, edit, fill, filled, profileOf, toldOfProfiles, types } from '../support/field-state.ts';

@@ -2,10 +2,10 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { type ChannelWithSubscription, hasMetadataAccess, loadChannel } from '../../model/channel/access.ts';
 import { holdsUnlessGuest, isAdministrator, type Standing } from '../../model/permission/permission.ts';
-import { MAX_BOTS } from '../../model/user/active.ts';
+import { MAX_BOTS } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { checkManages } from '../../model/user/management.ts';
-import { isLocalPart } from '../../model/user/text.ts';
+import { isLocalPart } from '../../model/user/name.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -76,20 +76,25 @@ export function botDefaults(
   };
 }
 
-/** Where bots have their addresses if the organization has no host that can be the domain of one. Nobody can get mail there. */
+/** Domain of bot addresses if the organization has no host that can be one. No mail can be delivered there. */
 const NO_DOMAIN = 'parlance.invalid';
 
-/**
- * The address of a bot of this short name, in an organization with this host of its own (`ownHost`). Whoever could
- * choose the domain could give a bot the address of somebody else.
- */
-export function checkBotEmail(shortName: string, host: string | undefined): string {
-  const local = `${shortName.trim()}-bot`;
-  if (shortName.trim() === '' || !isLocalPart(local)) {
+/** Checks that a short name makes the local part of an email address. */
+export function checkShortName(input: string): string {
+  const name = input.trim();
+  if (name === '' || !isLocalPart(`${name}-bot`)) {
     throw badRequest('The short name must be the beginning of an email address.');
   }
+  return name;
+}
+
+/**
+ * The address of a new bot. `host` is the organization's own (`ownHost`), never that of the request: otherwise a bot
+ * could take another account's address.
+ */
+export function botEmail(shortName: string, host: string | undefined): string {
   const isDomain = host !== undefined && host.length <= 180 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host);
-  return `${local}@${isDomain ? host : NO_DOMAIN}`;
+  return `${shortName}-bot@${isDomain ? host : NO_DOMAIN}`;
 }
 
 /** Decides on the kind of a bot: the two that need nothing but a key. */

@@ -33,9 +33,15 @@ import {
   mayMakeChannels,
   type Privacy,
 } from '../../model/channel/settings.ts';
-import { checkNamedGroups } from '../../model/group/use.ts';
-import { type GroupSetting, normalized, sameSetting } from '../../model/permission/group-setting.ts';
-import { isAdministrator, isOwner, type Standing } from '../../model/permission/permission.ts';
+import { checkNamedGroups } from '../../model/group/setting.ts';
+import {
+  type GroupSetting,
+  isAdministrator,
+  isOwner,
+  normalized,
+  type Standing,
+  sameSetting,
+} from '../../model/permission/permission.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Table } from '../../table/table.ts';

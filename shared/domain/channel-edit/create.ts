@@ -16,7 +16,7 @@ import {
   type GivenChannelGroups,
   mayMakeChannels,
 } from '../../model/channel/settings.ts';
-import type { NamedInSettings } from '../../model/group/setting-check.ts';
+import type { NamedInSettings } from '../../model/group/setting.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';

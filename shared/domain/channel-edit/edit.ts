@@ -12,11 +12,10 @@ import { type Channel, channelBytes, channelNameProblem } from '../../model/chan
 import { doMoveToFolder, type Folder, loadFolder } from '../../model/channel/folder.ts';
 import { doLimitChannel } from '../../model/channel/retention.ts';
 import { type ChannelGroupName, channelGroupNames } from '../../model/channel/settings.ts';
-import { loadNamedInSettings, type NamedInSettings } from '../../model/group/setting-check.ts';
-import { doUseGroups } from '../../model/group/use.ts';
+import { doUseGroups, loadNamedInSettings, type NamedInSettings } from '../../model/group/setting.ts';
 import type { CountChange } from '../../model/message/topic.ts';
-import type { GroupSetting, GroupSettingChange } from '../../model/permission/group-setting.ts';
-import { isWebPublicEnabled } from '../../model/realm/web-public.ts';
+import type { GroupSetting, GroupSettingChange } from '../../model/permission/permission.ts';
+import { isWebPublicEnabled } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Changes, Write } from '../../table/write.ts';

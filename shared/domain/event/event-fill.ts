@@ -1,8 +1,8 @@
 import type { Objects, Outside } from '../../kernel/outside.ts';
 import type { Payload, ReadEvent } from '../../log/slot.ts';
 import { FIRST_MESSAGE } from '../../model/channel/first-message.ts';
-import { loadGroupObject } from '../../model/group/list.ts';
-import { roles } from '../../model/permission/system-group.ts';
+import { loadGroupObject } from '../../model/group/member.ts';
+import { roles } from '../../model/permission/permission.ts';
 import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
 import {
   filledWithSight,
@@ -14,7 +14,7 @@ import {
   withSubscribers,
 } from '../../model/subscription/visible-channels.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { loadUsers } from '../../model/user/list.ts';
+import { loadUsers } from '../../model/user/principals.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { exportObjects, loadExports } from '../export/realm-export.ts';

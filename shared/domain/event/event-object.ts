@@ -2,7 +2,7 @@ import type { Message } from '../../log/message.ts';
 import type { Payload } from '../../log/slot.ts';
 import { type MessageNames, messageObject } from '../../model/message/object.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
-import { isGravatar } from '../../model/user/avatar.ts';
+import { isGravatar } from '../../model/user/object.ts';
 import { eventIdOf } from './event-id.ts';
 import type { EventQueue } from './event-queue.ts';
 

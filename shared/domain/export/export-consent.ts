@@ -1,4 +1,4 @@
-import { loadUsers } from '../../model/user/list.ts';
+import { loadUsers } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import type { Table } from '../../table/table.ts';
 import { consentOf } from './export-request.ts';

@@ -5,7 +5,7 @@ import type { Channel } from '../../model/channel/channel.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { loadProfileFields, type ProfileField } from '../profile/profile-field.ts';
+import { loadProfileFields, type ProfileField } from '../profile/field.ts';
 import { isAsked } from './export-consent.ts';
 import { consentOf } from './export-request.ts';
 import type { ExportType } from './realm-export.ts';

@@ -1,10 +1,10 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Change } from '../../log/commit.ts';
 import type { Counter } from '../../log/log.ts';
-import { roles } from '../../model/permission/system-group.ts';
+import { roles } from '../../model/permission/permission.ts';
+import type { OwnerCount } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import type { OwnerCount } from '../../model/user/owner-count.ts';
-import { settingsOf } from '../../model/user/settings.ts';
+import { settingsOf } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';

@@ -1,15 +1,4 @@
 import { noGroups } from '../../kernel/group-graph.ts';
-
-/*
- * A group may be created with more members than one transaction takes, each of whom needs two writes, and nobody may
- * ever see a part of it. The transaction that creates it therefore keeps them in two lists, which count as memberships:
- * in the graph, which every caller is judged by, and beside the members of the group, where these are listed. A job of
- * the outbox, left by the same transaction, stores the memberships one by one and takes the lists away.
- *
- * Every step is held to the list being there. Who wants to change the members first does what is left, so that no late
- * step can bring back somebody who was taken out.
- */
-
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError, MAX_WRITES } from '../../log/commit.ts';
@@ -20,6 +9,16 @@ import { doJoinGroup } from '../../model/group/member.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doLeave, type Job } from '../outbox/outbox.ts';
+
+/*
+ * A group may be created with more members than one transaction takes, each of whom needs two writes, and nobody may
+ * ever see a part of it. The transaction that creates it therefore keeps them in two lists, which count as memberships:
+ * in the graph, which every caller is judged by, and beside the members of the group, where these are listed. A job of
+ * the outbox, left by the same transaction, stores the memberships one by one and takes the lists away.
+ *
+ * Every step is held to the list being there. Who wants to change the members first does what is left, so that no late
+ * step can bring back somebody who was taken out.
+ */
 
 /** What is left of the creation of a large group. */
 export interface ArrivalTask {

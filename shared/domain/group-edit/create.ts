@@ -4,17 +4,19 @@ import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import { type Change, MAX_WRITES } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { checkGraphRoom, checkSubgroups, doSetSubgroups, subgroupsEvent } from '../../model/group/graph.ts';
-import { type Group, groupBytes } from '../../model/group/group.ts';
-import { checkMembers, doJoinGroup, loadGroups, loadPeople } from '../../model/group/member.ts';
-import { groupObject } from '../../model/group/object.ts';
 import {
+  checkGroupDescription,
+  checkGroupName,
   checkNewGroupSettings,
+  fitsGroupName,
   type GivenGroupSettings,
+  type Group,
   givenGroupSettings,
-} from '../../model/group/permissions.ts';
-import { loadNamedInSettings, type NamedInSettings } from '../../model/group/setting-check.ts';
-import { checkGroupDescription, checkGroupName, fitsGroupName } from '../../model/group/text.ts';
-import { doUseGroups } from '../../model/group/use.ts';
+  groupBytes,
+  groupObject,
+} from '../../model/group/group.ts';
+import { checkMembers, doJoinGroup, loadGroups, loadPeople } from '../../model/group/member.ts';
+import { doUseGroups, loadNamedInSettings, type NamedInSettings } from '../../model/group/setting.ts';
 import { holdsUnlessGuest } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';

@@ -2,22 +2,31 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { type Group, type GroupSettings, groupBytes } from '../../model/group/group.ts';
-import { loadGroups } from '../../model/group/member.ts';
 import {
   accessGroup,
+  checkGroupDescription,
+  checkGroupName,
   checkGroupPermission,
+  fitsGroupName,
+  type Group,
   type GroupPermission,
+  type GroupSettings,
+  groupBytes,
   groupPermissions,
-} from '../../model/group/permissions.ts';
-import { loadNamedInSettings, type NamedInSettings } from '../../model/group/setting-check.ts';
-import { checkGroupDescription, checkGroupName, fitsGroupName } from '../../model/group/text.ts';
-import { checkNamedGroups, doMarkActive, doUseGroups } from '../../model/group/use.ts';
+} from '../../model/group/group.ts';
+import { loadGroups } from '../../model/group/member.ts';
+import {
+  checkNamedGroups,
+  doMarkActive,
+  doUseGroups,
+  loadNamedInSettings,
+  type NamedInSettings,
+} from '../../model/group/setting.ts';
 import {
   type GroupSetting,
   type GroupSettingChange,
   sameSetting,
-} from '../../model/permission/group-setting.ts';
+} from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

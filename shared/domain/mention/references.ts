@@ -20,12 +20,10 @@ import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import type { Group } from '../../model/group/group.ts';
 import { topicKey } from '../../model/message/topic.ts';
 import { type TopicPlace, type UserTopic, visibility } from '../../model/message/user-topic.ts';
-import { holds, type Standing } from '../../model/permission/permission.ts';
-import { isSystemGroup, systemGroups } from '../../model/permission/system-group.ts';
+import { holds, isSystemGroup, type Standing, systemGroups } from '../../model/permission/permission.ts';
 import { limits } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { settingsOf } from '../../model/user/settings.ts';
-import type { User } from '../../model/user/user.ts';
+import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 
 /** The names in a text, as pointers to look up before anything else. */

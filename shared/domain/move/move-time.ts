@@ -4,7 +4,7 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import { readMessages } from '../../model/message/load.ts';
 import { extents, inPlace, loadRecent } from '../../model/message/recent.ts';
-import { roles } from '../../model/permission/system-group.ts';
+import { roles } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { LEEWAY } from '../edit/rewrite.ts';

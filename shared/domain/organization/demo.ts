@@ -1,9 +1,8 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
-import { roles } from '../../model/permission/system-group.ts';
-import type { KeyedAccount } from '../account/operator-accounts.ts';
-import { type Founder, GENERAL, planFounding } from './founding.ts';
-import type { NewOrganization } from './organization.ts';
+import { roles } from '../../model/permission/permission.ts';
+import type { KeyedAccount } from '../account/operator.ts';
+import { type Founder, GENERAL, type NewOrganization, planFounding } from './founding.ts';
 
 /** An account of the demo organization, with the key that is told this once. */
 export interface DemoAccount extends KeyedAccount {

@@ -4,19 +4,16 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import { readMessages } from '../../model/message/load.ts';
 import { cameTo } from '../../model/message/message.ts';
-import type { UserTopic } from '../../model/message/user-topic.ts';
-import { visibility } from '../../model/message/user-topic.ts';
-import { systemGroups } from '../../model/permission/system-group.ts';
+import { type UserTopic, visibility } from '../../model/message/user-topic.ts';
+import { systemGroups } from '../../model/permission/permission.ts';
 import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
-import { avatarUrlOf } from '../../model/user/avatar.ts';
 import { type Caller, loadCaller } from '../../model/user/caller.ts';
-import { settingsOf, type UserSettings } from '../../model/user/settings.ts';
-import type { User } from '../../model/user/user.ts';
+import { avatarUrlOf } from '../../model/user/object.ts';
+import { settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { loadPresence, seconds } from '../presence/presence.ts';
-import { OFFLINE } from '../presence/presence-object.ts';
+import { loadPresence, OFFLINE_SECONDS, seconds } from '../presence/presence.ts';
 import { isUnreadBy } from '../reader/lanes.ts';
 import { Reader } from '../reader/reader.ts';
 import { isActiveDevice, loadDevices } from './device.ts';
@@ -129,7 +126,7 @@ async function loadRecipient(
     policy: userTopic?.policy ?? visibility.inherit,
     isFollowed: userTopic?.policy === visibility.followed && (userTopic.changed ?? 0) <= message.id,
     takesPart,
-    isOnline: active !== undefined && seconds(now()) - active <= OFFLINE,
+    isOnline: active !== undefined && seconds(now()) - active <= OFFLINE_SECONDS,
   });
   return reason && { caller, channel: seen?.channel, ...reason };
 }

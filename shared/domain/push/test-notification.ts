@@ -1,7 +1,7 @@
 import { refusal } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
-import { hasRelay } from '../../model/realm/push-settings.ts';
+import { hasRelay } from '../../model/realm/realm.ts';
 import { type ActiveDevice, type Device, isActiveDevice } from './device.ts';
 import { jobKey, newJob } from './job.ts';
 import { sendWakeUp } from './wake-up.ts';

@@ -30,8 +30,7 @@ import {
   visibility,
 } from '../../model/message/user-topic.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { settingsOf } from '../../model/user/settings.ts';
-import type { User } from '../../model/user/user.ts';
+import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { Reader } from '../reader/reader.ts';

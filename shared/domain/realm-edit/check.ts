@@ -5,12 +5,15 @@ import { checkPrintable } from '../../kernel/printable.ts';
 import { accessMetadata } from '../../model/channel/access.ts';
 import { checkRetention, invalidWord } from '../../model/channel/settings.ts';
 import { type RealmGroupName, realmGroupNames, realmGroupRules } from '../../model/group/realm-groups.ts';
-import { checkGroupSetting } from '../../model/group/setting-check.ts';
-import { checkNamedGroups } from '../../model/group/use.ts';
-import { type GroupSetting, groupsOf, sameSetting } from '../../model/permission/group-setting.ts';
-import { isOwner, type Standing } from '../../model/permission/permission.ts';
-import { limits, NO_CHANNEL, type RealmSettings } from '../../model/realm/realm.ts';
-import { videoChatProviders } from '../../model/realm/video-chat.ts';
+import { checkGroupSetting, checkNamedGroups } from '../../model/group/setting.ts';
+import {
+  type GroupSetting,
+  groupsOf,
+  isOwner,
+  type Standing,
+  sameSetting,
+} from '../../model/permission/permission.ts';
+import { limits, NO_CHANNEL, type RealmSettings, videoChatProviders } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import {
   type ChannelSettingName,

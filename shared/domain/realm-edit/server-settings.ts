@@ -4,9 +4,8 @@ import { lookUp } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
-import { pushSettings } from '../../model/realm/push-settings.ts';
-import { FEATURE_LEVEL, REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
-import { organizationIcon } from '../../model/user/avatar.ts';
+import { FEATURE_LEVEL, pushSettings, REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
+import { organizationIcon } from '../../model/user/object.ts';
 
 /** Loads the organization that answers at the host, or refuses where none does. Two round trips, one when warm. */
 export async function accessOrganization(outside: Outside, host: string): Promise<Realm> {

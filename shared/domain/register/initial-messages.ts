@@ -1,6 +1,5 @@
 import { readHeads } from '../../model/message/load.ts';
-import type { UserTopic } from '../../model/message/user-topic.ts';
-import { visibility } from '../../model/message/user-topic.ts';
+import { type UserTopic, visibility } from '../../model/message/user-topic.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { loadUnread } from '../flags/unread.ts';
 import { unreadObject } from '../flags/unread-object.ts';

@@ -1,6 +1,6 @@
-import { loadStatuses, statusObject } from '../../model/user/status.ts';
+import { legacyPresences, shownPresences, slimPresences } from '../presence/object.ts';
 import { loadPresences, seconds, updateId } from '../presence/presence.ts';
-import { legacyPresences, shownPresences, slimPresences } from '../presence/presence-object.ts';
+import { loadStatuses, statusObject } from '../presence/status.ts';
 import type { Section } from './initial-section.ts';
 
 /** Who was here lately. Clients go on from there with their own pings. */

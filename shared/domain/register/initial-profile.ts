@@ -1,4 +1,4 @@
-import { fieldObjects, fieldTypes, loadProfileFields } from '../profile/profile-field.ts';
+import { fieldObjects, fieldTypes, loadProfileFields } from '../profile/field.ts';
 import type { Section } from './initial-section.ts';
 
 /** The custom profile fields and their types. What people say in them is told with the people. */

@@ -1,15 +1,19 @@
-import { systemGroups } from '../../model/permission/system-group.ts';
+import { systemGroups } from '../../model/permission/permission.ts';
 import { domainObject, loadDomains } from '../../model/realm/domains.ts';
 import { legacyPolicies } from '../../model/realm/legacy-policies.ts';
-import { pushSettings } from '../../model/realm/push-settings.ts';
-import { derivedSettings, EMPTY_TOPIC_NAME, limits } from '../../model/realm/realm.ts';
-import { videoChatProviders } from '../../model/realm/video-chat.ts';
-import { isWebPublicEnabled } from '../../model/realm/web-public.ts';
-import { organizationIcon } from '../../model/user/avatar.ts';
+import {
+  derivedSettings,
+  EMPTY_TOPIC_NAME,
+  isWebPublicEnabled,
+  limits,
+  pushSettings,
+  videoChatProviders,
+} from '../../model/realm/realm.ts';
+import { organizationIcon } from '../../model/user/object.ts';
 import { loadTokenPresence } from '../calls/call-token.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
-import { OFFLINE } from '../presence/presence-object.ts';
-import { externalAccounts } from '../profile/external-account.ts';
+import { OFFLINE_SECONDS } from '../presence/presence.ts';
+import { externalAccounts } from '../profile/field.ts';
 import type { Asking, Section } from './initial-section.ts';
 import { supportedSettings } from './supported-settings.ts';
 
@@ -55,7 +59,7 @@ const server = {
   server_min_deactivated_realm_deletion_days: null,
   server_name_changes_disabled: false,
   server_needs_upgrade: false,
-  server_presence_offline_threshold_seconds: OFFLINE,
+  server_presence_offline_threshold_seconds: OFFLINE_SECONDS,
   server_presence_ping_interval_seconds: 60,
   server_report_message_types: [],
   server_thumbnail_formats: [],

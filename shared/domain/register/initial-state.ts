@@ -1,5 +1,5 @@
 import { loadChannels, loadFormer, loadSubscriberIds } from '../../model/subscription/object.ts';
-import { loadUsers } from '../../model/user/list.ts';
+import { loadUsers } from '../../model/user/principals.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
 import { Reader } from '../reader/reader.ts';
 import { channelSections } from './initial-channels.ts';

@@ -1,15 +1,11 @@
-import { groupObjects, loadMemberIds, loadNamedGroups } from '../../model/group/list.ts';
-import { holds, isAdministrator, isGuest, isOwner } from '../../model/permission/permission.ts';
-import { roles } from '../../model/permission/system-group.ts';
-import type { RealmSettings } from '../../model/realm/realm.ts';
-import { isWebPublicEnabled } from '../../model/realm/web-public.ts';
+import { groupObjects, loadMemberIds, loadNamedGroups } from '../../model/group/member.ts';
+import { holds, isAdministrator, isGuest, isOwner, roles } from '../../model/permission/permission.ts';
+import { isWebPublicEnabled, type RealmSettings } from '../../model/realm/realm.ts';
 import { acquaintancesAt, anonymizedUser, seesEveryone } from '../../model/subscription/user-access.ts';
-import { avatarUrlOf } from '../../model/user/avatar.ts';
-import { userObject } from '../../model/user/object.ts';
-import { defaultUserSettings, settingsOf, type UserSettings } from '../../model/user/settings.ts';
-import type { User } from '../../model/user/user.ts';
+import { avatarUrlOf, userObject } from '../../model/user/object.ts';
+import { defaultUserSettings, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
-import { loadProfiles } from '../profile/profile-data.ts';
+import { loadProfiles } from '../profile/value.ts';
 import type { Asking, Section } from './initial-section.ts';
 import { once } from './once.ts';
 

@@ -1,11 +1,10 @@
 import { defaultChannelGroups } from '../../model/channel/channel.ts';
 import { channelGroupRules } from '../../model/channel/settings.ts';
-import { defaultGroupSettings, groupPermissionRules } from '../../model/group/permissions.ts';
+import { defaultGroupSettings, groupPermissionRules } from '../../model/group/group.ts';
 import { realmGroupRules } from '../../model/group/realm-groups.ts';
 import { roleGroupSettings } from '../../model/group/role-groups.ts';
-import type { GroupSettingRule } from '../../model/group/setting-check.ts';
-import type { GroupSetting } from '../../model/permission/group-setting.ts';
-import { systemGroups } from '../../model/permission/system-group.ts';
+import type { GroupSettingRule } from '../../model/group/setting.ts';
+import { type GroupSetting, systemGroups } from '../../model/permission/permission.ts';
 import { defaultRealmSettings } from '../../model/realm/realm.ts';
 
 /** Stands for whoever creates a channel or a group, where that is the default. */

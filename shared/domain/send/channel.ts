@@ -27,7 +27,7 @@ import {
   visibility,
 } from '../../model/message/user-topic.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { settingsOf, type UserSettings } from '../../model/user/settings.ts';
+import { settingsOf, type UserSettings } from '../../model/user/user.ts';
 import {
   type Crowd,
   checkGroupMentions,

@@ -9,14 +9,14 @@ import {
 } from '../../model/channel/channel.ts';
 import { doFillFolders } from '../../model/channel/folder.ts';
 import { creationEvent, defaultChannelsEvent } from '../../model/channel/object.ts';
-import { doUseGroupsInNew } from '../../model/group/use.ts';
+import { doUseGroupsInNew } from '../../model/group/setting.ts';
 import { type CountedChannel, subscriptionObject } from '../../model/subscription/object.ts';
 import {
   countSubscribers,
   newSubscriptionSettings,
   subscriptionWrites,
 } from '../../model/subscription/settings.ts';
-import { doReceive, doReceiveForBot } from '../../model/user/active.ts';
+import { doReceive, doReceiveForBot } from '../../model/user/activation.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doCreateChannel } from '../channel-edit/create.ts';

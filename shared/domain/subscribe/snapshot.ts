@@ -4,7 +4,7 @@ import { loadQuotaUse } from '../../kernel/quota.ts';
 import type { Channel, FormerSubscription, Subscription } from '../../model/channel/channel.ts';
 import { type Folder, loadFolder } from '../../model/channel/folder.ts';
 import { type GivenChannelGroups, givenSettings } from '../../model/channel/settings.ts';
-import { loadNamedInSettings, type NamedInSettings } from '../../model/group/setting-check.ts';
+import { loadNamedInSettings, type NamedInSettings } from '../../model/group/setting.ts';
 import { type CountedChannel, loadSomeChannels } from '../../model/subscription/object.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';

@@ -2,7 +2,6 @@ import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Audience, ChannelVisibility } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
-import { sameSetting } from '../permission/group-setting.ts';
 import {
   holds,
   holdsUnlessGuest,
@@ -10,6 +9,7 @@ import {
   isForEveryone,
   isGuest,
   type Standing,
+  sameSetting,
 } from '../permission/permission.ts';
 import { EMPTY_TOPIC_NAME, type RealmSettings, type TopicsPolicy } from '../realm/realm.ts';
 import type { Caller } from '../user/caller.ts';

@@ -2,9 +2,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
 import { unprintableProblem } from '../../kernel/printable.ts';
 import { bytesOf } from '../../kernel/quota.ts';
-import type { GroupSetting } from '../permission/group-setting.ts';
-import { onlyUser } from '../permission/group-setting.ts';
-import { systemGroups } from '../permission/system-group.ts';
+import { type GroupSetting, onlyUser, systemGroups } from '../permission/permission.ts';
 import { limits, type TopicsPolicy } from '../realm/realm.ts';
 
 /** A channel, as stored. */

@@ -1,6 +1,5 @@
 import type { Audience, EventEntry } from '../../log/slot.ts';
-import { isForEveryone } from '../permission/permission.ts';
-import { systemGroups } from '../permission/system-group.ts';
+import { isForEveryone, systemGroups } from '../permission/permission.ts';
 import type { Channel, ChannelCount } from './channel.ts';
 import { rememberedFirst } from './first-message.ts';
 

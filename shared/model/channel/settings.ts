@@ -1,10 +1,19 @@
 import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
 import { firstCodePoints } from '../../kernel/folding.ts';
-import { checkGroupSetting, type GroupSettingRule, type NamedInSettings } from '../group/setting-check.ts';
-import { checkNamedGroups } from '../group/use.ts';
-import type { GroupSetting } from '../permission/group-setting.ts';
-import { holds, holdsUnlessGuest, isOwner, type Standing } from '../permission/permission.ts';
-import { systemGroups } from '../permission/system-group.ts';
+import {
+  checkGroupSetting,
+  checkNamedGroups,
+  type GroupSettingRule,
+  type NamedInSettings,
+} from '../group/setting.ts';
+import {
+  type GroupSetting,
+  holds,
+  holdsUnlessGuest,
+  isOwner,
+  type Standing,
+  systemGroups,
+} from '../permission/permission.ts';
 import type { RealmSettings, TopicsPolicy } from '../realm/realm.ts';
 import { type Channel, type ChannelGroups, defaultChannelGroups } from './channel.ts';
 

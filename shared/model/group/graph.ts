@@ -3,9 +3,9 @@ import { type GroupGraph, sizeOfLists } from '../../kernel/group-graph.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { isSystemGroup, systemSubgroups } from '../permission/system-group.ts';
+import { isSystemGroup, systemSubgroups } from '../permission/permission.ts';
 import type { Group } from './group.ts';
-import { doRequireActive } from './use.ts';
+import { doRequireActive } from './setting.ts';
 
 /**
  * Most edges of an organization's graph. The graph is one item, which holds 400 KB and is read by every request:

@@ -1,14 +1,25 @@
 import { badRequest } from '../../kernel/errors.ts';
+import type { GroupGraph } from '../../kernel/group-graph.ts';
 import { isId } from '../../kernel/id.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { isSystemGroup } from '../permission/system-group.ts';
-import { loadUsersById } from '../user/list.ts';
-import type { User } from '../user/user.ts';
-import type { Group } from './group.ts';
+import { isFullMember, isSystemGroup } from '../permission/permission.ts';
+import type { Caller } from '../user/caller.ts';
+import { loadUsers, loadUsersById } from '../user/principals.ts';
+import { isSystemBot, type User } from '../user/user.ts';
+import { allSubgroupsOf, subgroupsOf } from './graph.ts';
+import { type Group, groupObject } from './group.ts';
+import { roleGroupObjects, roleGroups } from './role-groups.ts';
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    membership: Member;
+    member: Member | Arrivals;
+  }
+}
 
 /** Reads those of the people that exist. */
 export async function loadPeople(
@@ -50,13 +61,6 @@ interface Arrivals {
   readonly userIds: readonly number[];
 }
 
-declare module '../../table/keys.ts' {
-  interface ItemTypes {
-    membership: Member;
-    member: Member | Arrivals;
-  }
-}
-
 /** Makes somebody a direct member. `isNew` holds the transaction to them not being one yet. */
 export const doJoinGroup = (realm: string, groupId: number, userId: number, isNew: boolean): Write[] => {
   const membership: Write = {
@@ -84,3 +88,129 @@ export const membersEvent = (
   payload: { type: 'user_group', op, group_id: groupId, user_ids: userIds },
   access: true,
 });
+
+/** The named groups of an organization with the ids of their direct members. */
+export interface NamedGroups {
+  readonly groups: readonly Group[];
+  /** Group -> direct members, deactivated ones too. */
+  readonly members: ReadonlyMap<number, readonly number[]>;
+}
+
+/**
+ * Reads all named groups and who is in them: two round trips, whose cost is that of the list. `membersOf` may know
+ * of a shorter way. The quota of groups keeps them to 1,000.
+ */
+export async function loadNamedGroups(
+  table: Table,
+  realm: string,
+  membersOf = (groupId: number): Promise<number[]> => loadMemberIds(table, realm, groupId),
+): Promise<NamedGroups> {
+  const groups = await table.all('group', { realm });
+  const members = await Promise.all(
+    groups.map(async ({ groupId }) => [groupId, await membersOf(groupId)] as const),
+  );
+  return { groups, members: new Map(members) };
+}
+
+/** A named group as clients see it, with its active direct members; undefined if there is none. Two round trips. */
+export async function loadGroupObject(table: Table, realm: string, graph: GroupGraph, groupId: number) {
+  const [group, ids] = await Promise.all([
+    table.get('group', { realm, groupId }),
+    loadMemberIds(table, realm, groupId),
+  ]);
+  const users = await loadUsersById(table, realm, ids);
+  const active = new Set(users.filter(({ isActive }) => isActive).map(({ userId }) => userId));
+  const direct = ids.filter((userId) => active.has(userId));
+  return group && groupObject(group, direct, subgroupsOf(graph, groupId));
+}
+
+/** The ids of a group's direct members, ascending; some may still be in a list (`group-arrival.ts`). One round trip. */
+export async function loadMemberIds(table: Table, realm: string, groupId: number): Promise<number[]> {
+  const members = await table.all('member', { realm, groupId });
+  return uniqueSorted(members.flatMap((member) => ('userIds' in member ? member.userIds : member.userId)));
+}
+
+/**
+ * All user groups as clients see them (wire facts 7), those of the roles first, each with its active direct
+ * members. `users` are all users of the organization; `now` is in milliseconds.
+ */
+export function groupObjects(
+  { realm, graph }: Pick<Caller, 'realm' | 'graph'>,
+  { groups, members }: NamedGroups,
+  users: readonly User[],
+  options: { readonly includeDeactivated: boolean; readonly now: number },
+) {
+  const active = users.filter((user) => user.isActive && !isSystemBot(user));
+  const activeIds = new Set(active.map(({ userId }) => userId));
+  const named = groups
+    .filter(({ deactivated }) => options.includeDeactivated || !deactivated)
+    .map((group) => {
+      const direct = (members.get(group.groupId) ?? []).filter((userId) => activeIds.has(userId));
+      return groupObject(group, direct, subgroupsOf(graph, group.groupId));
+    });
+  const { waiting_period_threshold: waitingDays } = realm.settings;
+  return [...roleGroupObjects(active, waitingDays, options.now), ...named];
+}
+
+/** Decides whether there is a group with this id to look at; deactivated ones can be. */
+export function checkGroupExists(groupId: number, group: Group | undefined): void {
+  if (!isSystemGroup(groupId) && group === undefined) throw badRequest('Invalid user group.');
+}
+
+/** Reads a named group; undefined for an id that no named group has. One round trip. */
+export const loadGroup = async (table: Table, realm: string, groupId: number): Promise<Group | undefined> =>
+  isId(groupId) && !isSystemGroup(groupId) ? table.get('group', { realm, groupId }) : undefined;
+
+/** Who may be in a group, before it is known who of them is. */
+export interface Candidates {
+  readonly group: Group | undefined;
+  /** Those who are put into the group, or into a named group within it. */
+  readonly listed: ReadonlySet<number>;
+  /** The groups of roles in it: whoever has the role is a member. */
+  readonly roleGroups: ReadonlySet<number>;
+  /** Among others, everybody who may be a member. */
+  readonly users: readonly User[];
+}
+
+/**
+ * Reads who may be in a group, directly or (unless `directOnly`) through groups in it, in two round trips. It costs
+ * what these groups and their members do; with a group of a role among them, what the list of all users does, since
+ * who has a role is not kept apart.
+ */
+export async function loadCandidates(
+  table: Table,
+  realm: string,
+  graph: GroupGraph,
+  groupId: number,
+  directOnly: boolean,
+): Promise<Candidates> {
+  const within = [groupId, ...(directOnly ? [] : allSubgroupsOf(graph, groupId))];
+  const roleGroups = new Set(within.filter(isSystemGroup));
+  const [group, everybody, ...lists] = await Promise.all([
+    loadGroup(table, realm, groupId),
+    roleGroups.size > 0 ? loadUsers(table, realm) : undefined,
+    ...within.filter((id) => isId(id) && !isSystemGroup(id)).map((id) => loadMemberIds(table, realm, id)),
+  ]);
+  const listed = new Set(lists.flat());
+  const users = everybody ?? (await loadUsersById(table, realm, [...listed]));
+  return { group, listed, roleGroups, users };
+}
+
+/**
+ * The active members among the candidates, in rising order.
+ *
+ * @param waitingDays days until a member is a full member
+ * @param now milliseconds
+ */
+export const membersAmong = (candidates: Candidates, waitingDays: number, now: number): number[] =>
+  candidates.users
+    .filter((user) => user.isActive && !isSystemBot(user))
+    .filter(
+      ({ userId, role, dateJoined }) =>
+        candidates.listed.has(userId) ||
+        roleGroups(role, isFullMember({ dateJoined }, waitingDays, now)).some((id) =>
+          candidates.roleGroups.has(id),
+        ),
+    )
+    .map(({ userId }) => userId)
+    .sort((a, b) => a - b);

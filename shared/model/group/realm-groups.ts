@@ -1,7 +1,6 @@
-import type { GroupSetting } from '../permission/group-setting.ts';
-import { systemGroups } from '../permission/system-group.ts';
+import { type GroupSetting, systemGroups } from '../permission/permission.ts';
 import type { RealmSettings } from '../realm/realm.ts';
-import type { GroupSettingRule } from './setting-check.ts';
+import type { GroupSettingRule } from './setting.ts';
 
 /** The settings of the organization that give a permission to a group. */
 export type RealmGroupName = {

@@ -1,14 +1,13 @@
-import type { EventEntry } from '../../log/slot.ts';
-import { isFullMember } from '../permission/permission.ts';
+import type { EventEntry, MembershipChange } from '../../log/slot.ts';
 import {
+  isFullMember,
   type Role,
   roles,
   type SystemGroup,
   systemGroups,
   systemSubgroups,
-} from '../permission/system-group.ts';
+} from '../permission/permission.ts';
 import type { User } from '../user/user.ts';
-import { sightThroughGroup } from './channels-through-group.ts';
 import type { GroupSettings } from './group.ts';
 
 /** What the groups of the roles are, for people. */
@@ -142,3 +141,12 @@ export function roleGroupObjects(users: readonly User[], waitingDays: number, no
     };
   });
 }
+
+/** Tells those who came into a group, or left it, which channels they may know of by that, or not any more. */
+export const sightThroughGroup = (op: 'create' | 'delete', through: MembershipChange): EventEntry => ({
+  kind: 'event',
+  hearers: { everyone: 'all' },
+  payload: { type: 'stream', op },
+  access: true,
+  fill: through,
+});

@@ -2,11 +2,15 @@ import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { key } from '../../table/keys.ts';
 import type { Changes, Write } from '../../table/write.ts';
-import { groupsOf } from '../permission/group-setting.ts';
-import { holds, isForEveryone, standingOf } from '../permission/permission.ts';
-import { isSystemGroup, systemGroups } from '../permission/system-group.ts';
-import type { Caller } from '../user/caller.ts';
-import { directGroups } from '../user/caller.ts';
+import {
+  groupsOf,
+  holds,
+  isForEveryone,
+  isSystemGroup,
+  standingOf,
+  systemGroups,
+} from '../permission/permission.ts';
+import { type Caller, directGroups } from '../user/caller.ts';
 import type { User } from '../user/user.ts';
 import type { Left } from './leave.ts';
 

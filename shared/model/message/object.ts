@@ -1,7 +1,7 @@
 import type { Message, Revision } from '../../log/message.ts';
 import type { Channel } from '../channel/channel.ts';
 import { EMPTY_TOPIC_NAME, type HistoryVisibility } from '../realm/realm.ts';
-import { toldAvatarUrl } from '../user/avatar.ts';
+import { toldAvatarUrl } from '../user/object.ts';
 import type { User } from '../user/user.ts';
 import { type Reaction, reactionObject } from './reaction.ts';
 

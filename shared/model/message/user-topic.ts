@@ -6,7 +6,7 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { accessContent, type ChannelWithSubscription } from '../channel/access.ts';
 import type { Standing } from '../permission/permission.ts';
-import type { UserSettings } from '../user/settings.ts';
+import type { UserSettings } from '../user/user.ts';
 
 /** How much of a topic a user wants to hear (wire facts 3.10). */
 export const visibility = { inherit: 0, muted: 1, unmuted: 2, followed: 3 } as const;

@@ -1,5 +1,4 @@
-import type { GroupSetting } from '../permission/group-setting.ts';
-import { systemGroups } from '../permission/system-group.ts';
+import { type GroupSetting, systemGroups } from '../permission/permission.ts';
 import type { RealmSettings } from './realm.ts';
 
 const { nobody, owners, administrators, moderators, fullMembers, members } = systemGroups;

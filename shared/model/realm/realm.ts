@@ -1,5 +1,13 @@
-import type { GroupSetting } from '../permission/group-setting.ts';
-import { systemGroups } from '../permission/system-group.ts';
+import type { Environment } from '../../environment.ts';
+import { ItemVersions, type Versions } from '../../table/item-versions.ts';
+import type { Item } from '../../table/write.ts';
+import { type GroupSetting, systemGroups } from '../permission/permission.ts';
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    realm: Realm;
+  }
+}
 
 export type TopicsPolicy = 'inherit' | 'allow_empty_topic' | 'disable_empty_topic' | 'empty_topic_only';
 
@@ -27,12 +35,6 @@ export interface Realm {
   /** Seconds since 1970: until when the relay will serve it, where that ends. */
   readonly pushEnds?: number;
   readonly settings: RealmSettings;
-}
-
-declare module '../../table/keys.ts' {
-  interface ItemTypes {
-    realm: Realm;
-  }
 }
 
 /** Organization settings that rules read. */
@@ -176,3 +178,48 @@ export const limits = {
   /** At or below this many people, anyone may notify all of them. */
   wildcard: 15,
 } as const;
+
+const lift = <T>(as: (older: T) => object): Versions['lifts'][number] => as as (item: Item) => Item;
+
+/**
+ * The kinds of items that have had more than one version, and how older ones become newer. A setting or an attribute
+ * that is added makes a new version; what reads the item then finds it in every one. infra/UPGRADES.md tells how.
+ */
+export const versions: readonly Versions[] = [
+  // Older functions read the second one as well: it has more settings, and none that means something else.
+  { kind: 'realm', lifts: [lift<Realm>(withAllSettings)], writes: 2 },
+];
+
+export const itemVersions = new ItemVersions(versions);
+
+/** A provider of video calls as clients know it; they find its number by its name in `/register`. */
+interface VideoChatProvider {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** The providers that the operator has set up, by their names on the wire, and that there may be none. */
+export const videoChatProviders = ({
+  ZOOM_CLIENT_ID,
+  WEBEX_CLIENT_ID,
+}: Environment): Readonly<Record<string, VideoChatProvider>> => ({
+  disabled: { id: 0, name: 'None' },
+  ...(ZOOM_CLIENT_ID && { zoom: { id: 3, name: 'Zoom' } }),
+  ...(WEBEX_CLIENT_ID && { webex: { id: 8, name: 'Webex' } }),
+});
+
+/** Whether the operator set up a relay at all. */
+export const hasRelay = (environment: Environment): boolean => Boolean(environment.PUSH_RELAY_URL);
+
+/** What clients are told of the organization (wire facts 12.2), under the names of the `realm` event. */
+export const pushSettings = (
+  { pushRefused, pushEnds }: Pick<Realm, 'pushRefused' | 'pushEnds'>,
+  environment: Environment,
+) => ({
+  push_notifications_enabled: hasRelay(environment) && pushRefused !== true,
+  push_notifications_enabled_end_timestamp: hasRelay(environment) ? (pushEnds ?? null) : null,
+});
+
+/** Whether the operator lets organizations have web-public channels (specification 4.2): yes, unless said otherwise. */
+export const isWebPublicEnabled = ({ WEB_PUBLIC_STREAMS_ENABLED: value }: Environment): boolean =>
+  value !== 'false';

@@ -11,7 +11,7 @@ import type {
 import { channelObject } from '../channel/object.ts';
 import { isGuest, type Standing } from '../permission/permission.ts';
 import type { Caller } from '../user/caller.ts';
-import type { UserSettings } from '../user/settings.ts';
+import type { UserSettings } from '../user/user.ts';
 
 /** A channel with its counts, which are kept apart. */
 export interface CountedChannel {

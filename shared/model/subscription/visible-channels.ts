@@ -6,10 +6,9 @@ import { hasMetadataAccess } from '../channel/access.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { channelObject } from '../channel/object.ts';
 import { allSupergroupsOf } from '../group/graph.ts';
-import { isGuest, type Standing, standingOf } from '../permission/permission.ts';
-import { isSystemGroup, roles } from '../permission/system-group.ts';
+import { isGuest, isSystemGroup, roles, type Standing, standingOf } from '../permission/permission.ts';
 import { type Caller, directGroups } from '../user/caller.ts';
-import { settingsOf } from '../user/settings.ts';
+import { settingsOf } from '../user/user.ts';
 import {
   type CountedChannel,
   loadChannels,

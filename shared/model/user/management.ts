@@ -1,7 +1,6 @@
 import { type Refusal, refusal } from '../../kernel/errors.ts';
 import type { Table } from '../../table/table.ts';
-import { isAdministrator } from '../permission/permission.ts';
-import { type Role, roles } from '../permission/system-group.ts';
+import { isAdministrator, type Role, roles } from '../permission/permission.ts';
 import type { Caller } from './caller.ts';
 import type { User } from './user.ts';
 

@@ -1,4 +1,13 @@
-import type { Role } from '../permission/system-group.ts';
+import { createHash } from 'node:crypto';
+import type { Outside } from '../../kernel/outside.ts';
+import type { Role } from '../permission/permission.ts';
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    user: User;
+    account: Account;
+  }
+}
 
 /** A person or a bot, as stored. What others may see of them is made from this in `user-object.ts`. */
 export interface User {
@@ -39,9 +48,116 @@ export interface Account {
   readonly ownerId?: number;
 }
 
-declare module '../../table/keys.ts' {
-  interface ItemTypes {
-    user: User;
-    account: Account;
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const LENGTH = 32;
+/** The largest multiple of the alphabet's length that a byte can hold: bytes above would favour some letters. */
+const FAIR = 256 - (256 % ALPHABET.length);
+
+/** A new API key: 32 unguessable alphanumerics (wire facts 1.3). Shown once, stored only as its digest. */
+export function newApiKey(outside: Pick<Outside, 'randomBytes'>): string {
+  let key = '';
+  while (key.length < LENGTH) {
+    for (const byte of outside.randomBytes(LENGTH)) {
+      if (byte < FAIR && key.length < LENGTH) key += ALPHABET[byte % ALPHABET.length];
+    }
   }
+  return key;
 }
+
+/** What is stored of an API key: 32 random characters need no salt and no slow hash. */
+export const digestOf = (apiKey: string): string => createHash('sha256').update(apiKey).digest('hex');
+
+/**
+ * Personal settings under their wire names. What a person has set is stored, but for their time zone: everybody is
+ * told that, so it stands with the user.
+ */
+export interface UserSettings {
+  readonly automatically_follow_topics_policy: number;
+  readonly automatically_unmute_topics_in_muted_streams_policy: number;
+  readonly automatically_follow_topics_where_mentioned: boolean;
+  readonly allow_private_data_export: boolean;
+  readonly presence_enabled: boolean;
+  readonly send_read_receipts: boolean;
+  readonly [setting: string]: unknown;
+}
+
+/** The settings of a new account (wire facts 3.10; the rest as the reference sets them). */
+export const defaultUserSettings: UserSettings = {
+  allow_private_data_export: false,
+  automatically_follow_topics_policy: 3,
+  automatically_follow_topics_where_mentioned: true,
+  automatically_unmute_topics_in_muted_streams_policy: 2,
+  available_notification_sounds: ['zulip'],
+  color_scheme: 1,
+  default_language: 'en',
+  demote_inactive_streams: 1,
+  desktop_icon_count_display: 1,
+  display_emoji_reaction_users: true,
+  email_address_visibility: 1,
+  email_notifications_batching_period_seconds: 120,
+  emojiset: 'google',
+  emojiset_choices: [
+    { key: 'google', text: 'Google' },
+    { key: 'twitter', text: 'Twitter' },
+    { key: 'text', text: 'Plain text' },
+  ],
+  enable_desktop_notifications: true,
+  enable_digest_emails: false,
+  enable_drafts_synchronization: true,
+  enable_followed_topic_audible_notifications: true,
+  enable_followed_topic_desktop_notifications: true,
+  enable_followed_topic_email_notifications: true,
+  enable_followed_topic_push_notifications: true,
+  enable_followed_topic_wildcard_mentions_notify: true,
+  enable_login_emails: false,
+  enable_marketing_emails: false,
+  enable_offline_email_notifications: false,
+  enable_offline_push_notifications: true,
+  // Off, unlike in the reference: whoever is here is notified elsewhere too only if they want that.
+  enable_online_push_notifications: false,
+  enable_sounds: true,
+  enable_stream_audible_notifications: false,
+  enable_stream_desktop_notifications: false,
+  enable_stream_email_notifications: false,
+  enable_stream_push_notifications: false,
+  enter_sends: true,
+  fluid_layout_width: false,
+  hide_ai_features: false,
+  high_contrast_mode: false,
+  left_side_userlist: false,
+  message_content_in_email_notifications: true,
+  notification_sound: 'zulip',
+  pm_content_in_desktop_notifications: true,
+  presence_enabled: true,
+  realm_name_in_email_notifications_policy: 1,
+  receives_typing_notifications: true,
+  resolved_topic_notice_auto_read_policy: 'except_followed',
+  send_private_typing_notifications: true,
+  send_read_receipts: true,
+  send_stream_typing_notifications: true,
+  starred_message_counts: true,
+  timezone: '',
+  translate_emoticons: false,
+  twenty_four_hour_time: false,
+  user_list_style: 2,
+  web_animate_image_previews: 'on_hover',
+  web_channel_default_view: 1,
+  web_escape_navigates_to_home_view: true,
+  web_font_size_px: 16,
+  web_home_view: 'inbox',
+  web_inbox_show_channel_folders: true,
+  web_left_sidebar_show_channel_folders: true,
+  web_left_sidebar_unreads_count_summary: true,
+  web_line_height_percent: 140,
+  web_mark_read_on_scroll_policy: 1,
+  web_navigate_to_sent_message: true,
+  web_stream_unreads_count_display_policy: 2,
+  web_suggest_update_timezone: true,
+  wildcard_mentions_notify: true,
+};
+
+/** A person's settings: the stored ones over the defaults. */
+export const settingsOf = (stored: Readonly<Record<string, unknown>> | undefined): UserSettings => {
+  const { pk, sk, changed, ...own } = stored ?? {};
+  return { ...defaultUserSettings, ...own };
+};

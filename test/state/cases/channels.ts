@@ -3,7 +3,7 @@ import { handler as addDefault } from '../../../functions/channels/addDefault.ts
 import { handler as archive } from '../../../functions/channels/archive.ts';
 import { handler as removeDefault } from '../../../functions/channels/removeDefault.ts';
 import { handler as update } from '../../../functions/channels/update.ts';
-import { systemGroups } from '../../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../../shared/model/permission/permission.ts';
 import { givenChannel, givenGroup } from '../../support/given.ts';
 import { sent } from '../../support/messages.ts';
 import type { Person, TestRealm } from '../../support/realm.ts';

@@ -5,7 +5,7 @@ import { handler as deactivate } from '../../../functions/userGroups/deactivate.
 import { handler as update } from '../../../functions/userGroups/update.ts';
 import { handler as updateMembers } from '../../../functions/userGroups/updateMembers.ts';
 import { handler as updateSubgroups } from '../../../functions/userGroups/updateSubgroups.ts';
-import { systemGroups } from '../../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../../shared/model/permission/permission.ts';
 import { givenGroup, givenUser } from '../../support/given.ts';
 import type { TestRealm } from '../../support/realm.ts';
 import { type Case, done } from '../case.ts';

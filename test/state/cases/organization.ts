@@ -18,7 +18,7 @@ import { handler as updateRealm } from '../../../functions/realm/update.ts';
 import { handler as removeProfileData } from '../../../functions/users/removeProfileData.ts';
 import { handler as updateUser } from '../../../functions/users/update.ts';
 import { handler as updateProfileData } from '../../../functions/users/updateProfileData.ts';
-import { systemGroups } from '../../../shared/model/permission/system-group.ts';
+import { systemGroups } from '../../../shared/model/permission/permission.ts';
 import { types } from '../../support/field-state.ts';
 import { givenChannel, givenUser } from '../../support/given.ts';
 import { picture } from '../../support/pictures.ts';

@@ -10,7 +10,7 @@ import { handler as reactivate } from '../../../functions/users/reactivate.ts';
 import { handler as regenerateKey } from '../../../functions/users/regenerateKey.ts';
 import { handler as setStatus } from '../../../functions/users/setStatus.ts';
 import { handler as update } from '../../../functions/users/update.ts';
-import { roles, systemGroups } from '../../../shared/model/permission/system-group.ts';
+import { roles, systemGroups } from '../../../shared/model/permission/permission.ts';
 import { givenBot, givenChannel, givenGroup, givenSubscription, givenUser } from '../../support/given.ts';
 import { sent } from '../../support/messages.ts';
 import type { TestRealm } from '../../support/realm.ts';

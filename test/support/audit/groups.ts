@@ -1,7 +1,6 @@
 import { loadEmoji } from '../../../shared/domain/emoji/emoji.ts';
-import { namedGroupsIn } from '../../../shared/model/group/use.ts';
-import type { GroupSetting } from '../../../shared/model/permission/group-setting.ts';
-import { isSystemGroup } from '../../../shared/model/permission/system-group.ts';
+import { namedGroupsIn } from '../../../shared/model/group/setting.ts';
+import { type GroupSetting, isSystemGroup } from '../../../shared/model/permission/permission.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import type { Ledger } from './ledger.ts';
 import type { Audited } from './people.ts';

@@ -1,6 +1,6 @@
 import { folded } from '../../../shared/kernel/folding.ts';
 import type { Subscription } from '../../../shared/model/channel/channel.ts';
-import { isHumanOwner } from '../../../shared/model/user/owner-count.ts';
+import { isHumanOwner } from '../../../shared/model/user/activation.ts';
 import type { User } from '../../../shared/model/user/user.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import type { Ledger } from './ledger.ts';

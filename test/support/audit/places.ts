@@ -6,7 +6,7 @@ import type { MessageSlot } from '../../../shared/log/slot.ts';
 import type { ChannelCount } from '../../../shared/model/channel/channel.ts';
 import { rememberedFirst } from '../../../shared/model/channel/first-message.ts';
 import { loadFolders } from '../../../shared/model/channel/folder.ts';
-import type { GroupSetting } from '../../../shared/model/permission/group-setting.ts';
+import type { GroupSetting } from '../../../shared/model/permission/permission.ts';
 import { key, partition, sortPrefix } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import type { Ledger } from './ledger.ts';

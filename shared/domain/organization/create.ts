@@ -5,13 +5,12 @@ import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
-import { roles } from '../../model/permission/system-group.ts';
+import { roles } from '../../model/permission/permission.ts';
 import { ANY_HOST, checkHost, loadOrganization, type Organization } from '../../model/realm/hosts.ts';
-import { checkEmail, checkFullName } from '../../model/user/text.ts';
-import type { KeyedAccount } from '../account/operator-accounts.ts';
+import { checkEmail, checkFullName } from '../../model/user/name.ts';
+import type { KeyedAccount } from '../account/operator.ts';
 import { checkOrganizationName } from '../realm-edit/check.ts';
-import { GENERAL, planFounding } from './founding.ts';
-import { NOTICES } from './organization.ts';
+import { GENERAL, NOTICES, planFounding } from './founding.ts';
 
 /** What the operator says of a new organization. */
 export interface WantedOrganization {

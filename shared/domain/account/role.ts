@@ -4,12 +4,23 @@ import type { EventEntry } from '../../log/slot.ts';
 import { hasMetadataAccess } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
-import { isFullMember, isOwner, type Standing, standingOf } from '../../model/permission/permission.ts';
-import { type Role, roles } from '../../model/permission/system-group.ts';
+import {
+  isFullMember,
+  isOwner,
+  type Role,
+  roles,
+  type Standing,
+  standingOf,
+} from '../../model/permission/permission.ts';
 import { loadCurrent } from '../../model/subscription/object.ts';
-import { personEvent } from '../../model/user/active.ts';
+import {
+  countOwner,
+  isHumanOwner,
+  type OwnerCount,
+  personEvent,
+  uncountOwner,
+} from '../../model/user/activation.ts';
 import { type Caller, directGroups } from '../../model/user/caller.ts';
-import { countOwner, isHumanOwner, type OwnerCount, uncountOwner } from '../../model/user/owner-count.ts';
 import type { User } from '../../model/user/user.ts';
 import type { Write } from '../../table/write.ts';
 

@@ -2,7 +2,7 @@ import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError } from '../../log/commit.ts';
-import { digestOf, newApiKey } from '../../model/user/api-key.ts';
+import { digestOf, newApiKey } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 
 /**

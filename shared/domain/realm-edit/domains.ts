@@ -14,7 +14,7 @@ import {
 import type { Realm } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doUnrestrict } from './do.ts';
+import { doUnrestrict } from './edit.ts';
 
 /** Most domains of an organization, which keeps the item well below what the table holds. */
 const MAX_DOMAINS = 500;

@@ -1,4 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
+import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
@@ -11,12 +12,72 @@ import {
   loadDomains,
 } from '../../model/realm/domains.ts';
 import { type CountedChannel, loadChannels } from '../../model/subscription/object.ts';
-import { digestOf, newApiKey } from '../../model/user/api-key.ts';
+import { countOwner, isHumanOwner } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import { type Namesakes, nameWrite } from '../../model/user/name.ts';
+import { userObject } from '../../model/user/object.ts';
+import { type Account, digestOf, newApiKey, type User } from '../../model/user/user.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { doJoin, entriesOfJoin, type Joining, type Newcomer } from '../subscribe/join.ts';
-import { doCreateUser, type NewUser } from './user-create.ts';
+import { type BotSettings, ownBot } from './bot.ts';
+
+/** A new account before it has an id. */
+export type NewUser = Omit<User, 'userId' | 'isActive' | 'avatarVersion'>;
+
+/** What else is decided on when the account is a bot. */
+export interface NewBot {
+  readonly set: BotSettings;
+  /** Those who were seen to bear the name, so that it is still free when the bot is made. */
+  readonly namesakes: Namesakes;
+}
+
+/**
+ * Creates an account: the user, the guard of its address with the digest of its key, its name for mentions, and
+ * the event that tells everybody.
+ */
+export function doCreateUser(
+  realm: string,
+  userId: number,
+  given: NewUser,
+  keyDigest: string,
+  bot?: NewBot,
+): Change<User> {
+  const user: User = { ...given, userId, isActive: true, avatarVersion: 1 };
+  const account: Account = {
+    userId,
+    keyDigest,
+    ...(given.ownerId !== undefined && { ownerId: given.ownerId }),
+  };
+  const writes: Write[] = [
+    { put: key('user', { realm, userId }), item: { ...user } },
+    {
+      put: key('account', { realm, email: folded(given.email) }),
+      item: { ...account },
+      when: { absent: true },
+    },
+    nameWrite(realm, given.fullName, userId, bot?.namesakes),
+  ];
+  if (given.ownerId !== undefined) writes.push(ownBot(realm, given.ownerId, { userId, ...bot?.set }));
+  if (isHumanOwner(user)) writes.push(countOwner(realm, userId));
+  return {
+    writes,
+    entries: [
+      {
+        kind: 'event',
+        hearers: { everyone: 'all' },
+        payload: {
+          type: 'realm_user',
+          op: 'add',
+          person: userObject(user, { clientGravatar: false, profile: () => ({}) }),
+        },
+        access: true,
+      },
+    ],
+    result: user,
+  };
+}
 
 /** The channels that everybody is subscribed to who comes new. */
 const defaultChannels = (channels: readonly CountedChannel[]): CountedChannel[] =>

@@ -1,16 +1,56 @@
+import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Step } from '../../log/in-order.ts';
-import type { Role } from '../../model/permission/system-group.ts';
+import type { EventEntry } from '../../log/slot.ts';
+import type { Role } from '../../model/permission/permission.ts';
+import { personEvent } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { loadTarget, noSuchUser, ownerIdOf, targetLookupKeys, userIdOf } from '../../model/user/list.ts';
 import { checkManages, loadBotOwner } from '../../model/user/management.ts';
-import { checkBotName, loadNamesakes, type Namesakes } from '../../model/user/namesakes.ts';
-import { checkFullName } from '../../model/user/text.ts';
+import {
+  checkBotName,
+  checkFullName,
+  loadNamesakes,
+  type Namesakes,
+  nameWrite,
+  unnameWrite,
+} from '../../model/user/name.ts';
+import {
+  loadTarget,
+  noSuchUser,
+  ownerIdOf,
+  targetLookupKeys,
+  userIdOf,
+} from '../../model/user/principals.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import { checkRoleChange, doChangeRole, loadRoleSnapshot, type RoleSnapshot } from './role-change.ts';
-import { doRename } from './user-rename.ts';
+import type { Write } from '../../table/write.ts';
+import { checkRoleChange, doChangeRole, loadRoleSnapshot, type RoleSnapshot } from './role.ts';
+
+/**
+ * Gives an account another name, for mentions too, and tells everybody. What `set` says belongs into the write of
+ * the account, which must be held to the name that it had. `namesakes` as in `nameWrite`.
+ */
+export function doRename(
+  realm: string,
+  { userId, fullName: before }: User,
+  fullName: string,
+  namesakes?: Namesakes,
+): {
+  readonly set: Pick<User, 'fullName'>;
+  readonly writes: readonly Write[];
+  readonly entries: readonly EventEntry[];
+} {
+  // Another spelling of the same letters is found under the same name.
+  const isFoundAnew = folded(before) !== folded(fullName);
+  return {
+    set: { fullName },
+    writes: isFoundAnew
+      ? [nameWrite(realm, fullName, userId, namesakes), unnameWrite(realm, before, userId)]
+      : [],
+    entries: [personEvent(userId, { full_name: fullName })],
+  };
+}
 
 /** What an administrator may want of an account. */
 export interface UserUpdateAsked {

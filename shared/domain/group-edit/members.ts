@@ -6,7 +6,6 @@ import { checkQuota, doUseQuota, loadQuotaUse, MEMBER_BYTES } from '../../kernel
 import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { sightThroughGroup } from '../../model/group/channels-through-group.ts';
 import {
   checkGraphRoom,
   checkSubgroups,
@@ -14,7 +13,7 @@ import {
   subgroupsEvent,
   subgroupsOf,
 } from '../../model/group/graph.ts';
-import type { Group } from '../../model/group/group.ts';
+import { accessGroup, type Group, type GroupPermission } from '../../model/group/group.ts';
 import {
   checkMembers,
   doJoinGroup,
@@ -23,7 +22,7 @@ import {
   loadPeople,
   membersEvent,
 } from '../../model/group/member.ts';
-import { accessGroup, type GroupPermission } from '../../model/group/permissions.ts';
+import { sightThroughGroup } from '../../model/group/role-groups.ts';
 import { makesCycle } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';

@@ -1,8 +1,5 @@
 import type { User } from '../../model/user/user.ts';
-import { type Presence, seconds } from './presence.ts';
-
-/** Seconds without a ping after which somebody is offline. */
-export const OFFLINE = 200;
+import { OFFLINE_SECONDS, type Presence, seconds } from './presence.ts';
 
 /** Seconds after which somebody who did something is called idle, in the words of older clients. */
 const IDLE = 120;
@@ -43,7 +40,7 @@ function legacyPresenceObject(presence: ToldPresence, now: number) {
 /** The same for those who ask about one person. */
 export function singlePresenceObject(presence: ToldPresence, now: number) {
   const told = statusOf(presence, now);
-  const status = now - told.timestamp > OFFLINE ? 'offline' : told.status;
+  const status = now - told.timestamp > OFFLINE_SECONDS ? 'offline' : told.status;
   return { aggregated: { ...told, status }, website: told };
 }
 

@@ -6,11 +6,11 @@ import { isMilestone, saveCheckpoint } from '../../log/checkpoint.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
-import type { Role } from '../../model/permission/system-group.ts';
-import { checkEmail, checkFullName } from '../../model/user/text.ts';
+import type { Role } from '../../model/permission/permission.ts';
+import { checkEmail, checkFullName } from '../../model/user/name.ts';
 import { isSystemBot } from '../../model/user/user.ts';
-import { changeKey } from './api-key-change.ts';
-import { addPerson, loadNewcomerSnapshot } from './user-add.ts';
+import { changeKey } from './api-key.ts';
+import { addPerson, loadNewcomerSnapshot } from './create.ts';
 
 /*
  * What the operator of a service does to accounts, whose right to it is that they reach the table.

@@ -1,17 +1,88 @@
 import { badRequest } from '../../kernel/errors.ts';
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
+import type { Outside } from '../../kernel/outside.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import type { Step } from '../../log/in-order.ts';
 import type { EventEntry } from '../../log/slot.ts';
+import { extractReferences, type References } from '../../markdown/references.ts';
+import { renderDescription } from '../../markdown/render.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';
+import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import { loadUsersById } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { liveValues, type Profile, type StoredValue, valueObject } from './profile-data.ts';
-import { loadProfileFields, type ProfileField, type ProfileFields } from './profile-field.ts';
-import { accessField } from './profile-field-check.ts';
-import { checkValue, isMarkdown } from './profile-value.ts';
+import {
+  foundFor,
+  type LoadedReferences,
+  loadNamed,
+  nameLookupKeys,
+  withoutUsers,
+} from '../mention/references.ts';
+import { loadProfileFields, type ProfileField, type ProfileFields } from './field.ts';
+import { accessField } from './field-check.ts';
+import { checkValue, isMarkdown, liveValues, type Profile, type StoredValue, valueObject } from './value.ts';
+
+/** Values for somebody's profile with what they are decided on: also whom they name, in Markdown or in lists. */
+export interface GivenValues extends ProfileSnapshot {
+  readonly data: readonly AskedValue[];
+  readonly named: LoadedReferences;
+  readonly listed: readonly User[];
+}
+
+/** Who gives them, and where. */
+interface Giving {
+  readonly outside: Outside;
+  readonly realm: string;
+  readonly resolved: Resolved;
+  readonly userId: number;
+}
+
+/** The names in values; which of them are Markdown is not known yet. */
+const namesIn = (data: readonly AskedValue[]): References =>
+  extractReferences(data.map(({ value }) => (typeof value === 'string' ? value : '')).join('\n'));
+
+/** The names in values, as pointers to look up before anything else. */
+export const valueLookupKeys = (data: readonly AskedValue[] = []): LookupKey[] =>
+  nameLookupKeys(namesIn(data));
+
+/** Reads what values for the profile of `ofUserId` are decided on. One round trip. */
+export async function loadGivenValues(
+  { outside, realm, resolved, userId }: Giving,
+  ofUserId: number,
+  data: readonly AskedValue[],
+): Promise<GivenValues> {
+  const listed = data.flatMap(({ value }) => (typeof value === 'string' ? [] : (value ?? [])));
+  const [snapshot, named, users] = await Promise.all([
+    loadProfileSnapshot(outside.table, realm, ofUserId),
+    loadNamed(outside, resolved, namesIn(data), userId),
+    loadUsersById(outside.table, realm, listed),
+  ]);
+  return { ...snapshot, data, named, listed: users };
+}
+
+/**
+ * Decides on values for the profile of `target`, who must be a person. Reads only for guests who do not see
+ * everyone, in one round trip.
+ */
+export async function checkGivenValues(
+  outside: Outside,
+  caller: Caller,
+  target: User,
+  given: GivenValues,
+): Promise<DecidedProfile> {
+  if (target.isBot) throw badRequest('Bots have no profile.');
+  const { data, named, listed } = given;
+  const everybody = new Map([...named.users.values(), ...listed].map((user) => [user.userId, user]));
+  const hidden = await hiddenUsers(outside, caller, [...everybody.values()]);
+  const found = foundFor(caller.standing, withoutUsers(named, hidden));
+  return checkValues(caller, given, data, {
+    people: new Map(listed.filter(({ userId }) => !hidden.has(userId)).map((user) => [user.userId, user])),
+    render: (text) => renderDescription(text, found),
+  });
+}
 
 /** What a request says of a field; nothing, a blank text and an empty list take away what the profile says. */
 export interface AskedValue {

@@ -2,15 +2,14 @@ import { badRequest } from '../../kernel/errors.ts';
 import type { Step } from '../../log/in-order.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';
-import { personEvent } from '../../model/user/active.ts';
+import { personEvent } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import type { UserSettings } from '../../model/user/settings.ts';
-import { checkFullName } from '../../model/user/text.ts';
-import type { User } from '../../model/user/user.ts';
+import { checkFullName } from '../../model/user/name.ts';
+import type { User, UserSettings } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doHidePresence, doShowPresence } from '../presence/ping.ts';
-import { doRename } from './user-rename.ts';
+import { doHidePresence, doShowPresence } from '../presence/presence.ts';
+import { doRename } from './update.ts';
 
 /** What a request asks for: settings by their names, of the right types and within their ranges. */
 export type SettingsAsked = Readonly<Record<string, unknown>> & { readonly full_name?: string };
