@@ -9,6 +9,7 @@ const logLine = z.object({
   endpoint: z.optional(z.string()),
   worker: z.optional(z.string()),
   code: z.optional(z.string()),
+  message: z.optional(z.string()),
   error: z.string(),
 });
 
@@ -32,7 +33,8 @@ export interface TraceOptions {
 export async function readableTrace(line: string, options: TraceOptions): Promise<string | undefined> {
   const found = logLine.safeParse(jsonOf(line));
   if (!found.success) return undefined;
-  const { endpoint, worker, code, error } = found.data;
+  const { endpoint, worker, code, message } = found.data;
+  const error = message === undefined ? found.data.error : `${message}\n${found.data.error}`;
   const id = endpoint ?? worker ?? '';
   const bundle = options.bundles[id];
   if (bundle === undefined) return `${id || 'A function'} is not in this checkout.\n${error}`;

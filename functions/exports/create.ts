@@ -7,6 +7,7 @@ import {
 } from '../../shared/domain/export/export-request.ts';
 import { EXPORT_QUEUE, type ExportJob } from '../../shared/domain/export/realm-export.ts';
 import { createExport } from '../../shared/endpoints/export.ts';
+import { traceOf } from '../../shared/kernel/errors.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -39,7 +40,12 @@ export const handler = serve(
         doRequestExport(caller, { exportId, token: job.token, type }, snapshot, now),
       );
       await clients.queues.send(EXPORT_QUEUE, job).catch((error: Error) => {
-        outside.report({ level: 'WARN', export: reply.id, delayed: error.message });
+        outside.report({
+          level: 'WARN',
+          message: 'export worker not woken',
+          exportId: reply.id,
+          error: traceOf(error),
+        });
       });
       return reply;
     },

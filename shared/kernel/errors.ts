@@ -249,3 +249,7 @@ export function refusal<N extends ProblemName>(
 
 /** A `BAD_REQUEST` with a sentence of its own, for the many rules that have no code of their own. */
 export const badRequest = (reason: string): Refusal => refusal('badRequest', { reason });
+
+/** The stack trace of an error, for the operator's log. */
+export const traceOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

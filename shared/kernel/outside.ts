@@ -20,14 +20,23 @@ export interface Outside {
   readonly mailDomain?: string;
   /** Where the clients of other services are configured (`shared/serve/container.ts`). */
   readonly environment: Environment;
-  /** Tells the operator; never message contents, keys or addresses. */
-  readonly report: (line: Readonly<Record<string, unknown>>) => void;
+  /** Writes a line to the operator's log; never message contents, keys or addresses. */
+  readonly report: (line: LogLine) => void;
   /** Counts something for the operator, with details that are held to the same. */
   readonly count: (
     metric: MetricName,
     kind: string | undefined,
     details?: Readonly<Record<string, unknown>>,
   ) => void;
+}
+
+/** A line of the operator's log. `message` is the same text for each occurrence, so that it can be searched for. */
+export interface LogLine {
+  readonly level: 'INFO' | 'WARN' | 'ERROR';
+  readonly message: string;
+  /** What went wrong, with its stack trace (`traceOf`). */
+  readonly error?: string;
+  readonly [field: string]: unknown;
 }
 
 /** The work queues that a function may send to. */

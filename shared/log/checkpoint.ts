@@ -1,17 +1,44 @@
 import { key } from '../table/keys.ts';
 import { isRefused } from '../table/outcome.ts';
-import type { Log } from './log.ts';
+import { type Change, commit } from './commit.ts';
+import type { Log, Numbers } from './log.ts';
 import { follow, SETTLE, WHOLE } from './run.ts';
 import type { Slot } from './slot.ts';
 
-/** How far the log must have grown before the solid floor is moved again. */
-const STRIDE = 256;
+/** Numbers between two checkpoints. */
+const INTERVAL = 256;
 
-/** How many slots the first look takes: what is usually above the floor. */
+/** Slots that the first query reads: usually all above the checkpoint. */
 const TAIL = 320;
 
-/** Whether a writer that was given these numbers should see to the solid floor, for whoever registers next. */
-export const isMilestone = (numbers: readonly number[]): boolean => numbers.some((seq) => seq % STRIDE === 0);
+/**
+ * Commits a change (`commit`). Every 256 numbers it also saves a checkpoint, so that the next registration reads few
+ * slots. If only that fails, it is reported: the change is committed.
+ */
+export async function commitAndCheckpoint<T>(
+  log: Log,
+  report: (line: { readonly level: 'WARN'; readonly message: string; readonly error: string }) => void,
+  count: number,
+  plan: (numbers: readonly number[]) => Change<T>,
+  reserved?: Promise<Numbers>,
+): Promise<T> {
+  const used = new Set<number>();
+  const result = await commit(
+    log,
+    count,
+    (numbers) => {
+      for (const number of numbers) used.add(number);
+      return plan(numbers);
+    },
+    reserved,
+  );
+  if ([...((await reserved) ?? []), ...used].some((seq) => seq % INTERVAL === 0)) {
+    await saveCheckpoint(log).catch((error: unknown) =>
+      report({ level: 'WARN', message: 'checkpoint not saved', error: String(error) }),
+    );
+  }
+  return result;
+}
 
 /** The end of the unbroken run of the whole log. */
 export interface StableHead {
@@ -67,7 +94,7 @@ async function walk(log: Log): Promise<Walk> {
       more = page.more && found.seq > before;
     }
   }
-  if (found.seq - floor >= STRIDE) {
+  if (found.seq - floor >= INTERVAL) {
     await log.table
       .update(floorKey, { set: { seq: found.seq } }, { below: { seq: found.seq } })
       .catch((error) => {

@@ -2,8 +2,7 @@ import { type Endpoint, SMALL_REQUEST } from '../endpoints/endpoint.ts';
 import { Refusal, refusal } from '../kernel/errors.ts';
 import { fitsOneBatch, type LookupKey, lookUp, type Resolved } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
-import { isMilestone, saveCheckpoint } from '../log/checkpoint.ts';
-import { commit } from '../log/commit.ts';
+import { commitAndCheckpoint } from '../log/checkpoint.ts';
 import { allocate, joinNumbers, type Log, type Numbers, release, splitNumbers } from '../log/log.ts';
 import { retryOnConflict } from '../log/retry-on-conflict.ts';
 import { isAdministrator, isGuest, isOwner } from '../model/permission/permission.ts';
@@ -229,26 +228,7 @@ function start(
     caller,
     counted,
     loaded,
-    commit: async (count, plan) => {
-      const numbers = reserved.shift();
-      let used: readonly number[] = [];
-      const result = await commit(
-        log,
-        count,
-        (given) => {
-          used = given;
-          return plan(given);
-        },
-        numbers,
-      );
-      // The work is done and told; keeping the log's floor near is only for the next registration.
-      if (isMilestone([...((await numbers) ?? []), ...used])) {
-        await saveCheckpoint(log).catch((error: Error) =>
-          outside.report({ level: 'WARN', solid: error.message }),
-        );
-      }
-      return result;
-    },
+    commit: (count, plan) => commitAndCheckpoint(log, outside.report, count, plan, reserved.shift()),
     release: async () => {
       // A number whose allocation failed was perhaps allocated all the same: readers fill that hole after its grace.
       // Blocks are used in their order, so that those that are left stand side by side: one tombstone is for all.

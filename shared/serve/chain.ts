@@ -2,7 +2,7 @@ import middy, { type MiddyfiedHandler } from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal, traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { isThrottled } from '../table/outcome.ts';
 import { bodyLimit, multipartBody, parseBody, urlencodedBody } from './form.ts';
@@ -55,8 +55,9 @@ const errorEnvelope = (endpoint: Endpoint, outside: () => Surroundings): Middlew
     const told = planned(error);
     const isPlanned = told instanceof Refusal;
     if (told !== error || !isPlanned) {
-      const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      outside().report({ level: isPlanned ? 'WARN' : 'ERROR', ...where, error: trace });
+      const level = isPlanned ? 'WARN' : 'ERROR';
+      const message = isPlanned ? 'request refused for lack of capacity' : 'request failed';
+      outside().report({ level, message, ...where, error: traceOf(error) });
     }
     if (isThrottled(error)) outside().count('StoreThrottled', undefined, where);
     outside().count('Errors', isPlanned ? told.code : FAULT, where);

@@ -1,5 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { QueueWorker, ScheduledWorker } from '../endpoints/worker.ts';
+import { traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { isThrottled } from '../table/outcome.ts';
 import { type ClientFactories, type Clients, clientsFor, outsideOf } from './container.ts';
@@ -53,7 +54,14 @@ export const servesQueue = <M extends ClientFactories = Record<never, never>>(
           );
           return [];
         } catch (error) {
-          outside.report({ level: 'ERROR', worker: worker.id, messageId, receives, error: traceOf(error) });
+          outside.report({
+            level: 'ERROR',
+            message: 'queue message failed',
+            worker: worker.id,
+            messageId,
+            receives,
+            error: traceOf(error),
+          });
           countFailure(outside, worker, error, { messageId });
           return [{ itemIdentifier: messageId }];
         }
@@ -76,7 +84,12 @@ export const servesSchedule = <M extends ClientFactories = Record<never, never>>
     try {
       await run(outside, deadlineOf(outside, context), clientsFor(outside, made(factories)));
     } catch (error) {
-      outside.report({ level: 'ERROR', worker: worker.id, error: traceOf(error) });
+      outside.report({
+        level: 'ERROR',
+        message: 'scheduled run failed',
+        worker: worker.id,
+        error: traceOf(error),
+      });
       countFailure(outside, worker, error);
       throw error;
     }
@@ -109,6 +122,3 @@ function countFailure(
 const made = <M extends ClientFactories>(factories: M | undefined): M => factories ?? ({} as M);
 
 const deadlineOf = ({ now }: Outside, context: Clock): number => now() + context.getRemainingTimeInMillis();
-
-const traceOf = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);

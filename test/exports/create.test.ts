@@ -202,7 +202,7 @@ describe('a request for an export that ends half-way', () => {
     const { status, body } = await asked(half, realm.people.admin);
     expect(status).toBe(200);
     store.close();
-    expect(half.reports).toMatchObject([{ level: 'WARN', export: body.id }]);
+    expect(half.reports).toMatchObject([{ level: 'WARN', exportId: body.id }]);
     expect(await work.receive()).toEqual([]);
     expect(await waiting(work.url)).toBe(1);
     expect((await listed(realm))[0]).toMatchObject({ id: body.id, pending: true });

@@ -46,7 +46,7 @@ test('a trace of other code is left as it is, with a word that it is', async () 
   );
 });
 
-test.each(['', 'REPORT RequestId: r', '{"level":"WARN","nudge":"late"}', '{broken'])(
+test.each(['', 'REPORT RequestId: r', '{"level":"WARN","message":"mail dropped"}', '{broken'])(
   'a line without a trace is passed over: %s',
   async (line) => {
     expect(await readableTrace(line, { bundles, outdir })).toBeUndefined();

@@ -141,7 +141,9 @@ describe('GET /messages: where it looked before (DESIGN 7: a hint is never taken
     });
     const { status, body } = await fetched(broken, admin, { narrow: [['is', 'dm']] });
     expect([status, body.messages[0].id]).toEqual([200, id]);
-    expect(broken.reports).toEqual([{ level: 'WARN', places: 'no more writes' }]);
+    expect(broken.reports).toEqual([
+      { level: 'WARN', message: 'feed hint not saved', error: expect.stringContaining('no more writes') },
+    ]);
   });
 
   it('one container after another: the second one is no slower for what the first one learned', async () => {

@@ -108,6 +108,8 @@ describe("wire facts 3.5: the notice to a bot's owner", () => {
       msg: '',
       id: expect.any(Number),
     });
-    expect(broken.reports).toEqual([expect.objectContaining({ level: 'WARN', notice: 'broken' })]);
+    expect(broken.reports).toEqual([
+      expect.objectContaining({ level: 'WARN', error: expect.stringContaining('broken') }),
+    ]);
   });
 });

@@ -27,17 +27,17 @@ describe('the log of a function', () => {
 
   test('is one JSON object a line, with nothing before it', () => {
     const lines = written(() => {
-      log.report({ level: 'WARN', note: 'two\nlines' });
+      log.report({ level: 'WARN', message: 'two\nlines' });
       log.count('HolesFilled', undefined);
     });
     expect(lines.map((line) => line.split('\n').length)).toEqual([2, 2]);
-    expect(JSON.parse(lines[0] ?? '')).toEqual({ level: 'WARN', note: 'two\nlines' });
+    expect(JSON.parse(lines[0] ?? '')).toEqual({ level: 'WARN', message: 'two\nlines' });
   });
 
   test('tells with each report which code wrote it, where the stack says so', () => {
     const deployed = operatorLog(() => 1, { CODE: '0123456789ab' });
-    const [line = ''] = written(() => deployed.report({ level: 'ERROR', error: 'x' }));
-    expect(JSON.parse(line)).toEqual({ level: 'ERROR', error: 'x', code: '0123456789ab' });
+    const [line = ''] = written(() => deployed.report({ level: 'ERROR', message: 'x' }));
+    expect(JSON.parse(line)).toEqual({ level: 'ERROR', message: 'x', code: '0123456789ab' });
   });
 
   test('counts under the name of its stack, so that another one in the account has alarms of its own', () => {

@@ -300,6 +300,7 @@ describe('a fault', () => {
     expect(realm.reports).toEqual([
       {
         level: 'ERROR',
+        message: 'request failed',
         endpoint: 'tests.follow',
         requestId: expect.any(String),
         error: expect.stringContaining('the details of it'),

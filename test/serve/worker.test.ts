@@ -46,6 +46,7 @@ describe('servesQueue', () => {
     expect(realm.reports).toEqual([
       {
         level: 'ERROR',
+        message: 'queue message failed',
         worker: 'probe-queue',
         messageId: record.messageId,
         receives: 2,
@@ -100,7 +101,12 @@ describe('servesSchedule', () => {
     });
     await expect(runSchedule(realm, handler)).rejects.toThrow('no use');
     expect(realm.reports).toEqual([
-      { level: 'ERROR', worker: 'probe-schedule', error: expect.stringContaining('no use') },
+      {
+        level: 'ERROR',
+        message: 'scheduled run failed',
+        worker: 'probe-schedule',
+        error: expect.stringContaining('no use'),
+      },
     ]);
   });
 

@@ -321,7 +321,9 @@ describe('mail that is dropped with a line for the operator, and neither content
   it('is gone from the bucket', async () => {
     const container = mailing(await newRealm());
     expect(await worked(container, notificationOf('mail/nothing', 5))).toEqual([]);
-    expect(container.reports).toEqual([{ level: 'WARN', mail: 'mail/nothing', dropped: 'gone' }]);
+    expect(container.reports).toEqual([
+      { level: 'WARN', message: 'mail dropped', mail: 'mail/nothing', reason: 'gone' },
+    ]);
   });
 });
 
@@ -451,7 +453,7 @@ describe('the same mail again', () => {
     expect(await postedIn(realm)).toHaveLength(1);
     const later = mailing(realm);
     expect(await worked(later, news)).toEqual([]);
-    expect(later.reports).toMatchObject([{ dropped: 'posted before' }]);
+    expect(later.reports).toMatchObject([{ reason: 'posted before' }]);
     expect(await postedIn(realm)).toHaveLength(1);
   });
 

@@ -101,7 +101,7 @@ export async function received(realm: TestRealm, raw: string | Uint8Array): Prom
   expect({ failed, faults }).toEqual({ failed: [], faults: [] });
   return {
     posted: (await postedIn(realm)).slice(before),
-    dropped: container.reports.map(({ dropped }) => dropped),
+    dropped: container.reports.map(({ reason }) => reason),
     reports: container.reports,
   };
 }

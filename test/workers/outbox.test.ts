@@ -245,7 +245,9 @@ describe('a job whose message was lost', () => {
     const { status, body } = await subscribe(realm, ['tea'], [member]);
     expect([status, body.new_subscription_messages_sent]).toEqual([200, true]);
     expect(realm.reports).toMatchObject([{ level: 'WARN', worker: 'outbox', realm: realm.realm }]);
-    expect(realm.counts).toMatchObject([{ metric: 'WorkFailures', kind: 'outbox', unheard: true }]);
+    expect(realm.counts).toMatchObject([
+      { metric: 'WorkFailures', kind: 'outbox', message: 'outbox worker not woken' },
+    ]);
     const work = await workOf(realm, 'outbox');
     const messages = messagesOf(await leftIn(realm));
     // A request may still be at it.

@@ -2,8 +2,8 @@ import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
-import { isMilestone, saveCheckpoint } from '../../log/checkpoint.ts';
-import { ConflictError, commit } from '../../log/commit.ts';
+import { commitAndCheckpoint } from '../../log/checkpoint.ts';
+import { ConflictError } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { Role } from '../../model/permission/permission.ts';
@@ -55,20 +55,7 @@ export async function addPersonAsOperator(
 /** Commits to the log of an organization as a request does. */
 function commitOf(outside: Outside, realm: string): Commit {
   const log: Log = { table: outside.table, realm, now: outside.now, wait: outside.wait };
-  return async (count, plan) => {
-    let used: readonly number[] = [];
-    const result = await commit(log, count, (numbers) => {
-      used = numbers;
-      return plan(numbers);
-    });
-    // Like after every other commit, for the next registration.
-    if (isMilestone(used)) {
-      await saveCheckpoint(log).catch((error: Error) =>
-        outside.report({ level: 'WARN', solid: error.message }),
-      );
-    }
-    return result;
-  };
+  return (count, plan) => commitAndCheckpoint(log, outside.report, count, plan);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { traceOf } from '../../kernel/errors.ts';
 import {
   endExport,
   forgetProgress,
@@ -85,10 +86,11 @@ async function troubled(task: ExportTask, mine: RealmExport, error: unknown): Pr
   const { exportId, claim } = mine;
   outside.report({
     level: 'ERROR',
+    message: 'export run failed',
     worker: 'export',
     realm: job.realm,
     exportId,
-    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    error: traceOf(error),
   });
   // Tries count from when the export came further last, which may have been in this run.
   const { tries } = await keepOfExport(outside, job, claim, { leased: 0 });

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { traceOf } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
@@ -51,7 +52,7 @@ export async function rememberPlaces(
     await table.put(at, item);
     cache.keep(at, item);
   } catch (error) {
-    report({ level: 'WARN', places: error instanceof Error ? error.message : String(error) });
+    report({ level: 'WARN', message: 'feed hint not saved', error: traceOf(error) });
   }
 }
 

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { Refusal } from '../../kernel/errors.ts';
 import { lookUpIn, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { isMilestone, saveCheckpoint } from '../../log/checkpoint.ts';
-import { commit } from '../../log/commit.ts';
+import { commitAndCheckpoint } from '../../log/checkpoint.ts';
 import { allocate, type Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS } from '../../markdown/mention.ts';
@@ -90,19 +89,9 @@ async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddre
   if (decided === undefined) return 'not permitted';
   const log: Log = { table, realm, now: outside.now, wait: outside.wait };
   const { delivery } = decided;
-  let used: readonly number[] = [];
   const count = delivery.before.length + 1;
-  const change = (numbers: readonly number[]) => {
-    used = numbers;
-    return doSend(realm, decided.draft, delivery, numbers);
-  };
-  await commit(log, count, change, allocate(log, count, 1));
-  // Like after every other commit, for the next registration.
-  if (isMilestone(used)) {
-    await saveCheckpoint(log).catch((error: Error) =>
-      outside.report({ level: 'WARN', solid: error.message }),
-    );
-  }
+  const change = (numbers: readonly number[]) => doSend(realm, decided.draft, delivery, numbers);
+  await commitAndCheckpoint(log, outside.report, count, change, allocate(log, count, 1));
   return 'posted';
 }
 

@@ -23,7 +23,8 @@ export async function takeMail(
   { key, size }: Waiting,
   fetch: () => Promise<Uint8Array | undefined>,
 ): Promise<void> {
-  const drop = (reason: string): void => outside.report({ level: 'WARN', mail: key, dropped: reason });
+  const drop = (reason: string): void =>
+    outside.report({ level: 'WARN', message: 'mail dropped', mail: key, reason });
   const domain = required({ MAIL_DOMAIN: outside.mailDomain }, 'MAIL_DOMAIN');
   if (size > LARGEST_MAIL) return drop('too large');
   const raw = await fetch();

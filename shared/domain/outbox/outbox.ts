@@ -1,3 +1,4 @@
+import { traceOf } from '../../kernel/errors.ts';
 /**
  * The outbox: what is left to be done of a change that is committed, because it takes more round trips than its
  * request has, or grows with the people. What is left is put into the table by the transaction of the change itself,
@@ -111,8 +112,9 @@ export async function wakeOutbox(
   { realm, kind, job }: Job,
 ): Promise<void> {
   const sent = queues.send(OUTBOX, { realm, kind, job }).catch((error: Error) => {
-    report({ level: 'WARN', worker: OUTBOX, realm, kind, job, unheard: error.message });
-    count('WorkFailures', OUTBOX, { realm, unheard: true });
+    const message = 'outbox worker not woken';
+    report({ level: 'WARN', message, worker: OUTBOX, realm, kind, job, error: traceOf(error) });
+    count('WorkFailures', OUTBOX, { realm, message });
   });
   await Promise.race([sent, wait(PATIENCE)]);
 }

@@ -1,3 +1,4 @@
+import { traceOf } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import type { Caller } from '../../model/user/caller.ts';
 
@@ -26,7 +27,12 @@ export async function tryWakeUp(
   wakeUp: WakeUp,
 ): Promise<void> {
   const sent = sendWakeUp(queues, wakeUp).catch((error: Error) =>
-    report({ level: 'WARN', worker: 'push', message: 'the push worker was not woken', error: error.message }),
+    report({
+      level: 'WARN',
+      worker: 'push',
+      message: 'the push worker was not woken',
+      error: traceOf(error),
+    }),
   );
   await Promise.race([sent, wait(SEND_TIMEOUT_MS)]);
 }

@@ -1,3 +1,4 @@
+import { traceOf } from '../../kernel/errors.ts';
 import { readHeads } from '../../model/message/load.ts';
 import { type UserTopic, visibility } from '../../model/message/user-topic.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
@@ -17,7 +18,11 @@ const unreadMessages: Section = async (asking) => {
     loadUnread(outside, reader, hints.reader),
     hiddenChannels(asking),
   ]);
-  await unread.upkeep().catch((error: Error) => outside.report({ level: 'WARN', unread: error.message }));
+  await unread
+    .upkeep()
+    .catch((error: Error) =>
+      outside.report({ level: 'WARN', message: 'read state not compacted', error: traceOf(error) }),
+    );
   const emptyTopicName = capabilities.includes('empty_topic_name');
   return { unread_msgs: unreadObject(unread, caller.standing, { upTo: cursor, hidden, emptyTopicName }) };
 };

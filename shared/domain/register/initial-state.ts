@@ -1,3 +1,4 @@
+import { traceOf } from '../../kernel/errors.ts';
 import { loadChannels, loadFormer, loadSubscriberIds } from '../../model/subscription/object.ts';
 import { loadUsers } from '../../model/user/principals.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
@@ -68,5 +69,7 @@ async function rememberFirsts({ firsts, channels, outside }: Asking): Promise<vo
   const counts = (await channels()).flatMap(({ count }) => count ?? []);
   await firsts
     .remember(counts)
-    .catch((error: Error) => outside.report({ level: 'WARN', firsts: error.message }));
+    .catch((error: Error) =>
+      outside.report({ level: 'WARN', message: 'first messages not saved', error: traceOf(error) }),
+    );
 }

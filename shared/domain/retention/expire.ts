@@ -1,6 +1,6 @@
 import type { Outside } from '../../kernel/outside.ts';
-import { isMilestone, saveCheckpoint } from '../../log/checkpoint.ts';
-import { commit, MAX_WRITES } from '../../log/commit.ts';
+import { commitAndCheckpoint } from '../../log/checkpoint.ts';
+import { MAX_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Limit } from '../../model/channel/retention.ts';
@@ -54,15 +54,5 @@ export async function expire(outside: Outside, log: Log, step: Step, { snapshot 
   ]);
   const fitting = await makeRoom({ table, realm, uuid, snapshot }, removed, left);
   const { count, plan } = planRemoval(realm, fitting.removed, fitting.left, now(), snapshot);
-  let used: readonly number[] = [];
-  await commit(log, count, (numbers) => {
-    used = numbers;
-    return plan(numbers);
-  });
-  if (isMilestone(used)) {
-    // The work is done and told; keeping the log's floor near is only for the next registration.
-    await saveCheckpoint(log).catch((error: Error) =>
-      outside.report({ level: 'WARN', solid: error.message }),
-    );
-  }
+  await commitAndCheckpoint(log, outside.report, count, plan);
 }

@@ -1,3 +1,4 @@
+import { traceOf } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { type Log, uncountMessages } from '../../log/log.ts';
 import { rememberedFirst } from '../../model/channel/first-message.ts';
@@ -59,6 +60,7 @@ export async function enforceRetention(outside: Outside, deadline: number): Prom
   if (tally.removed > 0 || waiting.length > 0) {
     outside.report({
       level: 'INFO',
+      message: 'expired messages removed',
       worker: 'retention',
       removed: tally.removed,
       unfinished: waiting.length,
@@ -96,7 +98,14 @@ async function takeTurn(
       await noteProgress(table, limited, { due: Math.min(next, now() + DAY) });
     } catch (error) {
       const { channelId } = limited;
-      outside.report({ level: 'ERROR', worker: 'retention', realm, channelId, error: String(error) });
+      outside.report({
+        level: 'ERROR',
+        message: 'expired messages not removed',
+        worker: 'retention',
+        realm,
+        channelId,
+        error: traceOf(error),
+      });
       tally.failures.push(error);
     }
   }

@@ -1,3 +1,4 @@
+import { traceOf } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { commit, MAX_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
@@ -117,7 +118,7 @@ export async function noticeForOwner(
   try {
     await sendNotice(outside, log, realm.noticeBotId, user.ownerId, text);
   } catch (error) {
-    outside.report({ level: 'WARN', notice: error instanceof Error ? error.message : String(error) });
+    outside.report({ level: 'WARN', message: 'bot owner not notified', error: traceOf(error) });
   }
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isMilestone, saveCheckpoint, stableHead } from '../../shared/log/checkpoint.ts';
-import { commit } from '../../shared/log/commit.ts';
+import { commitAndCheckpoint, saveCheckpoint, stableHead } from '../../shared/log/checkpoint.ts';
+import { type Change, commit } from '../../shared/log/commit.ts';
 import { allocate, fill, type Log } from '../../shared/log/log.ts';
 import { GIVEN_UP, SETTLE, WHOLE } from '../../shared/log/run.ts';
 import { KEPT } from '../../shared/log/slot.ts';
 import { key } from '../../shared/table/keys.ts';
-import { type Mishap, mishaps } from '../support/faults.ts';
+import { type Mishap, mishaps, refusedWith } from '../support/faults.ts';
 import { messageTo, slotsOf } from '../support/log-entries.ts';
 import { newRealm } from '../support/realm.ts';
 
@@ -23,9 +23,9 @@ async function scene() {
       }),
       taken && Promise.resolve(taken),
     );
-  const floor = async (): Promise<number | undefined> =>
+  const checkpoint = async (): Promise<number | undefined> =>
     (await log.table.get('solid', { realm: realm.realm }))?.seq;
-  return { realm, log, say, floor, start: (await floor()) as number };
+  return { realm, log, say, checkpoint, start: (await checkpoint()) as number };
 }
 
 const later = (log: Log, ms: number): Log => ({ ...log, now: () => log.now() + ms });
@@ -37,7 +37,7 @@ async function growBy(log: Log, count: number): Promise<number> {
   return numbers.at(-1) as number;
 }
 
-describe('the solid end', () => {
+describe('the stable head', () => {
   it('is the last number up to which everything is written', async () => {
     const { log, say, start } = await scene();
     expect((await stableHead(log)).seq).toBe(start);
@@ -50,14 +50,14 @@ describe('the solid end', () => {
     expect((await stableHead(log)).seq).toBe(one + 3);
   });
 
-  it('goes behind a hole that has stayed, by filling it', async () => {
+  it('fills a hole that has stayed, and goes on behind it', async () => {
     const { log, say } = await scene();
     await allocate(log, 2);
     const last = await say('after');
     expect(await stableHead(later(log, GIVEN_UP))).toEqual({ seq: last, messageId: last });
   });
 
-  it('is told when what it covers can be read in full, in one round trip', async () => {
+  it('returns once everything up to it can be read, in one round trip', async () => {
     const { realm, say } = await scene();
     await say('one');
     const { log, meter } = realm.container();
@@ -70,31 +70,31 @@ describe('the solid end', () => {
     expect(waits).toHaveLength(1);
   });
 
-  it('is found from a floor that follows the log, so that the way stays short', async () => {
-    const { log, floor, start, realm } = await scene();
+  it('is found from a checkpoint that follows the log, with few reads', async () => {
+    const { log, checkpoint, start, realm } = await scene();
     expect(await growBy(log, 300)).toBe(start + 300);
     await saveCheckpoint(log);
-    expect(await floor()).toBe(start + 300);
+    expect(await checkpoint()).toBe(start + 300);
     for (let i = 0; i < 330; i++) await growBy(log, 1);
     const { log: reader, meter } = realm.container();
     expect((await stableHead(reader)).seq).toBe(start + 630);
-    expect(await floor()).toBe(start + 630);
-    // The first look did not reach the floor.
+    expect(await checkpoint()).toBe(start + 630);
+    // The first query did not reach the checkpoint.
     expect(meter.calls.map(({ action }) => action).sort()).toEqual(['BatchGet', 'Query', 'Query', 'Update']);
   });
 
-  it('never moves the floor back', async () => {
-    const { realm, log, floor, start } = await scene();
+  it('never moves the checkpoint back', async () => {
+    const { realm, log, checkpoint, start } = await scene();
     await growBy(log, 300);
     const overtaken: Mishap = async (send) => {
       await log.table.update(key('solid', { realm: realm.realm }), { set: { seq: start + 5_000 } });
       return send();
     };
     await saveCheckpoint(realm.container(mishaps({ update: [overtaken] })).log);
-    expect(await floor()).toBe(start + 5_000);
+    expect(await checkpoint()).toBe(start + 5_000);
   });
 
-  it('is found across a region whose events were deleted, without writing there', async () => {
+  it('is found across numbers whose events were deleted, without writing there', async () => {
     const { log, say, start } = await scene();
     await allocate(log, 40);
     const last = await say('after a long silence');
@@ -104,9 +104,33 @@ describe('the solid end', () => {
   });
 });
 
-describe('a milestone', () => {
-  it('is met by each writer that is given a certain number', () => {
-    expect(isMilestone([255, 256, 257])).toBe(true);
-    expect(isMilestone([257, 258])).toBe(false);
+describe('a commit', () => {
+  it('saves a checkpoint when it takes every 256th number', async () => {
+    const { log, checkpoint, start, realm } = await scene();
+    const say = (): Promise<number> =>
+      commitAndCheckpoint(log, realm.outside.report, 1, ([id]) => ({
+        writes: [],
+        entries: [messageTo(realm.channels.general, 1, 'here')],
+        result: id as number,
+      }));
+    await growBy(log, 511 - start);
+    expect([await say(), await checkpoint()]).toEqual([512, 512]);
+    expect([await say(), await checkpoint()]).toEqual([513, 512]);
+  });
+
+  it('succeeds and reports it when only the checkpoint fails', async () => {
+    const { log, checkpoint, start, realm } = await scene();
+    await growBy(log, 511 - start);
+    const broken = realm.container(mishaps({ query: [refusedWith(() => new Error('no reads'))] }));
+    const plan = (): Change<string> => ({
+      writes: [],
+      entries: [messageTo(realm.channels.general, 1, 'here')],
+      result: 'done',
+    });
+    expect(await commitAndCheckpoint(broken.log, broken.outside.report, 1, plan)).toBe('done');
+    expect(await checkpoint()).toBe(start);
+    expect(broken.reports).toEqual([
+      { level: 'WARN', message: 'checkpoint not saved', error: 'Error: no reads' },
+    ]);
   });
 });
