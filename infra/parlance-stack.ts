@@ -3,7 +3,7 @@ import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { IMAGES } from '../shared/domain/emoji/emoji-file.ts';
+import { IMAGES } from '../shared/domain/emoji/emoji.ts';
 import { DAYS_KEPT, EXPORTS } from '../shared/domain/export/realm-export.ts';
 import type { Endpoint, Needs } from '../shared/endpoints/endpoint.ts';
 import { getEvents } from '../shared/endpoints/events.ts';

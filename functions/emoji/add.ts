@@ -7,8 +7,8 @@ import {
   emojiBytes,
   emojiLookupKey,
   emojiNameOf,
-} from '../../shared/domain/emoji/emoji-change.ts';
-import { emojiKey, emojiPath, IMAGES, newEmojiFiles } from '../../shared/domain/emoji/emoji-file.ts';
+} from '../../shared/domain/emoji/change.ts';
+import { IMAGES, newEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { addEmoji } from '../../shared/endpoints/emoji.ts';
 import { checkQuota, loadQuotaUse } from '../../shared/kernel/quota.ts';
 import { ConflictError } from '../../shared/log/commit.ts';
@@ -16,8 +16,8 @@ import { FOR_EVER } from '../../shared/serve/reply.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /*
- * The images are in their place before anybody is told of them. When the name is taken in that moment, they are
- * removed again; when the process dies before the commit, they stay behind, a few kilobytes that nothing points to.
+ * The images are stored before the emoji is visible. If the name is taken meanwhile, they are removed again. If the
+ * process dies before the commit, they stay behind: a few kilobytes that nothing points to.
  */
 export const handler = serve(
   addEmoji,
@@ -27,31 +27,20 @@ export const handler = serve(
     load: ({ outside, realm }) => Promise.all([loadDecoder(), loadQuotaUse(outside.table, realm, 'emoji')]),
     reserve: EMOJI_EVENTS,
     run: async (
-      { input: name, realm, userId, resolved, caller, outside, clients, file, commit },
+      { input: name, realm, userId, resolved, caller, outside, clients: { objects }, file, commit },
       [decoder, used],
     ) => {
       checkNewEmoji(caller, name, resolved.follow(emojiLookupKey(name)));
-      const { bytes, extension, still } = await emojiImage(decoder, file);
-      const files = newEmojiFiles(outside.randomBytes, extension);
-      const stored = {
-        name,
-        authorId: userId,
-        sourceUrl: emojiPath(realm, files.image),
-        stillUrl: still ? emojiPath(realm, files.still) : null,
-        deactivated: false,
-      };
-      checkQuota('emoji', used, emojiBytes(stored));
-      const images: readonly (readonly [string, Uint8Array, string])[] = [
-        [emojiKey(realm, files.image), bytes, `image/${extension}`],
-        ...(still ? ([[emojiKey(realm, files.still), still, 'image/png']] as const) : []),
-      ];
-      await Promise.all(images.map((image) => clients.objects.put(IMAGES, ...image, FOR_EVER)));
+      const image = await emojiImage(decoder, file);
+      const { emoji, images } = newEmoji(realm, outside.randomBytes, { name, authorId: userId }, image);
+      checkQuota('emoji', used, emojiBytes(emoji));
+      await Promise.all(images.map((each) => objects.put(IMAGES, ...each, FOR_EVER)));
       try {
-        return await commit(EMOJI_EVENTS, ([emojiId = 0]) => doAddEmoji(realm, { ...stored, emojiId }));
+        return await commit(EMOJI_EVENTS, ([emojiId = 0]) => doAddEmoji(realm, { ...emoji, emojiId }));
       } catch (error) {
-        // Only a commit that was refused for sure left nothing behind that needs the images.
+        // After any other error the emoji may exist and need its images.
         if (error instanceof ConflictError) {
-          await Promise.allSettled(images.map(([key]) => clients.objects.remove(IMAGES, key)));
+          await Promise.allSettled(images.map(([key]) => objects.remove(IMAGES, key)));
         }
         throw error;
       }

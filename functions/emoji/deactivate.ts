@@ -1,10 +1,10 @@
-import { loadOneEmoji } from '../../shared/domain/emoji/emoji.ts';
 import {
   checkDeactivation,
   doDeactivateEmoji,
   EMOJI_EVENTS,
   emojiLookupKey,
-} from '../../shared/domain/emoji/emoji-change.ts';
+} from '../../shared/domain/emoji/change.ts';
+import { loadOneEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { deactivateEmoji } from '../../shared/endpoints/emoji.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -16,7 +16,7 @@ export const handler = serve(deactivateEmoji, {
     return named && (await loadOneEmoji(outside.table, realm, named.emojiId));
   },
   run: ({ input, realm, caller, commit }, emoji) => {
-    const decided = checkDeactivation(caller, emoji, input.emoji_name);
-    return commit(EMOJI_EVENTS, () => doDeactivateEmoji(realm, decided));
+    const active = checkDeactivation(caller, emoji, input.emoji_name);
+    return commit(EMOJI_EVENTS, () => doDeactivateEmoji(realm, active));
   },
 });

@@ -1,5 +1,5 @@
 import { s3Objects } from '../../shared/adapters/objects.ts';
-import { IMAGES, keyOfAddress } from '../../shared/domain/emoji/emoji-file.ts';
+import { IMAGES, keyOfUrl } from '../../shared/domain/emoji/emoji.ts';
 import { getEmojiImage } from '../../shared/endpoints/emoji.ts';
 import { refusal } from '../../shared/kernel/errors.ts';
 import { serveFile } from '../../shared/serve/serve.ts';
@@ -7,7 +7,7 @@ import { serveFile } from '../../shared/serve/serve.ts';
 export const handler = serveFile(
   getEmojiImage,
   async ({ input, clients }) => {
-    const key = keyOfAddress(input.realm, input.file);
+    const key = keyOfUrl(input.realm, input.file);
     const image = key === undefined ? undefined : await clients.objects.get(IMAGES, key);
     if (!image) throw refusal('noSuchFile');
     return image;

@@ -1,5 +1,5 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { sweepOutbox } from '../../shared/domain/job/outbox-sweep.ts';
+import { sweepOutbox } from '../../shared/domain/job/run.ts';
 import { outboxSweep } from '../../shared/endpoints/outbox-worker.ts';
 import { servesSchedule } from '../../shared/serve/worker.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { runJob } from '../../shared/domain/job/outbox-run.ts';
+import { runJob } from '../../shared/domain/job/run.ts';
 import { outbox } from '../../shared/endpoints/outbox-worker.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../infra/org/arguments.ts';
-import { emojiKey, emojiPath } from '../../shared/domain/emoji/emoji-file.ts';
+import { emojiKey, emojiPath } from '../../shared/domain/emoji/emoji.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
 import * as fixtures from './fixtures/declarations.ts';
 import { buildFixtures, synthesized, temporaryFolder } from './fixtures/synthesized.ts';

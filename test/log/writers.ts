@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
-import { doAddEmoji, EMOJI_EVENTS } from '../../shared/domain/emoji/emoji-change.ts';
+import { doAddEmoji, EMOJI_EVENTS } from '../../shared/domain/emoji/change.ts';
 import { type Change, commit } from '../../shared/log/commit.ts';
 import { allocate, type Log } from '../../shared/log/log.ts';
 import { GRACE } from '../../shared/log/run.ts';

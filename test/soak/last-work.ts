@@ -1,4 +1,4 @@
-import { runJob } from '../../shared/domain/job/outbox-run.ts';
+import { runJob } from '../../shared/domain/job/run.ts';
 import type { Audited } from '../support/audit/audit.ts';
 import { leftIn, messagesOf } from '../support/outbox.ts';
 

@@ -1,19 +1,19 @@
 import type { Table } from '../../table/table.ts';
 
-/** A custom emoji, as stored under its id. It is never deleted: what was said with it goes on showing it. */
+/** A custom emoji, as stored. It is never deleted, because messages and reactions go on showing it. */
 export interface CustomEmoji {
-  /** The number of the event that told of it. */
+  /** The number of the event that added it. */
   readonly emojiId: number;
   readonly name: string;
   readonly authorId: number;
-  /** Paths of the images, from the root of the organization's address. */
+  /** Path of the image, from the root of the organization's URL. */
   readonly sourceUrl: string;
-  /** The first frame, where the image moves. */
+  /** Path of the first frame if the image is animated. */
   readonly stillUrl: string | null;
   readonly deactivated: boolean;
 }
 
-/** What the name of an active emoji leads to. */
+/** The item of an active emoji's name. */
 export type NamedEmoji = Pick<CustomEmoji, 'emojiId' | 'sourceUrl'>;
 
 declare module '../../table/keys.ts' {
@@ -23,7 +23,7 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** The emoji as clients get it (specification 2.8). */
+/** An emoji in replies and events (specification 2.8). */
 export const emojiObject = ({ emojiId, name, authorId, sourceUrl, stillUrl, deactivated }: CustomEmoji) => ({
   id: `${emojiId}`,
   name,
@@ -33,11 +33,11 @@ export const emojiObject = ({ emojiId, name, authorId, sourceUrl, stillUrl, deac
   author_id: authorId,
 });
 
-/** The emoji by their ids, deactivated ones too (specification 4.10). */
+/** Emoji by id, including deactivated ones (specification 4.10). */
 export const emojiObjects = (emoji: readonly CustomEmoji[]): Record<string, ReturnType<typeof emojiObject>> =>
   Object.fromEntries(emoji.map((one) => [`${one.emojiId}`, emojiObject(one)]));
 
-/** All emoji of the organization, in the order in which they were added. One round trip. */
+/** All emoji of the organization, oldest first. One round trip. */
 export const loadEmoji = (table: Table, realm: string): Promise<readonly CustomEmoji[]> =>
   table.all('emoji', { realm });
 
@@ -47,3 +47,54 @@ export const loadOneEmoji = (
   realm: string,
   emojiId: number,
 ): Promise<CustomEmoji | undefined> => table.get('emoji', { realm, emojiId });
+
+/** The bucket of images that are public to everybody with their URL. */
+export const IMAGES = 'images';
+
+/** Valid file names. Nothing else is looked up in the bucket. */
+const FILE = /^[0-9a-f]{32}(-still)?\.(png|gif|webp)$/;
+
+/** The key of a file in the bucket: the path of its URL, so that a CDN can serve the bucket. */
+export const emojiKey = (realm: string, file: string): string => `user_avatars/${realm}/emoji/images/${file}`;
+
+/** The path of a file's URL. */
+export const emojiPath = (realm: string, file: string): string =>
+  `/${emojiKey(encodeURIComponent(realm), file)}`;
+
+/** Most characters of the organization in a URL, so that a key never exceeds the 1,024 bytes of S3. */
+const MAX_REALM = 255;
+
+/** The key of the file at a URL, or undefined if it cannot be one. */
+export const keyOfUrl = (realm: string, file: string): string | undefined =>
+  FILE.test(file) && realm.length <= MAX_REALM ? emojiKey(realm, file) : undefined;
+
+/** An image to be stored: its key, its bytes and its content type. */
+type StoredImage = readonly [key: string, bytes: Uint8Array, contentType: string];
+
+/**
+ * A new emoji without its id, and its images: the image itself, and the first frame (`still`) if it is animated. File
+ * names are random and never reused, so clients may cache the files for ever.
+ */
+export function newEmoji(
+  realm: string,
+  randomBytes: (count: number) => Uint8Array,
+  { name, authorId }: Pick<CustomEmoji, 'name' | 'authorId'>,
+  { bytes, extension, still }: { bytes: Uint8Array; extension: string; still: Uint8Array | undefined },
+): { readonly emoji: Omit<CustomEmoji, 'emojiId'>; readonly images: readonly StoredImage[] } {
+  const stem = Buffer.from(randomBytes(16)).toString('hex');
+  const file = `${stem}.${extension}`;
+  const stillFile = `${stem}-still.png`;
+  return {
+    emoji: {
+      name,
+      authorId,
+      sourceUrl: emojiPath(realm, file),
+      stillUrl: still ? emojiPath(realm, stillFile) : null,
+      deactivated: false,
+    },
+    images: [
+      [emojiKey(realm, file), bytes, `image/${extension}`],
+      ...(still ? [[emojiKey(realm, stillFile), still, 'image/png'] as const] : []),
+    ],
+  };
+}

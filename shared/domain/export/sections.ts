@@ -9,7 +9,7 @@ import { systemGroups } from '../../model/permission/permission.ts';
 import { domainObject, loadDomains } from '../../model/realm/domains.ts';
 import { defaultRealmSettings, NO_CHANNEL, type RealmSettings } from '../../model/realm/realm.ts';
 import { userObject } from '../../model/user/object.ts';
-import { emojiKey, IMAGES } from '../emoji/emoji-file.ts';
+import { emojiKey, IMAGES } from '../emoji/emoji.ts';
 import { fieldObjects } from '../profile/field.ts';
 import { liveValues, valueObject } from '../profile/value.ts';
 import type { ArchiveFile } from './archive.ts';

@@ -26,8 +26,16 @@ import { type Topic, topicKey } from '../../model/message/topic.ts';
 import type { TopicPlace } from '../../model/message/user-topic.ts';
 import type { Key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doLeave, finish, type Job, type Left, loadJob, outboxKey } from '../outbox/outbox.ts';
-import { loadWorld, type OutboxWorld } from '../outbox/outbox-world.ts';
+import {
+  doLeave,
+  finish,
+  type Job,
+  type Left,
+  loadJob,
+  loadOutboxRun,
+  type OutboxRun,
+  outboxKey,
+} from '../outbox/outbox.ts';
 import { leavesPeople } from './move-people.ts';
 import { loadStep, oneStep, planStep, STEP } from './move-step.ts';
 import { type MovedTask, tellMoved } from './moved-notice.ts';
@@ -76,7 +84,7 @@ export async function endEarlierMoves(
   const jobs = new Set(places.flatMap(({ seen }) => seen?.moving ?? []));
   if (jobs.size === 0) return;
   const ends = outside.now() + LONGEST;
-  const world = await loadWorld(outside, realm);
+  const world = await loadOutboxRun(outside, realm);
   for (const job of jobs) {
     const parts = await loadJob(outside.table, { realm, kind: 'move', job });
     if (parts.length === 0) await unmark(outside, realm, places, job);
@@ -109,7 +117,7 @@ const doUnmark = (topic: Key, moving: string): Write => ({
  * Moves what is left and tells the topics of it. False where that takes longer than until `ends` (ms): another run goes
  * on then. To do it again, or beside another run, changes nothing.
  */
-export async function moveRest(world: OutboxWorld, rest: Rest, ends: number): Promise<boolean> {
+export async function moveRest(world: OutboxRun, rest: Rest, ends: number): Promise<boolean> {
   const { outside, realmId } = world;
   await bringPeople(world, { ids: [rest.main] });
   if (!(await moveOthers(world, rest, ends))) return false;
@@ -142,7 +150,7 @@ async function endMove(outside: Outside, realm: string, done: Rest): Promise<voi
 }
 
 /** False where there is no more time. */
-async function moveOthers(world: OutboxWorld, rest: Rest, ends: number): Promise<boolean> {
+async function moveOthers(world: OutboxRun, rest: Rest, ends: number): Promise<boolean> {
   const { outside, realmId: realm } = world;
   const { from, lowest, part: highest } = rest;
   const place = { channelId: from.channelId, conversation: topicConversation(from.channelId, from.topic) };
@@ -169,7 +177,7 @@ const PAUSE = 1_000;
  * Moves those of these messages that are still in the topic, in as many steps as they need. False where no more may be
  * moved.
  */
-async function moveThese(world: OutboxWorld, rest: Rest, ids: readonly number[]): Promise<boolean> {
+async function moveThese(world: OutboxRun, rest: Rest, ids: readonly number[]): Promise<boolean> {
   for (let open = ids; open.length > 0; ) {
     // Somebody may write to one of the topics meanwhile, or change one of the messages.
     const [isMoved, last] = await retryOnConflict(world.outside, async () => {
@@ -186,7 +194,7 @@ async function moveThese(world: OutboxWorld, rest: Rest, ids: readonly number[])
 
 /** The outcome of a step, or false where it was refused because another run has done the job. */
 async function orOvertaken(
-  { outside: { table } }: OutboxWorld,
+  { outside: { table } }: OutboxRun,
   rest: Rest,
   step: () => Promise<boolean>,
 ): Promise<boolean> {
@@ -200,7 +208,7 @@ async function orOvertaken(
 
 /** Those of the messages that are in the topic still, in rising order. */
 async function stillHere(
-  { outside: { table }, realmId }: OutboxWorld,
+  { outside: { table }, realmId }: OutboxRun,
   { from, to }: Rest,
   ids: readonly number[],
 ): Promise<MessageSlot[]> {
@@ -219,7 +227,7 @@ async function stillHere(
  * Moves some of them, in one transaction with one event, so that whatever was moved is told. False where they can go
  * there no more: all that went before were deleted, and since then the channel takes no named topics.
  */
-async function moveStep(world: OutboxWorld, rest: Rest, step: readonly MessageSlot[]): Promise<boolean> {
+async function moveStep(world: OutboxRun, rest: Rest, step: readonly MessageSlot[]): Promise<boolean> {
   const { outside, log, realmId: realm } = world;
   const { by, from, to, mode, channelName, at: now } = rest;
   const move: Move = { from, to, mode, userId: by };

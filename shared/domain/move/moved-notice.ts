@@ -1,6 +1,6 @@
 import type { TopicPlace } from '../../model/message/user-topic.ts';
+import type { OutboxRun } from '../outbox/outbox.ts';
 import { type Left, REMEMBERED } from '../outbox/outbox.ts';
-import type { OutboxWorld } from '../outbox/outbox-world.ts';
 import { sendNotice } from '../send/notice.ts';
 import { onceToken } from '../send/send.ts';
 import { type Moved, noticeInNew, noticeInOld } from './move-notice.ts';
@@ -26,7 +26,7 @@ declare module '../outbox/outbox.ts' {
  * meanwhile is not named to the readers of another.
  */
 export async function tellMoved(
-  { outside, log, realmId: realm, realm: { noticeBotId } }: OutboxWorld,
+  { outside, log, realmId: realm, realm: { noticeBotId } }: OutboxRun,
   { job, by, from, to, count, isWhole }: MovedTask & Pick<Left, 'job'>,
   topic: 'old' | 'new',
 ): Promise<void> {

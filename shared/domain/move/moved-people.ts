@@ -9,7 +9,7 @@ import { loadReactions } from '../../model/message/reaction-store.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import type { OutboxWorld } from '../outbox/outbox-world.ts';
+import type { OutboxRun } from '../outbox/outbox.ts';
 
 /** Messages that moved, of which not all the people came along. */
 export interface PeopleTask {
@@ -29,7 +29,7 @@ const STEP = 50;
  * Lets everybody who sent one of the messages or reacted to it take part in the topic where it is now, as far as they
  * do not yet. To do it again changes nothing.
  */
-export async function bringPeople(world: OutboxWorld, { ids }: PeopleTask): Promise<void> {
+export async function bringPeople(world: OutboxRun, { ids }: PeopleTask): Promise<void> {
   const { outside, realmId: realm } = world;
   await retryOnConflict(outside, async () => {
     const messages = await readMessages(outside.table, realm, ids);
@@ -43,7 +43,7 @@ export async function bringPeople(world: OutboxWorld, { ids }: PeopleTask): Prom
 
 /** Brings the people of messages of one topic; false where something changed meanwhile. */
 async function bringInto(
-  { outside: { table, uuid }, realmId: realm }: OutboxWorld,
+  { outside: { table, uuid }, realmId: realm }: OutboxRun,
   messages: readonly MessageSlot[],
 ): Promise<boolean> {
   const [{ channelId, topic = '' } = {}] = messages;

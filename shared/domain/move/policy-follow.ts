@@ -15,8 +15,7 @@ import {
 } from '../../model/message/user-topic.ts';
 import { standingOf } from '../../model/permission/permission.ts';
 import { directGroups } from '../../model/user/caller.ts';
-import type { Left } from '../outbox/outbox.ts';
-import type { OutboxWorld } from '../outbox/outbox-world.ts';
+import type { Left, OutboxRun } from '../outbox/outbox.ts';
 
 /** People in one transaction: each takes four writes. */
 const STEP = 22;
@@ -28,7 +27,7 @@ const STEP = 22;
  * What somebody chose after the move is theirs, and stays. By that it is also known what was done before, by this job
  * or another: to do it again changes nothing.
  */
-export async function followPolicies(world: OutboxWorld, task: PoliciesTask & Left): Promise<void> {
+export async function followPolicies(world: OutboxRun, task: PoliciesTask & Left): Promise<void> {
   const { outside, realmId: realm } = world;
   const { table } = outside;
   const { from, to } = task;
@@ -47,7 +46,7 @@ export async function followPolicies(world: OutboxWorld, task: PoliciesTask & Le
 }
 
 async function followSome(
-  world: OutboxWorld,
+  world: OutboxRun,
   task: PoliciesTask & Left,
   channel: Channel,
   people: readonly number[],
@@ -81,7 +80,7 @@ const isSince = (stored: UserTopic | undefined, moved: number): boolean =>
 
 /** Whether somebody may read the channel that the topic went to. */
 async function mayReadIn(
-  { outside, realmId: realm, realm: { settings }, graph }: OutboxWorld,
+  { outside, realmId: realm, realm: { settings }, graph }: OutboxRun,
   channel: Channel,
   userId: number,
 ): Promise<boolean> {

@@ -1,30 +1,32 @@
 import { traceOf } from '../../kernel/errors.ts';
 /**
- * The outbox: what is left to be done of a change that is committed, because it takes more round trips than its
- * request has, or grows with the people. What is left is put into the table by the transaction of the change itself,
- * so that it is there if and only if the change is. After the commit the request wakes the worker; where that fails,
- * or the function dies before it, the sweep does so some minutes later.
+ * The outbox: jobs that finish a committed change, because the work takes more round trips than its request has, or
+ * grows with the number of users. The transaction of the change stores the job, so one is there if and only if the
+ * other is. After the commit the request wakes the worker. If that fails, the sweep does it some minutes later.
  *
- * A message of the queue only says where to look, so it may come twice, late or never. Whatever the worker does is
- * held, in one transaction, to not having been done yet; what is done is taken out of the outbox, and a message that
- * comes after that finds nothing.
+ * A message of the queue only says where to look. It may come twice, late or never. Each step of a job is one
+ * transaction, conditional on not having been done yet. Finished parts are deleted, so a late message finds nothing.
  */
 
+import type { GroupGraph } from '../../kernel/group-graph.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { MAX_WRITES } from '../../log/commit.ts';
+import type { Log } from '../../log/log.ts';
+import type { Realm } from '../../model/realm/realm.ts';
+import { loadGraph } from '../../model/user/caller.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 
-/** The queue that wakes the worker, and the worker's own name. */
+/** The queue of the worker, and the name of the worker. */
 export const OUTBOX = 'outbox';
 
-/** What a task of each kind says. Who leaves tasks of a kind adds their type here, as in `ItemTypes` of the table. */
+/** The data of a task, by kind. Modules that leave tasks declare their type here, as in `ItemTypes` of the table. */
 // biome-ignore lint/suspicious/noEmptyInterface: those who leave tasks fill it
 export interface Tasks {}
 export type TaskKind = keyof Tasks;
 
-/** A job, which may be left in parts by several transactions of one request: what a message of the queue says. */
+/** A job, and the content of a message of the queue. Several transactions of a request may each add a part to it. */
 export interface Job<K extends TaskKind = TaskKind> {
   readonly realm: string;
   readonly kind: K;
@@ -33,9 +35,9 @@ export interface Job<K extends TaskKind = TaskKind> {
 
 interface Part<K extends TaskKind> extends Job<K> {
   readonly part: number;
-  /** When it was left, ms. */
+  /** When it was stored, ms. */
   readonly at: number;
-  /** Seconds: DynamoDB removes what nobody could do. */
+  /** When DynamoDB may delete it, seconds. */
   readonly expires: number;
 }
 
@@ -50,48 +52,47 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** How long (seconds) a job stays that nobody could do: as long as its message among the dead letters. */
-const KEPT = 14 * 86_400;
+/** How long (seconds) a failed job is kept: as long as its message in the dead-letter queue. */
+const KEPT_SECONDS = 14 * 86_400;
 
-/** How long (seconds) it must be remembered what was done of a job, so that nothing is done twice: longer than that. */
+/** How long (seconds) the marks of finished steps are kept, so that none is repeated: longer than the job. */
 export const REMEMBERED = 21 * 86_400;
 
-/** The longest (ms) that a reply waits for the queue: the sweep makes up for what it does not hear of. */
-const PATIENCE = 1_000;
+/** Longest (ms) that a reply waits for the queue. The sweep makes up for a lost message. */
+const SEND_TIMEOUT_MS = 1_000;
 
-/** Leaves a part of a job, in the transaction that makes it necessary. `now` is in milliseconds. */
+/** Stores a part of a job, in the transaction that makes it necessary. `now` is in milliseconds. */
 export const doLeave = <K extends TaskKind>(
   { realm, kind, job }: Job<K>,
   part: number,
   task: Tasks[K],
   now: number,
 ): Write => {
-  const place = { realm, kind, job, part };
-  const expires = Math.floor(now / 1000) + KEPT;
-  return { put: outboxKey(place), item: { ...task, ...place, at: now, expires } };
+  const ids = { realm, kind, job, part };
+  const expires = Math.floor(now / 1000) + KEPT_SECONDS;
+  return { put: outboxKey(ids), item: { ...task, ...ids, at: now, expires } };
 };
 
-/** Where a part of a job is kept. */
 export const outboxKey = ({ realm, kind, job, part }: Job & Pick<Left, 'part'>): Key<'outbox'> =>
   key('outbox', { realm, kind, job, part });
 
-/** All parts of a job; none where it is done. */
+/** The parts of a job. None if it is done. */
 export const loadJob = <K extends TaskKind>(table: Table, { realm, kind, job }: Job<K>): Promise<Left<K>[]> =>
   loadParts(table, { realm, kind, job });
 
-/** What is left of one kind in an organization. */
+/** All open parts of one kind in an organization. */
 export const loadKind = <K extends TaskKind>(table: Table, realm: string, kind: K): Promise<Left<K>[]> =>
   loadParts(table, { realm, kind });
 
 async function loadParts<K extends TaskKind>(
   table: Table,
-  place: { readonly realm: string; readonly kind: K; readonly job?: string },
+  ids: { readonly realm: string; readonly kind: K; readonly job?: string },
 ): Promise<Left<K>[]> {
-  const parts = await table.all('outbox', place);
-  return parts.filter((part): part is Left<K> => part.kind === place.kind);
+  const parts = await table.all('outbox', ids);
+  return parts.filter((part): part is Left<K> => part.kind === ids.kind);
 }
 
-/** Takes what was done out of the outbox. */
+/** Deletes finished parts. */
 export async function finish(
   { table, uuid }: Pick<Outside, 'table' | 'uuid'>,
   parts: readonly Left[],
@@ -105,7 +106,7 @@ export async function finish(
   }
 }
 
-/** Wakes the worker after the commit. The request has succeeded by then, whatever becomes of this. */
+/** Wakes the worker after the commit. Failures are only logged: the request has succeeded. */
 export async function wakeOutbox(
   { report, count, wait }: Pick<Outside, 'report' | 'count' | 'wait'>,
   queues: Queues,
@@ -116,5 +117,29 @@ export async function wakeOutbox(
     report({ level: 'WARN', message, worker: OUTBOX, realm, kind, job, error: traceOf(error) });
     count('WorkFailures', OUTBOX, { realm, message });
   });
-  await Promise.race([sent, wait(PATIENCE)]);
+  await Promise.race([sent, wait(SEND_TIMEOUT_MS)]);
+}
+
+/** One run of the outbox worker in one organization. */
+export interface OutboxRun {
+  readonly outside: Outside;
+  readonly log: Log;
+  readonly realmId: string;
+  readonly realm: Realm;
+  readonly graph: GroupGraph;
+}
+
+/**
+ * Prepares a run. Undefined if the organization does not exist any more. One round trip.
+ *
+ * A deactivated organization is treated like any other: its changes were committed before and must be complete when it
+ * is reactivated.
+ */
+export async function loadOutboxRun(outside: Outside, realmId: string): Promise<OutboxRun | undefined> {
+  const { table, now, wait } = outside;
+  const [realm, graph] = await Promise.all([
+    table.get('realm', { realm: realmId }),
+    loadGraph(outside, realmId),
+  ]);
+  return realm && { outside, log: { table, realm: realmId, now, wait }, realmId, realm, graph };
 }

@@ -7,8 +7,8 @@ import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
+import type { OutboxRun } from '../outbox/outbox.ts';
 import { doLeave, REMEMBERED } from '../outbox/outbox.ts';
-import type { OutboxWorld } from '../outbox/outbox-world.ts';
 import { type DirectNotice, sendDirectNotices } from '../send/direct-notice.ts';
 import { sendNotice, silently } from '../send/notice.ts';
 import { onceToken, type SendToken } from '../send/send.ts';
@@ -97,7 +97,7 @@ const MAX_NAMED = 100;
  * something could not be told; what was told is not told again.
  */
 export async function tellSubscribed(
-  world: OutboxWorld,
+  world: OutboxRun,
   job: string,
   tasks: readonly SubscribedTask[],
 ): Promise<void> {
@@ -177,7 +177,7 @@ function noticesTo(
  * it. Private ones are not named to others, as nothing of them is.
  */
 async function announceCreated(
-  { outside, log, realmId: realm, realm: { noticeBotId, settings } }: OutboxWorld,
+  { outside, log, realmId: realm, realm: { noticeBotId, settings } }: OutboxRun,
   actor: User,
   created: readonly Channel[],
   token: SendToken,

@@ -10,29 +10,29 @@ import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import { type CustomEmoji, emojiObject, type NamedEmoji } from './emoji.ts';
 
-/** Longest name; the wire facts know no limit, this keeps it well within a key. */
-const LONGEST_NAME = 100;
+/** Most characters of a name. The wire facts name no limit; this one fits into a key. */
+const MAX_NAME = 100;
 
 /** Lower-case letters, digits, dashes and underscores, with a letter or a digit at the end (wire facts 11). */
 const NAME = /^[a-z0-9_-]*[a-z0-9]$/;
 
-/** The name as it is kept: trimmed, its spaces made underscores (wire facts 11). */
-export const emojiNameOf = (given: string): string => given.trim().replaceAll(' ', '_');
+/** Normalizes a name: trims it and replaces spaces by underscores (wire facts 11). */
+export const emojiNameOf = (name: string): string => name.trim().replaceAll(' ', '_');
 
-/** Where the active emoji of this name is found. One that is too long leads nowhere, and fits into a key all the same. */
+/** The lookup key of the active emoji with this name. A name that is too long is cut to fit and matches nothing. */
 export const emojiLookupKey = (name: string): LookupKey<'emojiName'> => ({
   kind: 'emojiName',
-  name: firstCodePoints(name, LONGEST_NAME + 1),
+  name: firstCodePoints(name, MAX_NAME + 1),
 });
 
 /**
- * Decides whether the caller may add an emoji of this name: they may add emoji, the name can be one, it is not taken
- * by an active one, and that of an emoji which everybody has is taken over by administrators only (wire facts 11).
+ * Checks that the caller may add an emoji with this name: they have the permission, the name is valid, no active emoji
+ * has it, and only administrators override a built-in emoji (wire facts 11).
  */
 export function checkNewEmoji(caller: Caller, name: string, active: NamedEmoji | undefined): void {
   const { standing, realm } = caller;
   if (!holds(standing, realm.settings.can_add_custom_emoji_group)) throw refusal('insufficientPermission');
-  if (name.length > LONGEST_NAME) throw badRequest(`An emoji name has at most ${LONGEST_NAME} characters.`);
+  if (name.length > MAX_NAME) throw badRequest(`An emoji name has at most ${MAX_NAME} characters.`);
   if (!NAME.test(name)) {
     throw badRequest(
       'An emoji name has only lower-case letters, digits, dashes and underscores, and ends with a letter or a digit.',
@@ -45,22 +45,22 @@ export function checkNewEmoji(caller: Caller, name: string, active: NamedEmoji |
 }
 
 /**
- * Decides whether the caller may deactivate an emoji: it is active, and they added it or are an administrator
- * (specification 4.9). Whether there is one is told first.
+ * Checks that the caller may deactivate an emoji: it is active, and they added it or are an administrator
+ * (specification 4.9). A missing emoji is reported first.
  */
 export function checkDeactivation(caller: Caller, emoji: CustomEmoji | undefined, name: string): CustomEmoji {
-  if (!emoji || emoji.deactivated) throw refusal('emojiDoesNotExist', { name: name.slice(0, LONGEST_NAME) });
+  if (!emoji || emoji.deactivated) throw refusal('emojiDoesNotExist', { name: name.slice(0, MAX_NAME) });
   if (emoji.authorId !== caller.user.userId && !isAdministrator(caller.standing)) {
-    throw badRequest('Only who added the emoji and organization administrators may deactivate it.');
+    throw badRequest('Only the author of the emoji and organization administrators may deactivate it.');
   }
   return emoji;
 }
 
-/** Numbers of the log that a change takes: clients are told of the one emoji, or of all of them. */
+/** Log numbers of a change: one event with all emoji, and one with the changed emoji for newer clients. */
 export const EMOJI_EVENTS = 2;
 
-/** Tells of a change in the form that each client can handle (wire facts 11). */
-const told = (payload: Omit<Payload, 'type'>): EventEntry[] => [
+/** The events of a change, each for the clients that can handle it (wire facts 11). */
+const eventsOf = (payload: Omit<Payload, 'type'>): EventEntry[] => [
   {
     kind: 'event',
     hearers: { everyone: 'all' },
@@ -76,14 +76,14 @@ const told = (payload: Omit<Payload, 'type'>): EventEntry[] => [
   },
 ];
 
-/** The bytes that an emoji takes of its quota. */
+/** The bytes of an emoji that count towards the quota. */
 export const emojiBytes = ({
   name,
   sourceUrl,
   stillUrl,
 }: Pick<CustomEmoji, 'name' | 'sourceUrl' | 'stillUrl'>): number => bytesOf(name, sourceUrl, stillUrl);
 
-/** Adds an emoji that was decided on, under its name, which nobody else has taken meanwhile. */
+/** Adds an emoji. The commit conflicts if its name was taken meanwhile. */
 export function doAddEmoji(realm: string, emoji: CustomEmoji): Change<object> {
   const { emojiId, name, sourceUrl } = emoji;
   const named: NamedEmoji = { emojiId, sourceUrl };
@@ -93,19 +93,19 @@ export function doAddEmoji(realm: string, emoji: CustomEmoji): Change<object> {
       { put: key('emojiName', { realm, name }), item: { ...named }, when: { absent: true } },
       ...doUseQuota(realm, 'emoji', emojiBytes(emoji)),
     ],
-    entries: told({ op: 'add', emoji: emojiObject(emoji) }),
+    entries: eventsOf({ op: 'add', emoji: emojiObject(emoji) }),
     result: {},
   };
 }
 
-/** Deactivates an emoji that was decided on: its name is free again, what was said with it stays. */
+/** Deactivates an emoji and frees its name. Messages and reactions that use it stay. */
 export function doDeactivateEmoji(realm: string, { emojiId, name }: CustomEmoji): Change<object> {
   return {
     writes: [
       { delete: key('emojiName', { realm, name }), when: { equals: { emojiId } } },
       { update: key('emoji', { realm, emojiId }), change: { set: { deactivated: true } } },
     ],
-    entries: told({ op: 'update_one', emoji_id: `${emojiId}`, data: { deactivated: true } }),
+    entries: eventsOf({ op: 'update_one', emoji_id: `${emojiId}`, data: { deactivated: true } }),
     result: {},
   };
 }
