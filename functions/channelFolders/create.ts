@@ -4,10 +4,10 @@ import {
   doCreateFolder,
 } from '../../shared/domain/channel-edit/folder.ts';
 import {
-  foundFor,
   type LoadedReferences,
-  loadNamed,
-  nameLookupKeys,
+  loadReferences,
+  referenceLookupKeys,
+  resolveReferences,
 } from '../../shared/domain/mention/references.ts';
 import { createChannelFolder } from '../../shared/endpoints/channel-folders.ts';
 import { checkQuota, loadQuotaUse } from '../../shared/kernel/quota.ts';
@@ -18,11 +18,11 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(createChannelFolder, {
   parse: (input) => ({ ...input, names: extractReferences(input.description) }),
-  keys: ({ names }) => nameLookupKeys(names),
+  keys: ({ names }) => referenceLookupKeys(names),
   load: async ({ input, realm, userId, resolved, outside }): Promise<[Folders, LoadedReferences, number]> =>
     Promise.all([
       loadFolders(outside.table, realm),
-      loadNamed(outside, resolved, input.names, userId),
+      loadReferences(outside, resolved, input.names, userId),
       loadQuotaUse(outside.table, realm, 'channels'),
     ]),
   reserve: 1,
@@ -32,7 +32,7 @@ export const handler = serve(createChannelFolder, {
     const folder = {
       name,
       description,
-      renderedDescription: renderDescription(description, foundFor(caller.standing, named)),
+      renderedDescription: renderDescription(description, resolveReferences(caller.standing, named)),
       dateCreated: Math.floor(outside.now() / 1000),
       creatorId: userId,
       isArchived: false,

@@ -4,10 +4,10 @@ import {
   eventsOfFolderEdit,
 } from '../../shared/domain/channel-edit/folder.ts';
 import {
-  foundFor,
   type LoadedReferences,
-  loadNamed,
-  nameLookupKeys,
+  loadReferences,
+  referenceLookupKeys,
+  resolveReferences,
 } from '../../shared/domain/mention/references.ts';
 import { updateChannelFolder } from '../../shared/endpoints/channel-folders.ts';
 import { loadQuotaUse } from '../../shared/kernel/quota.ts';
@@ -18,11 +18,11 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateChannelFolder, {
   parse: (input) => ({ ...input, names: extractReferences(input.description ?? '') }),
-  keys: ({ names }) => nameLookupKeys(names),
+  keys: ({ names }) => referenceLookupKeys(names),
   load: async ({ input, realm, userId, resolved, outside }): Promise<[Folders, LoadedReferences, number]> =>
     Promise.all([
       loadFolders(outside.table, realm),
-      loadNamed(outside, resolved, input.names, userId),
+      loadReferences(outside, resolved, input.names, userId),
       loadQuotaUse(outside.table, realm, 'channels'),
     ]),
   reserve: 1,
@@ -30,7 +30,7 @@ export const handler = serve(updateChannelFolder, {
     const { channel_folder_id: folderId, name, description, is_archived: isArchived } = input;
     const edit = { name, description, isArchived };
     const decided = checkFolderEdit(folderId, edit, folders, channelBytes, (text) =>
-      renderDescription(text, foundFor(caller.standing, named)),
+      renderDescription(text, resolveReferences(caller.standing, named)),
     );
     const events = eventsOfFolderEdit(decided).length;
     return events === 0 ? {} : commit(events, () => doEditFolder(realm, decided));

@@ -1,28 +1,33 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { wakePush } from '../../shared/domain/push/wake-up.ts';
-import { noticeForOwner } from '../../shared/domain/send/direct-notice.ts';
+import { sendOwnerNotice } from '../../shared/domain/send/direct-notice.ts';
 import {
-  type AskedMessage,
   draftOf,
-  mostNumbers,
+  maxNumbers,
   parseSend,
+  type SendRequest,
   sendLookupKeys,
 } from '../../shared/domain/send/request.ts';
 import { accessSent, doSend, type SendReply, sendReply } from '../../shared/domain/send/send.ts';
-import { acceptMessage, isMissing, loadSend, type SendSnapshot } from '../../shared/domain/send/target.ts';
+import {
+  acceptMessage,
+  isMissingChannel,
+  loadSend,
+  type SendSnapshot,
+} from '../../shared/domain/send/target.ts';
 import { sendMessage } from '../../shared/endpoints/send-message.ts';
 import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
-async function send(request: Request<AskedMessage>, snapshot: SendSnapshot): Promise<SendReply> {
+async function send(request: Request<SendRequest>, snapshot: SendSnapshot): Promise<SendReply> {
   const { input, realm, caller, client, outside, log, commit } = request;
   const earlier = accessSent(snapshot.sent, input.token);
   if (earlier) return sendReply(earlier.messageId, earlier.policy);
   const { target } = snapshot;
   const draft = draftOf(caller, input, client, outside.now());
   const delivery = await acceptMessage(outside, caller, draft, snapshot).catch(async (refused) => {
-    if (isMissing(target, refused))
-      await noticeForOwner(outside, log, caller, target.asked, 'does not exist');
+    if (isMissingChannel(target, refused))
+      await sendOwnerNotice(outside, log, caller, target.asked, 'does not exist');
     throw refused;
   });
   const reply = await commit(delivery.before.length + 1, (numbers) =>
@@ -30,7 +35,7 @@ async function send(request: Request<AskedMessage>, snapshot: SendSnapshot): Pro
   );
   if (target.kind === 'channel' && target.destination?.count?.subscribers === 0) {
     const { name } = target.destination.channel;
-    await noticeForOwner(outside, log, caller, name, 'has no subscribers');
+    await sendOwnerNotice(outside, log, caller, name, 'has no subscribers');
   }
   return reply;
 }
@@ -41,7 +46,7 @@ export const handler = serve(
     parse: parseSend,
     keys: sendLookupKeys,
     load: (request) => loadSend(request.outside, request, request.input, request.resolved),
-    reserve: mostNumbers,
+    reserve: maxNumbers,
     messages: 1,
     run: async (request, snapshot) => {
       const reply = await send(request, snapshot);

@@ -6,7 +6,7 @@ import {
   messageLookupKeys,
 } from '../../shared/domain/reader/target.ts';
 import { addReaction } from '../../shared/endpoints/reactions.ts';
-import { emojiLookupKeys, emojiToRead, namedEmoji } from '../../shared/model/message/reaction-emoji.ts';
+import { emojiIfValid, emojiLookupKeys, emojiToAdd } from '../../shared/model/message/reaction-emoji.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(addReaction, {
@@ -16,7 +16,7 @@ export const handler = serve(addReaction, {
       loadReacting(
         message,
         reader,
-        emojiToRead(() => namedEmoji(input, resolved)),
+        emojiIfValid(() => emojiToAdd(input, resolved)),
       ),
     ),
   // The reaction, and perhaps a policy for the topic.
@@ -24,7 +24,7 @@ export const handler = serve(addReaction, {
   run: async ({ input, resolved, caller, outside, commit }, loaded) => {
     const target = await accessTarget(caller.standing, loaded);
     checkChangeable(target);
-    const emoji = checkReaction(caller.user.userId, target, namedEmoji(input, resolved), resolved);
+    const emoji = checkReaction(caller.user.userId, target, emojiToAdd(input, resolved), resolved);
     const { count, plan } = planReaction(caller, target, emoji, outside.now());
     return commit(count, plan);
   },

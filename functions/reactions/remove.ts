@@ -6,7 +6,7 @@ import {
   messageLookupKeys,
 } from '../../shared/domain/reader/target.ts';
 import { removeReaction } from '../../shared/endpoints/reactions.ts';
-import { emojiLookupKeys, emojiToRead, removedEmoji } from '../../shared/model/message/reaction-emoji.ts';
+import { emojiIfValid, emojiLookupKeys, emojiToRemove } from '../../shared/model/message/reaction-emoji.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(removeReaction, {
@@ -16,14 +16,14 @@ export const handler = serve(removeReaction, {
       loadUnreacting(
         message,
         reader,
-        emojiToRead(() => removedEmoji(input, resolved)),
+        emojiIfValid(() => emojiToRemove(input, resolved)),
       ),
     ),
   reserve: 1,
   run: async ({ input, resolved, caller, commit }, loaded) => {
     const target = await accessTarget(caller.standing, loaded);
     checkChangeable(target);
-    const emoji = accessReaction(caller.user.userId, target, removedEmoji(input, resolved));
+    const emoji = accessReaction(caller.user.userId, target, emojiToRemove(input, resolved));
     return commit(1, planRemoval(caller, target, emoji));
   },
 });

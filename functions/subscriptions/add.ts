@@ -1,5 +1,5 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { foundFor } from '../../shared/domain/mention/references.ts';
+import { resolveReferences } from '../../shared/domain/mention/references.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import { hasAnnouncements } from '../../shared/domain/subscribe/notices.ts';
 import {
@@ -26,7 +26,7 @@ export const handler = serve(
     run: async (request, { snapshot, named }) => {
       const { input, caller, outside, realm, userId, resolved, commit, clients } = request;
       const reload = () => reloadSubscriptions(outside, resolved, userId, input);
-      const found = foundFor(caller.standing, named);
+      const found = resolveReferences(caller.standing, named);
       const job = outside.uuid();
       const announce = input.announce && hasAnnouncements(caller);
       const asked = {

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mergeStreams } from '../../shared/domain/reader/gather.ts';
 import type { MessageHead } from '../../shared/log/message.ts';
-import { RangeCache, type RangeReader, type Reach } from '../../shared/model/message/load.ts';
+import { RangeCache, type RangeReader, type RangeRequest } from '../../shared/model/message/load.ts';
 
 const head = (id: number): MessageHead => ({ id, senderId: 1, conversation: 'c', readBySender: false });
 
 /** A place that holds these ids and answers in pages of at most `page`. Counts the messages it gave out. */
 function place(ids: readonly number[], page: number, count: { read: number }): RangeReader {
-  return async ({ from, to, side, limit }: Reach) => {
+  return async ({ from, to, side, limit }: RangeRequest) => {
     const inRange = ids
       .filter((id) => id >= from && id <= to)
       .sort((a, b) => (side === 'older' ? b - a : a - b));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as setVisibility } from '../../functions/topics/setVisibility.ts';
-import { loadHolders, type Visibility } from '../../shared/model/message/user-topic.ts';
+import { loadTopicPolicies, type Visibility } from '../../shared/model/message/user-topic.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
@@ -43,7 +43,7 @@ async function moveAndFollow(
 /** The policy of somebody, from both sides. */
 async function policyOf(realm: TestRealm, person: Person, channelId: number, topic: string): Promise<number> {
   const policy = (await storedUserTopic(realm, person, channelId, topic))?.policy ?? INHERIT;
-  const holders = await loadHolders(realm.outside.table, realm.realm, { channelId, topic });
+  const holders = await loadTopicPolicies(realm.outside.table, realm.realm, { channelId, topic });
   expect(holders.find(({ userId }) => userId === person.userId)?.policy ?? INHERIT).toBe(policy);
   return policy;
 }
@@ -211,7 +211,7 @@ describe('what it costs to let policies follow', () => {
     for (const person of people) await givenUserTopic(realm, person, channelId, 'tea', FOLLOWED);
     await givenUserTopic(realm, admin, channelId, 'cake', MUTED);
     const followers = async (topic: string): Promise<number> =>
-      (await loadHolders(realm.outside.table, realm.realm, { channelId, topic })).length;
+      (await loadTopicPolicies(realm.outside.table, realm.realm, { channelId, topic })).length;
     const client = await givenClient(realm, people[49] as Person, { event_types: ['user_topic'] });
     const work = await workOf(realm, 'outbox');
     const container = realm.container();

@@ -5,7 +5,7 @@ import { handler as updateMessage } from '../../functions/messages/update.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import { commit } from '../../shared/log/commit.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
-import { doArrive } from '../../shared/model/message/topic.ts';
+import { doAddToTopic } from '../../shared/model/message/topic.ts';
 import { sendTo } from './event-queue.ts';
 import { givenChannel, givenUser } from './given.ts';
 import { storedText } from './messages.ts';
@@ -52,7 +52,7 @@ async function sayAtOnce(
     const arrival = { channelId, topic, messageId, firstId, count, senderId, day };
     const message = storedText({ channelId, topic, senderId, now: now() }, 'x');
     return {
-      writes: doArrive(realm, arrival, state),
+      writes: doAddToTopic(realm, arrival, state),
       entries: numbers.map((): MessageEntry => ({ kind: 'message', message })),
       result: numbers,
     };

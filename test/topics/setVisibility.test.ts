@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as set } from '../../functions/topics/setVisibility.ts';
-import { loadHolders } from '../../shared/model/message/user-topic.ts';
+import { loadTopicPolicies } from '../../shared/model/message/user-topic.ts';
 import { givenChannel, givenUserTopic } from '../support/given.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
 import { lastNumber, storedUserTopic } from '../support/stored.ts';
@@ -50,7 +50,7 @@ describe('POST /user_topics', () => {
     expect((await told(realm, before)).map(({ payload }) => payload.visibility_policy)).toEqual([2, 0]);
     expect((await storedUserTopic(realm, member, general, 'tea'))?.policy ?? 0).toBe(0);
     const place = { channelId: general, topic: 'tea' };
-    expect(await loadHolders(realm.outside.table, realm.realm, place)).toEqual([]);
+    expect(await loadTopicPolicies(realm.outside.table, realm.realm, place)).toEqual([]);
   });
 
   it('reads both names of the empty topic as the empty one', async () => {

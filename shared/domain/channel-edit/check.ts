@@ -45,7 +45,7 @@ import {
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Table } from '../../table/table.ts';
-import { foundFor } from '../mention/references.ts';
+import { resolveReferences } from '../mention/references.ts';
 import { loadNoticeSnapshot, type NoticeSnapshot } from '../send/notice.ts';
 import { type ChannelEdit, type EditSnapshot, loadEditSnapshot, parseChannelEdit } from './edit.ts';
 import type { DecidedEdit } from './events.ts';
@@ -86,7 +86,7 @@ export function checkChannelEdit(caller: Caller, edit: ChannelEdit, snapshot: Ed
     renderedDescription:
       description === before.description
         ? before.renderedDescription
-        : renderDescription(description, foundFor(caller.standing, snapshot.inDescription)),
+        : renderDescription(description, resolveReferences(caller.standing, snapshot.inDescription)),
     name,
     ...(folderId !== undefined && { folderId }),
     groups,

@@ -19,8 +19,8 @@ import { isWebPublicEnabled } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Changes, Write } from '../../table/write.ts';
-import { type LoadedReferences, loadNamed, nameLookupKeys } from '../mention/references.ts';
-import { doNotify, loadNoticeSnapshot, type NoticeSnapshot } from '../send/notice.ts';
+import { type LoadedReferences, loadReferences, referenceLookupKeys } from '../mention/references.ts';
+import { doPostNotices, loadNoticeSnapshot, type NoticeSnapshot } from '../send/notice.ts';
 import { type DecidedEdit, eventsOfChannelEdit, noticesOfChannelEdit } from './events.ts';
 
 /** What a request changes of a channel, under the wire names (specification 4.2). What is absent stays. */
@@ -79,7 +79,7 @@ export const parseChannelEdit = ({
 /** The names in an edit, to be looked up before its snapshot is read. */
 export const editLookupKeys = ({ edit, names }: AskedChannelEdit): LookupKey[] => [
   ...newName(edit),
-  ...nameLookupKeys(names),
+  ...referenceLookupKeys(names),
 ];
 
 /** Most numbers: an event and a notice for each thing that changes, three events for those who gain or lose sight of it. */
@@ -101,7 +101,7 @@ export async function loadEditSnapshot(
     holderId === undefined ? undefined : loadChannel(table, realm, holderId, userId),
     loadFolder(table, realm, edit.folder_id),
     loadNamedInSettings(table, realm, settings),
-    loadNamed(outside, resolved, names, userId),
+    loadReferences(outside, resolved, names, userId),
     loadQuotaUse(table, realm, 'channels'),
     loadNoticeSnapshot(table, realm, channelId),
   ]);
@@ -177,7 +177,7 @@ export function planEdit(
   const texts = organization.settings.send_channel_events_messages ? noticesOfChannelEdit(edit, user) : [];
   const notices = { channel: edit.after, texts, actor: user, noticeBotId: organization.noticeBotId, now };
   const change = (numbers: readonly number[]): Change<Record<string, never>> => {
-    const posted = doNotify(realm, notices, snapshot, numbers.slice(events.length), countChange(edit));
+    const posted = doPostNotices(realm, notices, snapshot, numbers.slice(events.length), countChange(edit));
     return {
       writes: [...doEditChannel(caller, edit), ...posted.writes, ...beside.writes],
       entries: [...events, ...posted.entries],

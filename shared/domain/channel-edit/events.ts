@@ -6,7 +6,7 @@ import { channelGroupNames } from '../../model/channel/settings.ts';
 import { type GroupSetting, sameSetting, systemGroups } from '../../model/permission/permission.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';
-import { silently, verbatim } from '../send/notice.ts';
+import { inlineCode, silentMention } from '../send/notice.ts';
 
 /** The channel before and after an edit that was decided on. */
 export interface DecidedEdit {
@@ -27,7 +27,7 @@ export const changesPrivacy = ({ before, after }: DecidedEdit): boolean =>
  */
 export function eventsOfChannelEdit(edit: DecidedEdit, count: ChannelCount | undefined): EventEntry[] {
   const { before, after } = edit;
-  const hearers = hearersOf(edit);
+  const hearers = audienceOf(edit);
   return [
     ...discovery(edit, count),
     ...updates(edit).map((payload): EventEntry => ({ kind: 'event', hearers, payload, access: true })),
@@ -41,7 +41,7 @@ export function eventsOfChannelEdit(edit: DecidedEdit, count: ChannelCount | und
  * Who hears the updates. What becomes of a channel while it is private is for those who might know of it then, not
  * for those who come to know of it before they have read so far.
  */
-function hearersOf({ before: old, after: now }: DecidedEdit): Audience {
+function audienceOf({ before: old, after: now }: DecidedEdit): Audience {
   const { channelId: channel } = now;
   const [before, after] = [sightOf(old), sightOf(now)];
   const { shows, hides } = changeOfSight(before, after);
@@ -143,7 +143,7 @@ function updates({ before, after }: DecidedEdit): Payload[] {
  */
 export function noticesOfChannelEdit(edit: DecidedEdit, actor: Pick<User, 'userId' | 'fullName'>): string[] {
   const { before, after } = edit;
-  const who = silently(actor);
+  const who = silentMention(actor);
   const texts: string[] = [];
   if (changesPrivacy(edit)) {
     texts.push(`${who} made this channel **${privacyWords(after)}**. It was **${privacyWords(before)}**.`);
@@ -168,7 +168,7 @@ export function noticesOfChannelEdit(edit: DecidedEdit, actor: Pick<User, 'userI
     );
   }
   if (after.name !== before.name) {
-    texts.push(`${who} renamed this channel from ${verbatim(before.name)} to ${verbatim(after.name)}.`);
+    texts.push(`${who} renamed this channel from ${inlineCode(before.name)} to ${inlineCode(after.name)}.`);
   }
   const [posted, posts] = [before.groups.can_send_message_group, after.groups.can_send_message_group];
   if (!sameSetting(posted, posts)) {
@@ -200,5 +200,5 @@ const quoted = ({ description }: Channel): string => (description === '' ? '*non
 
 function settingWords(setting: GroupSetting): string {
   const system = Object.values(systemGroups).find(({ id }) => id === setting);
-  return system ? verbatim(system.name) : 'people and groups chosen for this channel';
+  return system ? inlineCode(system.name) : 'people and groups chosen for this channel';
 }

@@ -2,21 +2,21 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, type MessageSlot, tombstoneOf } from '../../log/slot.ts';
 import { areNewer, firstMessageEvent } from '../../model/channel/first-message.ts';
-import { type Conversation, doLeaveDirect, type LeavingDirect } from '../../model/message/direct.ts';
+import { type Conversation, type DirectRemoval, doRemoveFromDirect } from '../../model/message/direct.ts';
 import {
-  checkLeaving,
-  doLeaveChannel,
-  doLeaveTopic,
-  type Leaving,
-  type LeavingState,
-  loadLeaving,
+  checkRemoval,
+  doRemoveFromChannel,
+  doRemoveFromTopic,
   loadNewest,
-  type Neighbour,
+  loadTopicRemoval,
+  type NewestCandidate,
   pruneParticipants,
+  type TopicRemoval,
+  type TopicRemovalSnapshot,
 } from '../../model/message/leave.ts';
-import { hearersOf, messageKey, stillTheSame } from '../../model/message/message.ts';
+import { audienceOf, messageKey, unchanged } from '../../model/message/message.ts';
 import {
-  doForget,
+  doForgetReactions,
   loadSummary,
   type ReactionSummary,
   type ReactionsTask,
@@ -43,12 +43,12 @@ export interface Removed {
 
 /** What of their conversation decides how messages leave it. */
 export type Left =
-  | { readonly kind: 'topic'; readonly leaving: Leaving; readonly state: LeavingState }
+  | { readonly kind: 'topic'; readonly leaving: TopicRemoval; readonly state: TopicRemovalSnapshot }
   | {
       readonly kind: 'direct';
-      readonly leaving: LeavingDirect;
+      readonly leaving: DirectRemoval;
       readonly conversation: Conversation | undefined;
-      readonly newest: readonly Neighbour[];
+      readonly newest: readonly NewestCandidate[];
     };
 
 /** Earlier versions of a message that go in the transaction of its removal; what is more goes before it. */
@@ -82,7 +82,7 @@ export async function loadLeft(
   const ids = messages.map(({ id }) => id);
   if (channelId !== undefined) {
     const leaving = { channelId, topic, ids };
-    return { kind: 'topic', leaving, state: await loadLeaving(outside, realm, leaving, ids.length) };
+    return { kind: 'topic', leaving, state: await loadTopicRemoval(outside, realm, leaving, ids.length) };
   }
   const reading = outside.table.get('conversation', { realm, conversation });
   const [stored, newest] = await Promise.all([
@@ -150,7 +150,7 @@ export function planRemoval(
     ...removed.map(
       ({ message }): EventEntry => ({
         kind: 'event',
-        hearers: hearersOf(message),
+        hearers: audienceOf(message),
         payload: deletionPayload(message.id, message),
       }),
     ),
@@ -165,11 +165,11 @@ export function planRemoval(
           {
             put: messageKey(realm, message.id),
             item: { ...tombstoneOf(message, now) },
-            when: stillTheSame(message),
+            when: unchanged(message),
             lastWriterWins: true,
           },
           ...deleteEdits(realm, message.id, edits),
-          doForget(realm, message.id, reactions, now),
+          doForgetReactions(realm, message.id, reactions, now),
         ]),
         ...leaveReactions(realm, removed, now),
         ...leaveWrites(realm, left, numbers.at(-1) as number),
@@ -198,12 +198,12 @@ function firstMessageEvents(left: Left): EventEntry[] {
 function leaveWrites(realm: string, left: Left, number: number): Write[] {
   if (left.kind === 'direct') {
     const { leaving, conversation, newest } = left;
-    return doLeaveDirect(realm, leaving, checkLeaving(leaving.ids, conversation, newest));
+    return doRemoveFromDirect(realm, leaving, checkRemoval(leaving.ids, conversation, newest));
   }
   const { ids } = left.leaving;
   const { topic, newest, participants } = left.state;
-  const departure = doLeaveTopic(realm, left.leaving, checkLeaving(ids, topic, newest), participants);
-  return [...departure.writes, doLeaveChannel(realm, left.leaving, left.state, departure, number)];
+  const departure = doRemoveFromTopic(realm, left.leaving, checkRemoval(ids, topic, newest), participants);
+  return [...departure.writes, doRemoveFromChannel(realm, left.leaving, left.state, departure, number)];
 }
 
 /**

@@ -17,13 +17,13 @@ import {
   checkGroupMentions,
   checkWildcards,
   followersOf,
-  foundFor,
   type LoadedReferences,
   loadMentionable,
-  loadNamed,
+  loadReferences,
   type Mentionable,
-  namedUserIds,
-  withoutUsers,
+  mentionableUserIds,
+  resolveReferences,
+  withoutHiddenUsers,
 } from '../mention/references.ts';
 
 /** What is left of a message whose text is taken out, as in the reference. */
@@ -51,10 +51,10 @@ export async function loadRewrite(
   const { table } = outside;
   const { realm } = resolved;
   const [named, mentionable, count, stored] = await Promise.all([
-    loadNamed(outside, resolved, names, userId),
+    loadReferences(outside, resolved, names, userId),
     channelId === undefined
       ? []
-      : loadMentionable(outside, realm, channelId, topic, namedUserIds(names, resolved)),
+      : loadMentionable(outside, realm, channelId, topic, mentionableUserIds(names, resolved)),
     channelId === undefined ? undefined : table.get('channelCount', { realm, channelId }),
     channelId === undefined ? undefined : table.get(topicKey(realm, { channelId, topic })),
   ]);
@@ -89,8 +89,8 @@ export async function checkRewrite(
   snapshot: RewriteSnapshot,
 ): Promise<Rewrite> {
   const hidden = await hiddenUsers(outside, caller, [...snapshot.named.users.values()]);
-  const named = withoutUsers(snapshot.named, hidden);
-  const rendered = render(content, foundFor(caller.standing, named));
+  const named = withoutHiddenUsers(snapshot.named, hidden);
+  const rendered = render(content, resolveReferences(caller.standing, named));
   if (message.channelId !== undefined) {
     const crowd = {
       subscribers: snapshot.count?.subscribers ?? 0,

@@ -1,8 +1,8 @@
 import { folded } from '../../kernel/folding.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import { formerChannelOf, messageFlags, readPlaceOf } from '../../model/message/message.ts';
-import { isUnread, type ReadState, stateFrom } from '../../model/message/read-state.ts';
+import { formerChannelOf, messageFlags, readConversationOf } from '../../model/message/message.ts';
+import { isUnread, type ReadState, withFormerFloor } from '../../model/message/read-state.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import type { Table } from '../../table/table.ts';
 
@@ -23,7 +23,7 @@ export async function loadFlagSnapshot(
   about: MessageHead,
 ): Promise<FlagSnapshot> {
   const { id, channelId, topic = '', mentions } = about;
-  const conversation = readPlaceOf(about);
+  const conversation = readConversationOf(about);
   const former = formerChannelOf(about);
   const [state, formerly, star, participant] = await Promise.all([
     table.get('read', { realm, userId, conversation }),
@@ -50,6 +50,6 @@ export function flagsIn(
 ): string[] {
   const received =
     about.channelId === undefined || (subscription !== undefined && about.id > subscription.since);
-  const read = !isUnread(about, userId, subscription, stateFrom(former, about.id, state));
+  const read = !isUnread(about, userId, subscription, withFormerFloor(former, about.id, state));
   return messageFlags(about, { userId, groups, received, takesPart, read, starred });
 }

@@ -5,13 +5,13 @@ import type { Objects, Outside } from '../../kernel/outside.ts';
 import type { Payload, ReadEntry, ReadEvent, ReadMessage } from '../../log/slot.ts';
 import { type ChannelWithSubscription, hasMetadataAccess, hearsOfSight } from '../../model/channel/access.ts';
 import {
-  channelsOf,
-  comesFromHidden,
-  hearsOfMessage,
+  audienceChannels,
+  isFromHiddenChannel,
   isSubscribedBefore,
   messageFlags,
+  receivesMessageEvent,
 } from '../../model/message/message.ts';
-import { withoutFormerPlace } from '../../model/message/revision.ts';
+import { withoutFormerLocation } from '../../model/message/revision.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';
@@ -147,7 +147,7 @@ const channelsIn = (entries: readonly ReadEntry[]): number[] => [
   ...new Set(
     entries.flatMap((entry) => {
       if (entry.kind === 'message') return entry.channelId ?? [];
-      return channelsOf(entry.hearers);
+      return audienceChannels(entry.hearers);
     }),
   ),
 ];
@@ -213,8 +213,8 @@ async function tell(
         objects,
       });
   if (payload === undefined) return undefined;
-  const isFromHidden = comesFromHidden(snapshot.caller.standing, entry.hearers, snapshot.channels);
-  const told = isFromHidden ? withoutFormerPlace(payload) : payload;
+  const isFromHidden = isFromHiddenChannel(snapshot.caller.standing, entry.hearers, snapshot.channels);
+  const told = isFromHidden ? withoutFormerLocation(payload) : payload;
   return eventOf({ ...told, ...ownFlags(snapshot, entry) }, entry.seq, queue);
 }
 
@@ -231,8 +231,8 @@ function hears(snapshot: Snapshot, { hearers, seq, unless }: ReadEvent): boolean
   const { standing } = caller;
   if ('users' in hearers) return true;
   if ('message' in hearers) {
-    const areForClient = channelsOf(hearers).every((id) => isForClient(snapshot, channels.get(id)));
-    return areForClient && hearsOfMessage(standing, hearers, channels, seq);
+    const areForClient = audienceChannels(hearers).every((id) => isForClient(snapshot, channels.get(id)));
+    return areForClient && receivesMessageEvent(standing, hearers, channels, seq);
   }
   if ('channel' in hearers) {
     const seen = channels.get(hearers.channel);

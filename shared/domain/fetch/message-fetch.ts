@@ -1,7 +1,7 @@
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { hasContentAccess } from '../../model/channel/access.ts';
-import { AT_ONCE } from '../../model/message/load.ts';
+import { MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
@@ -35,7 +35,7 @@ export async function beginFetch(
   const reader = new Reader(outside, realm, userId);
   const terms = resolveNarrow(asked, resolved, userId);
   const source: Source =
-    'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, AT_ONCE) } : sourceOf(terms);
+    'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, MAX_MESSAGES_AT_ONCE) } : sourceOf(terms);
   const aboutUnread = terms.filter((term) => isAbout('unread', term));
   const loading = loadSource(reader, source, aboutUnread.length > 0 || isAtUnread(window));
   const snapshot: Snapshot = {
@@ -78,7 +78,7 @@ function viewsOf(
 ): { readonly views: Fetch['views']; readonly open: () => Promise<unknown> } {
   const view = new View(snapshot);
   if ('ids' in window) {
-    return { views: [view], open: () => view.open({ pivot: 0, older: 0, newer: AT_ONCE }) };
+    return { views: [view], open: () => view.open({ pivot: 0, older: 0, newer: MAX_MESSAGES_AT_ONCE }) };
   }
   if (isPlaced(window)) return { views: [view], open: () => view.open(wantedFor(window)) };
   const { before, after } = window;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { AT_ONCE } from '../../model/message/load.ts';
+import { MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';
 import { mayRead } from '../../model/message/message.ts';
 import type { RenderOptions } from '../../model/message/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -36,8 +36,8 @@ async function tellFitting(
 ): Promise<Fitting> {
   const messages: ToldMessage[] = [];
   let left = room;
-  for (let start = 0; start < heads.length; start += AT_ONCE) {
-    const chunk = heads.slice(start, start + AT_ONCE);
+  for (let start = 0; start < heads.length; start += MAX_MESSAGES_AT_ONCE) {
+    const chunk = heads.slice(start, start + MAX_MESSAGES_AT_ONCE);
     for (const message of await tellMessages(outside, caller, reader, chunk, telling)) {
       left -= bytesOf(message);
       if (left < 0) return { messages, room: 0 };
@@ -130,8 +130,10 @@ export async function tellByIds(
   const match = matchFor(reader, caller.standing, terms);
   const messages: ToldMessage[] = [];
   let room = MAX_BYTES;
-  for (let start = 0; start < ids.length; start += AT_ONCE) {
-    const read = await Promise.all(ids.slice(start, start + AT_ONCE).map((id) => reader.message(id)));
+  for (let start = 0; start < ids.length; start += MAX_MESSAGES_AT_ONCE) {
+    const read = await Promise.all(
+      ids.slice(start, start + MAX_MESSAGES_AT_ONCE).map((id) => reader.message(id)),
+    );
     const existing = read.filter((message) => message !== undefined);
     reader.keep(existing);
     if (existing.length > 0) await loadForTelling(reader, existing);

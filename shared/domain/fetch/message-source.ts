@@ -1,10 +1,10 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import type { Place } from '../../model/message/load.ts';
+import type { MessageScope } from '../../model/message/load.ts';
 import { RangeCache } from '../../model/message/load.ts';
 import { directConversation, topicConversation } from '../../model/message/message.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
-import type { Recent } from '../../model/message/recent.ts';
+import type { RecentChanges } from '../../model/message/recent.ts';
 import { firstRead, type MessageStream } from '../reader/gather.ts';
 import { aboveFloor, listedLane, type PlaceLane, stripOf } from '../reader/lanes.ts';
 import { starredBy, toldAmongListed } from '../reader/reach.ts';
@@ -18,7 +18,7 @@ import { canBeTopic, type Term } from './narrow.ts';
  * them besides is left out by the narrow's own test.
  */
 export type Source =
-  | { readonly kind: 'place'; readonly place: Place }
+  | { readonly kind: 'place'; readonly place: MessageScope }
   /** Messages with these ids. */
   | { readonly kind: 'listed'; readonly ids: readonly number[] }
   | { readonly kind: 'starred' }
@@ -55,7 +55,7 @@ export function sourceOf(terms: readonly Term[]): Source {
   return { kind: isState('followed') || isState('resolved') ? 'channels' : 'received' };
 }
 
-const place = (place: Place): Source => ({ kind: 'place', place });
+const place = (place: MessageScope): Source => ({ kind: 'place', place });
 
 /** Whether where to look follows from what the reader has to do with channels and conversations. */
 export const isPersonal = ({ kind }: Source): boolean =>
@@ -84,7 +84,7 @@ async function loadStates(reader: Reader, source: Source): Promise<readonly Read
 
 /** A channel or direct conversation of the reader's, and from where on it is theirs. */
 interface Part {
-  readonly place: Place;
+  readonly place: MessageScope;
   readonly above: number;
 }
 
@@ -120,13 +120,13 @@ function partsOf(
 export class Lanes {
   readonly #reader: Reader;
   readonly #source: Source;
-  readonly #recent: () => Promise<Recent>;
+  readonly #recent: () => Promise<RecentChanges>;
   readonly #strips = new Map<string, RangeCache>();
   #all: Promise<readonly (MessageStream | PlaceLane)[]> | undefined;
   #unread: Promise<readonly MessageStream[]> | undefined;
 
   /** `recent` reads the end of the log, once for all lanes of a fetch. */
-  constructor(reader: Reader, source: Source, recent: () => Promise<Recent>) {
+  constructor(reader: Reader, source: Source, recent: () => Promise<RecentChanges>) {
     this.#reader = reader;
     this.#source = source;
     this.#recent = recent;
@@ -203,7 +203,7 @@ export class Lanes {
   }
 
   /** The lane of a place, from where its history begins for the reader. */
-  async #placeLanes(place: Place): Promise<PlaceLane[]> {
+  async #placeLanes(place: MessageScope): Promise<PlaceLane[]> {
     const lane = { place, strip: this.#stripAt(place) };
     if (place.channelId === undefined) return [{ ...lane, above: 0 }];
     const seen = await this.#reader.seen(place.channelId);
@@ -223,7 +223,7 @@ export class Lanes {
     );
   }
 
-  #stripAt(place: Place): RangeCache {
+  #stripAt(place: MessageScope): RangeCache {
     const name = place.conversation ?? String(place.channelId);
     return this.#once(name, () => stripOf(this.#reader, place, this.#recent));
   }

@@ -1,7 +1,7 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { cameTo, mayRead, messageFlags } from '../../model/message/message.ts';
+import { hasReceived, mayRead, messageFlags } from '../../model/message/message.ts';
 import { messageObject, type RenderOptions } from '../../model/message/object.ts';
 import { allReactions, type Reaction } from '../../model/message/reaction.ts';
 import { isGuest } from '../../model/permission/permission.ts';
@@ -120,7 +120,7 @@ async function flagsOf(
 ): Promise<string[]> {
   const { channelId, topic = '', mentions } = message;
   const [received, unread, takesPart] = await Promise.all([
-    cameTo(reader, message),
+    hasReceived(reader, message),
     isUnreadBy(reader, message),
     channelId !== undefined && mentions?.topic === true && reader.takesPart(channelId, topic),
   ]);

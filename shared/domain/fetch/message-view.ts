@@ -1,6 +1,6 @@
 import type { MessageHead } from '../../log/message.ts';
 import { RangeCache } from '../../model/message/load.ts';
-import type { Recent } from '../../model/message/recent.ts';
+import type { RecentChanges } from '../../model/message/recent.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { type Gathered, type MessageStream, mergeStreams, type Search } from '../reader/gather.ts';
 import { aboveFloor, listedLane } from '../reader/lanes.ts';
@@ -21,7 +21,7 @@ export interface Snapshot {
   /** One of them is that a message is unread. */
   readonly isUnreadOnly: boolean;
   /** The end of the log: read once. */
-  readonly recent: () => Promise<Recent>;
+  readonly recent: () => Promise<RecentChanges>;
 }
 
 /** Slots of the log that one look takes. */

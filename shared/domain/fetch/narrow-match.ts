@@ -1,6 +1,11 @@
 import { folded } from '../../kernel/folding.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { cameTo, directConversation, isMentioned, topicConversation } from '../../model/message/message.ts';
+import {
+  directConversation,
+  hasReceived,
+  isMentioned,
+  topicConversation,
+} from '../../model/message/message.ts';
 import { visibility } from '../../model/message/user-topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { isUnreadBy } from '../reader/lanes.ts';
@@ -101,7 +106,7 @@ export async function idsWhere(
 /** Whether a message mentions the reader: by name, by one of their groups, or by a wildcard that means them. */
 export async function addresses(reader: Facts, standing: Standing, head: MessageHead): Promise<boolean> {
   const { mentions, channelId, topic = '' } = head;
-  if (mentions === undefined || !(await cameTo(reader, head))) return false;
+  if (mentions === undefined || !(await hasReceived(reader, head))) return false;
   if (isMentioned(head, standing) || mentions.channel === true) return true;
   return mentions.topic === true && channelId !== undefined && reader.takesPart(channelId, topic);
 }

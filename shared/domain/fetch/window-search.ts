@@ -1,6 +1,6 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Side } from '../../model/message/load.ts';
-import { cameTo, mayRead } from '../../model/message/message.ts';
+import { hasReceived, mayRead } from '../../model/message/message.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { type Gathered, mergeStreams, type Search } from '../reader/gather.ts';
 import { unreadOf } from '../reader/lanes.ts';
@@ -160,7 +160,7 @@ export class WindowSearch {
       const matching = await match(heads);
       return idsWhere(
         heads.filter(({ id }) => matching.has(id)),
-        (head) => (NAMED.has(source.kind) ? mayRead(facts, this.#standing, head) : cameTo(facts, head)),
+        (head) => (NAMED.has(source.kind) ? mayRead(facts, this.#standing, head) : hasReceived(facts, head)),
       );
     };
   }

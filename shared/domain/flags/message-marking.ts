@@ -3,9 +3,9 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { type Change, ConflictError } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { readHeads } from '../../model/message/load.ts';
-import { cameTo, mayRead, readPlaceOf } from '../../model/message/message.ts';
-import { CROWDED, compactReadState, doMark, type ReadState } from '../../model/message/read-state.ts';
+import { loadHeads } from '../../model/message/load.ts';
+import { hasReceived, mayRead, readConversationOf } from '../../model/message/message.ts';
+import { compactReadState, doMark, MAX_ADDED_IDS, type ReadState } from '../../model/message/read-state.ts';
 import { doStar, doUnstar, loadStars } from '../../model/message/star.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import type { Write } from '../../table/write.ts';
@@ -35,7 +35,7 @@ export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): P
   const { table, realm, userId } = reader;
   const needsMessages = flag === 'read' || op === 'add';
   const [heads, starred] = await Promise.all([
-    needsMessages ? readHeads(table, realm, ids) : [],
+    needsMessages ? loadHeads(table, realm, ids) : [],
     flag === 'starred' ? loadStars(table, realm, userId, ids) : new Set<number>(),
     needsMessages && reader.subscriptions(),
     flag === 'read' && reader.states(),
@@ -82,7 +82,8 @@ async function received(
 ): Promise<number[]> {
   const ids = await idsWhere(
     heads,
-    async (head) => (await cameTo(reader, head)) && (await isUnreadBy(reader, head)) === (state === 'unread'),
+    async (head) =>
+      (await hasReceived(reader, head)) && (await isUnreadBy(reader, head)) === (state === 'unread'),
   );
   return [...ids];
 }
@@ -167,7 +168,7 @@ function readParts(
 ): Part[] {
   const parts: MessageHead[][] = [];
   let items = 0;
-  for (const conversation of Map.groupBy(heads, readPlaceOf).values()) {
+  for (const conversation of Map.groupBy(heads, readConversationOf).values()) {
     items++;
     for (const head of conversation) {
       const last = parts.at(-1);
@@ -181,7 +182,7 @@ function readParts(
   const as = op === 'add' ? 'read' : 'unread';
   return parts.map((part) => ({
     ids: uniqueSorted(part.map(({ id }) => id)),
-    writes: [...Map.groupBy(part, readPlaceOf).values()].flatMap((here) =>
+    writes: [...Map.groupBy(part, readConversationOf).values()].flatMap((here) =>
       here[0] ? [doMark(realm, userId, here[0], uniqueSorted(here.map(({ id }) => id)), as, now)] : [],
     ),
   }));
@@ -239,7 +240,7 @@ export async function commitMarking(
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
     const crowded = (error.found as readonly (ReadState | undefined)[]).filter(
-      (state) => (state?.added ?? 0) >= CROWDED,
+      (state) => (state?.added ?? 0) >= MAX_ADDED_IDS,
     );
     await Promise.all(crowded.map((state) => state && compactReadState(outside, realm, userId, state)));
     throw error;

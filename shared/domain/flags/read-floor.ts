@@ -1,18 +1,18 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import { formerChannelOf, readPlaceOf } from '../../model/message/message.ts';
+import { formerChannelOf, readConversationOf } from '../../model/message/message.ts';
 import {
   floorOf,
   isUnread,
+  newestSettled,
   type ReadState,
-  readPlace,
-  SETTLED,
-  settledAmong,
-  stateFrom,
+  readStateFields,
+  SETTLED_MS,
+  withFormerFloor,
 } from '../../model/message/read-state.ts';
-import type { Recent } from '../../model/message/recent.ts';
-import { inPlace } from '../../model/message/recent.ts';
+import type { RecentChanges } from '../../model/message/recent.ts';
+import { currentMessages } from '../../model/message/recent.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 
@@ -48,10 +48,10 @@ export async function raiseFloor(
   known: KnownRead,
 ): Promise<void> {
   const { states, recent } = known;
-  const reach = inPlace(outside.table, realm, { channelId: subscription.channelId }, recent);
+  const reach = currentMessages(outside.table, realm, { channelId: subscription.channelId }, recent);
   const from = floorOf(subscription, undefined) + 1;
   const { heads } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: LOOK });
-  const settled = await settledAmong(
+  const settled = await newestSettled(
     outside,
     realm,
     heads.toSorted((a, b) => a.id - b.id),
@@ -84,7 +84,7 @@ export interface KnownRead {
   /** What they have not read, of all channels. */
   readonly unread: readonly MessageHead[];
   /** What the log tells of messages that changed lately: one that moved here must not come under the floor unseen. */
-  readonly recent: () => Promise<Recent>;
+  readonly recent: () => Promise<RecentChanges>;
 }
 
 /** How somebody has read a channel. */
@@ -108,11 +108,11 @@ function planRaise(
   let read = 0;
   for (const head of [...heads, ...gone].sort((a, b) => a.id - b.id)) {
     if (head.id > settled) break;
-    const conversation = readPlaceOf(head);
+    const conversation = readConversationOf(head);
     const state = states.get(conversation);
     const former = subscriptions.get(formerChannelOf(head) ?? 0);
     const isHere = head.channelId === channelId;
-    if (isHere && !isUnread(head, userId, subscription, stateFrom(former, head.id, state))) {
+    if (isHere && !isUnread(head, userId, subscription, withFormerFloor(former, head.id, state))) {
       read++;
       // Listing many to save few would make the next look longer.
       if (read >= listed) floor = head.id;
@@ -159,7 +159,7 @@ function raiseWrites(
       noted.slice(0, 1).map((head) => ({
         update: key('read', { realm, userId, conversation }),
         change: {
-          set: { ...readPlace(head) },
+          set: { ...readStateFields(head) },
           add: { unread: new Set(noted.map(({ id }) => id)), version: 1 },
         },
         when: { equals: { version: states.get(conversation)?.version } },
@@ -176,4 +176,4 @@ const isCovered = (state: ReadState, floor: number, now: number): boolean =>
   (state.floor ?? 0) <= floor &&
   [...(state.read ?? [])].every((id) => id <= floor) &&
   (state.unread?.size ?? 0) === 0 &&
-  (state.at ?? 0) <= now - SETTLED;
+  (state.at ?? 0) <= now - SETTLED_MS;

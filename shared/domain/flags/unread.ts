@@ -6,7 +6,7 @@ import type { DirectMembership } from '../../model/message/direct.ts';
 import { topicConversation } from '../../model/message/message.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
 import { compactReadState } from '../../model/message/read-state.ts';
-import type { Recent } from '../../model/message/recent.ts';
+import type { RecentChanges } from '../../model/message/recent.ts';
 import { visibility } from '../../model/message/user-topic.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { type MessageStream, mergeStreams } from '../reader/gather.ts';
@@ -57,7 +57,7 @@ export async function loadUnread(
   reader: Reader,
   earlier?: Reader,
 ): Promise<Unread> {
-  const recent = (): Promise<Recent> => reader.recent();
+  const recent = (): Promise<RecentChanges> => reader.recent();
   // Whoever needs it meets the fault.
   recent().catch(ignored);
   const expected = earlier && findUnread(outside, earlier, recent);
@@ -77,7 +77,7 @@ const loadSnapshot = (reader: Reader) =>
 async function findUnread(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
   reader: Reader,
-  recent: () => Promise<Recent>,
+  recent: () => Promise<RecentChanges>,
 ): Promise<Unread> {
   const [subscriptions, dialogues, states] = await loadSnapshot(reader);
   const channels = await lanesAboveFloors(
@@ -174,7 +174,7 @@ interface Looked {
 async function raiseFloors(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
   reader: Reader,
-  recent: () => Promise<Recent>,
+  recent: () => Promise<RecentChanges>,
   { channels, directs, unread }: Looked,
 ): Promise<void> {
   const { realm, userId } = reader;

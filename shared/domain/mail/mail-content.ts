@@ -1,7 +1,7 @@
 import { codePoints, firstCodePoints } from '../../kernel/folding.ts';
 import { contentWithin } from '../../model/message/message.ts';
 import { limits } from '../../model/realm/realm.ts';
-import { verbatim } from '../send/notice.ts';
+import { inlineCode } from '../send/notice.ts';
 import { type Mail, textOfHtml } from './mail.ts';
 import type { Options } from './mail-recipient.ts';
 import { bareSubject, isForwarded } from './mail-subject.ts';
@@ -35,7 +35,7 @@ export async function contentOf(mail: Mail, options: Options, topic: string): Pr
 
 /** Text of others in one line, without a meaning as Markdown. */
 const shown = (text: string): string =>
-  verbatim(firstCodePoints(text.replace(/\s+/g, ' ').trim(), LONGEST_NAME));
+  inlineCode(firstCodePoints(text.replace(/\s+/g, ' ').trim(), LONGEST_NAME));
 
 function told(files: readonly string[]): string {
   if (files.length === 0) return '';

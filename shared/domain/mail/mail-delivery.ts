@@ -13,8 +13,13 @@ import { type Caller, loadCaller } from '../../model/user/caller.ts';
 import { mayActAsBot } from '../../model/user/management.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import { loadNamed, nameLookupKeys, withoutUsers } from '../mention/references.ts';
-import { channelDelivery, checkChannelMessage, type Destination, loadDestination } from '../send/channel.ts';
+import { loadReferences, referenceLookupKeys, withoutHiddenUsers } from '../mention/references.ts';
+import {
+  type ChannelSendSnapshot,
+  channelDelivery,
+  checkChannelMessage,
+  loadChannelSend,
+} from '../send/channel.ts';
 import { type Delivery, type Draft, doSend, type SendToken, sentKey } from '../send/send.ts';
 import { type MailAddress, SERVICE } from './channel-mail.ts';
 import type { Mail } from './mail.ts';
@@ -162,15 +167,15 @@ async function decide(
 ): Promise<{ readonly draft: Draft; readonly delivery: Delivery } | undefined> {
   const { caller, person, topic } = place;
   const names = extractReferences(draft.content);
-  const known = await lookUpIn(outside.table, caller.realmId, nameLookupKeys(names));
+  const known = await lookUpIn(outside.table, caller.realmId, referenceLookupKeys(names));
   const [named, destination] = await Promise.all([
-    loadNamed(outside, known, names, person.userId),
+    loadReferences(outside, known, names, person.userId),
     loadPlace(outside, place, names, known),
   ]);
   if (destination === undefined) return undefined;
   const hidden = await hiddenUsers(outside, { ...caller, user: person }, [...named.users.values()]);
   try {
-    const decided = checkChannelMessage(caller, draft, destination, topic, withoutUsers(named, hidden));
+    const decided = checkChannelMessage(caller, draft, destination, topic, withoutHiddenUsers(named, hidden));
     return { draft, delivery: channelDelivery(caller.realmId, draft, destination, topic, decided) };
   } catch (error) {
     if (error instanceof Refusal) return undefined;
@@ -184,11 +189,11 @@ async function loadPlace(
   { caller, person: { userId, ownerId }, channelId, topic }: Place,
   names: References,
   resolved: Resolved,
-): Promise<Destination | undefined> {
+): Promise<ChannelSendSnapshot | undefined> {
   const sender = { userId: caller.user.userId, ...(ownerId !== undefined && { ownerId }) };
   const at = key('subscription', { realm: resolved.realm, userId, channelId });
   const [destination, subscription] = await Promise.all([
-    loadDestination(outside, sender, { kind: 'channel', id: channelId }, topic, names, resolved),
+    loadChannelSend(outside, sender, { kind: 'channel', id: channelId }, topic, names, resolved),
     outside.table.get(at),
   ]);
   return destination && { ...destination, subscription };

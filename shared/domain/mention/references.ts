@@ -19,7 +19,7 @@ import {
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import type { Group } from '../../model/group/group.ts';
 import { topicKey } from '../../model/message/topic.ts';
-import { type TopicPlace, type UserTopic, visibility } from '../../model/message/user-topic.ts';
+import { type ChannelTopic, type UserTopic, visibility } from '../../model/message/user-topic.ts';
 import { holds, isSystemGroup, type Standing, systemGroups } from '../../model/permission/permission.ts';
 import { limits } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -27,7 +27,7 @@ import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 
 /** The names in a text, as pointers to look up before anything else. */
-export function nameLookupKeys(names: References): LookupKey[] {
+export function referenceLookupKeys(names: References): LookupKey[] {
   return [
     ...names.users.flatMap(({ id, name }) =>
       id === undefined && name !== undefined ? [fullName(name)] : [],
@@ -51,7 +51,7 @@ export interface LoadedReferences {
     readonly subscription: Subscription | undefined;
   }[];
   /** The newest message of each topic that the text links to. */
-  readonly topics: readonly (TopicPlace & { readonly newest: number })[];
+  readonly topics: readonly (ChannelTopic & { readonly newest: number })[];
   readonly names: References;
   readonly resolved: Resolved;
 }
@@ -60,7 +60,7 @@ export interface LoadedReferences {
 const NAMESAKES = 10;
 
 /** The ids of the users that a text may mention. */
-export function namedUserIds(names: References, resolved: Resolved): number[] {
+export function mentionableUserIds(names: References, resolved: Resolved): number[] {
   const ids = names.users.flatMap(({ id, name }) => {
     if (id !== undefined) return isId(id) ? [id] : [];
     return name === undefined ? [] : bearers(resolved, name);
@@ -72,7 +72,7 @@ const bearers = (resolved: Resolved, name: string): number[] =>
   [...(resolved.follow(fullName(name))?.users ?? [])].sort((a, b) => a - b).slice(0, NAMESAKES);
 
 /** Reads what stands behind the names in a text, in one round trip with whatever is read beside it. */
-export async function loadNamed(
+export async function loadReferences(
   outside: Outside,
   resolved: Resolved,
   names: References,
@@ -87,7 +87,7 @@ export async function loadNamed(
     resolved.follow({ kind: 'channelName', name })?.channelId;
   const channelIds = names.channels.flatMap((name) => channelIdOf(name) ?? []);
   const [users, groups, channels, topics] = await Promise.all([
-    table.getMany(namedUserIds(names, resolved).map((id) => key('user', { realm, userId: id }))),
+    table.getMany(mentionableUserIds(names, resolved).map((id) => key('user', { realm, userId: id }))),
     table.getMany(groupIds.map((groupId) => key('group', { realm, groupId }))),
     Promise.all(
       [...new Set(channelIds)].map(async (channelId) => {
@@ -118,13 +118,13 @@ export async function loadNamed(
 }
 
 /** The same without some people, whose names then stay plain text. */
-export const withoutUsers = (named: LoadedReferences, hidden: ReadonlySet<number>): LoadedReferences =>
+export const withoutHiddenUsers = (named: LoadedReferences, hidden: ReadonlySet<number>): LoadedReferences =>
   hidden.size === 0
     ? named
     : { ...named, users: new Map([...named.users].filter(([userId]) => !hidden.has(userId))) };
 
 /** What a text may refer to when this person writes it: a channel that they may not know stays plain text. */
-export function foundFor(standing: Standing, named: LoadedReferences): ResolvedReferences {
+export function resolveReferences(standing: Standing, named: LoadedReferences): ResolvedReferences {
   const active = [...named.users.values()].filter((user) => user.isActive);
   const byId = new Map<number, FoundUser>(
     active.map(({ userId, fullName }) => [userId, { id: userId, fullName }]),
@@ -175,7 +175,7 @@ function groupsFor({ groups, names }: LoadedReferences): Map<string, FoundGroup>
 }
 
 /** What is counted of the people whom a wildcard mention would notify. */
-export interface Crowd {
+export interface WildcardCounts {
   readonly subscribers: number;
   /** People who take part in the topic, the sender included. */
   readonly participants: number;
@@ -185,7 +185,7 @@ export interface Crowd {
 export function checkWildcards(
   { standing, realm }: Pick<Caller, 'standing' | 'realm'>,
   mentions: { readonly channelWildcard: boolean; readonly topicWildcard: boolean },
-  crowd: Crowd,
+  crowd: WildcardCounts,
 ): void {
   if (holds(standing, realm.settings.can_mention_many_users_group)) return;
   if (mentions.channelWildcard && crowd.subscribers > limits.wildcard)

@@ -6,7 +6,7 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { pruneParticipants } from '../../model/message/leave.ts';
-import { isSameTopic, messageKey, stillThere } from '../../model/message/message.ts';
+import { isSameTopic, messageKey, unmoved } from '../../model/message/message.ts';
 import { openTo } from '../../model/message/object.ts';
 import type { Relocation } from '../../model/message/revision.ts';
 import { type Updated, updateEvent } from '../../model/message/revision.ts';
@@ -216,7 +216,7 @@ async function moveFirst(
       : [
           {
             check: messageKey(caller.realmId, oldest.id),
-            when: { ...stillThere(oldest), above: { timestamp: notBefore - 1 } },
+            when: { ...unmoved(oldest), above: { timestamp: notBefore - 1 } },
           },
         ];
   return commitMove(context, decided, {

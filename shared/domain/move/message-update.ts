@@ -9,7 +9,7 @@ import { checkTopic } from '../../model/message/message.ts';
 import { topicKey } from '../../model/message/topic.ts';
 import type { Table } from '../../table/table.ts';
 import { editedContent, loadRewrite, type RewriteSnapshot } from '../edit/rewrite.ts';
-import { nameLookupKeys } from '../mention/references.ts';
+import { referenceLookupKeys } from '../mention/references.ts';
 import { messageLookupKeys } from '../reader/target.ts';
 import type { Move, StepSnapshot } from './move.ts';
 import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
@@ -66,7 +66,7 @@ export function parseUpdate(given: UpdateParameters): AskedUpdate {
 /** The message, and the names in its new content. */
 export const updateLookupKeys = ({ messageId, names }: AskedUpdate): LookupKey[] => [
   ...messageLookupKeys(messageId),
-  ...nameLookupKeys(names),
+  ...referenceLookupKeys(names),
 ];
 
 /**

@@ -1,12 +1,12 @@
 import type { Channel } from '../../model/channel/channel.ts';
 import type { User } from '../../model/user/user.ts';
-import type { Notice, Place } from '../send/notice.ts';
+import type { Notice, NoticeTarget } from '../send/notice.ts';
 import { isResolved } from './move-check.ts';
 
 /** A move of messages, as it is told. */
 export interface Moved {
-  readonly from: Place;
-  readonly to: Place;
+  readonly from: NoticeTarget;
+  readonly to: NoticeTarget;
   readonly count: number;
   /** The topic went as a whole. */
   readonly isWhole: boolean;
@@ -39,8 +39,8 @@ const nameOf = ({ fullName, userId }: User): string => `@_**${fullName}|${userId
 
 /** A topic as the readers of another one are told of it: a private channel is not named to others. */
 function linkTo(
-  { channel, topic }: Place,
-  reader: Place,
+  { channel, topic }: NoticeTarget,
+  reader: NoticeTarget,
 ): { readonly link: string; readonly channels: readonly Channel[] } {
   if (channel.isPrivate && channel.channelId !== reader.channel.channelId) {
     return { link: 'another channel', channels: [] };

@@ -1,4 +1,4 @@
-import { readMessages } from '../../model/message/load.ts';
+import { loadMessages } from '../../model/message/load.ts';
 import type { Move } from './move.ts';
 
 /*
@@ -18,12 +18,12 @@ import { ConflictError, commit } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { pruneParticipants } from '../../model/message/leave.ts';
-import type { Reached } from '../../model/message/load.ts';
+import type { RangeResult } from '../../model/message/load.ts';
 import { isSameTopic, topicConversation } from '../../model/message/message.ts';
-import { extents, inPlace, loadRecent } from '../../model/message/recent.ts';
+import { currentMessages, extents, loadRecentChanges } from '../../model/message/recent.ts';
 import { type Updated, updateEvent } from '../../model/message/revision.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
-import type { TopicPlace } from '../../model/message/user-topic.ts';
+import type { ChannelTopic } from '../../model/message/user-topic.ts';
 import type { Key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import {
@@ -65,7 +65,7 @@ declare module '../outbox/outbox.ts' {
 type Rest = Left<'move'>;
 
 /** A topic as it was read. */
-export interface SeenTopic extends TopicPlace {
+export interface SeenTopic extends ChannelTopic {
   readonly seen: Topic | undefined;
 }
 
@@ -100,7 +100,7 @@ export async function endEarlierMoves(
 async function unmark(
   { table, uuid }: Outside,
   realm: string,
-  places: readonly TopicPlace[],
+  places: readonly ChannelTopic[],
   moving: string,
 ): Promise<void> {
   for (const place of places) await table.transact([doUnmark(topicKey(realm, place), moving)], uuid());
@@ -155,16 +155,21 @@ async function moveOthers(world: OutboxRun, rest: Rest, ends: number): Promise<b
   const { from, lowest, part: highest } = rest;
   const place = { channelId: from.channelId, conversation: topicConversation(from.channelId, from.topic) };
   for (let look = 1; ; look++) {
-    const recent = await loadRecent(outside, realm, extents.worker);
-    const reach = inPlace(outside.table, realm, place, async () => recent);
+    const recent = await loadRecentChanges(outside, realm, extents.worker);
+    const reach = currentMessages(outside.table, realm, place, async () => recent);
     for (let next: number | undefined = lowest; next !== undefined; ) {
       if (outside.now() > ends) return false;
-      const { heads, until }: Reached = await reach({ from: next, to: highest, side: 'newer', limit: STEP });
+      const { heads, until }: RangeResult = await reach({
+        from: next,
+        to: highest,
+        side: 'newer',
+        limit: STEP,
+      });
       const ids = heads.map(({ id }) => id).sort((a, b) => a - b);
       if (!(await moveThese(world, rest, ids))) return true;
       next = until === undefined ? undefined : until + 1;
     }
-    if (recent.isWhole || look === LOOKS) return true;
+    if (recent.isComplete || look === LOOKS) return true;
     await outside.wait(PAUSE);
   }
 }
@@ -213,7 +218,7 @@ async function stillHere(
   ids: readonly number[],
 ): Promise<MessageSlot[]> {
   const conversation = topicConversation(from.channelId, from.topic);
-  const messages = await readMessages(table, realmId, ids);
+  const messages = await loadMessages(table, realmId, ids);
   return (
     messages
       .filter((message) => message.conversation === conversation)

@@ -4,9 +4,14 @@ import type { Change } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry, MessageEntry, MessageSlot } from '../../log/slot.ts';
 import { areNewer, firstMessageEvent } from '../../model/channel/first-message.ts';
-import { checkLeaving, doLeaveChannel, doLeaveTopic, loadLeaving } from '../../model/message/leave.ts';
+import {
+  checkRemoval,
+  doRemoveFromChannel,
+  doRemoveFromTopic,
+  loadTopicRemoval,
+} from '../../model/message/leave.ts';
 import { isSameTopic } from '../../model/message/message.ts';
-import { doNoteMove, hasReactions } from '../../model/message/reaction-store.ts';
+import { doRecordMove, hasReactions } from '../../model/message/reaction-store.ts';
 import { doRelocate, doRevise, type Rewrite } from '../../model/message/revision.ts';
 import { topicKey } from '../../model/message/topic.ts';
 import { key } from '../../table/keys.ts';
@@ -47,7 +52,7 @@ export async function loadStep(
   const place = { realm, channelId: to.channelId, topic: folded(to.topic) };
   const people = sendersOf(messages).slice(0, MAX_JOINING);
   const [left, topic, count, participants, reacted] = await Promise.all([
-    loadLeaving(outside, realm, from, messages.length),
+    loadTopicRemoval(outside, realm, from, messages.length),
     table.get(topicKey(realm, to)),
     table.get('channelCount', { realm, channelId: to.channelId }),
     table.getMany(people.map((userId) => key('participant', { ...place, userId }))),
@@ -114,7 +119,7 @@ export function planStep(
             ...(isWhole(message)
               ? doRevise(realm, message, { ...moving, rewrite })
               : [doRelocate(realm, message, { ...moving, notBefore })]),
-            ...(leavesChannel(move) ? [doNoteMove(realm, message.id, seq)] : []),
+            ...(leavesChannel(move) ? [doRecordMove(realm, message.id, seq)] : []),
           ];
         }),
         ...placeWrites(
@@ -173,8 +178,8 @@ function placeWrites(
   const { messages, moving } = arriving;
   const leaving = { ...from, ids: messages.map(({ id }) => id) };
   const { topic, newest, participants } = snapshot.left;
-  const left = checkLeaving(leaving.ids, topic, newest);
-  const departure = doLeaveTopic(realm, leaving, left, participants, moving);
+  const left = checkRemoval(leaving.ids, topic, newest);
+  const departure = doRemoveFromTopic(realm, leaving, left, participants, moving);
   const { channelId } = to;
   const begins = snapshot.topic === undefined && to.topic !== '';
   const begun = begins ? 1 : 0;
@@ -182,7 +187,7 @@ function placeWrites(
     from.channelId === channelId
       ? countsWrites(realm, { channelId, begins, namedTopics: departure.namedTopics + begun })
       : [
-          doLeaveChannel(realm, leaving, snapshot.left, departure, number),
+          doRemoveFromChannel(realm, leaving, snapshot.left, departure, number),
           doComeToChannel(
             realm,
             { channelId, begins, namedTopics: begun },

@@ -2,8 +2,8 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
-import { readMessages } from '../../model/message/load.ts';
-import { extents, inPlace, loadRecent } from '../../model/message/recent.ts';
+import { loadMessages } from '../../model/message/load.ts';
+import { currentMessages, extents, loadRecentChanges } from '../../model/message/recent.ts';
 import { roles } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
@@ -51,11 +51,11 @@ export async function checkTopicMoveTime(
   const { conversation, channelId } = message;
   const { channel, subscription } = seen;
   const from = channel.historyPublicToSubscribers ? 0 : (subscription?.since ?? 0) + 1;
-  const recent = loadRecent(outside, realm, extents.read);
+  const recent = loadRecentChanges(outside, realm, extents.read);
   const place = { conversation, ...(channelId !== undefined && { channelId }) };
-  const reach = inPlace(table, realm, place, () => recent);
+  const reach = currentMessages(table, realm, place, () => recent);
   const first = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: FEW });
-  const oldest = await readMessages(
+  const oldest = await loadMessages(
     table,
     realm,
     first.heads.map(({ id }) => id),
@@ -72,7 +72,7 @@ export async function checkTopicMoveTime(
   }
   const all = [...ids].sort((a, b) => a - b);
   const tooOld = await leading(all, async (id) => {
-    const [found] = await readMessages(table, realm, [id]);
+    const [found] = await loadMessages(table, realm, [id]);
     return found !== undefined && isTooOld(found, limit, now);
   });
   if (tooOld === 0) return;

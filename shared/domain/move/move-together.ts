@@ -3,9 +3,9 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { type ChannelWithSubscription, mayReadMessage } from '../../model/channel/access.ts';
-import { loadLeaving } from '../../model/message/leave.ts';
+import { loadTopicRemoval } from '../../model/message/leave.ts';
 import { hasReactions } from '../../model/message/reaction-store.ts';
-import { extents, inPlace, loadRecent } from '../../model/message/recent.ts';
+import { currentMessages, extents, loadRecentChanges } from '../../model/message/recent.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
@@ -59,12 +59,12 @@ export async function loadTogether(
   main: MessageSlot,
 ): Promise<Together> {
   const { table } = outside;
-  const recent = loadRecent(outside, realm, extents.write);
+  const recent = loadRecentChanges(outside, realm, extents.write);
   const source = { conversation: main.conversation, channelId: from.channelId };
-  const reach = inPlace(table, realm, source, () => recent);
+  const reach = currentMessages(table, realm, source, () => recent);
   const lowest = lowestOf(mode, main);
   const [left, topic, count, taking, page, before, reacted] = await Promise.all([
-    loadLeaving(outside, realm, from, STEP, recent),
+    loadTopicRemoval(outside, realm, from, STEP, recent),
     table.get(topicKey(realm, to)),
     table.get('channelCount', { realm, channelId: to.channelId }),
     table.page(

@@ -1,5 +1,5 @@
 import type { ChannelCount } from '../../model/channel/channel.ts';
-import type { LeavingState } from '../../model/message/leave.ts';
+import type { TopicRemovalSnapshot } from '../../model/message/leave.ts';
 import type { Relocation } from '../../model/message/revision.ts';
 import type { Topic } from '../../model/message/topic.ts';
 
@@ -13,7 +13,7 @@ export interface Move {
 
 /** What one step looks at. */
 export interface StepSnapshot {
-  readonly left: LeavingState;
+  readonly left: TopicRemovalSnapshot;
   readonly topic: Topic | undefined;
   readonly count: ChannelCount | undefined;
   /** Those of the senders of the messages who take part in the target topic already. */

@@ -1,16 +1,16 @@
-import type { TopicPlace } from '../../model/message/user-topic.ts';
+import type { ChannelTopic } from '../../model/message/user-topic.ts';
 import type { OutboxRun } from '../outbox/outbox.ts';
 import { type Left, REMEMBERED } from '../outbox/outbox.ts';
-import { sendNotice } from '../send/notice.ts';
-import { onceToken } from '../send/send.ts';
+import { postNotice } from '../send/notice.ts';
+import { jobToken } from '../send/send.ts';
 import { type Moved, noticeInNew, noticeInOld } from './move-notice.ts';
 
 /** A move of messages of which a topic is to be told. */
 export interface MovedTask {
   /** Who moved them. */
   readonly by: number;
-  readonly from: TopicPlace;
-  readonly to: TopicPlace & { readonly isResolution?: boolean };
+  readonly from: ChannelTopic;
+  readonly to: ChannelTopic & { readonly isResolution?: boolean };
   readonly count: number;
   readonly isWhole: boolean;
 }
@@ -30,7 +30,7 @@ export async function tellMoved(
   { job, by, from, to, count, isWhole }: MovedTask & Pick<Left, 'job'>,
   topic: 'old' | 'new',
 ): Promise<void> {
-  const channelOf = ({ channelId }: TopicPlace) => outside.table.get('channel', { realm, channelId });
+  const channelOf = ({ channelId }: ChannelTopic) => outside.table.get('channel', { realm, channelId });
   const [actor, source, target] = await Promise.all([
     outside.table.get('user', { realm, userId: by }),
     channelOf(from),
@@ -46,6 +46,6 @@ export async function tellMoved(
     isResolution: to.isResolution === true,
   };
   const notice = topic === 'old' ? noticeInOld(actor, moved) : noticeInNew(actor, moved);
-  const token = onceToken(job, topic === 'old' ? 'moved' : 'arrived', REMEMBERED);
-  await sendNotice(outside, log, { actor, noticeBotId }, notice, token, true);
+  const token = jobToken(job, topic === 'old' ? 'moved' : 'arrived', REMEMBERED);
+  await postNotice(outside, log, { actor, noticeBotId }, notice, token, true);
 }

@@ -2,8 +2,8 @@ import { folded } from '../../kernel/folding.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { readMessages } from '../../model/message/load.ts';
-import { messageKey, stillThere } from '../../model/message/message.ts';
+import { loadMessages } from '../../model/message/load.ts';
+import { messageKey, unmoved } from '../../model/message/message.ts';
 import { allReactions } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
 import { key } from '../../table/keys.ts';
@@ -32,7 +32,7 @@ const STEP = 50;
 export async function bringPeople(world: OutboxRun, { ids }: PeopleTask): Promise<void> {
   const { outside, realmId: realm } = world;
   await retryOnConflict(outside, async () => {
-    const messages = await readMessages(outside.table, realm, ids);
+    const messages = await loadMessages(outside.table, realm, ids);
     const topics = [...Map.groupBy(messages, ({ conversation }) => conversation).values()];
     // One after the other: `every` would stop at the first that has to be looked at again.
     const states: boolean[] = [];
@@ -55,7 +55,7 @@ async function bringInto(
   const taking = new Set(there.map(({ userId }) => userId));
   const joining = people.filter((userId) => !taking.has(userId));
   const held = messages.map(
-    (message): Write => ({ check: messageKey(realm, message.id), when: stillThere(message) }),
+    (message): Write => ({ check: messageKey(realm, message.id), when: unmoved(message) }),
   );
   for (let start = 0; start < joining.length; start += STEP) {
     const some = joining.slice(start, start + STEP);

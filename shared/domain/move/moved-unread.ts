@@ -2,7 +2,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry, Moved, Payload } from '../../log/slot.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import { readHeads } from '../../model/message/load.ts';
+import { loadHeads } from '../../model/message/load.ts';
 import { messageFlags } from '../../model/message/message.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { unreadOf } from '../reader/lanes.ts';
@@ -51,7 +51,7 @@ export async function filledWithMoved(
   }
   const fresh = ids.filter((id) => came(id, target) && (isRegistering || !came(id, source)));
   if (fresh.length === 0) return undefined;
-  const heads = (await readHeads(outside.table, realm, fresh)).filter(({ channelId }) => channelId === to);
+  const heads = (await loadHeads(outside.table, realm, fresh)).filter(({ channelId }) => channelId === to);
   const isUnread = await unreadOf(reader)(heads);
   const unread = heads.filter(({ id }) => isUnread.has(id));
   if (unread.length === 0) return undefined;

@@ -3,12 +3,12 @@ import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { hasContentAccess } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import {
-  changeFor,
   doMovePolicies,
-  isChange,
-  loadHolders,
+  hasEffect,
+  loadTopicPolicies,
   type PoliciesTask,
   type PolicyChange,
+  policyChange,
   type UserTopic,
   userTopicKey,
   visibility,
@@ -33,8 +33,8 @@ export async function followPolicies(world: OutboxRun, task: PoliciesTask & Left
   const { from, to } = task;
   const [channel, old, there] = await Promise.all([
     table.get('channel', { realm, channelId: to.channelId }),
-    loadHolders(table, realm, from),
-    loadHolders(table, realm, to),
+    loadTopicPolicies(table, realm, from),
+    loadTopicPolicies(table, realm, to),
   ]);
   if (channel === undefined) return;
   const people = [...new Set([...old, ...there].map(({ userId }) => userId))];
@@ -63,12 +63,12 @@ async function followSome(
       // What was chosen for the old name since is meant for what is under that name now.
       if (isSince(old, moved)) return [];
       const before = there?.policy ?? visibility.inherit;
-      const change = changeFor(userId, old?.policy ?? visibility.inherit, before, merges);
+      const change = policyChange(userId, old?.policy ?? visibility.inherit, before, merges);
       const goes = mayRead && !isSince(there, moved);
       return [goes ? change : { ...change, to: { before, after: before } }];
     }),
   );
-  const changes = decided.flat().filter(isChange);
+  const changes = decided.flat().filter(hasEffect);
   if (changes.length === 0) return;
   const change = doMovePolicies(realm, task, changes, Math.floor(outside.now() / 1000), moved);
   await commit(log, change.entries.length, () => ({ ...change, result: undefined }));

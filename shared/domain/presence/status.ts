@@ -5,7 +5,7 @@ import { checkPrintable } from '../../kernel/printable.ts';
 import type { Step } from '../../log/in-order.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import type { ReactionType } from '../../model/message/reaction.ts';
-import { checkEmoji, type GivenEmoji, namedEmoji } from '../../model/message/reaction-emoji.ts';
+import { checkEmoji, type EmojiParameters, emojiToAdd } from '../../model/message/reaction-emoji.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
@@ -56,7 +56,7 @@ const LONGEST = 60;
 const CLEARED = 86_400;
 
 /** What a request sets. Clients that clear the emoji send all three of its fields empty. */
-interface GivenStatus extends Omit<GivenEmoji, 'reaction_type'> {
+interface GivenStatus extends Omit<EmojiParameters, 'reaction_type'> {
   readonly status_text?: string;
   readonly reaction_type?: ReactionType | '';
 }
@@ -78,7 +78,7 @@ export function checkStatus(given: GivenStatus, resolved: Resolved): StatusField
   function emojiFields(emoji_name: string): StatusFields {
     if (emoji_name === '') return { emoji_name, emoji_code: '', reaction_type: 'unicode_emoji' };
     if (type === '') throw badRequest("'reaction_type' is empty only where 'emoji_name' is.");
-    const emoji = namedEmoji(
+    const emoji = emojiToAdd(
       {
         emoji_name,
         ...(code !== undefined && { emoji_code: code }),

@@ -15,11 +15,11 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import {
-  foundFor,
   type LoadedReferences,
-  loadNamed,
-  nameLookupKeys,
-  withoutUsers,
+  loadReferences,
+  referenceLookupKeys,
+  resolveReferences,
+  withoutHiddenUsers,
 } from '../mention/references.ts';
 import { loadProfileFields, type ProfileField, type ProfileFields } from './field.ts';
 import { accessField } from './field-check.ts';
@@ -46,7 +46,7 @@ const namesIn = (data: readonly AskedValue[]): References =>
 
 /** The names in values, as pointers to look up before anything else. */
 export const valueLookupKeys = (data: readonly AskedValue[] = []): LookupKey[] =>
-  nameLookupKeys(namesIn(data));
+  referenceLookupKeys(namesIn(data));
 
 /** Reads what values for the profile of `ofUserId` are decided on. One round trip. */
 export async function loadGivenValues(
@@ -57,7 +57,7 @@ export async function loadGivenValues(
   const listed = data.flatMap(({ value }) => (typeof value === 'string' ? [] : (value ?? [])));
   const [snapshot, named, users] = await Promise.all([
     loadProfileSnapshot(outside.table, realm, ofUserId),
-    loadNamed(outside, resolved, namesIn(data), userId),
+    loadReferences(outside, resolved, namesIn(data), userId),
     loadUsersById(outside.table, realm, listed),
   ]);
   return { ...snapshot, data, named, listed: users };
@@ -77,7 +77,7 @@ export async function checkGivenValues(
   const { data, named, listed } = given;
   const everybody = new Map([...named.users.values(), ...listed].map((user) => [user.userId, user]));
   const hidden = await hiddenUsers(outside, caller, [...everybody.values()]);
-  const found = foundFor(caller.standing, withoutUsers(named, hidden));
+  const found = resolveReferences(caller.standing, withoutHiddenUsers(named, hidden));
   return checkValues(caller, given, data, {
     people: new Map(listed.filter(({ userId }) => !hidden.has(userId)).map((user) => [user.userId, user])),
     render: (text) => renderDescription(text, found),

@@ -15,7 +15,7 @@ import { folded } from '../../kernel/folding.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { type FirstSeen, readRun } from '../../log/run.ts';
 import type { MessageSlot, ReadEntry, ReadEvent } from '../../log/slot.ts';
-import { loadHolders, visibility } from '../../model/message/user-topic.ts';
+import { loadTopicPolicies, visibility } from '../../model/message/user-topic.ts';
 import { loadSubscriberIds } from '../../model/subscription/object.ts';
 import { key } from '../../table/keys.ts';
 import { isRefused } from '../../table/outcome.ts';
@@ -182,7 +182,7 @@ async function loadCandidates(
 ): Promise<number[]> {
   const hasGroupMention = mentions.channel === true || (mentions.groups?.length ?? 0) > 0;
   const loadFollowers = async () =>
-    (await loadHolders(table, realm, { channelId, topic })).filter(
+    (await loadTopicPolicies(table, realm, { channelId, topic })).filter(
       ({ policy }) => policy === visibility.followed,
     );
   const loadParticipants = () => table.all('participant', { realm, channelId, topic: folded(topic) });

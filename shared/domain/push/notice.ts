@@ -2,8 +2,8 @@ import { firstCodePoints, folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { readMessages } from '../../model/message/load.ts';
-import { cameTo } from '../../model/message/message.ts';
+import { loadMessages } from '../../model/message/load.ts';
+import { hasReceived } from '../../model/message/message.ts';
 import { type UserTopic, visibility } from '../../model/message/user-topic.ts';
 import { systemGroups } from '../../model/permission/permission.ts';
 import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
@@ -45,7 +45,7 @@ export async function noticesOfMessage(
   { messageId, users }: { readonly messageId: number; readonly users: readonly number[] },
 ): Promise<MessageNotices> {
   const { table } = outside;
-  const [message] = await readMessages(table, realm, [messageId]);
+  const [message] = await loadMessages(table, realm, [messageId]);
   if (message === undefined) return NO_NOTICES;
   const [sender, recipients] = await Promise.all([
     table.get('user', { realm, userId: message.senderId }),
@@ -110,7 +110,7 @@ async function loadRecipient(
     loadCaller(outside, realm, userId, undefined),
     table.get('settings', { realm, userId }),
     loadPresence(table, realm, userId, seconds(now())),
-    cameTo(reader, message),
+    hasReceived(reader, message),
     channelId === undefined ? undefined : reader.seen(channelId),
     channelId === undefined
       ? undefined

@@ -3,7 +3,7 @@ import { folded } from '../../kernel/folding.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import { type Change, ConflictError } from '../../log/commit.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { hearersOf, messageKey, stillThere } from '../../model/message/message.ts';
+import { audienceOf, messageKey, unmoved } from '../../model/message/message.ts';
 import {
   attributeInMessage,
   type Emoji,
@@ -15,13 +15,13 @@ import {
 } from '../../model/message/reaction.ts';
 import { checkEmoji } from '../../model/message/reaction-emoji.ts';
 import {
+  anyWithEmoji,
   doReact,
   doUnreact,
   inSummary,
-  isBehind,
+  isOutdated,
   loadReactionState,
   type ReactionState,
-  withEmoji,
 } from '../../model/message/reaction-store.ts';
 import {
   automaticPolicy,
@@ -100,13 +100,13 @@ export function checkReaction(
   given: Emoji,
   resolved: Resolved,
 ): Emoji {
-  if (isBehind(message, state)) throw new ConflictError([]);
+  if (isOutdated(message, state)) throw new ConflictError([]);
   if (reactionOf(userId, message, state, given) !== undefined) throw refusal('reactionExists');
   const inMessage = reactionsInMessage(message);
   if ((state.summary.count ?? 0) + inMessage.length >= MAX_REACTIONS) {
     throw badRequest('This message has too many reactions.');
   }
-  const same = inMessage.find((reaction) => isSameEmoji(reaction, given)) ?? withEmoji(state, given);
+  const same = inMessage.find((reaction) => isSameEmoji(reaction, given)) ?? anyWithEmoji(state, given);
   if (same !== undefined) return { ...given, name: same.name };
   checkEmoji(given, resolved);
   return given;
@@ -118,7 +118,7 @@ export function accessReaction(
   { message, more: { state } }: Target<ReactionSnapshot>,
   emoji: EmojiKey,
 ): Emoji {
-  if (isBehind(message, state)) throw new ConflictError([]);
+  if (isOutdated(message, state)) throw new ConflictError([]);
   const stored = reactionOf(userId, message, state, emoji);
   if (stored === undefined) throw refusal('reactionDoesNotExist');
   return { ...emoji, name: stored.name };
@@ -194,7 +194,7 @@ function takeOutOfMessage(realm: string, message: MessageSlot, emoji: EmojiKey, 
     {
       update: messageKey(realm, message.id),
       change: { remove: [attribute] },
-      when: { equals: { ...stillThere(message).equals, [attribute]: stored } },
+      when: { equals: { ...unmoved(message).equals, [attribute]: stored } },
       lastWriterWins: true,
     },
   ];
@@ -219,7 +219,7 @@ function joinWrites(realm: string, { channelId, topic = '' }: MessageSlot, userI
 /** The `reaction` event (wire facts 14.4; without `user` since feature level 484, companion facts 4.9). */
 const reactionEvent = (op: 'add' | 'remove', message: MessageSlot, user: User, emoji: Emoji) => ({
   kind: 'event' as const,
-  hearers: hearersOf(message),
+  hearers: audienceOf(message),
   payload: {
     type: 'reaction',
     op,

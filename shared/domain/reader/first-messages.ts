@@ -1,6 +1,6 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
-import { extents, idsInPlace, loadRecent, type Recent } from '../../model/message/recent.ts';
+import { currentIds, extents, loadRecentChanges, type RecentChanges } from '../../model/message/recent.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 
@@ -26,7 +26,7 @@ export class FirstMessages {
   readonly #realm: string;
   readonly #upTo: number;
   readonly #found = new Map<number, Promise<number | null>>();
-  #recent: Promise<Recent> | undefined;
+  #recent: Promise<RecentChanges> | undefined;
 
   /** `upTo`: only messages up to this number count, since others are told later. */
   constructor(
@@ -55,11 +55,11 @@ export class FirstMessages {
 
   async #find(channelId: number): Promise<number | null> {
     const { table } = this.#outside;
-    const recent = (): Promise<Recent> => {
-      this.#recent ??= loadRecent(this.#outside, this.#realm, extents.read);
+    const recent = (): Promise<RecentChanges> => {
+      this.#recent ??= loadRecentChanges(this.#outside, this.#realm, extents.read);
       return this.#recent;
     };
-    const reach = idsInPlace(table, this.#realm, { channelId }, recent);
+    const reach = currentIds(table, this.#realm, { channelId }, recent);
     const to = this.#upTo;
     for (let [from, limit] = [0, FEW]; ; limit = MANY) {
       const { found, until } = await reach({ from, to, side: 'newer', limit });
@@ -90,7 +90,7 @@ export class FirstMessages {
    */
   async remember(counts: readonly ChannelCount[]): Promise<void> {
     const { table, uuid } = this.#outside;
-    if ((await this.#recent)?.isWhole !== true) return;
+    if ((await this.#recent)?.isComplete !== true) return;
     const ripe = counts.filter(
       ({ channelId, firstForgotten }) =>
         firstForgotten !== undefined && firstForgotten <= this.#upTo && this.#found.has(channelId),

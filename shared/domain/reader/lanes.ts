@@ -1,29 +1,32 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import type { DirectMembership } from '../../model/message/direct.ts';
-import type { Place } from '../../model/message/load.ts';
+import type { MessageScope } from '../../model/message/load.ts';
 import { RangeCache } from '../../model/message/load.ts';
 import { floorOf, isUnread } from '../../model/message/read-state.ts';
-import type { Recent } from '../../model/message/recent.ts';
-import { inPlace } from '../../model/message/recent.ts';
+import type { RecentChanges } from '../../model/message/recent.ts';
+import { currentMessages } from '../../model/message/recent.ts';
 import type { MessageStream } from './gather.ts';
 import { amongListed } from './reach.ts';
 import type { Reader } from './reader.ts';
 
 /** A lane of one place. */
 export interface PlaceLane extends MessageStream {
-  readonly place: Place;
+  readonly place: MessageScope;
 }
 
 /** The messages of a place. */
-export const stripOf = ({ table, realm }: Reader, place: Place, recent: () => Promise<Recent>): RangeCache =>
-  new RangeCache(inPlace(table, realm, place, recent));
+export const stripOf = (
+  { table, realm }: Reader,
+  place: MessageScope,
+  recent: () => Promise<RecentChanges>,
+): RangeCache => new RangeCache(currentMessages(table, realm, place, recent));
 
 /** The lane of a channel for somebody who is subscribed: what came to them. */
 export const channelLane = (
   reader: Reader,
   { channelId, since }: Subscription,
-  recent: () => Promise<Recent>,
+  recent: () => Promise<RecentChanges>,
 ): PlaceLane => ({
   place: { channelId },
   strip: stripOf(reader, { channelId }, recent),
@@ -34,7 +37,7 @@ export const channelLane = (
 export const dialogueLane = (
   reader: Reader,
   { conversation, people }: DirectMembership,
-  recent: () => Promise<Recent>,
+  recent: () => Promise<RecentChanges>,
 ): PlaceLane => {
   const place = { conversation, people };
   return { place, strip: stripOf(reader, place, recent), above: 0 };

@@ -1,7 +1,7 @@
 import { isId } from '../../kernel/id.ts';
 import type { MessageHead } from '../../log/message.ts';
-import type { RangeReader, Reached } from '../../model/message/load.ts';
-import { AT_ONCE, isMessage, rangeOf, readMessages } from '../../model/message/load.ts';
+import type { RangeReader, RangeResult } from '../../model/message/load.ts';
+import { isMessage, loadMessages, MAX_MESSAGES_AT_ONCE, rangeOf } from '../../model/message/load.ts';
 import type { Reader } from './reader.ts';
 
 /** All messages of the organization, whoever may read them, from the log itself: a consistent read. */
@@ -21,7 +21,7 @@ export const inLog =
 export function starredBy(reader: Reader): RangeReader {
   const { realm, userId, table } = reader;
   const reading: Promise<unknown>[] = [];
-  return async ({ from, to, side, limit }): Promise<Reached> => {
+  return async ({ from, to, side, limit }): Promise<RangeResult> => {
     const page = table.page(
       'star',
       { realm, userId },
@@ -29,7 +29,7 @@ export function starredBy(reader: Reader): RangeReader {
         from: { messageId: from },
         to: { messageId: to },
         descending: side === 'older',
-        limit: Math.min(limit, AT_ONCE),
+        limit: Math.min(limit, MAX_MESSAGES_AT_ONCE),
       },
     );
     reading.push(page);
@@ -81,7 +81,7 @@ function allAtOnce(read: () => Promise<readonly MessageHead[]>): RangeReader {
 }
 
 async function listed(reader: Reader, ids: readonly number[]): Promise<readonly MessageHead[]> {
-  const messages = await readMessages(reader.table, reader.realm, ids);
+  const messages = await loadMessages(reader.table, reader.realm, ids);
   reader.keep(messages);
   return messages;
 }

@@ -6,11 +6,11 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import type { DirectMembership } from '../../model/message/direct.ts';
-import { formerChannelOf, readPlaceOf } from '../../model/message/message.ts';
+import { formerChannelOf, readConversationOf } from '../../model/message/message.ts';
 import type { Reaction } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
-import { loadReadStates, type ReadState, stateFrom } from '../../model/message/read-state.ts';
-import { extents, loadRecent, type Recent } from '../../model/message/recent.ts';
+import { loadReadStates, type ReadState, withFormerFloor } from '../../model/message/read-state.ts';
+import { extents, loadRecentChanges, type RecentChanges } from '../../model/message/recent.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
 import type { User } from '../../model/user/user.ts';
 import { type ItemName, type ItemOf, type Key, key } from '../../table/keys.ts';
@@ -49,8 +49,8 @@ export class Reader {
   }
 
   /** What the end of the log tells of messages that the indexes may not show as they are. */
-  recent(): Promise<Recent> {
-    return this.#once('recent', () => loadRecent(this.#outside, this.realm, extents.read));
+  recent(): Promise<RecentChanges> {
+    return this.#once('recent', () => loadRecentChanges(this.#outside, this.realm, extents.read));
   }
 
   /** A channel with the reader's own subscription to it; undefined when there is no such channel. */
@@ -106,13 +106,13 @@ export class Reader {
   /** What the reader has read of the conversation in which a message is noted, and of its channel if it left that. */
   async stateFor(head: Where & Pick<MessageHead, 'id'>): Promise<ReadState | undefined> {
     const [state, former] = await this.#noted(head);
-    return stateFrom(former, head.id, state);
+    return withFormerFloor(former, head.id, state);
   }
 
   #noted(head: Where): Promise<[ReadState | undefined, Subscription | undefined]> {
     const former = formerChannelOf(head);
     return Promise.all([
-      this.state(readPlaceOf(head), channelNotedOf(head)),
+      this.state(readConversationOf(head), channelNotedOf(head)),
       former === undefined ? undefined : this.subscription(former),
     ]);
   }
@@ -120,7 +120,7 @@ export class Reader {
   /** Whether that was asked for before, so that asking reads nothing. */
   knowsStateFor(head: Where): boolean {
     const { realm, userId } = this;
-    const item = key('read', { realm, userId, conversation: readPlaceOf(head) });
+    const item = key('read', { realm, userId, conversation: readConversationOf(head) });
     const names = [stateList(), stateList(channelNotedOf(head)), nameOf(item)];
     const former = formerChannelOf(head);
     return (

@@ -1,5 +1,5 @@
 import { traceOf } from '../../kernel/errors.ts';
-import { readHeads } from '../../model/message/load.ts';
+import { loadHeads } from '../../model/message/load.ts';
 import { type UserTopic, visibility } from '../../model/message/user-topic.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { loadUnread } from '../flags/unread.ts';
@@ -39,7 +39,7 @@ const starredMessages: Section = async ({ outside, caller }) => {
   const stars = await outside.table.all('star', place);
   const ids = stars.filter(({ removed }) => !removed).map(({ messageId }) => messageId);
   // A message that was deleted leaves the stars of those who starred it behind.
-  const heads = await readHeads(outside.table, caller.realmId, ids);
+  const heads = await loadHeads(outside.table, caller.realmId, ids);
   return { starred_messages: heads.map(({ id }) => id).sort((a, b) => a - b) };
 };
 

@@ -9,7 +9,7 @@ import {
   loadLimited,
   noteProgress,
 } from '../../model/channel/retention.ts';
-import { AT_ONCE, readMessages } from '../../model/message/load.ts';
+import { loadMessages, MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';
 import { runPool } from '../../pool.ts';
 import { expireDirect, expireInChannel, type Visit } from './walk.ts';
 
@@ -150,9 +150,9 @@ async function expireInChannels(visit: Visit, soonest: number): Promise<number |
       return first === null ? [] : [{ channelId: count.channelId, first }];
     });
   let next = soonest;
-  for (let start = 0; start < oldest.length; start += AT_ONCE) {
-    const some = oldest.slice(start, start + AT_ONCE);
-    const messages = await readMessages(
+  for (let start = 0; start < oldest.length; start += MAX_MESSAGES_AT_ONCE) {
+    const some = oldest.slice(start, start + MAX_MESSAGES_AT_ONCE);
+    const messages = await loadMessages(
       table,
       realm,
       some.flatMap(({ first }) => first ?? []),

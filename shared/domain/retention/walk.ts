@@ -4,7 +4,7 @@ import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import { dueAt, type Limit, limitOfChannel, limitOfOrganization } from '../../model/channel/retention.ts';
-import { inIndex, readMessages } from '../../model/message/load.ts';
+import { indexedMessages, loadMessages } from '../../model/message/load.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { expire, stepsOf } from './expire.ts';
 
@@ -110,11 +110,11 @@ async function loadChannelPage(
   from: number,
 ): Promise<Page | undefined> {
   // Nothing young is due, and what moved here a moment ago is met by the next visit.
-  const reach = inIndex(table, realm, { channelId });
+  const reach = indexedMessages(table, realm, { channelId });
   const { heads, until } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: PAGE });
   const ids = heads.map(({ id }) => id);
   const [messages, channel, organization] = await Promise.all([
-    readMessages(table, realm, ids),
+    loadMessages(table, realm, ids),
     table.get('channel', { realm, channelId }),
     table.get('realm', { realm }),
   ]);

@@ -18,7 +18,7 @@ import {
   type Subscription,
 } from '../../model/channel/channel.ts';
 import { topicConversation } from '../../model/message/message.ts';
-import { doArrive, type Topic } from '../../model/message/topic.ts';
+import { doAddToTopic, type Topic } from '../../model/message/topic.ts';
 import {
   automaticPolicy,
   doSetVisibility,
@@ -29,21 +29,21 @@ import {
 import type { Caller } from '../../model/user/caller.ts';
 import { settingsOf, type UserSettings } from '../../model/user/user.ts';
 import {
-  type Crowd,
   checkGroupMentions,
   checkWildcards,
   followersOf,
-  foundFor,
   type LoadedReferences,
   loadMentionable,
   type Mentionable,
-  namedUserIds,
+  mentionableUserIds,
+  resolveReferences,
+  type WildcardCounts,
 } from '../mention/references.ts';
 import type { ChannelRecipient } from './request.ts';
 import type { Delivery, Draft } from './send.ts';
 
 /** Everything about a channel and a topic that a send to it looks at. */
-export interface Destination {
+export interface ChannelSendSnapshot {
   readonly channel: Channel;
   readonly subscription: Subscription | undefined;
   readonly ownerSubscription: Subscription | undefined;
@@ -62,14 +62,14 @@ export interface Sender {
 }
 
 /** Reads what a send to this topic looks at, in one round trip; undefined when there is no such channel. */
-export async function loadDestination(
+export async function loadChannelSend(
   outside: Outside,
   { userId, ownerId }: Sender,
   recipient: ChannelRecipient,
   topic: string,
   names: LoadedReferences['names'],
   resolved: Resolved,
-): Promise<Destination | undefined> {
+): Promise<ChannelSendSnapshot | undefined> {
   const channelId =
     'id' in recipient
       ? recipient.id
@@ -99,7 +99,7 @@ export async function loadDestination(
     table.get('participant', { ...inTopic, userId }),
     table.get('userTopic', { ...inTopic, userId }),
     table.get('settings', { realm, userId }),
-    loadMentionable(outside, realm, channelId, topic, namedUserIds(names, resolved)),
+    loadMentionable(outside, realm, channelId, topic, mentionableUserIds(names, resolved)),
   ]);
   if (channel === undefined) return undefined;
   return {
@@ -119,7 +119,7 @@ export async function loadDestination(
  * What a sender is told of a channel that does not exist, named as it was asked for (specification 7, wire facts
  * 3.5). A name that no channel can have is refused as such.
  */
-export const missingChannel = (recipient: ChannelRecipient): Refusal =>
+export const missingChannelError = (recipient: ChannelRecipient): Refusal =>
   'id' in recipient
     ? refusal('channelIdDoesNotExist', { id: recipient.id })
     : refusal('channelDoesNotExist', { name: escapedHtml(checkChannelName(recipient.name)) });
@@ -128,7 +128,7 @@ export const missingChannel = (recipient: ChannelRecipient): Refusal =>
  * Whether the sender may know of the channel; a bot also through its owner. That it exists is told to who may not
  * (wire facts 3.5, step 11), but nothing else of it: `noAccess` names it as they did themselves.
  */
-export const isKnownTo = (
+export const maySeeChannel = (
   { standing, owner }: Pick<Caller, 'standing' | 'owner'>,
   { channel, subscription, ownerSubscription }: Posting,
 ): boolean =>
@@ -152,7 +152,7 @@ interface PolicyChange {
 }
 
 /** A channel message that was decided on. */
-interface DecidedChannelMessage {
+interface CheckedChannelMessage {
   readonly rendered: Rendered;
   /** The policy that the topic gets for the sender. */
   readonly policy: Visibility | undefined;
@@ -163,15 +163,15 @@ interface DecidedChannelMessage {
 export function checkChannelMessage(
   caller: Caller,
   { content, senderId }: Draft,
-  destination: Destination,
+  destination: ChannelSendSnapshot,
   topic: string,
   named: LoadedReferences,
-): DecidedChannelMessage {
+): CheckedChannelMessage {
   const { channel } = destination;
   checkPosting(caller, destination);
   checkTopicCreation(caller, channel, destination.topic);
   checkTopicsPolicy(channel, caller.realm.settings, topic);
-  const rendered = render(content, foundFor(caller.standing, named));
+  const rendered = render(content, resolveReferences(caller.standing, named));
   checkWildcards(caller, rendered, crowdOf(destination));
   checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
   const policy = policyFor(caller, destination);
@@ -182,9 +182,9 @@ export function checkChannelMessage(
 export function channelDelivery(
   realm: string,
   { senderId, now }: Draft,
-  destination: Destination,
+  destination: ChannelSendSnapshot,
   topic: string,
-  { rendered, policy, policies }: DecidedChannelMessage,
+  { rendered, policy, policies }: CheckedChannelMessage,
 ): Delivery {
   const { channelId } = destination.channel;
   const updated = Math.floor(now / 1000);
@@ -198,7 +198,7 @@ export function channelDelivery(
     rendered,
     before: changes.flatMap(({ entries }) => entries),
     writesFor: (messageId) => [
-      ...doArrive(realm, { ...arrival, messageId }, destination),
+      ...doAddToTopic(realm, { ...arrival, messageId }, destination),
       ...changes.flatMap(({ writes }) => writes),
     ],
     ...(policy !== undefined && { policy }),
@@ -209,7 +209,7 @@ export function channelDelivery(
 function policyChanges(
   senderId: number,
   own: Visibility | undefined,
-  { userTopic, mentionable }: Destination,
+  { userTopic, mentionable }: ChannelSendSnapshot,
   rendered: Rendered,
   named: LoadedReferences,
 ): PolicyChange[] {
@@ -226,13 +226,13 @@ function policyChanges(
 }
 
 /** Whom wildcards would notify. The sender counts as taking part (wire facts 3.7). */
-const crowdOf = ({ count, topic, takesPart }: Destination): Crowd => ({
+const crowdOf = ({ count, topic, takesPart }: ChannelSendSnapshot): WildcardCounts => ({
   subscribers: count?.subscribers ?? 0,
   participants: (topic?.participants ?? 0) + (takesPart ? 0 : 1),
 });
 
 /** The policy that the sender's own settings give the topic. Never for bots (wire facts 3.10). */
-function policyFor(caller: Caller, destination: Destination): Visibility | undefined {
+function policyFor(caller: Caller, destination: ChannelSendSnapshot): Visibility | undefined {
   if (caller.user.isBot) return undefined;
   const { channel, subscription, topic, userTopic, settings } = destination;
   const readableFrom = channel.historyPublicToSubscribers ? 0 : (subscription?.since ?? 0);

@@ -9,7 +9,7 @@ import { directConversation } from '../../model/message/message.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { runPool } from '../../pool.ts';
 import { key } from '../../table/keys.ts';
-import { verbatim } from './notice.ts';
+import { inlineCode } from './notice.ts';
 import { type Draft, doSend, type SendToken, sentKey } from './send.ts';
 import { directDelivery } from './target.ts';
 
@@ -106,7 +106,7 @@ const INTERVAL = 5 * 60_000;
  * channel has this fault. Does nothing for people, and for bots whose owner is gone. The bot's own reply does not
  * depend on it: whatever fails here is only reported.
  */
-export async function noticeForOwner(
+export async function sendOwnerNotice(
   outside: Outside,
   log: Log,
   { user, owner, realm }: Caller,
@@ -114,7 +114,7 @@ export async function noticeForOwner(
   fault: string,
 ): Promise<void> {
   if (user.ownerId === undefined || owner === undefined) return;
-  const text = `Your bot ${verbatim(user.email)} wrote to the channel ${verbatim(channel)}, which ${fault}.`;
+  const text = `Your bot ${inlineCode(user.email)} wrote to the channel ${inlineCode(channel)}, which ${fault}.`;
   try {
     await sendNotice(outside, log, realm.noticeBotId, user.ownerId, text);
   } catch (error) {

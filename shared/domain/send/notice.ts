@@ -8,13 +8,19 @@ import { NOTHING_FOUND, type ResolvedReferences } from '../../markdown/found.ts'
 import { render } from '../../markdown/render.ts';
 import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
 import { topicConversation } from '../../model/message/message.ts';
-import { CROWDED, compactReadState, doMark } from '../../model/message/read-state.ts';
-import { type Arrival, type CountChange, doArrive, type Topic, topicKey } from '../../model/message/topic.ts';
+import { compactReadState, doMark, MAX_ADDED_IDS } from '../../model/message/read-state.ts';
+import {
+  type Arrival,
+  type CountChange,
+  doAddToTopic,
+  type Topic,
+  topicKey,
+} from '../../model/message/topic.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { rememberSent, type SendToken, sentKey } from './send.ts';
+import { type SendToken, sentKey, sentWrite } from './send.ts';
 
 /** What the bot that speaks for the service says in a topic. */
 export interface Said {
@@ -94,7 +100,7 @@ export interface Notices {
  * Posts notices of the service to a channel, in the transaction of what they tell of. A channel that takes only
  * the empty topic gets them there. `numbers` is one for each; `beside` is what else changes of the channel's counts.
  */
-export function doNotify(
+export function doPostNotices(
   realm: string,
   { channel, texts, actor, noticeBotId, now }: Notices,
   snapshot: NoticeSnapshot,
@@ -129,7 +135,7 @@ export function doNotify(
     count: snapshot.count,
   };
   return {
-    writes: doArrive(realm, arrival, state, beside),
+    writes: doAddToTopic(realm, arrival, state, beside),
     entries: texts.map((content) => noticeMessage({ channelId, topic, noticeBotId, content, now }, found)),
   };
 }
@@ -143,35 +149,35 @@ function doCount(realm: string, channelId: number, beside: CountChange | undefin
 }
 
 /** Names somebody without notifying them. */
-export const silently = ({ fullName, userId }: Pick<User, 'userId' | 'fullName'>): string =>
+export const silentMention = ({ fullName, userId }: Pick<User, 'userId' | 'fullName'>): string =>
   `@_**${fullName}|${userId}**`;
 
 /** Text that is shown as it is, whatever marks are in it. */
-export const verbatim = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
+export const inlineCode = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
 
 /** A topic of a channel. */
-export interface Place {
+export interface NoticeTarget {
   readonly channel: Channel;
   readonly topic: string;
 }
 
 /** What the service says in a topic. */
 export interface Notice {
-  readonly place: Place;
+  readonly place: NoticeTarget;
   /** Markdown, and the channels that it may name. */
   readonly content: string;
   readonly channels: readonly Channel[];
 }
 
 /** Who did what a notice tells of, and the bot that tells it. */
-export interface Speaking {
+export interface NoticeAuthor {
   readonly actor: User;
   readonly noticeBotId: number;
 }
 
 /** A notice as a message: the bot that speaks for the service says it, naming who did it. `now` is in ms. */
 export function noticeEntry(
-  { actor, noticeBotId }: Speaking,
+  { actor, noticeBotId }: NoticeAuthor,
   { place: { channel, topic }, content, channels }: Notice,
   now: number,
 ): MessageEntry {
@@ -188,10 +194,10 @@ export function noticeEntry(
  * Posts a notice once: by its token it is known that it was posted. Where it is no news to whoever did what it tells
  * of, it is read for them from the beginning.
  */
-export async function sendNotice(
+export async function postNotice(
   outside: Outside,
   log: Log,
-  speaking: Speaking,
+  speaking: NoticeAuthor,
   notice: Notice,
   token: SendToken,
   isNewsToActor: boolean,
@@ -215,7 +221,7 @@ export async function sendNotice(
     if (sent !== undefined) return;
     // The topic is gone, and since then the channel takes none with a name.
     if (stored === undefined && topic !== '' && count?.onlyEmptyTopic === true) return;
-    if (state !== undefined && (state.added ?? 0) >= CROWDED)
+    if (state !== undefined && (state.added ?? 0) >= MAX_ADDED_IDS)
       await compactReadState(outside, realm, userId, state);
     const now = outside.now();
     const day = Math.floor(now / 86_400_000);
@@ -228,8 +234,8 @@ export async function sendNotice(
       const head = { ...entry.message, id: messageId };
       return {
         writes: [
-          ...doArrive(realm, arrival, { topic: stored, takesPart: false, count }),
-          rememberSent(realm, senderId, token, messageId, undefined, now),
+          ...doAddToTopic(realm, arrival, { topic: stored, takesPart: false, count }),
+          sentWrite(realm, senderId, token, messageId, undefined, now),
           ...(marks ? [doMark(realm, userId, head, [messageId], 'read', now)] : []),
         ],
         entries: [entry, ...(marks ? [readEvent(userId, [messageId])] : [])],

@@ -7,7 +7,7 @@ import { channelNameProblem } from '../../model/channel/channel.ts';
 import { checkTopic, normalizedContent } from '../../model/message/message.ts';
 import { limits } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { nameLookupKeys } from '../mention/references.ts';
+import { referenceLookupKeys } from '../mention/references.ts';
 import { type Draft, digest, type Echo, type SendToken } from './send.ts';
 
 /** A channel as a sender names it, before anything is looked up (wire facts 3.2). */
@@ -43,7 +43,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
  * The channel that `to` names: text that is not JSON or a JSON string is its name, an integer its id, a list of
  * exactly one is that one. Anything else is `BAD_REQUEST`.
  */
-export function channelRecipient(to: string): ChannelRecipient {
+export function parseChannelRecipient(to: string): ChannelRecipient {
   let value = decoded(to);
   if (Array.isArray(value)) {
     if (value.length !== 1) throw badRequest('A channel message goes to exactly one channel.');
@@ -61,7 +61,7 @@ export const MAX_PEOPLE = 80;
  * The people that `to` names: a list of ids or a list of addresses; text is addresses separated by commas. A bare
  * integer, a mixed list and an empty one are `BAD_REQUEST`. Blanks and repetitions are dropped.
  */
-export function directRecipient(to: string): DirectRecipient {
+export function parseDirectRecipient(to: string): DirectRecipient {
   const value = decoded(to);
   const list: unknown = typeof value === 'string' ? value.split(',') : value;
   if (!Array.isArray(list)) throw badRequest("'to' must be a list of user IDs or of email addresses.");
@@ -121,7 +121,7 @@ interface SendParameters {
 }
 
 /** A message that somebody asks to send, before anything is looked up. */
-export interface AskedMessage {
+export interface SendRequest {
   readonly to: DirectRecipient | (ChannelRecipient & { readonly topic: string });
   /** Normalized; it may be empty. */
   readonly content: string;
@@ -134,10 +134,11 @@ export interface AskedMessage {
 }
 
 /** Interprets the parameters of a send. Throws `BAD_REQUEST` in the order of wire facts 3.3. */
-export function parseSend(given: SendParameters): AskedMessage {
+export function parseSend(given: SendParameters): SendRequest {
   const { type, to, topic } = given;
   const echo = checkEcho(given.queue_id, given.local_id);
-  const recipient = type === 'direct' || type === 'private' ? directRecipient(to) : channelRecipient(to);
+  const recipient =
+    type === 'direct' || type === 'private' ? parseDirectRecipient(to) : parseChannelRecipient(to);
   checkOwnName(given);
   const content = normalizedContent(given.content);
   return {
@@ -163,13 +164,13 @@ function checkOwnName({ sender, forged }: SendParameters): void {
 }
 
 /** The names of the recipient and those in the content. */
-export const sendLookupKeys = ({ to, names }: AskedMessage): LookupKey[] => [
+export const sendLookupKeys = ({ to, names }: SendRequest): LookupKey[] => [
   ...recipientLookupKeys(to),
-  ...nameLookupKeys(names),
+  ...referenceLookupKeys(names),
 ];
 
 /** Most numbers that it takes: one for the message, its sender's own policy, and everybody who may begin to follow. */
-export const mostNumbers = ({ to, names }: AskedMessage): number =>
+export const maxNumbers = ({ to, names }: SendRequest): number =>
   to.kind === 'direct' ? 1 : 2 + names.users.length;
 
 /** The queue and the local id, which go together (specification 4.1). */
@@ -206,7 +207,7 @@ const READING_CLIENTS = new Set([
  */
 export const draftOf = (
   { user }: Caller,
-  { content, readBySender, token }: AskedMessage,
+  { content, readBySender, token }: SendRequest,
   client: string,
   now: number,
 ): Draft => ({

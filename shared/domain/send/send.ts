@@ -79,7 +79,7 @@ export function doSend(
   return {
     writes: [
       ...delivery.writesFor(id),
-      ...(token ? [rememberSent(realm, senderId, token, id, policy, now)] : []),
+      ...(token ? [sentWrite(realm, senderId, token, id, policy, now)] : []),
     ],
     entries: [...before, { kind: 'message', message }],
     result: sendReply(id, policy),
@@ -135,7 +135,7 @@ export function accessSent(sent: Sent | undefined, token: SendToken | undefined)
 }
 
 /** Remembers a send. Two at once with one name: the condition lets one of them in. */
-export function rememberSent(
+export function sentWrite(
   realm: string,
   userId: number,
   { echo, fingerprint, remembered = REMEMBERED }: SendToken,
@@ -149,7 +149,7 @@ export function rememberSent(
 }
 
 /** The token of what the service itself says once: under the name of its job, and which of its parts it is. */
-export function onceToken(job: string, part: string, remembered: number): SendToken {
+export function jobToken(job: string, part: string, remembered: number): SendToken {
   const localId = `${job}/${part}`;
   return { echo: { queueId: 'outbox', localId }, fingerprint: localId, remembered };
 }

@@ -9,30 +9,30 @@ import {
   type Conversation,
   checkDirectPermission,
   checkRecipients,
-  doArriveDirect,
+  doAddToDirect,
 } from '../../model/message/direct.ts';
-import { checkNotEmpty, directConversation } from '../../model/message/message.ts';
+import { checkContent, directConversation } from '../../model/message/message.ts';
 import { limits } from '../../model/realm/realm.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import {
   checkGroupMentions,
-  foundFor,
   type LoadedReferences,
-  loadNamed,
-  withoutUsers,
+  loadReferences,
+  resolveReferences,
+  withoutHiddenUsers,
 } from '../mention/references.ts';
 import {
+  type ChannelSendSnapshot,
   channelDelivery,
   checkChannelMessage,
-  type Destination,
-  isKnownTo,
-  loadDestination,
-  missingChannel,
+  loadChannelSend,
+  maySeeChannel,
+  missingChannelError,
   type Sender,
 } from './channel.ts';
-import { type AskedMessage, type ChannelRecipient, checkSize, type DirectRecipient } from './request.ts';
+import { type ChannelRecipient, checkSize, type DirectRecipient, type SendRequest } from './request.ts';
 import { type Delivery, type Draft, type Sent, sentKey } from './send.ts';
 
 /** Somebody to write to: how the sender named them, and who that is. */
@@ -42,7 +42,7 @@ interface Addressee {
 }
 
 /** The recipients as far as they were found, and their conversation with the sender if it has begun. */
-export interface Correspondence {
+export interface DirectSendSnapshot {
   readonly addressees: readonly Addressee[];
   readonly conversation: Conversation | undefined;
 }
@@ -62,12 +62,12 @@ function addressed(
 }
 
 /** Reads the recipients and their conversation with the sender, in one round trip. */
-export async function loadCorrespondence(
+export async function loadDirectSend(
   { table }: Outside,
   senderId: number,
   recipient: DirectRecipient,
   resolved: Resolved,
-): Promise<Correspondence> {
+): Promise<DirectSendSnapshot> {
   const { realm } = resolved;
   const targets = addressed(recipient, resolved);
   const ids = targets.flatMap(({ userId }) => userId ?? []);
@@ -90,7 +90,7 @@ export async function loadCorrespondence(
  */
 export function accessPeople(
   sender: User,
-  { addressees }: Correspondence,
+  { addressees }: DirectSendSnapshot,
   hidden: ReadonlySet<number>,
 ): User[] {
   const people = new Map([[sender.userId, sender]]);
@@ -113,7 +113,7 @@ export async function checkDirectMessage(
 ): Promise<Rendered> {
   checkRecipients(people);
   await checkDirectPermission(outside, caller, people, conversation === undefined);
-  const rendered = render(content, foundFor(caller.standing, named));
+  const rendered = render(content, resolveReferences(caller.standing, named));
   checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
   return rendered;
 }
@@ -131,7 +131,7 @@ export function directDelivery(
     ...(found && { recipientId: found.recipientId }),
     rendered,
     before: [],
-    writesFor: (messageId) => doArriveDirect(realm, conversation, people, messageId, found !== undefined),
+    writesFor: (messageId) => doAddToDirect(realm, conversation, people, messageId, found !== undefined),
   };
 }
 
@@ -141,13 +141,13 @@ interface ChannelTarget {
   /** The channel as its sender named it. */
   readonly asked: string;
   readonly to: ChannelRecipient & { readonly topic: string };
-  readonly destination: Destination | undefined;
+  readonly destination: ChannelSendSnapshot | undefined;
 }
 
 /** The people to whom a message goes, as far as they were found. */
 interface DirectTarget {
   readonly kind: 'direct';
-  readonly correspondence: Correspondence;
+  readonly correspondence: DirectSendSnapshot;
 }
 
 /** What a send reads: where the message goes, what its text refers to, and whether it was sent before. */
@@ -161,14 +161,14 @@ export interface SendSnapshot {
 export async function loadSend(
   outside: Outside,
   sender: Sender,
-  asked: AskedMessage,
+  asked: SendRequest,
   resolved: Resolved,
 ): Promise<SendSnapshot> {
   const { userId } = sender;
   const { names, token } = asked;
   const [target, named, sent] = await Promise.all([
     loadTarget(outside, sender, asked, resolved),
-    loadNamed(outside, resolved, names, userId),
+    loadReferences(outside, resolved, names, userId),
     token && outside.table.get(sentKey(resolved.realm, userId, token.echo)),
   ]);
   return { target, named, sent };
@@ -177,14 +177,14 @@ export async function loadSend(
 async function loadTarget(
   outside: Outside,
   sender: Sender,
-  { to, names }: AskedMessage,
+  { to, names }: SendRequest,
   resolved: Resolved,
 ): Promise<ChannelTarget | DirectTarget> {
   if (to.kind === 'direct') {
-    const correspondence = await loadCorrespondence(outside, sender.userId, to, resolved);
+    const correspondence = await loadDirectSend(outside, sender.userId, to, resolved);
     return { kind: 'direct', correspondence };
   }
-  const destination = await loadDestination(outside, sender, to, to.topic, names, resolved);
+  const destination = await loadChannelSend(outside, sender, to, to.topic, names, resolved);
   return { kind: 'channel', asked: 'name' in to ? to.name : `${to.id}`, to, destination };
 }
 
@@ -201,23 +201,23 @@ export async function acceptMessage(
   const recipients =
     target.kind === 'direct' ? target.correspondence.addressees.flatMap(({ user }) => user ?? []) : [];
   const hidden = await hiddenUsers(outside, caller, [...recipients, ...all.users.values()]);
-  const named = withoutUsers(all, hidden);
+  const named = withoutHiddenUsers(all, hidden);
   if (target.kind === 'direct') {
     const people = accessPeople(caller.user, target.correspondence, hidden);
-    checkNotEmpty(draft.content);
+    checkContent(draft.content);
     const { conversation } = target.correspondence;
     const rendered = await checkDirectMessage(outside, caller, draft, people, conversation, named);
     const ids = people.map(({ userId }) => userId);
     return directDelivery(caller.realmId, ids, conversation, rendered);
   }
-  checkNotEmpty(draft.content);
+  checkContent(draft.content);
   const { to, destination } = target;
-  if (destination === undefined) throw missingChannel(to);
-  if (!isKnownTo(caller, destination)) throw noAccess(target.asked);
+  if (destination === undefined) throw missingChannelError(to);
+  if (!maySeeChannel(caller, destination)) throw noAccess(target.asked);
   const decided = checkChannelMessage(caller, draft, destination, to.topic, named);
   return channelDelivery(caller.realmId, draft, destination, to.topic, decided);
 }
 
 /** Whether this refusal of `acceptMessage` says that there is no such channel. */
-export const isMissing = (target: SendSnapshot['target'], refused: unknown): target is ChannelTarget =>
+export const isMissingChannel = (target: SendSnapshot['target'], refused: unknown): target is ChannelTarget =>
   target.kind === 'channel' && refused instanceof Refusal && refused.code === 'STREAM_DOES_NOT_EXIST';

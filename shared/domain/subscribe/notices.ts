@@ -10,8 +10,8 @@ import type { Write } from '../../table/write.ts';
 import type { OutboxRun } from '../outbox/outbox.ts';
 import { doLeave, REMEMBERED } from '../outbox/outbox.ts';
 import { type DirectNotice, sendDirectNotices } from '../send/direct-notice.ts';
-import { sendNotice, silently } from '../send/notice.ts';
-import { onceToken, type SendToken } from '../send/send.ts';
+import { postNotice, silentMention } from '../send/notice.ts';
+import { jobToken, type SendToken } from '../send/send.ts';
 import type { Joining, Newcomer } from './join.ts';
 import { pairOf } from './snapshot.ts';
 
@@ -145,7 +145,7 @@ export async function tellSubscribed(
     world,
     actor,
     created.flatMap((channelId) => open.get(channelId) ?? []),
-    onceToken(job, 'announcement', REMEMBERED),
+    jobToken(job, 'announcement', REMEMBERED),
   );
   const failures = (await Promise.allSettled([tell, announce])).flatMap((each) =>
     each.status === 'rejected' ? [each.reason] : [],
@@ -164,11 +164,11 @@ function noticesTo(
   return [...byPerson].map(([to, pairs]) => {
     const channels = pairs.flatMap(({ channelId }) => open.get(channelId) ?? []);
     const ids = channels.map(({ channelId }) => channelId).join();
-    const content = `${silently(actor)} subscribed you to ${listOf(channels)}.`;
+    const content = `${silentMention(actor)} subscribed you to ${listOf(channels)}.`;
     // Most are told the same.
     const said = texts.get(ids) ?? { content, rendered: render(content, foundWith(actor, channels)) };
     texts.set(ids, said);
-    return { to, ...said, token: onceToken(job, String(to), REMEMBERED) };
+    return { to, ...said, token: jobToken(job, String(to), REMEMBERED) };
   });
 }
 
@@ -190,10 +190,10 @@ async function announceCreated(
   const what = channels.length === 1 ? 'the channel' : 'these channels:';
   const notice = {
     place: { channel: place, topic: place.topicsPolicy === 'empty_topic_only' ? '' : NEW_CHANNELS },
-    content: `${silently(actor)} created ${what} ${listOf(channels)}.`,
+    content: `${silentMention(actor)} created ${what} ${listOf(channels)}.`,
     channels,
   };
-  await sendNotice(outside, log, { actor, noticeBotId }, notice, token, false);
+  await postNotice(outside, log, { actor, noticeBotId }, notice, token, false);
 }
 
 /** Links to channels, as Markdown. */

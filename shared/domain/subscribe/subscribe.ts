@@ -18,7 +18,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import { type Principals, principalIds, principalLookupKeys } from '../../model/user/principals.ts';
 import type { Write } from '../../table/write.ts';
 import type { NewChannelSettings } from '../channel-edit/create.ts';
-import { type LoadedReferences, loadNamed, nameLookupKeys } from '../mention/references.ts';
+import { type LoadedReferences, loadReferences, referenceLookupKeys } from '../mention/references.ts';
 import { checkPairs, checkSubscribe, checkWanted, type SubscribeRequest, type Wanted } from './check.ts';
 import { doJoin, entriesOfJoin, type Joining } from './join.ts';
 import { doLeaveTelling, mayTellPeople } from './notices.ts';
@@ -76,7 +76,7 @@ export function parseSubscriptions(given: SubscribeParameters): AskedSubscriptio
 export const subscriptionLookupKeys = ({ wanted, principals, names }: AskedSubscriptions): LookupKey[] => [
   ...wanted.map(({ name }): LookupKey<'channelName'> => ({ kind: 'channelName', name })),
   ...principalLookupKeys(principals),
-  ...nameLookupKeys(names),
+  ...referenceLookupKeys(names),
 ];
 
 /** How many people one transaction subscribes to a channel. */
@@ -117,7 +117,7 @@ export async function loadSubscriptions(
   const people = principalIds(asked.principals, resolved, userId);
   const [snapshot, named] = await Promise.all([
     loadSubscribeSnapshot(outside.table, resolved.realm, userId, ids, people, asked.settings),
-    loadNamed(outside, resolved, asked.names, userId),
+    loadReferences(outside, resolved, asked.names, userId),
   ]);
   return { snapshot, named };
 }

@@ -12,7 +12,7 @@ import {
 } from '../permission/permission.ts';
 import { type Caller, directGroups } from '../user/caller.ts';
 import type { User } from '../user/user.ts';
-import type { Left } from './leave.ts';
+import type { AfterRemoval } from './leave.ts';
 
 /** A direct conversation, as stored: it exists while it has messages. */
 export interface Conversation {
@@ -41,7 +41,7 @@ declare module '../../table/keys.ts' {
 }
 
 /** Keeps the conversation's newest message right when one arrives, and begins it with the first one. */
-export function doArriveDirect(
+export function doAddToDirect(
   realm: string,
   conversation: string,
   people: readonly number[],
@@ -75,7 +75,7 @@ export function doArriveDirect(
 }
 
 /** Messages of one direct conversation that are deleted together. */
-export interface LeavingDirect {
+export interface DirectRemoval {
   readonly conversation: string;
   readonly ids: readonly number[];
 }
@@ -84,10 +84,10 @@ export interface LeavingDirect {
  * Keeps a conversation right when messages of it are deleted: with the last one it is gone, for everybody in it. What
  * was seen of its newest message is held to, as in topics.
  */
-export function doLeaveDirect(
+export function doRemoveFromDirect(
   realm: string,
-  { conversation, ids }: LeavingDirect,
-  { seen, next }: Left<Conversation>,
+  { conversation, ids }: DirectRemoval,
+  { seen, next }: AfterRemoval<Conversation>,
 ): Write[] {
   const at = key('conversation', { realm, conversation });
   const held = { arrived: seen.arrived, left: seen.left };

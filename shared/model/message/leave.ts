@@ -6,13 +6,13 @@ import type { Table } from '../../table/table.ts';
 import type { Changes, Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
-import { type Place, readHeads } from './load.ts';
+import { loadHeads, type MessageScope } from './load.ts';
 import { topicConversation } from './message.ts';
-import { extents, idsInPlace, loadRecent, type Recent } from './recent.ts';
+import { currentIds, extents, loadRecentChanges, type RecentChanges } from './recent.ts';
 import { type Topic, topicKey } from './topic.ts';
 
 /** A message that may become the newest of its conversation when others leave. */
-export interface Neighbour {
+export interface NewestCandidate {
   readonly id: number;
   /** As it spells its topic. */
   readonly topic?: string;
@@ -29,43 +29,43 @@ const SPARE = 3;
 export async function loadNewest(
   outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
-  place: Place,
+  place: MessageScope,
   leaving: number,
   stored: Promise<{ readonly late?: number } | undefined>,
-  reading: Promise<Recent> = loadRecent(outside, realm, extents.write),
-): Promise<readonly Neighbour[]> {
+  reading: Promise<RecentChanges> = loadRecentChanges(outside, realm, extents.write),
+): Promise<readonly NewestCandidate[]> {
   const { table } = outside;
-  const reach = idsInPlace(table, realm, place, () => reading);
+  const reach = currentIds(table, realm, place, () => reading);
   const page = (to: number) => reach({ from: 0, to, side: 'older', limit: leaving + SPARE });
   const [first, changes, conversation] = await Promise.all([page(LARGEST_NUMBER), reading, stored]);
-  const all: Neighbour[] = [];
+  const all: NewestCandidate[] = [];
   for (let { found, until } = first; ; { found, until } = await page(until - 1)) {
     all.push(...found);
     if (until === undefined || until <= 1 || all.length > leaving) break;
   }
   const newest = all.sort((a, b) => b.id - a.id);
   const late = conversation?.late;
-  const isSeen = late === undefined || changes.knows(late) || newest.some(({ id }) => id === late);
+  const isSeen = late === undefined || changes.has(late) || newest.some(({ id }) => id === late);
   if (isSeen || late < (newest.at(leaving)?.id ?? 0)) return newest;
-  const more = (await readHeads(table, realm, [late])).filter(
+  const more = (await loadHeads(table, realm, [late])).filter(
     (head) => head.conversation === place.conversation,
   );
   return [...newest, ...more].sort((a, b) => b.id - a.id);
 }
 
 /** Messages of one topic that leave it together: they are deleted, or they go elsewhere. */
-export interface Leaving {
+export interface TopicRemoval {
   readonly channelId: number;
   readonly topic: string;
   readonly ids: readonly number[];
 }
 
 /** What keeps the topic and its channel right is decided by this. */
-export interface LeavingState {
+export interface TopicRemovalSnapshot {
   readonly topic: Topic | undefined;
   readonly count: ChannelCount | undefined;
   /** Some of the newest messages of the topic, the newest first. */
-  readonly newest: readonly Neighbour[];
+  readonly newest: readonly NewestCandidate[];
   /** Some of those who take part in the topic. */
   readonly participants: readonly number[];
 }
@@ -77,13 +77,13 @@ export interface LeavingState {
 export const MAX_PARTICIPANTS = 30;
 
 /** Reads what decides about messages that leave, so many at most. One round trip, seldom two. */
-export async function loadLeaving(
+export async function loadTopicRemoval(
   outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
-  { channelId, topic }: Omit<Leaving, 'ids'>,
+  { channelId, topic }: Omit<TopicRemoval, 'ids'>,
   leaving: number,
-  recent?: Promise<Recent>,
-): Promise<LeavingState> {
+  recent?: Promise<RecentChanges>,
+): Promise<TopicRemovalSnapshot> {
   const { table } = outside;
   const place = { channelId, conversation: topicConversation(channelId, topic) };
   const reading = table.get(topicKey(realm, { channelId, topic }));
@@ -111,16 +111,16 @@ async function someParticipants(
 }
 
 /** What happens to a topic and to the counts of its channel when messages leave. */
-export interface Departure {
+export interface TopicRemovalWrites {
   readonly writes: readonly Write[];
   /** What is added to the number of named topics of the channel: -1 where one vanishes. */
   readonly namedTopics: number;
 }
 
 /** A conversation that messages leave, and the message that is its newest one then, where its newest one leaves. */
-export interface Left<C> {
+export interface AfterRemoval<C> {
   readonly seen: C;
-  readonly next?: Neighbour;
+  readonly next?: NewestCandidate;
 }
 
 /**
@@ -128,9 +128,9 @@ export interface Left<C> {
  *
  * @throws ConflictError where it is gone, and the messages with it, or where a message came after the log was read
  */
-export function checkLeaving<
+export function checkRemoval<
   C extends { readonly arrived: number; readonly left: number; readonly maxId: number },
->(ids: readonly number[], seen: C | undefined, newest: readonly Neighbour[]): Left<C> {
+>(ids: readonly number[], seen: C | undefined, newest: readonly NewestCandidate[]): AfterRemoval<C> {
   if (seen === undefined) throw new ConflictError([]);
   const vanishes = seen.arrived - seen.left === ids.length;
   if (vanishes || Math.max(...ids) < seen.maxId) return { seen };
@@ -144,13 +144,13 @@ export function checkLeaving<
  * newest one leaves, arrivals and departures are held to what was seen: if there was one meanwhile, the change is
  * refused and decided again. `moving` is the job of the outbox in which others follow.
  */
-export function doLeaveTopic(
+export function doRemoveFromTopic(
   realm: string,
-  { channelId, topic, ids }: Leaving,
-  { seen, next }: Left<Topic>,
+  { channelId, topic, ids }: TopicRemoval,
+  { seen, next }: AfterRemoval<Topic>,
   participants: readonly number[],
   moving?: string,
-): Departure {
+): TopicRemovalWrites {
   const at = topicKey(realm, { channelId, topic });
   const held = { arrived: seen.arrived, left: seen.left };
   if (seen.arrived - seen.left === ids.length) {
@@ -197,11 +197,11 @@ export function doLeaveTopic(
  *
  * @param number of the log, of the transaction with which they leave
  */
-export function doLeaveChannel(
+export function doRemoveFromChannel(
   realm: string,
-  { channelId, ids }: Leaving,
-  { count }: LeavingState,
-  { namedTopics }: Departure,
+  { channelId, ids }: TopicRemoval,
+  { count }: TopicRemovalSnapshot,
+  { namedTopics }: TopicRemovalWrites,
   number: number,
 ): Write {
   const change = namedTopics === 0 ? {} : { add: { namedTopics } };
@@ -217,11 +217,11 @@ export function doLeaveChannel(
 export async function pruneParticipants(
   table: Table,
   realm: string,
-  { channelId, topic, ids }: Leaving,
-  state: LeavingState,
+  { channelId, topic, ids }: TopicRemoval,
+  state: TopicRemovalSnapshot,
   uuid: () => string,
   snapshot: readonly Write[] = [],
-): Promise<LeavingState> {
+): Promise<TopicRemovalSnapshot> {
   let { topic: seen, participants } = state;
   if (seen === undefined || seen.arrived - seen.left !== ids.length) return state;
   const at = { realm, channelId, topic: folded(topic) };

@@ -6,7 +6,7 @@ import { indexes, key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Range, Table } from '../../table/table.ts';
 import { topicConversation } from './message.ts';
 
-export const rangeOf = ({ from, to, side, limit }: Reach): Range<'slot'> => ({
+export const rangeOf = ({ from, to, side, limit }: RangeRequest): Range<'slot'> => ({
   from: { seq: from },
   to: { seq: to },
   descending: side === 'older',
@@ -27,7 +27,7 @@ const headOf = (
 });
 
 /** Where messages stand together in an index: a channel, or one conversation. */
-export type Place =
+export type MessageScope =
   | { readonly channelId: number; readonly conversation?: undefined }
   | Pick<MessageHead, 'conversation' | 'channelId' | 'people'>;
 
@@ -35,8 +35,8 @@ export type Place =
  * The messages of a place as its index shows them: changes come a moment late. Who needs those too asks `inPlace`
  * (message-place.ts).
  */
-export const inIndex =
-  (table: Table, realm: string, place: Place): RangeReader =>
+export const indexedMessages =
+  (table: Table, realm: string, place: MessageScope): RangeReader =>
   async (reach) => {
     const { channelId, conversation } = place;
     const [index, pk] =
@@ -55,7 +55,7 @@ export const inIndex =
 export const isMessage = (slot: Slot): slot is MessageSlot => slot.kind === 'message';
 
 /** The messages with these ids that exist. */
-export async function readMessages(
+export async function loadMessages(
   table: Table,
   realm: string,
   ids: readonly number[],
@@ -66,24 +66,24 @@ export async function readMessages(
 }
 
 /** Messages that are read at once: as many large ones as a function's memory holds with ease. */
-export const AT_ONCE = 500;
+export const MAX_MESSAGES_AT_ONCE = 500;
 
 /** The heads of the messages with these ids that exist. One round trip for each 500 of them. */
-export async function readHeads(
+export async function loadHeads(
   table: Table,
   realm: string,
   ids: readonly number[],
 ): Promise<readonly MessageHead[]> {
   const heads: MessageHead[] = [];
-  for (let start = 0; start < ids.length; start += AT_ONCE) {
-    const messages = await readMessages(table, realm, ids.slice(start, start + AT_ONCE));
-    heads.push(...messages.map(bare));
+  for (let start = 0; start < ids.length; start += MAX_MESSAGES_AT_ONCE) {
+    const messages = await loadMessages(table, realm, ids.slice(start, start + MAX_MESSAGES_AT_ONCE));
+    heads.push(...messages.map(toHead));
   }
   return heads;
 }
 
 /** A message without its text. */
-export const bare = ({ id, conversation, people, channelId, ...message }: Message): MessageHead => ({
+export const toHead = ({ id, conversation, people, channelId, ...message }: Message): MessageHead => ({
   ...headOf(
     { ...message, sk: String(id) },
     {
@@ -98,7 +98,7 @@ export const bare = ({ id, conversation, people, channelId, ...message }: Messag
 export type Side = 'older' | 'newer';
 
 /** A request for the messages of a place within a range of ids, both ends included, nearest first. */
-export interface Reach {
+export interface RangeRequest {
   readonly from: number;
   readonly to: number;
   readonly side: Side;
@@ -106,13 +106,13 @@ export interface Reach {
 }
 
 /** What was found in a range, in no order. */
-export interface Reached {
+export interface RangeResult {
   readonly heads: readonly MessageHead[];
   /** The id up to which the range was examined; undefined when all of it was. */
   readonly until: number | undefined;
 }
 
-export type RangeReader = (reach: Reach) => Promise<Reached>;
+export type RangeReader = (reach: RangeRequest) => Promise<RangeResult>;
 
 /**
  * The messages of one place that are known so far: all those from `low` up to, but not including, `high`. It grows
@@ -168,7 +168,7 @@ export class RangeCache {
   async extend(side: Side, limit: number, above = 0, below = Number.POSITIVE_INFINITY): Promise<void> {
     const next = this.frontier(side);
     if (side === 'older' ? next <= above : next >= below || !Number.isFinite(next)) return;
-    const reach: Reach =
+    const reach: RangeRequest =
       side === 'older'
         ? { from: above + 1, to: Math.min(next, LARGEST_NUMBER), side, limit }
         : { from: next, to: Math.min(below - 1, LARGEST_NUMBER), side, limit };

@@ -14,7 +14,7 @@ import type { Standing } from '../permission/permission.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';
 
 /** People beyond this many make the name of their conversation a digest: keys have a limit. */
-const LISTED = 40;
+const MAX_LISTED_PEOPLE = 40;
 
 /** The conversation that a topic of a channel is, whatever the case of its spelling. */
 export const topicConversation = (channelId: number, topic: string): string =>
@@ -35,25 +35,27 @@ export const isSameTopic = (
 /** The conversation of these people. The order and repetitions do not matter. */
 export function directConversation(people: readonly number[]): string {
   const ids = uniqueSorted(people).join(',');
-  if (people.length <= LISTED) return conversationOf.direct(ids);
+  if (people.length <= MAX_LISTED_PEOPLE) return conversationOf.direct(ids);
   return conversationOf.direct(createHash('sha256').update(ids).digest('hex'));
 }
 
 export const messageKey = (realm: string, id: number): Key<'slot'> => key('slot', { realm, seq: id });
 
 /** Holds a change of a message to what was seen: it is still there, and in the same conversation. */
-export const stillThere = ({ conversation }: Pick<MessageSlot, 'conversation'>): Condition => ({
+export const unmoved = ({ conversation }: Pick<MessageSlot, 'conversation'>): Condition => ({
   equals: { kind: 'message', conversation },
 });
 
 /** The same for a change that must know all of its earlier versions: nobody else edited or moved it meanwhile. */
-export const stillTheSame = (message: MessageSlot): Condition => ({
-  equals: { ...stillThere(message).equals, revision: message.revision },
+export const unchanged = (message: MessageSlot): Condition => ({
+  equals: { ...unmoved(message).equals, revision: message.revision },
 });
 
 /** The conversation in whose read states a message stands: a move does not change it. */
-export const readPlaceOf = ({ conversation, readIn }: Pick<MessageHead, 'conversation' | 'readIn'>): string =>
-  readIn ?? conversation;
+export const readConversationOf = ({
+  conversation,
+  readIn,
+}: Pick<MessageHead, 'conversation' | 'readIn'>): string => readIn ?? conversation;
 
 /** The channel in whose topics a message stands in read states, where it moved to another one since. */
 export function formerChannelOf({
@@ -128,7 +130,7 @@ interface Facts {
  * Whether a message came to the reader: it is a direct one between them and others, or one of a channel that they
  * have been subscribed to since before it.
  */
-export async function cameTo(reader: Facts, { id, channelId, people }: MessageHead): Promise<boolean> {
+export async function hasReceived(reader: Facts, { id, channelId, people }: MessageHead): Promise<boolean> {
   if (channelId === undefined) return people?.includes(reader.userId) === true;
   const subscription = await reader.subscription(channelId);
   return subscription !== undefined && id > subscription.since;
@@ -139,13 +141,13 @@ export async function cameTo(reader: Facts, { id, channelId, people }: MessageHe
  * they can read. Who administers the organization may read no more than others.
  */
 export async function mayRead(reader: Facts, standing: Standing, head: MessageHead): Promise<boolean> {
-  if (await cameTo(reader, head)) return true;
+  if (await hasReceived(reader, head)) return true;
   const seen = head.channelId === undefined ? undefined : await reader.seen(head.channelId);
   return seen !== undefined && mayReadMessage(standing, seen, head.id);
 }
 
 /** Who hears what happens to a message: those who take part in its conversation. */
-export const hearersOf = ({
+export const audienceOf = ({
   id,
   channelId,
   people,
@@ -155,7 +157,7 @@ export const hearersOf = ({
 type OfMessage = Extract<Audience, { readonly message: number; readonly channel: number }>;
 
 /** The channels that decide who hears of something. */
-export function channelsOf(hearers: Audience): number[] {
+export function audienceChannels(hearers: Audience): number[] {
   if (!('channel' in hearers)) return [];
   if ('movedTo' in hearers) return [hearers.channel, hearers.movedTo];
   if ('goneTo' in hearers) return [hearers.channel, hearers.goneTo];
@@ -166,7 +168,7 @@ export function channelsOf(hearers: Audience): number[] {
  * Whether a listener hears what happens to a message of a channel: who is subscribed, and may read it. When it
  * leaves for another channel, those hear of that who may read it there; the others only that it is gone.
  */
-export function hearsOfMessage(
+export function receivesMessageEvent(
   who: Standing,
   hearers: OfMessage,
   channels: ReadonlyMap<number, ChannelWithSubscription>,
@@ -193,7 +195,7 @@ export function hearsOfMessage(
  * Whether an event tells a listener who hears of it where a message came from that they could not read there: what it
  * says of that place is not for them.
  */
-export function comesFromHidden(
+export function isFromHiddenChannel(
   who: Standing,
   hearers: Audience,
   channels: ReadonlyMap<number, ChannelWithSubscription>,
@@ -226,7 +228,7 @@ export const contentWithin = (content: string, limit: number): string =>
   cut(content.trimEnd().replace(/^[\r\n]+/, ''), limit, CUT_MESSAGE);
 
 /** Decides that normalized content says something. */
-export function checkNotEmpty(content: string): void {
+export function checkContent(content: string): void {
   if (content === '') throw badRequest('A message must not be empty.');
 }
 

@@ -10,7 +10,7 @@ const EXTRA = 'zulip';
 const LONGEST_NAME = 100;
 
 /** An emoji as a client names it. */
-export interface GivenEmoji {
+export interface EmojiParameters {
   readonly emoji_name?: string;
   readonly emoji_code?: string;
   readonly reaction_type?: ReactionType;
@@ -19,17 +19,17 @@ export interface GivenEmoji {
 /** The name as a pointer to the organization's own emoji, which wins over a built-in one. */
 export const emojiLookupKeys = ({
   emoji_name: name,
-}: Pick<GivenEmoji, 'emoji_name'>): LookupKey<'emojiName'>[] =>
+}: Pick<EmojiParameters, 'emoji_name'>): LookupKey<'emojiName'>[] =>
   name !== undefined && name !== '' && name.length <= LONGEST_NAME ? [{ kind: 'emojiName', name }] : [];
 
 /** The id of the organization's active emoji of the given name. */
-function ownEmojiId(given: GivenEmoji, resolved: Resolved): number | undefined {
+function ownEmojiId(given: EmojiParameters, resolved: Resolved): number | undefined {
   const [pointer] = emojiLookupKeys(given);
   return pointer && resolved.follow(pointer)?.emojiId;
 }
 
 /** The emoji that a name means: the organization's own, Zulip's own, or a built-in one. */
-function emojiNamed(given: GivenEmoji & { readonly emoji_name: string }, resolved: Resolved): Emoji {
+function emojiNamed(given: EmojiParameters & { readonly emoji_name: string }, resolved: Resolved): Emoji {
   const { emoji_name: name } = given;
   const own = ownEmojiId(given, resolved);
   if (own !== undefined) return { type: 'realm_emoji', code: `${own}`, name };
@@ -42,7 +42,10 @@ function emojiNamed(given: GivenEmoji & { readonly emoji_name: string }, resolve
 }
 
 /** The emoji to react with, as it was named: what is not said of it follows from its name. */
-export function namedEmoji(given: GivenEmoji & { readonly emoji_name: string }, resolved: Resolved): Emoji {
+export function emojiToAdd(
+  given: EmojiParameters & { readonly emoji_name: string },
+  resolved: Resolved,
+): Emoji {
   const { emoji_name: name, emoji_code: code, reaction_type: type } = given;
   if (code !== undefined && type !== undefined) return { type, code, name };
   const meant = emojiNamed(given, resolved);
@@ -50,7 +53,7 @@ export function namedEmoji(given: GivenEmoji & { readonly emoji_name: string }, 
 }
 
 /** The emoji whose reaction goes: a code is enough, so that one can go whose emoji was deactivated since. */
-export function removedEmoji(given: GivenEmoji, resolved: Resolved): EmojiKey {
+export function emojiToRemove(given: EmojiParameters, resolved: Resolved): EmojiKey {
   const { emoji_name: name, emoji_code: code, reaction_type: type } = given;
   if (code !== undefined) return { type: type ?? 'unicode_emoji', code };
   if (name === undefined) throw badRequest("Send 'emoji_name' or 'emoji_code'.");
@@ -71,7 +74,7 @@ export function checkEmoji({ name, code, type }: Emoji, resolved: Resolved): voi
  * The emoji as far as it can be told before it is known whether the caller may see the message: a refusal waits until
  * then, so that it does not tell that the message exists.
  */
-export function emojiToRead(emoji: () => EmojiKey): EmojiKey | undefined {
+export function emojiIfValid(emoji: () => EmojiKey): EmojiKey | undefined {
   try {
     return emoji();
   } catch (error) {

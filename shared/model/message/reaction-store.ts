@@ -185,11 +185,11 @@ export const inSummary = (
   (summary as Readonly<Record<string, StoredReaction | undefined>>)[attributeOf(emoji, userId)];
 
 /** Anybody's reaction with the emoji. */
-export const withEmoji = ({ summary, same }: ReactionState, emoji: EmojiKey): Reaction | undefined =>
+export const anyWithEmoji = ({ summary, same }: ReactionState, emoji: EmojiKey): Reaction | undefined =>
   reactionsIn(summary).find((reaction) => isSameEmoji(reaction, emoji)) ?? same;
 
 /** Whether the summary knows of a deletion, or of a move to another channel, that came after the message was read. */
-export const isBehind = ({ revision = 0 }: Message, { summary }: ReactionState): boolean =>
+export const isOutdated = ({ revision = 0 }: Message, { summary }: ReactionState): boolean =>
   summary.isGone === true || (summary.moved ?? 0) > revision;
 
 /** Holds a change to the message being where it was seen. */
@@ -271,7 +271,7 @@ export function doUnreact(
 }
 
 /** Notes that a message goes to another channel by the revision `moved`, so that nobody tells of a reaction where it was. */
-export const doNoteMove = (realm: string, messageId: number, moved: number): Write => ({
+export const doRecordMove = (realm: string, messageId: number, moved: number): Write => ({
   update: summaryKey(realm, messageId),
   change: { set: { moved } },
   lastWriterWins: true,
@@ -281,7 +281,7 @@ export const doNoteMove = (realm: string, messageId: number, moved: number): Wri
  * Forgets the reactions to a message that is deleted, held to where they were seen, and keeps anybody from adding one.
  * Those that are items of their own are left to `deleteReactions`. `now` is in milliseconds.
  */
-export const doForget = (
+export const doForgetReactions = (
   realm: string,
   messageId: number,
   summary: ReactionSummary | undefined,

@@ -4,8 +4,8 @@ import { key, LARGEST_NUMBER, readPrefix, sortPrefix } from '../../table/keys.ts
 import type { Table } from '../../table/table.ts';
 import type { Changes, Write } from '../../table/write.ts';
 import type { Subscription } from '../channel/channel.ts';
-import { inIndex, readMessages } from './load.ts';
-import { readPlaceOf } from './message.ts';
+import { indexedMessages, loadMessages } from './load.ts';
+import { readConversationOf } from './message.ts';
 
 /**
  * What one person has read of one conversation (DESIGN 4): everything up to a floor, and single messages above it.
@@ -35,7 +35,7 @@ declare module '../../table/keys.ts' {
 }
 
 /** When so many ids were added to a read state, its sets must be made small before it takes more. */
-export const CROWDED = 256;
+export const MAX_ADDED_IDS = 256;
 
 /**
  * Whether a message is unread for somebody. What did not come to them is never unread: messages of a channel count
@@ -64,7 +64,7 @@ export const floorOf = (
  * What somebody has read, as it is for a message that moved away from a channel of theirs (`former`): the floor there
  * holds for it still, since everything below it that is unread is listed.
  */
-export const stateFrom = (
+export const withFormerFloor = (
   former: Pick<Subscription, 'since' | 'readFloor'> | undefined,
   id: number,
   state: ReadState | undefined,
@@ -85,19 +85,19 @@ export const doMark = (
   as: 'read' | 'unread',
   now: number,
 ): Write => ({
-  update: key('read', { realm, userId, conversation: readPlaceOf(head) }),
+  update: key('read', { realm, userId, conversation: readConversationOf(head) }),
   change: {
-    set: { ...readPlace(head), at: now },
+    set: { ...readStateFields(head), at: now },
     add: { [as]: new Set(ids), added: ids.length, version: 1 },
     take: { [as === 'read' ? 'unread' : 'read']: new Set(ids) },
   },
-  when: { below: { added: CROWDED } },
+  when: { below: { added: MAX_ADDED_IDS } },
   lastWriterWins: true,
 });
 
 /** What a read state says of its place. The channel is told where it is certain. */
-export const readPlace = (head: MessageHead): Pick<ReadState, 'conversation' | 'channelId'> => ({
-  conversation: readPlaceOf(head),
+export const readStateFields = (head: MessageHead): Pick<ReadState, 'conversation' | 'channelId'> => ({
+  conversation: readConversationOf(head),
   ...(head.readIn === undefined && head.channelId !== undefined && { channelId: head.channelId }),
 });
 
@@ -120,27 +120,27 @@ export async function loadReadStates(
  * lives for 29 s at most, and the indexes show them. Only settled messages may come under a floor, because what is
  * under a floor counts as read although nobody listed it.
  */
-export const SETTLED = 60_000;
+export const SETTLED_MS = 60_000;
 
 /** Where to look for the newest settled message, as parts of a list: four looks in one read. */
 const PROBES = [1, 0.75, 0.5, 0.25] as const;
 
 /** The id of about the newest settled one of these messages, which are in id order; 0 if none of them is. */
-export async function settledAmong(
+export async function newestSettled(
   { table, now }: Pick<Outside, 'table' | 'now'>,
   realm: string,
   heads: readonly MessageHead[],
 ): Promise<number> {
   const ids = PROBES.flatMap((part) => heads[Math.ceil(heads.length * part) - 1]?.id ?? []);
-  const messages = await readMessages(table, realm, ids);
-  return Math.max(0, ...messages.filter(({ at }) => at <= now() - SETTLED).map(({ id }) => id));
+  const messages = await loadMessages(table, realm, ids);
+  return Math.max(0, ...messages.filter(({ at }) => at <= now() - SETTLED_MS).map(({ id }) => id));
 }
 
 /** Messages that are looked at to raise one floor. */
-const LOOK = 2_000;
+const MAX_SCANNED = 2_000;
 
 /** Most ids that a read state keeps; beyond that, the oldest of them count as read. */
-const MAX_KEPT = 4_000;
+const MAX_IDS = 4_000;
 
 /**
  * Makes the sets of a read state small: raises the floor over what is settled, drops the ids below it, and lists
@@ -159,15 +159,17 @@ export async function compactReadState(
   const floor = floorOf(subscription, state);
   const place = { conversation, ...(channelId !== undefined && { channelId }) };
   // Only what is settled counts, and what moved here lately is noted elsewhere: the index shows all that matters.
-  const { heads } = await inIndex(
+  const { heads } = await indexedMessages(
     table,
     realm,
     place,
-  )({ from: floor + 1, to: LARGEST_NUMBER, side: 'newer', limit: LOOK });
-  const settled = Math.max(floor, await settledAmong(outside, realm, heads));
+  )({ from: floor + 1, to: LARGEST_NUMBER, side: 'newer', limit: MAX_SCANNED });
+  const settled = Math.max(floor, await newestSettled(outside, realm, heads));
   const unread = heads.filter(
     (head) =>
-      head.id <= settled && readPlaceOf(head) === conversation && isUnread(head, userId, subscription, state),
+      head.id <= settled &&
+      readConversationOf(head) === conversation &&
+      isUnread(head, userId, subscription, state),
   );
   const sets = limited(
     raised(
@@ -179,7 +181,7 @@ export async function compactReadState(
   const change = changeTo(place, sets);
   await table
     .update(key('read', { realm, userId, conversation }), change, { equals: { version: state.version } })
-    .catch(ignoreRefusal);
+    .catch(ignoreFailedCondition);
 }
 
 interface Sets {
@@ -206,7 +208,7 @@ function raised(state: ReadState, settled: number, unread: readonly number[]): S
 /** The sets with no more ids than may be kept. */
 function limited(sets: Sets): Sets {
   const ids = [...sets.read, ...sets.unread].sort((a, b) => b - a);
-  const floor = ids[MAX_KEPT];
+  const floor = ids[MAX_IDS];
   if (floor === undefined) return sets;
   const newer = (id: number): boolean => id > floor;
   return {
@@ -234,6 +236,6 @@ function changeTo(
 }
 
 /** Somebody else changed the state: what was worked out does not hold any more. */
-export function ignoreRefusal(error: unknown): void {
+export function ignoreFailedCondition(error: unknown): void {
   if (!(error instanceof Error && error.name === 'ConditionalCheckFailedException')) throw error;
 }

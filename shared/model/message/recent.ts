@@ -3,7 +3,15 @@ import { WRITING } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { entriesOf, type ReadEvent, type Slot } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
-import { bare, inIndex, type Place, type RangeReader, type Reach, type Reached, readHeads } from './load.ts';
+import {
+  indexedMessages,
+  loadHeads,
+  type MessageScope,
+  type RangeReader,
+  type RangeRequest,
+  type RangeResult,
+  toHead,
+} from './load.ts';
 import { topicConversation } from './message.ts';
 
 /*
@@ -14,13 +22,13 @@ import { topicConversation } from './message.ts';
  */
 
 /** How late (ms) an index may show a change. Usually it takes less than a second. */
-const LATE = 10_000;
+const MAX_INDEX_DELAY_MS = 10_000;
 
 /**
  * What the log tells of the last so many ms is believed rather than an index. Slots stand in the order of their
  * numbers, and a writer may write its slot a while after it took its number: that time is added.
  */
-const WINDOW = LATE + WRITING;
+const WINDOW_MS = MAX_INDEX_DELAY_MS + WRITING;
 
 /**
  * How far to look: the slots of the first look where nothing is known of the pace of the log, those of all looks
@@ -41,18 +49,18 @@ export const extents = {
 } as const satisfies Record<string, Extent>;
 
 /** Where a message is, if it is still there. */
-export type Whereabouts = Pick<MessageHead, 'id' | 'conversation' | 'channelId' | 'topic'>;
+export type MessageLocation = Pick<MessageHead, 'id' | 'conversation' | 'channelId' | 'topic'>;
 
 /** What is known of a message that changed lately: all of its head, only where it went, or that it is gone. */
 type State =
   | { readonly kind: 'head'; readonly head: MessageHead }
-  | { readonly kind: 'moved'; readonly to: Whereabouts }
+  | { readonly kind: 'moved'; readonly to: MessageLocation }
   | { readonly kind: 'gone' };
 
 /** What the end of the log tells of messages that an index may not show as they are. */
-export class Recent {
+export class RecentChanges {
   /** False where there was too much for the slots that were read: an index must not be as late then. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   readonly #read: (ids: readonly number[]) => Promise<readonly MessageHead[]>;
   readonly #states: ReadonlyMap<number, State>;
   readonly #moved = new Map<string, Promise<readonly MessageHead[]>>();
@@ -63,18 +71,18 @@ export class Recent {
     isWhole: boolean,
     read: (ids: readonly number[]) => Promise<readonly MessageHead[]>,
   ) {
-    this.isWhole = isWhole;
+    this.isComplete = isWhole;
     this.#read = read;
     this.#states = statesIn(slots);
   }
 
   /** Whether the log tells where this message is, so that an index need not be believed. */
-  knows(id: number): boolean {
+  has(id: number): boolean {
     return this.#states.has(id);
   }
 
   /** Those of the messages that changed lately which are in a place. */
-  in(place: Place): Whereabouts[] {
+  locationsIn(place: MessageScope): MessageLocation[] {
     return [...this.#states.values()].flatMap((state) => {
       if (state.kind === 'gone') return [];
       const at = state.kind === 'head' ? state.head : state.to;
@@ -83,8 +91,8 @@ export class Recent {
   }
 
   /** The same as heads. One round trip where some of them moved there, or else none. */
-  async headsIn(place: Place): Promise<readonly MessageHead[]> {
-    const here = this.in(place);
+  async headsIn(place: MessageScope): Promise<readonly MessageHead[]> {
+    const here = this.locationsIn(place);
     const known = here.flatMap(({ id }) => this.#headOf(id) ?? []);
     if (known.length === here.length) return known;
     const name = place.conversation ?? String(place.channelId);
@@ -100,7 +108,7 @@ export class Recent {
   }
 }
 
-const isIn = (place: Place, { channelId, conversation }: Whereabouts): boolean =>
+const isIn = (place: MessageScope, { channelId, conversation }: MessageLocation): boolean =>
   place.conversation === undefined ? channelId === place.channelId : conversation === place.conversation;
 
 /** What becomes of each message, from what the slots tell, the last word of the log last. */
@@ -113,7 +121,7 @@ function statesIn(slots: readonly Slot[]): Map<number, State> {
     }
   // The slot of a message is the message as it is now, whatever was told of it since.
   for (const slot of rising) {
-    if (slot.kind === 'message') states.set(slot.id, { kind: 'head', head: bare(slot) });
+    if (slot.kind === 'message') states.set(slot.id, { kind: 'head', head: toHead(slot) });
     else if (slot.kind === 'tombstone') states.set(slot.seq, { kind: 'gone' });
   }
   return states;
@@ -140,12 +148,12 @@ function told({ payload, hearers, about }: ReadEvent): (readonly [number, State]
  * is not known else (`isWhole`). One round trip, since it is remembered how many slots that took the last time; where
  * they are too few, they are read on.
  */
-export async function loadRecent(
+export async function loadRecentChanges(
   { table, now, cache }: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   { first, most, looks }: Extent,
-): Promise<Recent> {
-  const since = now() - WINDOW;
+): Promise<RecentChanges> {
+  const since = now() - WINDOW_MS;
   const slots: Slot[] = [];
   let isWhole = false;
   let limit = Math.max(first, withMargin(cache.pace(realm)));
@@ -162,8 +170,8 @@ export async function loadRecent(
   }
   const young = slots.findLastIndex(({ at }) => at >= since) + 1;
   cache.keepPace(realm, isWhole ? young : expected(slots, now(), since));
-  const read = (ids: readonly number[]) => readHeads(table, realm, ids);
-  return new Recent(slots.slice(0, young), isWhole, read);
+  const read = (ids: readonly number[]) => loadHeads(table, realm, ids);
+  return new RecentChanges(slots.slice(0, young), isWhole, read);
 }
 
 /** A few more than were needed, since what is needed differs from one look to the next. */
@@ -187,13 +195,18 @@ async function lastSlots(
 }
 
 /** The end of the log, read when it is first asked for. */
-type Reading = () => Promise<Recent>;
+type Reading = () => Promise<RecentChanges>;
 
 /**
  * The messages of a place, as they are now: what its index shows, but of messages that changed lately what the log
  * tells. One round trip, and another one where messages moved there lately.
  */
-export const inPlace = (table: Table, realm: string, place: Place, recent: Reading): RangeReader => {
+export const currentMessages = (
+  table: Table,
+  realm: string,
+  place: MessageScope,
+  recent: Reading,
+): RangeReader => {
   const merged = merging<MessageHead>(table, realm, place, recent, (changes) => changes.headsIn(place));
   return async (reach) => {
     const { found, until } = await merged(reach);
@@ -202,26 +215,29 @@ export const inPlace = (table: Table, realm: string, place: Place, recent: Readi
 };
 
 /** The same, only which messages there are, and how they spell their topic. Always one round trip. */
-export const idsInPlace = (table: Table, realm: string, place: Place, recent: Reading) =>
-  merging<Whereabouts>(table, realm, place, recent, (changes) => changes.in(place));
+export const currentIds = (table: Table, realm: string, place: MessageScope, recent: Reading) =>
+  merging<MessageLocation>(table, realm, place, recent, (changes) => changes.locationsIn(place));
 
 const merging =
-  <W extends Whereabouts>(
+  <W extends MessageLocation>(
     table: Table,
     realm: string,
-    place: Place,
+    place: MessageScope,
     recent: Reading,
-    fresh: (changes: Recent) => readonly W[] | Promise<readonly W[]>,
+    fresh: (changes: RecentChanges) => readonly W[] | Promise<readonly W[]>,
   ) =>
   async (
-    reach: Reach,
-  ): Promise<{ readonly found: readonly (W | MessageHead)[]; readonly until: Reached['until'] }> => {
-    const [{ heads, until }, changes] = await Promise.all([inIndex(table, realm, place)(reach), recent()]);
-    const known = heads.filter(({ id }) => !changes.knows(id));
+    reach: RangeRequest,
+  ): Promise<{ readonly found: readonly (W | MessageHead)[]; readonly until: RangeResult['until'] }> => {
+    const [{ heads, until }, changes] = await Promise.all([
+      indexedMessages(table, realm, place)(reach),
+      recent(),
+    ]);
+    const known = heads.filter(({ id }) => !changes.has(id));
     const changed = (await fresh(changes)).filter(({ id }) => isWithin(reach, until, id));
     return { found: [...known, ...changed], until };
   };
 
 /** Whether an id is in the part of the range that was examined. */
-const isWithin = ({ from, to, side }: Reach, until: Reached['until'], id: number): boolean =>
+const isWithin = ({ from, to, side }: RangeRequest, until: RangeResult['until'], id: number): boolean =>
   from <= id && id <= to && (until === undefined || (side === 'older' ? id >= until : id <= until));

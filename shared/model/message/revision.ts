@@ -5,13 +5,13 @@ import type { Rendered } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import {
-  hearersOf,
+  audienceOf,
   mentionsIn,
   messageKey,
-  readPlaceOf,
-  stillThere,
-  stillTheSame,
+  readConversationOf,
   topicConversation,
+  unchanged,
+  unmoved,
 } from './message.ts';
 import { type OpenTo, topicLinks } from './object.ts';
 
@@ -96,7 +96,7 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
         },
         ...(rewrite && !mentions && { remove: ['mentions'] }),
       },
-      when: stillTheSame(message),
+      when: unchanged(message),
       lastWriterWins: true,
     },
     ...put.map(
@@ -148,7 +148,7 @@ export function doRelocate(realm: string, head: MessageHead, moving: MovingHead)
       prepend: { history: [revision] },
     },
     when: {
-      equals: { ...stillThere(head).equals, topic: head.topic },
+      equals: { ...unmoved(head).equals, topic: head.topic },
       shorter: { history: MAX_REMEMBERED },
       ...(notBefore !== undefined && { above: { timestamp: notBefore - 1 } }),
     },
@@ -175,7 +175,7 @@ function relocated(realm: string, { id, ...message }: MessageHead, { channelId, 
     topic,
     recipientId: channelId,
     conversation,
-    readIn: readPlaceOf(message),
+    readIn: readConversationOf(message),
     ...indexKeys(realm, id, { channelId, conversation }),
   };
 }
@@ -204,7 +204,7 @@ export function updateEvent(
   const { channelId, topic = '' } = main;
   // Whoever may read the newest of them may know that the others were there.
   const newest = messages.at(-1) ?? main;
-  const hearers = hearersOf(newest);
+  const hearers = audienceOf(newest);
   const leaves = relocation !== undefined && relocation.channelId !== channelId;
   return {
     kind: 'event',
@@ -242,7 +242,7 @@ export function updateEvent(
  * The event of a move for those who could not read the messages where they were: without the name of that channel, and
  * as if the topic there had the new name. Clients need some topic there, and the channel's id to know of a move.
  */
-export function withoutFormerPlace({
+export function withoutFormerLocation({
   stream_name: _,
   subject,
   topic_links: __,
@@ -264,7 +264,7 @@ function aboutOf(
         channelId: relocation.channelId,
         topic: relocation.topic,
         conversation: topicConversation(relocation.channelId, relocation.topic),
-        readIn: readPlaceOf(message),
+        readIn: readConversationOf(message),
       }
     : {
         conversation,

@@ -76,7 +76,12 @@ export interface CountChange {
  *
  * Messages do not always commit in the order of their ids, so the newest id is compared in the store, never just set.
  */
-export function doArrive(realm: string, arrival: Arrival, state: TopicState, beside?: CountChange): Write[] {
+export function doAddToTopic(
+  realm: string,
+  arrival: Arrival,
+  state: TopicState,
+  beside?: CountChange,
+): Write[] {
   const { channelId, topic, senderId, isNotice } = arrival;
   const participant: Write = {
     put: key('participant', { realm, channelId, topic: folded(topic), userId: senderId }),

@@ -16,7 +16,7 @@ export type Visibility = (typeof visibility)[keyof typeof visibility];
 const when = { participation: 1, send: 2, initiation: 3 } as const;
 
 /** What the automatic policies look at. */
-export interface VisibilityCase {
+export interface AutomaticPolicyInput {
   readonly settings: UserSettings;
   readonly current: Visibility;
   /** The sender has muted the channel. */
@@ -37,7 +37,7 @@ export function automaticPolicy({
   channelMuted,
   startsTopic,
   onlyReacts = false,
-}: VisibilityCase): Visibility | undefined {
+}: AutomaticPolicyInput): Visibility | undefined {
   if (current === visibility.followed) return undefined;
   // Whoever has an explicit policy for the topic does not begin it.
   const begins = startsTopic && current === visibility.inherit;
@@ -66,7 +66,7 @@ export interface UserTopic {
 }
 
 /** The same from the side of the topic, so that the policies can follow it when it moves. */
-export interface Holder {
+export interface TopicPolicy {
   readonly userId: number;
   readonly policy: Visibility;
 }
@@ -74,12 +74,12 @@ export interface Holder {
 declare module '../../table/keys.ts' {
   interface ItemTypes {
     userTopic: UserTopic;
-    topicPolicy: Holder;
+    topicPolicy: TopicPolicy;
   }
 }
 
 /** A topic of a channel, by its id. */
-export interface TopicPlace {
+export interface ChannelTopic {
   readonly channelId: number;
   readonly topic: string;
 }
@@ -92,7 +92,7 @@ export function doSetVisibility(
   seen: UserTopic | undefined,
 ): { readonly writes: readonly Write[]; readonly entries: readonly EventEntry[] } {
   const { policy } = set;
-  const inverse = holderKey(realm, set, userId);
+  const inverse = topicPolicyKey(realm, set, userId);
   return {
     writes: [
       {
@@ -110,23 +110,23 @@ export function doSetVisibility(
 /** The key of somebody's policy, under them. */
 export const userTopicKey = (
   realm: string,
-  { channelId, topic }: TopicPlace,
+  { channelId, topic }: ChannelTopic,
   userId: number,
 ): Key<'userTopic'> => key('userTopic', { realm, userId, channelId, topic: folded(topic) });
 
 /** The key of its inverse, under the topic. */
-export const holderKey = (
+export const topicPolicyKey = (
   realm: string,
-  { channelId, topic }: TopicPlace,
+  { channelId, topic }: ChannelTopic,
   userId: number,
 ): Key<'topicPolicy'> => key('topicPolicy', { realm, channelId, topic: folded(topic), userId });
 
 /** Everybody who has a policy for the topic. */
-export const loadHolders = (
+export const loadTopicPolicies = (
   table: Table,
   realm: string,
-  { channelId, topic }: TopicPlace,
-): Promise<Holder[]> => table.all('topicPolicy', { realm, channelId, topic: folded(topic) });
+  { channelId, topic }: ChannelTopic,
+): Promise<TopicPolicy[]> => table.all('topicPolicy', { realm, channelId, topic: folded(topic) });
 
 /** The `user_topic` event (wire facts 14.5). */
 export const userTopicEvent = ({ channelId, topic, policy, updated }: UserTopic) => ({
@@ -163,8 +163,8 @@ export function accessUserTopic(
 
 /** A topic that moved as a whole, or all of it that the mover can see: what its policies follow. */
 export interface PoliciesTask {
-  readonly from: TopicPlace;
-  readonly to: TopicPlace;
+  readonly from: ChannelTopic;
+  readonly to: ChannelTopic;
   /** There were other messages in the topic that it went to. */
   readonly merges: boolean;
 }
@@ -183,7 +183,7 @@ const merged = (...policies: readonly Visibility[]): Visibility =>
   byOpenness.find((policy) => policies.includes(policy)) ?? visibility.inherit;
 
 /** What becomes of somebody's policies, if they can read the channel that the topic goes to. */
-export const changeFor = (
+export const policyChange = (
   userId: number,
   was: Visibility,
   before: Visibility,
@@ -194,7 +194,7 @@ export const changeFor = (
   return { userId, from: was, to: { before, after: merges ? merged(was, before) : moved } };
 };
 
-export const isChange = ({ from, to: { before, after } }: PolicyChange): boolean =>
+export const hasEffect = ({ from, to: { before, after } }: PolicyChange): boolean =>
   from !== visibility.inherit || before !== after;
 
 /**
@@ -228,7 +228,7 @@ export function doMovePolicies(
 /** Somebody's policy for one topic and its inverse. */
 function changeOf(
   realm: string,
-  { channelId, topic }: TopicPlace,
+  { channelId, topic }: ChannelTopic,
   userId: number,
   {
     before,
@@ -239,7 +239,7 @@ function changeOf(
   },
 ): Write[] {
   const place = { channelId, topic };
-  const inverse = holderKey(realm, place, userId);
+  const inverse = topicPolicyKey(realm, place, userId);
   const when = before === visibility.inherit ? { absent: true } : { equals: { policy: before } };
   return [
     {
@@ -255,7 +255,7 @@ function changeOf(
 
 /** People who get the same policy are told by one event. */
 function told(
-  { channelId, topic }: TopicPlace,
+  { channelId, topic }: ChannelTopic,
   changes: readonly PolicyChange[],
   policyOf: (change: PolicyChange) => Visibility,
   updated: number,
