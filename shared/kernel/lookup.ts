@@ -4,7 +4,7 @@ import { BATCH, type Table } from '../table/table.ts';
 import { folded } from './folding.ts';
 import type { GroupGraph } from './group-graph.ts';
 
-/** A name that leads to an id. Pointers are what must be known before anything else can be read. */
+/** What a request names, and what must be read before anything else: by it the other items are found. */
 type AnyLookupKey =
   | { readonly kind: 'account'; readonly email: string }
   | { readonly kind: 'channelName'; readonly name: string }
@@ -17,11 +17,11 @@ type AnyLookupKey =
   | { readonly kind: 'owners' }
   /** The organization leads to the hosts at which it answers. */
   | { readonly kind: 'organization' }
-  /** A message leads to its channel or its people. It is too large and too fleeting to be remembered. */
+  /** A message leads to its channel or its participants. Too large and too short-lived to be cached. */
   | { readonly kind: 'message'; readonly id: number }
-  /** A user leads to their bots, and a bot to its owner. What is decided on it must be as it is now. */
+  /** A user leads to their bots, and a bot to its owner. Never cached: decisions need it as it is now. */
   | { readonly kind: 'user'; readonly id: number }
-  /** Where the messages of an account were to be found lately: a hint by itself, which is not held to be true. */
+  /** Where the account's last fetch found its messages. A hint even when it is fresh. */
   | { readonly kind: 'places'; readonly email: string };
 
 export type LookupKey<K extends AnyLookupKey['kind'] = AnyLookupKey['kind']> = Extract<
@@ -32,20 +32,20 @@ export type LookupKey<K extends AnyLookupKey['kind'] = AnyLookupKey['kind']> = E
 /** The type of the item behind a lookup key of this kind. */
 type ItemBehind<K extends AnyLookupKey['kind']> = ItemOf<K extends 'message' ? 'slot' : K>;
 
-/** The key of the item behind a pointer. Names are folded here, so that callers give them as they came. */
-function itemKey(realm: string, pointer: LookupKey): Key {
-  switch (pointer.kind) {
+/** The key of the item behind a lookup key. Names are folded here. */
+function itemKey(realm: string, lookupKey: LookupKey): Key {
+  switch (lookupKey.kind) {
     case 'account':
-      return key('account', { realm, email: folded(pointer.email) });
+      return key('account', { realm, email: folded(lookupKey.email) });
     case 'channelName':
-      return key('channelName', { realm, name: folded(pointer.name) });
+      return key('channelName', { realm, name: folded(lookupKey.name) });
     case 'fullName':
-      return key('fullName', { realm, name: folded(pointer.name) });
+      return key('fullName', { realm, name: folded(lookupKey.name) });
     // Group and emoji names are unique as they are spelled (wire facts 7 and 11).
     case 'groupName':
-      return key('groupName', { realm, name: pointer.name });
+      return key('groupName', { realm, name: lookupKey.name });
     case 'emojiName':
-      return key('emojiName', { realm, name: pointer.name });
+      return key('emojiName', { realm, name: lookupKey.name });
     case 'groupGraph':
       return key('groupGraph', { realm });
     case 'owners':
@@ -53,27 +53,27 @@ function itemKey(realm: string, pointer: LookupKey): Key {
     case 'organization':
       return key('organization', { realm });
     case 'message':
-      return key('slot', { realm, seq: pointer.id });
+      return key('slot', { realm, seq: lookupKey.id });
     case 'user':
-      return key('user', { realm, userId: pointer.id });
+      return key('user', { realm, userId: lookupKey.id });
     case 'places':
-      return key('places', { realm, email: folded(pointer.email) });
+      return key('places', { realm, email: folded(lookupKey.email) });
   }
 }
 
-/** Whether nothing is gained by remembering where it led. */
-const isFleeting = ({ kind }: LookupKey): boolean => kind === 'message' || kind === 'user';
+/** Kinds that are never cached. */
+const isUncached = ({ kind }: LookupKey): boolean => kind === 'message' || kind === 'user';
 
 const isHint = ({ kind }: LookupKey): boolean => kind === 'places';
 
 /** A key as one text, for maps. */
 const idOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
 
-/** What is known of a request before its own reads: the realm, and where its names lead. */
+/** The result of a look-up: the realm, and the items behind the lookup keys. */
 export class Resolved {
   readonly realm: string;
   readonly #items: ReadonlyMap<string, object>;
-  /** What need not be true, so that two look-ups may differ in it. */
+  /** Items of kinds that are only hints: two equal results may differ in them. */
   readonly #hints: ReadonlyMap<string, object>;
 
   constructor(
@@ -86,130 +86,126 @@ export class Resolved {
     this.#hints = hints;
   }
 
-  /** The item behind a pointer that the endpoint asked for, or undefined where the name leads nowhere. */
-  follow<P extends LookupKey>(pointer: P): ItemBehind<P['kind']> | undefined {
-    const from = isHint(pointer) ? this.#hints : this.#items;
-    return from.get(idOf(itemKey(this.realm, pointer))) as ItemBehind<P['kind']> | undefined;
+  /** The item behind a lookup key of this look-up, or undefined if there is none. */
+  follow<P extends LookupKey>(lookupKey: P): ItemBehind<P['kind']> | undefined {
+    const from = isHint(lookupKey) ? this.#hints : this.#items;
+    return from.get(idOf(itemKey(this.realm, lookupKey))) as ItemBehind<P['kind']> | undefined;
   }
 
-  /** The item behind a lookup key that is known to lead somewhere, as that of the caller's own account. */
-  existing<P extends LookupKey>(pointer: P): NonNullable<ItemBehind<P['kind']>> {
-    const item = this.follow(pointer);
-    if (item === undefined) throw new Error(`this ${pointer.kind} was not looked up`);
+  /** The item behind a lookup key that must exist, such as the caller's own account. */
+  existing<P extends LookupKey>(lookupKey: P): NonNullable<ItemBehind<P['kind']>> {
+    const item = this.follow(lookupKey);
+    if (item === undefined) throw new Error(`this ${lookupKey.kind} was not looked up`);
     return item;
   }
 
-  /** Whether two look-ups found the same. */
+  /** Whether two look-ups led to the same items. */
   equals(other: Resolved): boolean {
     return this.realm === other.realm && isDeepStrictEqual(this.#items, other.#items);
   }
 }
 
-/** Most names that a container remembers; the oldest go first. */
-const REMEMBERED = 10_000;
+/** Most items that a container caches; the oldest go first. */
+const MAX_ITEMS = 10_000;
 
-/** Most organizations whose graph of groups a container remembers: one has at most 100 KB. */
+/** Most organizations whose graph of groups a container caches: one has at most 100 KB. */
 const MAX_GRAPHS = 50;
 
-function dropOldest(remembered: Map<string, unknown>, most: number): void {
-  const oldest = remembered.keys().next().value;
-  if (remembered.size > most && oldest !== undefined) remembered.delete(oldest);
+/** A map that forgets the entry that was set longest ago once it has more than `max`. */
+class BoundedMap<V> {
+  readonly #entries = new Map<string, V>();
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get(id: string): V | undefined {
+    return this.#entries.get(id);
+  }
+
+  has(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
+  set(id: string, value: V): void {
+    this.#entries.delete(id);
+    this.#entries.set(id, value);
+    const oldest = this.#entries.keys().next().value;
+    if (this.#entries.size > this.#max && oldest !== undefined) this.#entries.delete(oldest);
+  }
 }
 
-/** An account that was over its limit: until when (ms), and for requests that count as how many. */
-interface Spent {
+/** An account that was over its request limit: until when (ms), and for requests of which weight. */
+interface OverLimit {
   readonly weight: number;
   readonly until: number;
 }
 
-/** What a warm container remembers of earlier look-ups. Only hints: each use is verified beside it. */
+/** What a warm container keeps of earlier look-ups. Only hints: each use is verified in parallel. */
 export class LookupCache {
-  readonly #items = new Map<string, object | undefined>();
-  readonly #spent = new Map<string, Spent>();
-  readonly #paces = new Map<string, number>();
+  readonly #items = new BoundedMap<object | undefined>(MAX_ITEMS);
+  readonly #overLimit = new BoundedMap<OverLimit>(MAX_ITEMS);
+  /** By realm: the graph of groups that was read last; right while the organization's version is the same. */
+  readonly graphs = new BoundedMap<GroupGraph>(MAX_GRAPHS);
+  /** By realm: how many slots the log had for its last seconds when they were read last. */
+  readonly recentSlots = new BoundedMap<number>(MAX_ITEMS);
 
-  /** What the container would guess for these pointers, if it remembers all of them. */
-  cached(host: string, wanted: readonly LookupKey[]): Resolved | undefined {
+  /** Where these keys led last time; undefined unless all of them are cached. */
+  cached(host: string, lookupKeys: readonly LookupKey[]): Resolved | undefined {
     const realm = this.recall(hostKey(host))?.realm;
     if (realm === undefined) return undefined;
     const [items, hints] = [new Map<string, object>(), new Map<string, object>()];
-    for (const pointer of wanted) {
-      const id = idOf(itemKey(realm, pointer));
+    for (const lookupKey of lookupKeys) {
+      const id = idOf(itemKey(realm, lookupKey));
       if (!this.#items.has(id)) return undefined;
       const item = this.#items.get(id);
-      if (item !== undefined) (isHint(pointer) ? hints : items).set(id, item);
+      if (item !== undefined) (isHint(lookupKey) ? hints : items).set(id, item);
     }
     return new Resolved(realm, items, hints);
   }
 
-  readonly #graphs = new Map<string, GroupGraph>();
-
-  /** The graph of groups that this container read last; right while the organization's version is the same. */
-  graphOf(realm: string): GroupGraph | undefined {
-    return this.#graphs.get(realm);
-  }
-
-  keepGraph(realm: string, graph: GroupGraph): void {
-    this.#graphs.delete(realm);
-    this.#graphs.set(realm, graph);
-    dropOldest(this.#graphs, MAX_GRAPHS);
-  }
-
-  /** What the container remembers of an item; undefined also where it remembers that there was none. */
+  /** The cached item; undefined also if it is cached that there was none. */
   recall<N extends ItemName>(key: Key<N>): ItemOf<N> | undefined {
     return this.#items.get(idOf(key)) as ItemOf<N> | undefined;
   }
 
-  /** Remembers that an account has spent its requests until then (ms), for requests that count as many. */
-  spent(realm: string, userId: number, { weight, until }: Spent): void {
-    const account = `${userId}/${realm}`;
-    const before = this.#spent.get(account);
-    this.#spent.delete(account);
-    const isSame = before !== undefined && before.until >= until;
-    this.#spent.set(account, isSame ? { until, weight: Math.min(weight, before.weight) } : { until, weight });
-    dropOldest(this.#spent, REMEMBERED);
-  }
-
-  spentBy(realm: string, userId: number): Spent | undefined {
-    return this.#spent.get(`${userId}/${realm}`);
-  }
-
-  /** How many slots the log of an organization had for its last seconds when they were read last; 0 where unknown. */
-  pace(realm: string): number {
-    return this.#paces.get(realm) ?? 0;
-  }
-
-  /** Remembers that. */
-  keepPace(realm: string, slots: number): void {
-    this.#paces.delete(realm);
-    this.#paces.set(realm, slots);
-    dropOldest(this.#paces, REMEMBERED);
-  }
-
-  /** Whether the container remembers something about this item. */
   has(key: Key): boolean {
     return this.#items.has(idOf(key));
   }
 
-  /** Remembers where a name led, or that it led nowhere: most emoji in a text are no custom ones. */
+  /** Caches an item, or that there is none: most emoji names in a text are not custom ones. */
   keep<N extends ItemName>(key: Key<N>, item: ItemOf<N> | undefined): void {
-    const id = idOf(key);
-    this.#items.delete(id);
-    this.#items.set(id, item);
-    dropOldest(this.#items, REMEMBERED);
+    this.#items.set(idOf(key), item);
+  }
+
+  /** When the account was over its request limit last, and with which weight. */
+  overLimit(realm: string, userId: number): OverLimit | undefined {
+    return this.#overLimit.get(`${userId}/${realm}`);
+  }
+
+  /** Notes that an account is over its request limit. Within one minute the smallest refused weight counts. */
+  noteOverLimit(realm: string, userId: number, { weight, until }: OverLimit): void {
+    const before = this.overLimit(realm, userId);
+    const smallest = before !== undefined && before.until >= until ? Math.min(weight, before.weight) : weight;
+    this.#overLimit.set(`${userId}/${realm}`, { until, weight: smallest });
   }
 }
 
-/** Looks up where names lead in a realm that is known already. One round trip. */
-export async function lookUpIn(table: Table, realm: string, wanted: readonly LookupKey[]): Promise<Resolved> {
-  const found = await Promise.all(
-    wanted.map(async (pointer): Promise<[string, object][]> => {
-      const at = itemKey(realm, pointer);
-      const item = await table.get(at);
-      return item === undefined ? [] : [[idOf(at), item]];
+/** Looks up keys in a realm that is known. One round trip. */
+export async function lookUpIn(
+  table: Table,
+  realm: string,
+  lookupKeys: readonly LookupKey[],
+): Promise<Resolved> {
+  const items = await Promise.all(
+    lookupKeys.map(async (lookupKey): Promise<[string, object][]> => {
+      const key = itemKey(realm, lookupKey);
+      const item = await table.get(key);
+      return item === undefined ? [] : [[idOf(key), item]];
     }),
   );
-  return new Resolved(realm, new Map(found.flat()));
+  return new Resolved(realm, new Map(items.flat()));
 }
 
 /** The realm that answers at hosts that nobody registered: the first organization of a deployment. */
@@ -217,71 +213,70 @@ export const HOME = 'main';
 
 const hostKey = (host: string): Key<'host'> => key('host', { host });
 
-/** The realm id that an organization at this host is given when it is created. */
+/** The realm id of an organization that is created for this host. */
 export const realmIdFor = (host: string): string => host.toLowerCase();
 
-/** The realms in which names are looked up: the remembered one, or the two that a cold container has to try. */
+/** The realms to look in: the cached one, or the two that it can be in a cold container. */
 const candidatesFor = (cache: LookupCache, host: string): readonly string[] => {
-  const remembered = cache.cached(host, []);
-  return remembered ? [remembered.realm] : [...new Set([realmIdFor(host), HOME])];
+  const cached = cache.cached(host, []);
+  return cached ? [cached.realm] : [...new Set([realmIdFor(host), HOME])];
 };
 
 /** Items by which the realm of a host is found: its own, and the one for all other hosts. */
 const HOST_ITEMS = 2;
 
-/** Whether a look-up of these names takes no more keys than one batch holds. */
-export const fitsOneBatch = (cache: LookupCache, host: string, wanted: readonly LookupKey[]): boolean =>
-  HOST_ITEMS + wanted.length * candidatesFor(cache, host).length <= BATCH;
+/** Whether one batch of gets has room for looking up these keys. */
+export const fitsOneBatch = (cache: LookupCache, host: string, lookupKeys: readonly LookupKey[]): boolean =>
+  HOST_ITEMS + lookupKeys.length * candidatesFor(cache, host).length <= BATCH;
 
 /**
- * Looks everything up in one round trip: which realm answers at the host, and where the names lead in it.
+ * Looks up which realm answers at the host, and where the keys lead in it. One round trip.
  *
- * A cold container does not know the realm yet, so it looks in the two that it can be: the one that an
- * organization created for this host has, and the home realm. Returns undefined when no realm answers here.
+ * A cold container does not know the realm yet, so it looks in the two that it can be: the one that an organization
+ * created for this host has, and the home realm. Returns undefined when no realm answers here.
  *
- * Host and names are remembered only for a caller who, by what was found, `isTrusted`; others would push out what is useful. What
- * is remembered already is brought up to date for everybody.
+ * New items are cached only if `isTrusted` accepts the result: callers without a valid key would push out useful ones.
+ * Items that are cached already are refreshed for every caller.
  */
 export async function lookUp(
   table: Table,
   cache: LookupCache,
   host: string,
-  wanted: readonly LookupKey[],
+  lookupKeys: readonly LookupKey[],
   isTrusted: (resolved: Resolved) => boolean,
   candidates = candidatesFor(cache, host),
 ): Promise<Resolved | undefined> {
-  const fallback = hostKey('*');
-  const [own, home, ...found] = await Promise.all([
+  const [own, home, ...perRealm] = await Promise.all([
     table.get(hostKey(host)),
-    table.get(fallback),
+    table.get(hostKey('*')),
     ...candidates.map(async (realm) => {
-      const keys = wanted.map((pointer) => itemKey(realm, pointer));
-      const items = await Promise.all(keys.map((key) => table.get(key)));
-      return { realm, keys, items };
+      const entries = lookupKeys.map(async (lookupKey) => {
+        const key = itemKey(realm, lookupKey);
+        return { lookupKey, key, item: await table.get(key) };
+      });
+      return { realm, entries: await Promise.all(entries) };
     }),
   ]);
-  const host_ = own ?? home;
-  const remember = <N extends ItemName>(key: Key<N>, item: ItemOf<N> | undefined, mayAdd: boolean): void => {
+  const realm = (own ?? home)?.realm;
+  const store = <N extends ItemName>(key: Key<N>, item: ItemOf<N> | undefined, mayAdd: boolean): void => {
     if (mayAdd || cache.has(key)) cache.keep(key, item);
   };
-  if (host_ === undefined) {
-    remember(hostKey(host), host_, false);
+  if (realm === undefined) {
+    store(hostKey(host), undefined, false);
     return undefined;
   }
-  const right = found.find(({ realm }) => realm === host_.realm);
-  // The host was given to another realm since.
-  if (right === undefined) return lookUp(table, cache, host, wanted, isTrusted, [host_.realm]);
+  const entries = perRealm.find((candidate) => candidate.realm === realm)?.entries;
+  // The host was given to another realm since it was cached.
+  if (entries === undefined) return lookUp(table, cache, host, lookupKeys, isTrusted, [realm]);
   const [items, hints] = [new Map<string, object>(), new Map<string, object>()];
-  wanted.forEach((pointer, i) => {
-    const [key, item] = [right.keys[i] as Key, right.items[i]];
-    if (item !== undefined) (isHint(pointer) ? hints : items).set(idOf(key), item);
-  });
-  const known = new Resolved(right.realm, items, hints);
-  const mayAdd = isTrusted(known);
-  remember(hostKey(host), host_, mayAdd);
-  wanted.forEach((pointer, i) => {
-    const [key, item] = [right.keys[i] as Key, right.items[i]];
-    if (!isFleeting(pointer)) remember(key, item, mayAdd);
-  });
-  return known;
+  for (const { lookupKey, key, item } of entries) {
+    if (item !== undefined) (isHint(lookupKey) ? hints : items).set(idOf(key), item);
+  }
+  const resolved = new Resolved(realm, items, hints);
+  const mayAdd = isTrusted(resolved);
+  store(hostKey(host), { realm }, mayAdd);
+  for (const { lookupKey, key, item } of entries) {
+    if (!isUncached(lookupKey)) store(key, item, mayAdd);
+  }
+  return resolved;
 }

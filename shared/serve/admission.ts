@@ -7,77 +7,55 @@ import { allocate, joinNumbers, type Log, type Numbers, release, splitNumbers } 
 import { retryOnConflict } from '../log/retry-on-conflict.ts';
 import { isAdministrator, isGuest, isOwner } from '../model/permission/permission.ts';
 import { accessCaller, type Caller } from '../model/user/caller.ts';
-import { type Credentials, isKeyOf } from './credentials.ts';
-import type { Incoming } from './incoming.ts';
+import { type Incoming, isKeyOf } from './incoming.ts';
 import type { HandlerSpec, Request, UnverifiedRequest } from './request.ts';
 import { RequestCounter } from './request-limit.ts';
 
-const NOTHING = new Uint8Array();
+/** What an endpoint declares about its callers: who may call, and as how many requests a call counts. */
+type CallerRules = Pick<Endpoint, 'access' | 'webhookBots' | 'weight'>;
 
-/** What is done for a request once its parameters are interpreted. */
-type Steps = Omit<HandlerSpec<unknown, unknown, unknown, object>, 'parse' | 'run'> & {
+type Spec = Omit<HandlerSpec<unknown, unknown, unknown, object>, 'run'> & {
   readonly run: (request: Request<unknown>, loaded: unknown) => Promise<object> | object;
 };
 
-type Spec = Steps & Pick<HandlerSpec<unknown, unknown, unknown, object>, 'parse'>;
-
-/** What an endpoint says of those who may call it. */
-type Admitted = Pick<Endpoint, 'access' | 'webhookBots' | 'weight'>;
-
-type AccountKey = LookupKey<'account'>;
-
-/** The bot type that may do nothing but send. */
-const INCOMING_WEBHOOK = 2;
-
 /**
- * Parses a request, authenticates its caller, loads what the endpoint reads, and runs it (DESIGN 7 counts the round
- * trips):
+ * Handles a request from its parameters to its reply (DESIGN 7 counts the round trips):
  *
- * 1. one look-up of the host, the account and the names in the input;
- * 2. the caller, the endpoint's own reads, and the reservation of log numbers: beside step 1 if the container remembers
- *    what the keys led to, else after it;
- * 3. `run`, which decides and commits.
+ * 1. `parse`: interpret the parameters.
+ * 2. Look up the host, the account, and the keys that the handler needs. One round trip.
+ * 3. `start`: read the caller and what the handler loads, count the request, reserve log numbers. A warm container does
+ *    this in parallel with step 2, on the ids in its cache. If the look-up then finds other ids, it starts again.
+ * 4. `finish`: check the caller and run the handler, which decides and commits.
  *
- * Nothing is decided on what was only remembered: when the look-up finds something else, step 2 is done again.
+ * Steps 2 to 4 are repeated when the commit meets a conflict. Nothing is decided on cached ids.
  *
- * An account that is over its limit of requests is refused after step 2, and from then on by what the container
- * remembers, for nothing.
- *
- * A caller without a valid key has only as many names looked up as one batch holds. For more than that, step 1 is done
- * for the account alone first, unless the container remembers the account with this key.
+ * A caller without a valid key must not cost more than one batch of reads: with more lookup keys than that, the key is
+ * checked first, unless the cache has the account with this key. An account that is over its request limit is refused
+ * after step 3, and from then on by the cache, for nothing.
  */
 export async function authenticateAndLoad(
   outside: Outside,
-  endpoint: Admitted,
+  rules: CallerRules,
   incoming: Incoming,
   spec: Spec,
 ): Promise<object> {
-  const { credentials } = incoming;
-  const { cache } = outside;
-  const { host } = incoming.address;
-  const account: AccountKey = { kind: 'account', email: credentials.email };
-  const isTrusted = (resolved: Resolved): boolean => isAccepted(resolved, account, credentials);
-  const requireKey = (): Promise<void> => requireKeyOf(outside, host, account, credentials);
-  const parsed = await parse(spec, endpoint, incoming, account);
-  const wanted = [account, ...parsed.keys];
-  if (!fitsOneBatch(cache, host, wanted)) await requireKey();
+  const login = new Login(outside, incoming);
+  const parsed = await parse(spec, rules, incoming, login.account.email);
+  if (!login.fitsOneBatch(parsed.keys)) await login.requireKey();
   const counter = new RequestCounter(outside, incoming, parsed.weight);
-  const remembered = rememberedAs(outside, host, account, credentials);
-  if (remembered) counter.checkRemembered(remembered.realm, userOf(remembered, account));
+  const known = login.cached();
+  if (known) counter.checkCached(known.realm, known.existing(login.account).userId);
   return retryOnConflict(outside, async () => {
-    const truth = lookUp(outside.table, cache, host, wanted, isTrusted);
-    truth.catch(ignored);
-    const guess = cache.cached(host, wanted);
-    const early =
-      guess && isAccepted(guess, account, credentials)
-        ? start(outside, parsed, guess, account, counter)
-        : undefined;
+    const verifying = login.lookUp(parsed.keys);
+    verifying.catch(ignored);
+    const cached = login.cached(parsed.keys);
+    const early = cached && start(outside, parsed, cached, login.account, counter);
     try {
-      const resolved = accepted(await truth, account, credentials);
-      const isRight = early && guess?.equals(resolved);
-      const started = isRight ? early : start(outside, parsed, resolved, account, counter);
-      if (early && !isRight) await early.release();
-      return await finish(started, endpoint, parsed.steps);
+      const resolved = await verifying;
+      const isRight = cached?.equals(resolved);
+      const started = early && isRight ? early : start(outside, parsed, resolved, login.account, counter);
+      if (!isRight) await early?.release();
+      return await finish(started, rules, parsed.spec);
     } catch (error) {
       await early?.release();
       throw error;
@@ -85,106 +63,112 @@ export async function authenticateAndLoad(
   });
 }
 
-const ignored = (): void => {};
-
 /**
  * Refuses a request without credentials, and a large one without a valid key, before its body is parsed. The key of a
- * small request is checked later, beside the reads. At most one round trip.
+ * small request is checked later, in parallel with its reads. At most one round trip.
  */
 export async function checkKeyFirst(outside: Outside, incoming: Incoming): Promise<void> {
-  const { credentials } = incoming;
-  if (incoming.size <= SMALL_REQUEST) return;
-  const account: AccountKey = { kind: 'account', email: credentials.email };
-  await requireKeyOf(outside, incoming.address.host, account, credentials);
+  const login = new Login(outside, incoming);
+  if (incoming.size > SMALL_REQUEST) await login.requireKey();
 }
 
-/** Refuses a key that neither the container remembers nor the table knows. At most one round trip. */
-async function requireKeyOf(
-  outside: Outside,
-  host: string,
-  account: AccountKey,
-  credentials: Credentials,
-): Promise<void> {
-  if (rememberedAs(outside, host, account, credentials)) return;
-  const isTrusted = (resolved: Resolved): boolean => isAccepted(resolved, account, credentials);
-  accepted(await lookUp(outside.table, outside.cache, host, [account], isTrusted), account, credentials);
-}
+type AccountKey = LookupKey<'account'>;
 
-/** What the container remembers of the account, if that has this key. */
-function rememberedAs(
-  { cache }: Outside,
-  host: string,
-  account: AccountKey,
-  credentials: Credentials,
-): Resolved | undefined {
-  const guess = cache.cached(host, [account]);
-  return guess && isAccepted(guess, account, credentials) ? guess : undefined;
-}
+/** The account that a request claims to come from, with the digest of the API key that it sent. */
+class Login {
+  readonly account: AccountKey;
+  readonly #keyDigest: string;
+  readonly #host: string;
+  readonly #outside: Outside;
 
-const userOf = (resolved: Resolved, account: AccountKey): number => resolved.existing(account).userId;
+  /** Refuses a request without credentials. */
+  constructor(outside: Outside, incoming: Incoming) {
+    const { email, keyDigest } = incoming.credentials;
+    this.account = { kind: 'account', email };
+    this.#keyDigest = keyDigest;
+    this.#host = incoming.address.host;
+    this.#outside = outside;
+  }
 
-/** What was found for a caller whose key is the account's, or the refusal. */
-function accepted(resolved: Resolved | undefined, account: AccountKey, credentials: Credentials): Resolved {
-  if (resolved === undefined) throw refusal('unknownOrganization');
-  if (!isAccepted(resolved, account, credentials)) throw refusal('unauthorized');
-  return resolved;
+  /** Where the account and these keys lead. Refuses an unknown host and a wrong key. One round trip. */
+  async lookUp(keys: readonly LookupKey[] = []): Promise<Resolved> {
+    const { table, cache } = this.#outside;
+    const isValid = (resolved: Resolved): boolean => this.#isValid(resolved);
+    const resolved = await lookUp(table, cache, this.#host, [this.account, ...keys], isValid);
+    if (resolved === undefined) throw refusal('unknownOrganization');
+    if (!this.#isValid(resolved)) throw refusal('unauthorized');
+    return resolved;
+  }
+
+  /** The same from the cache; undefined if it has not all of it, or the account with another key. */
+  cached(keys: readonly LookupKey[] = []): Resolved | undefined {
+    const cached = this.#outside.cache.cached(this.#host, [this.account, ...keys]);
+    return cached && this.#isValid(cached) ? cached : undefined;
+  }
+
+  /** Refuses a key that is valid neither in the cache nor in the table. At most one round trip. */
+  async requireKey(): Promise<void> {
+    if (!this.cached()) await this.lookUp();
+  }
+
+  fitsOneBatch(keys: readonly LookupKey[]): boolean {
+    return fitsOneBatch(this.#outside.cache, this.#host, [this.account, ...keys]);
+  }
+
+  #isValid(resolved: Resolved): boolean {
+    return isKeyOf(resolved.follow(this.account), this.#keyDigest);
+  }
 }
 
 /** A request whose parameters are interpreted. */
 interface Parsed {
-  readonly steps: Steps;
+  readonly spec: Omit<Spec, 'parse'>;
   readonly request: Pick<
     UnverifiedRequest<unknown>,
     'input' | 'client' | 'baseUrl' | 'cookies' | 'fromOtherSite' | 'file'
   >;
   readonly keys: readonly LookupKey[];
-  /** How many numbers of the log to reserve, for each commit. */
+  /** How many log numbers to reserve, for each commit. */
   readonly reserve: readonly number[];
   /** As how many requests it counts. */
   readonly weight: number;
 }
 
+const NO_FILE = new Uint8Array();
+
 /**
- * Interprets the parameters. Where they are refused, all that is left to do is to say so once the caller is let in;
- * that counts as one request.
+ * Interprets the parameters. If they are refused, the refusal is thrown only when the request runs: only a verified
+ * caller learns what is wrong with a request. It then counts as one.
  */
-async function parse(
-  { parse: interpret, ...steps }: Spec,
-  endpoint: Admitted,
-  incoming: Incoming,
-  { email }: AccountKey,
-): Promise<Parsed> {
+async function parse(spec: Spec, rules: CallerRules, incoming: Incoming, email: string): Promise<Parsed> {
   const { surroundings } = incoming;
   try {
     const read = await incoming.read();
-    const { input: parameters, file = NOTHING } = read;
-    const input = interpret === undefined ? parameters : interpret(parameters);
-    const { keys, reserve = [] } = steps;
+    const { input: parameters, file = NO_FILE } = read;
+    const input = spec.parse === undefined ? parameters : spec.parse(parameters);
+    const { keys, reserve = [] } = spec;
     return {
-      steps,
+      spec,
       request: { input, file, client: incoming.clientName(read), ...surroundings },
       keys: keys?.(input, email) ?? [],
       reserve: [typeof reserve === 'function' ? reserve(input) : reserve].flat(),
-      weight: endpoint.weight?.(parameters as never) ?? 1,
+      weight: rules.weight?.(parameters as never) ?? 1,
     };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const refuse = (): never => {
+    const run = (): never => {
       throw error;
     };
-    const request = { input: undefined, file: NOTHING, client: incoming.clientName({}), ...surroundings };
-    return { steps: { run: refuse }, request, keys: [], reserve: [], weight: 1 };
+    const request = { input: undefined, file: NO_FILE, client: incoming.clientName({}), ...surroundings };
+    return { spec: { run }, request, keys: [], reserve: [], weight: 1 };
   }
 }
-
-const isAccepted = (resolved: Resolved, account: AccountKey, credentials: Credentials): boolean =>
-  isKeyOf(resolved.follow(account), credentials.keyDigest);
 
 /** The reads of a request under way, and the numbers that are reserved for it. */
 interface Started {
   readonly request: UnverifiedRequest<unknown>;
   readonly caller: Promise<Caller>;
-  /** Refuses a caller who is over their limit of requests. */
+  /** Rejects if the caller is over their request limit. */
   readonly counted: Promise<void>;
   readonly loaded: Promise<unknown>;
   readonly commit: Request<unknown>['commit'];
@@ -194,22 +178,19 @@ interface Started {
 
 function start(
   outside: Outside,
-  { steps, request, reserve }: Parsed,
+  { spec, request, reserve }: Parsed,
   resolved: Resolved,
   account: AccountKey,
   counter: RequestCounter,
 ): Started {
   const { userId, ownerId } = resolved.existing(account);
-  const log: Log = {
-    table: outside.table,
-    realm: resolved.realm,
-    now: outside.now,
-    wait: outside.wait,
-    onHole: (slots) => outside.count('HolesFilled', undefined, { realm: resolved.realm, slots }),
-  };
+  const { realm } = resolved;
+  const { table, now, wait } = outside;
+  const onHole = (slots: number): void => outside.count('HolesFilled', undefined, { realm, slots });
+  const log: Log = { table, realm, now, wait, onHole };
   const started: UnverifiedRequest<unknown> = {
     ...request,
-    realm: resolved.realm,
+    realm,
     userId,
     ...(ownerId !== undefined && { ownerId }),
     email: account.email,
@@ -217,11 +198,11 @@ function start(
     outside,
     log,
   };
-  const counted = counter.count(resolved.realm, userId);
-  const reserved = reserve.length === 0 ? [] : allocateBlocks(log, reserve, steps.messages);
-  const caller = accessCaller(outside, resolved.realm, userId, ownerId);
-  const loaded = (async () => steps.load?.(started))();
-  // A guess that turns out wrong is thrown away with whatever it met.
+  const counted = counter.count(realm, userId);
+  const reserved = reserve.length === 0 ? [] : allocateBlocks(log, reserve, spec.messages);
+  const caller = accessCaller(outside, realm, userId, ownerId);
+  const loaded = (async () => spec.load?.(started))();
+  // If the cached ids were wrong, nobody awaits these.
   for (const promise of [...reserved, caller, counted, loaded]) promise.catch(ignored);
   return {
     request: started,
@@ -230,47 +211,48 @@ function start(
     loaded,
     commit: (count, plan) => commitAndCheckpoint(log, outside.report, count, plan, reserved.shift()),
     release: async () => {
-      // A number whose allocation failed was perhaps allocated all the same: readers fill that hole after its grace.
-      // Blocks are used in their order, so that those that are left stand side by side: one tombstone is for all.
+      // Blocks are used in order, so those that are left are adjacent: one tombstone covers all. If the allocation
+      // failed, its numbers may be taken all the same: readers fill that hole after their grace.
       const unused = Promise.all(reserved.splice(0));
       await unused.then((blocks) => release(log, joinNumbers(blocks))).catch(ignored);
     },
   };
 }
 
-/** Allocates numbers of the log for several commits, in one step. */
-function allocateBlocks(
-  log: Log,
-  sizes: readonly number[],
-  messages: number | undefined,
-): Promise<Numbers>[] {
+/** Allocates log numbers for several commits, in one step. */
+function allocateBlocks(log: Log, sizes: readonly number[], messages?: number): Promise<Numbers>[] {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const blocks = allocate(log, total, messages).then((numbers) => splitNumbers(numbers, sizes));
   return sizes.map(async (_, i) => (await blocks)[i] as Numbers);
 }
 
-async function finish(started: Started, endpoint: Admitted, steps: Steps): Promise<object> {
+async function finish(started: Started, rules: CallerRules, spec: Parsed['spec']): Promise<object> {
   try {
     const caller = await started.caller;
-    checkWebhookBot(caller, endpoint);
+    checkWebhookBot(caller, rules);
     await started.counted;
-    checkAudience(caller, endpoint);
+    checkAudience(caller, rules);
     const loaded = await started.loaded;
-    return await steps.run({ ...started.request, caller, commit: started.commit }, loaded);
+    return await spec.run({ ...started.request, caller, commit: started.commit }, loaded);
   } finally {
     await started.release();
   }
 }
 
-/** Refuses a bot that may do nothing but send, like a key that is not valid (wire facts 1.3). */
-function checkWebhookBot({ user }: Caller, { webhookBots }: Admitted): void {
+/** The type of a bot that may only send. */
+const INCOMING_WEBHOOK = 2;
+
+/** Refuses a bot that may only send, as if its key were wrong (wire facts 1.3). */
+function checkWebhookBot({ user }: Caller, { webhookBots }: CallerRules): void {
   if (user.botType === INCOMING_WEBHOOK && !webhookBots) throw refusal('unauthorized');
 }
 
-/** Refuses a caller whom the declaration does not admit (specification 5, wire facts 1.3). */
-function checkAudience({ user, standing }: Caller, { access }: Admitted): void {
+/** Refuses a caller to whom the endpoint is not open (specification 5, wire facts 1.3). */
+function checkAudience({ user, standing }: Caller, { access }: CallerRules): void {
   if (access === 'human' && user.isBot) throw refusal('botsMayNot');
   if (access === 'member' && isGuest(standing)) throw refusal('guestsMayNot');
   if (access === 'administrator' && !isAdministrator(standing)) throw refusal('notAdministrator');
   if (access === 'owner' && !isOwner(standing)) throw refusal('notOwner');
 }
+
+const ignored = (): void => {};

@@ -2,24 +2,21 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '../environment.ts';
 import { LookupCache } from '../kernel/lookup.ts';
+import { CODE, METRICS, type MetricName, metrics, NAMESPACE } from '../kernel/metric.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { itemVersions } from '../model/realm/realm.ts';
 import { documentClient } from '../table/protocol.ts';
 import { Table } from '../table/table.ts';
-import { operatorLog } from './operator-log.ts';
 
 let container: Outside | undefined;
 
-/**
- * The outside of a real function, made once per container from its environment: connections and hints are
- * reused, nothing of a request is kept.
- */
+/** The outside of a real function, made once per container: connections and caches are reused. */
 export function outsideOf(environment: Environment): Outside {
   container ??= makeOutside(environment);
   return container;
 }
 
-/** A fresh outside on the table that the environment names; used for containers and by the local cloud. */
+/** A new outside on the table that the environment names. */
 export function makeOutside(environment: Environment): Outside {
   const name = environment.TABLE_NAME;
   if (name === undefined) throw new Error('TABLE_NAME is not set');
@@ -37,8 +34,8 @@ export function makeOutside(environment: Environment): Outside {
 }
 
 /**
- * How the clients that a function uses besides the table are made from the environment, by name. A function names its
- * own, so that no other function's bundle carries them.
+ * How the clients that a function uses besides the table are made, by name. Each function passes its own, so that no
+ * other bundle contains them.
  */
 export type ClientFactories = Readonly<Record<string, (environment: Environment) => unknown>>;
 
@@ -59,4 +56,47 @@ export function clientsFor<F extends ClientFactories>(
   ) as Clients<F>;
   made.set(outside, clients);
   return clients;
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+/**
+ * The operator's log, one JSON object per line. Not written by `console.log`: Lambda puts a time and an id before its
+ * lines, which are then no JSON.
+ */
+export const operatorLog = (
+  now: () => number,
+  environment: Environment = {},
+): Pick<Outside, 'report' | 'count'> => ({
+  report: (line) => write({ ...line, ...(environment[CODE] && { code: environment[CODE] }) }),
+  count: (metric, kind, details) =>
+    write(embeddedMetric(environment[NAMESPACE] ?? METRICS, metric, kind, now(), details)),
+});
+
+const write = (line: Line): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+
+/** One count in CloudWatch's embedded metric format, with details that stay in the log. */
+function embeddedMetric(
+  namespace: string,
+  name: MetricName,
+  kind: string | undefined,
+  at: number,
+  details: Line = {},
+): Line {
+  const dimension = metrics[name];
+  return {
+    _aws: {
+      Timestamp: at,
+      CloudWatchMetrics: [
+        {
+          Namespace: namespace,
+          Dimensions: [dimension === undefined ? [] : [dimension]],
+          Metrics: [{ Name: name, Unit: 'Count' }],
+        },
+      ],
+    },
+    ...details,
+    ...(dimension !== undefined && { [dimension]: kind }),
+    [name]: 1,
+  };
 }

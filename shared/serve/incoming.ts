@@ -1,9 +1,11 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
-import { badRequest } from '../kernel/errors.ts';
-import { firstCodePoints } from '../kernel/folding.ts';
-import { type Credentials, readCredentials } from './credentials.ts';
+import { badRequest, refusal } from '../kernel/errors.ts';
+import { firstCodePoints, folded } from '../kernel/folding.ts';
+import { limits } from '../model/realm/realm.ts';
+import { digestOf } from '../model/user/user.ts';
 import {
   checkAddress,
   type Fields,
@@ -16,7 +18,7 @@ import type { UnverifiedRequest } from './request.ts';
 
 export type Middleware = MiddlewareObj<Incoming, APIGatewayProxyResult>;
 
-/** A request on its way through the middlewares (`chain.ts`), which read it and add to it. */
+/** A request on its way through the middlewares (`serve.ts`). */
 export class Incoming {
   readonly #endpoint: Endpoint;
   readonly #event: APIGatewayProxyEvent;
@@ -30,9 +32,9 @@ export class Incoming {
   /** What the body held, once it is parsed. */
   fields: Fields = new Map();
   files: readonly Uint8Array[] = [];
-  /** What is wrong with the body. It is told to those who may call, when they read the parameters. */
+  /** What is wrong with the body: thrown when a caller who may call reads the parameters. */
   bodyProblem: unknown;
-  /** Headers that the reply carries whatever becomes of the request. */
+  /** Headers of the reply, whether or not the request succeeds. */
   readonly replyHeaders: Record<string, string> = {};
 
   constructor(endpoint: Endpoint, event: APIGatewayProxyEvent) {
@@ -47,12 +49,12 @@ export class Incoming {
     return this.#event.requestContext?.requestId;
   }
 
-  /** Where the client believes the service to be. */
+  /** The host and base URL that the client used. */
   get address(): PublicAddress {
     return publicAddress(this.#event, (name) => this.header(name));
   }
 
-  /** What handlers are told of the request besides its parameters. */
+  /** What handlers get besides the parameters. */
   get surroundings(): Pick<UnverifiedRequest<unknown>, 'baseUrl' | 'cookies' | 'fromOtherSite'> {
     return {
       baseUrl: this.address.baseUrl,
@@ -61,7 +63,7 @@ export class Incoming {
     };
   }
 
-  /** Bytes of the body, as near as can be told without decoding it, and characters of the query. */
+  /** About how many bytes the body has, without decoding it, plus the characters of the query. */
   get size(): number {
     const { body, isBase64Encoded, multiValueQueryStringParameters: query } = this.#event;
     const inBody = body?.length ?? 0;
@@ -88,7 +90,7 @@ export class Incoming {
     return this.#credentials;
   }
 
-  /** Refuses a path that no address has, whoever calls (`checkAddress` of the parameters). */
+  /** Refuses a path that does not exist (`checkAddress` of the parameters). */
   checkAddress(): void {
     checkAddress(this.#endpoint.parameters, pathFields(this.#event.pathParameters));
   }
@@ -125,7 +127,7 @@ function theFile([file, ...others]: readonly Uint8Array[]): Uint8Array {
   return file;
 }
 
-/** Where a client believes the service to be. */
+/** The public address of the service, as the client used it. */
 export interface PublicAddress {
   /** In small letters and without a port; empty where it is no host at all. */
   readonly host: string;
@@ -136,26 +138,24 @@ export interface PublicAddress {
 const AUTHORITY = /^[a-z0-9.-]{1,255}(:\d{1,5})?$/i;
 
 /**
- * The host that the client used: what the proxy before the gateway says (CloudFront's function sets
- * `X-Forwarded-Host` whatever the client sent), or else the gateway's own.
+ * The host that the client used: `X-Forwarded-Host`, which CloudFront's function overwrites, or else the gateway's own.
  *
- * Whoever calls the gateway itself can say any host there. It chooses an organization, as another address would, and
- * comes back to nobody but that caller; what a caller may do hangs on the key alone. A browser cannot be made to send
- * it on somebody's behalf. So it must never be more than a choice: no reply that it is in may be kept by a cache, and
- * nothing may be allowed because of it.
+ * A caller of the gateway itself can send any host. That only chooses an organization, as another address would; what a
+ * caller may do depends on the key alone. So no reply with the host in it may be cached, and nothing may be allowed
+ * because of the host.
  */
 export function publicAddress(
   event: APIGatewayProxyEvent,
   header: (name: string) => string | undefined,
 ): PublicAddress {
   const forwarded = header('x-forwarded-host');
-  const passedOn = forwarded !== undefined && AUTHORITY.test(forwarded);
-  const given = passedOn ? forwarded : (header('host') ?? event.requestContext?.domainName ?? '');
-  const host = given.toLowerCase().replace(/:\d+$/, '');
+  const isForwarded = forwarded !== undefined && AUTHORITY.test(forwarded);
+  const authority = isForwarded ? forwarded : (header('host') ?? event.requestContext?.domainName ?? '');
+  const host = authority.toLowerCase().replace(/:\d+$/, '');
   const scheme = header('x-forwarded-proto')?.split(',')[0]?.trim() === 'https' ? 'https' : 'http';
   return {
     host: host.length <= 255 && host.isWellFormed() ? host : '',
-    baseUrl: `${scheme}://${given}${passedOn ? '' : stagePath(event)}`,
+    baseUrl: `${scheme}://${authority}${isForwarded ? '' : stagePath(event)}`,
   };
 }
 
@@ -164,3 +164,49 @@ function stagePath({ requestContext }: APIGatewayProxyEvent): string {
   const { stage, path } = requestContext ?? {};
   return stage !== undefined && path?.startsWith(`/${stage}/`) ? `/${stage}` : '';
 }
+
+/**
+ * HTTP Basic credentials: the folded email, and the digest of the key, which itself goes no further. Every spelling of
+ * the header (case, blanks, padding) gives the same value, so that limits and caches cannot be dodged by it.
+ */
+export interface Credentials {
+  readonly email: string;
+  readonly keyDigest: string;
+}
+
+/** Enough for the longest address and a key in base64, and for blanks. */
+const MAX_HEADER = 2_000;
+
+/** Stands for names that are too long for an address. No account has it, and the look-up costs the same. */
+const NO_ADDRESS = '';
+
+/**
+ * Reads the `Authorization` header (wire facts 1.3): no header, an empty one, or one that does not decode into exactly two
+ * parts, is `UNAUTHORIZED`; another scheme is `BAD_REQUEST`. Email and key are trimmed.
+ */
+export function readCredentials(header: string | undefined): Credentials {
+  if (header === undefined || header.trim() === '') throw refusal('noCredentials');
+  const [scheme, encoded, ...rest] = header.trim().split(/\s+/);
+  if (scheme?.toLowerCase() !== 'basic') throw refusal('unsupportedScheme');
+  if (encoded === undefined || rest.length > 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) {
+    throw refusal('unauthorized');
+  }
+  if (header.length > MAX_HEADER) throw refusal('unauthorized');
+  const parts = Buffer.from(encoded, 'base64').toString('utf8').split(':');
+  const [email, key] = parts;
+  if (parts.length !== 2 || email === undefined || key === undefined) throw refusal('unauthorized');
+  const name = email.trim();
+  return { email: name.length > limits.email ? NO_ADDRESS : folded(name), keyDigest: digestOf(key.trim()) };
+}
+
+/** A digest that no key has. Compared for unknown addresses, so that they take as long as known ones. */
+const NO_DIGEST = '0'.repeat(64);
+
+/** Whether the presented key is the account's, in constant time. */
+export const isKeyOf = (account: { readonly keyDigest: string } | undefined, presented: string): boolean => {
+  const same = timingSafeEqual(
+    Buffer.from(account?.keyDigest ?? NO_DIGEST, 'hex'),
+    Buffer.from(presented, 'hex'),
+  );
+  return same && account !== undefined;
+};

@@ -6,24 +6,24 @@ import { key } from '../table/keys.ts';
 import { isRefused } from '../table/outcome.ts';
 import type { Incoming } from './incoming.ts';
 
-/** The time (ms) in which requests are counted. The windows of all accounts begin with the minute. */
-const WINDOW = 60_000;
+/** Requests are counted per minute (ms); the windows of all accounts begin with the minute. */
+const WINDOW_MS = 60_000;
 
-/** Seconds after its window for which a count is kept: clocks of containers differ a little. */
-const KEPT = 600;
+/** Seconds for which a count outlives its window: clocks of containers differ a little. */
+const KEPT_SECONDS = 600;
 
-/** What an account may still ask for in this minute. */
+/** What is left of an account's limit in this minute. */
 interface Allowance {
   readonly remaining: number;
-  /** When all of the limit is there again, ms. */
+  /** When the next minute begins, ms. */
   readonly reset: number;
   readonly isOver: boolean;
 }
 
 /** Requests a minute for an account; 0 is no limit. */
-const limitOf = ({ API_RATE_LIMIT: given }: Environment): number => Number(given ?? limits.requests);
+const limitOf = ({ API_RATE_LIMIT }: Environment): number => Number(API_RATE_LIMIT ?? limits.requests);
 
-/** Counts one request, once, whatever is tried again; tells the allowance in the reply's headers, and refuses. */
+/** Counts one request, once for all its tries. Sets the headers of the allowance, and refuses. */
 export class RequestCounter {
   readonly #outside: Outside;
   readonly #incoming: Pick<Incoming, 'replyHeaders'>;
@@ -36,56 +36,51 @@ export class RequestCounter {
     this.#outside = outside;
     this.#incoming = incoming;
     this.#limit = limitOf(outside.environment);
-    // What counts as many requests can still be done once a minute.
+    // A request whose weight exceeds the limit can still be made once a minute.
     this.#weight = Math.min(weight, this.#limit);
   }
 
-  /**
-   * Refuses a request of which the container remembers that the account is over the limit: as long as the minute lasts,
-   * one that counts as many is refused without asking the table.
-   */
-  checkRemembered(realm: string, userId: number): void {
-    const spent = this.#outside.cache.spentBy(realm, userId);
-    if (this.#limit === 0 || spent === undefined || this.#outside.now() >= spent.until) return;
-    if (this.#weight >= spent.weight) this.#tell({ remaining: 0, reset: spent.until, isOver: true });
+  /** Refuses a request of an account that was over the limit in this minute, from the cache and without a read. */
+  checkCached(realm: string, userId: number): void {
+    const over = this.#outside.cache.overLimit(realm, userId);
+    if (this.#limit === 0 || over === undefined || this.#outside.now() >= over.until) return;
+    if (this.#weight >= over.weight) this.#apply({ remaining: 0, reset: over.until, isOver: true });
   }
 
   /**
-   * Counts it for this account and refuses it if it is over the limit; that one is not counted. One write of one unit, in
-   * an item of its own for each account and minute, which no other request touches.
-   *
-   * A write whose reply is lost is repeated by the client of DynamoDB, so that it may count twice.
+   * Counts the request for this account, or refuses it (uncounted) if that would exceed the limit. One write unit, in an
+   * item per account and minute. It may count twice: the client of DynamoDB repeats a write whose reply is lost.
    */
   count(realm: string, userId: number): Promise<void> {
     if (this.#limit === 0) return Promise.resolve();
     const account = `${userId}/${realm}`;
     const counted =
-      this.#counts.get(account) ?? this.#count(realm, userId).then((found) => this.#tell(found));
+      this.#counts.get(account) ?? this.#count(realm, userId).then((allowance) => this.#apply(allowance));
     this.#counts.set(account, counted);
     return counted;
   }
 
   async #count(realm: string, userId: number): Promise<Allowance> {
     const { table, cache, now } = this.#outside;
-    const window = Math.floor(now() / WINDOW);
-    const reset = (window + 1) * WINDOW;
+    const window = Math.floor(now() / WINDOW_MS);
+    const reset = (window + 1) * WINDOW_MS;
     const [limit, weight] = [this.#limit, this.#weight];
     try {
       const { requests } = await table.update(
         key('requests', { realm, userId, window }),
-        { add: { requests: weight }, setOnce: { expires: reset / 1_000 + KEPT } },
+        { add: { requests: weight }, setOnce: { expires: reset / 1_000 + KEPT_SECONDS } },
         { below: { requests: limit - weight + 1 } },
       );
       return { remaining: limit - Number(requests), reset, isOver: false };
     } catch (error) {
       if (!isRefused(error)) throw error;
-      cache.spent(realm, userId, { weight, until: reset });
+      cache.noteOverLimit(realm, userId, { weight, until: reset });
       return { remaining: 0, reset, isOver: true };
     }
   }
 
-  /** Every counted reply tells the allowance, as the reference does (companion facts 5). */
-  #tell({ remaining, reset, isOver }: Allowance): void {
+  /** Sets the headers of the allowance on every counted reply, as the reference does (companion facts 5). */
+  #apply({ remaining, reset, isOver }: Allowance): void {
     Object.assign(this.#incoming.replyHeaders, {
       'X-RateLimit-Limit': String(this.#limit),
       'X-RateLimit-Remaining': String(remaining),

@@ -156,7 +156,7 @@ export async function loadRecentChanges(
   const since = now() - WINDOW_MS;
   const slots: Slot[] = [];
   let isWhole = false;
-  let limit = Math.max(first, withMargin(cache.pace(realm)));
+  let limit = Math.max(first, withMargin(cache.recentSlots.get(realm) ?? 0));
   for (let look = 1; look <= looks && !isWhole && slots.length < most; look++) {
     const { items, more } = await lastSlots(
       table,
@@ -169,7 +169,7 @@ export async function loadRecentChanges(
     limit = Math.max(slots.length, 2 * expected(slots, now(), since));
   }
   const young = slots.findLastIndex(({ at }) => at >= since) + 1;
-  cache.keepPace(realm, isWhole ? young : expected(slots, now(), since));
+  cache.recentSlots.set(realm, isWhole ? young : expected(slots, now(), since));
   const read = (ids: readonly number[]) => loadHeads(table, realm, ids);
   return new RecentChanges(slots.slice(0, young), isWhole, read);
 }

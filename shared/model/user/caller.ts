@@ -24,13 +24,13 @@ const SMALL_GRAPH = 400;
  * remembers a large one reads only its version. One round trip, or two where a large graph has changed since.
  */
 export async function loadGraph({ table, cache }: Outside, realm: string): Promise<GroupGraph> {
-  const remembered = cache.graphOf(realm);
+  const remembered = cache.graphs.get(realm);
   if (remembered !== undefined && sizeOfGraph(remembered) > SMALL_GRAPH) {
     const stored = await table.get('graphVersion', { realm });
     if ((stored?.version ?? noGroups.version) === remembered.version) return remembered;
   }
   const graph = (await table.get('groupGraph', { realm })) ?? noGroups;
-  cache.keepGraph(realm, graph);
+  cache.graphs.set(realm, graph);
   return graph;
 }
 
