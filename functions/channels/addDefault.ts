@@ -1,12 +1,12 @@
-import { checkDefaultChange, loadDefaultSnapshot } from '../../shared/domain/channel-edit/check.ts';
-import { editChannel } from '../../shared/domain/channel-edit/edit.ts';
+import { checkChannelEdit } from '../../shared/domain/channel-edit/check.ts';
+import { editChannel, loadEditSnapshot, parseChannelEdit } from '../../shared/domain/channel-edit/edit.ts';
 import { addDefaultChannel } from '../../shared/endpoints/channel-update.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(addDefaultChannel, {
-  load: ({ input, outside, resolved, userId }) =>
-    loadDefaultSnapshot(outside, resolved, userId, input.stream_id),
+  parse: ({ stream_id }) => parseChannelEdit({ stream_id, is_default_stream: true }),
+  load: ({ input, resolved, outside, userId }) => loadEditSnapshot(outside, resolved, userId, input),
   reserve: 1,
-  run: ({ caller, outside, commit }, snapshot) =>
-    editChannel(caller, commit, checkDefaultChange(caller, true, snapshot), snapshot, outside.now()),
+  run: ({ input, caller, outside, commit }, snapshot) =>
+    editChannel(caller, commit, checkChannelEdit(caller, input.edit, snapshot), snapshot, outside.now()),
 });

@@ -1,7 +1,7 @@
 import { legacyPresences, shownPresences } from '../../shared/domain/presence/object.ts';
 import { loadPresences, seconds } from '../../shared/domain/presence/presence.ts';
 import { listPresences } from '../../shared/endpoints/presence.ts';
-import { ofKnown } from '../../shared/model/subscription/user-access.ts';
+import { dropHiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import { loadUsersById } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -10,7 +10,7 @@ export const handler = serve(listPresences, {
   run: async ({ caller, outside, realm }, presences) => {
     const ids = presences.map(({ userId }) => userId);
     const [known, users] = await Promise.all([
-      ofKnown(outside, caller, presences),
+      dropHiddenUsers(outside, caller, presences),
       loadUsersById(outside.table, realm, ids),
     ]);
     const now = seconds(outside.now());

@@ -14,7 +14,7 @@ import {
 } from '../../shared/domain/presence/presence.ts';
 import type { InputOf } from '../../shared/endpoints/endpoint.ts';
 import { updatePresence } from '../../shared/endpoints/presence.ts';
-import { ofKnown } from '../../shared/model/subscription/user-access.ts';
+import { dropHiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import { loadUsersById } from '../../shared/model/user/principals.ts';
 import { settingsOf } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -44,7 +44,7 @@ export const handler = serve(updatePresence, {
       isOff || !settings.presence_enabled
         ? own.last
         : notePing(outside.table, realm, userId, own, status, now),
-      ofKnown(outside, caller, others),
+      dropHiddenUsers(outside, caller, others),
       ping_only ? [] : loadUsersById(outside.table, realm, accounts),
     ]);
     if (ping_only) return {};

@@ -2,9 +2,9 @@ import { loadProfiles } from '../../shared/domain/profile/value.ts';
 import { listUsers } from '../../shared/endpoints/users.ts';
 import { loadSubscriberIds } from '../../shared/model/subscription/object.ts';
 import {
-  acquaintancesAt,
-  loadMeetingPlaces,
-  seesEveryone,
+  accessibleUserIds,
+  canAccessAllUsers,
+  loadSharedSpaces,
 } from '../../shared/model/subscription/user-access.ts';
 import { userObject } from '../../shared/model/user/object.ts';
 import { loadUsersById } from '../../shared/model/user/principals.ts';
@@ -17,14 +17,14 @@ export const handler = serve(listUsers, {
       loadUsersById(table, realm, input.user_ids),
       input.include_custom_profile_fields ? loadProfiles(table, realm, input.user_ids) : undefined,
       // Only guests may need it, but who they are is known too late for another round trip.
-      loadMeetingPlaces(table, realm, userId),
+      loadSharedSpaces(table, realm, userId),
     ]);
     return { users, profile, places };
   },
   run: async ({ input, caller, outside: { table }, realm, userId }, { users, profile, places }) => {
-    const known = seesEveryone(caller)
+    const known = canAccessAllUsers(caller)
       ? undefined
-      : await acquaintancesAt(places, userId, (channelId) => loadSubscriberIds(table, realm, channelId));
+      : await accessibleUserIds(places, userId, (channelId) => loadSubscriberIds(table, realm, channelId));
     const telling = { clientGravatar: input.client_gravatar ?? true, profile };
     const members = users.filter(
       (user) => !isSystemBot(user) && (known === undefined || user.isBot || known.has(user.userId)),

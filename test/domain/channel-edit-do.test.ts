@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkEditSize, planEdit } from '../../shared/domain/channel-edit/edit.ts';
+import { editChannel } from '../../shared/domain/channel-edit/edit.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
 import { channelGroupNames } from '../../shared/model/channel/settings.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
@@ -17,11 +17,12 @@ it('an edit whose events are more than one item of the table holds is refused, n
     const groups = Object.fromEntries(channelGroupNames.map((name) => [name, setting]));
     return { ...channel, groups: { ...channel.groups, ...groups } };
   };
-  const plan = (people: number) => {
-    const edit = { before: listing(people, 10_000_000), after: listing(people, 20_000_000) };
-    return planEdit(caller, edit, snapshot, realm.outside.now());
+  const edit = (people: number): Promise<unknown> => {
+    const decided = { before: listing(people, 10_000_000), after: listing(people, 20_000_000) };
+    const commit = async (count: number) => ({ count }) as never;
+    return editChannel(caller, commit, decided, snapshot, realm.outside.now());
   };
-  expect(plan(50).count).toBeGreaterThan(channelGroupNames.length);
-  expect(() => checkEditSize(plan(50))).not.toThrow();
-  expect(() => checkEditSize(plan(500))).toThrow('too many people and groups');
+  const { count } = (await edit(50)) as { readonly count: number };
+  expect(count).toBeGreaterThan(channelGroupNames.length);
+  await expect(edit(500)).rejects.toThrow('too many people and groups');
 });

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../shared/kernel/errors.ts';
 import { noGroups } from '../../shared/kernel/group-graph.ts';
 import {
-  checkMakingWebPublic,
+  checkMakeWebPublic,
   checkPrivacyState,
-  mayMakeChannels,
+  mayCreateChannels,
   type Privacy,
-  type PrivacyCircumstances,
 } from '../../shared/model/channel/settings.ts';
 import {
   type Role,
@@ -17,6 +16,8 @@ import {
 } from '../../shared/model/permission/permission.ts';
 import { defaultRealmSettings } from '../../shared/model/realm/realm.ts';
 
+type Circumstances = Parameters<typeof checkPrivacyState>[1];
+
 const everyone = systemGroups.everyone.id;
 const open: Privacy = {
   isPrivate: false,
@@ -24,10 +25,10 @@ const open: Privacy = {
   historyPublicToSubscribers: true,
   isDefault: false,
 };
-const ordinary: PrivacyCircumstances = { topicCreators: everyone, isForModeration: false };
+const ordinary: Circumstances = { topicCreators: everyone, isForModeration: false };
 
 /** Whether the state is accepted, or the fields of its refusal. */
-function outcome(privacy: Partial<Privacy>, circumstances: Partial<PrivacyCircumstances> = {}): unknown {
+function outcome(privacy: Partial<Privacy>, circumstances: Partial<Circumstances> = {}): unknown {
   try {
     checkPrivacyState({ ...open, ...privacy }, { ...ordinary, ...circumstances });
     return 'accepted';
@@ -75,17 +76,17 @@ describe('the privacy of a channel', () => {
       can_create_public_channel_group: everyone,
       can_create_private_channel_group: systemGroups.moderators.id,
     };
-    expect(mayMakeChannels(as(roles.member), settings, false)).toBe(true);
-    expect(mayMakeChannels(as(roles.guest), settings, false)).toBe(false);
-    expect(mayMakeChannels(as(roles.member), settings, true)).toBe(false);
-    expect(mayMakeChannels(as(roles.moderator), settings, true)).toBe(true);
+    expect(mayCreateChannels(as(roles.member), settings, false)).toBe(true);
+    expect(mayCreateChannels(as(roles.guest), settings, false)).toBe(false);
+    expect(mayCreateChannels(as(roles.member), settings, true)).toBe(false);
+    expect(mayCreateChannels(as(roles.moderator), settings, true)).toBe(true);
   });
 
   it('is opened to the internet only where that is enabled, by those who may', () => {
     const enabled = { ...defaultRealmSettings, enable_spectator_access: true };
-    expect(() => checkMakingWebPublic(as(roles.owner), defaultRealmSettings, true)).toThrow(Refusal);
-    expect(() => checkMakingWebPublic(as(roles.administrator), enabled, true)).toThrow(Refusal);
-    expect(() => checkMakingWebPublic(as(roles.owner), enabled, true)).not.toThrow();
-    expect(() => checkMakingWebPublic(as(roles.owner), enabled, false)).toThrow(Refusal);
+    expect(() => checkMakeWebPublic(as(roles.owner), defaultRealmSettings, true)).toThrow(Refusal);
+    expect(() => checkMakeWebPublic(as(roles.administrator), enabled, true)).toThrow(Refusal);
+    expect(() => checkMakeWebPublic(as(roles.owner), enabled, true)).not.toThrow();
+    expect(() => checkMakeWebPublic(as(roles.owner), enabled, false)).toThrow(Refusal);
   });
 });

@@ -1,7 +1,7 @@
 import { handler } from '../../functions/workers/retention.ts';
 import { folded } from '../../shared/kernel/folding.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
-import { doLimitOrganization } from '../../shared/model/channel/retention.ts';
+import { doSetRealmRetention } from '../../shared/model/channel/retention.ts';
 import type { Topic } from '../../shared/model/message/topic.ts';
 import { key, partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
@@ -60,7 +60,7 @@ export async function givenDays({ realm, outside }: TestRealm, after: number): P
   const set = { settings: { ...settings, message_retention_days: after }, version: version + 1 };
   const before = settings.message_retention_days;
   await table.transact(
-    [{ update: at, change: { set } }, ...doLimitOrganization(realm, { before, after }, version + 1)],
+    [{ update: at, change: { set } }, ...doSetRealmRetention(realm, { before, after }, version + 1)],
     uuid(),
   );
 }

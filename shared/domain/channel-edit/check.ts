@@ -1,7 +1,5 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import type { Resolved } from '../../kernel/lookup.ts';
-import type { Outside } from '../../kernel/outside.ts';
 import { checkQuota } from '../../kernel/quota.ts';
 import { renderDescription } from '../../markdown/render.ts';
 import {
@@ -25,12 +23,12 @@ import {
   channelGroupNames,
   channelGroupRules,
   checkChannelGroup,
-  checkMakingWebPublic,
+  checkMakeWebPublic,
   checkPrivacyState,
   checkRetention,
-  checkSettingTopicsPolicy,
+  checkSetTopicsPolicy,
   checkTopicsPolicyName,
-  mayMakeChannels,
+  mayCreateChannels,
   type Privacy,
 } from '../../model/channel/settings.ts';
 import { checkNamedGroups } from '../../model/group/setting.ts';
@@ -47,22 +45,22 @@ import type { Caller } from '../../model/user/caller.ts';
 import type { Table } from '../../table/table.ts';
 import { resolveReferences } from '../mention/references.ts';
 import { loadNoticeSnapshot, type NoticeSnapshot } from '../send/notice.ts';
-import { type ChannelEdit, type EditSnapshot, loadEditSnapshot, parseChannelEdit } from './edit.ts';
+import type { ChannelEdit, EditSnapshot } from './edit.ts';
 import type { DecidedEdit } from './events.ts';
 
-/** The channel, for someone who may change it: the table of wire facts 4.1. */
+/** The channel, if the person administers it (wire facts 4.1). */
 export function accessForAdministration(
   who: Standing,
-  found: ChannelWithSubscription | undefined,
+  loaded: ChannelWithSubscription | undefined,
 ): ChannelWithSubscription {
-  const seen = accessMetadata(who, found);
+  const seen = accessMetadata(who, loaded);
   if (!administersChannel(who, seen.channel)) throw refusal('cannotAdministerChannel');
   return seen;
 }
 
 /**
- * Decides on an edit as a whole (specification 4.2, wire facts 4.2 to 4.5): nothing is changed unless all of it may
- * be. The checks stand in the order of wire facts 4.2, since only the first refusal is told.
+ * Checks an edit (specification 4.2, wire facts 4.2 to 4.5). It is applied whole or not at all. The order of the checks is
+ * that of wire facts 4.2, because clients see only the first refusal.
  */
 export function checkChannelEdit(caller: Caller, edit: ChannelEdit, snapshot: EditSnapshot): DecidedEdit {
   const seen = accessForAdministration(caller.standing, snapshot.seen);
@@ -95,7 +93,7 @@ export function checkChannelEdit(caller: Caller, edit: ChannelEdit, snapshot: Ed
   return { before, after };
 }
 
-/** Who can see the channel and its history, and whether newcomers are subscribed to it (wire facts 4.3, 4.4). */
+/** Who can see the channel and its history, and whether it is a default channel (wire facts 4.3, 4.4). */
 function checkPrivacy(
   { standing, realm }: Caller,
   edit: ChannelEdit,
@@ -119,43 +117,44 @@ function checkPrivacy(
   if (isTouched && !hasContentAccess(standing, seen)) {
     throw badRequest('Only those who can read a private channel can change who can.');
   }
-  if (isPrivate !== undefined && !mayMakeChannels(standing, realm.settings, isPrivate)) {
+  if (isPrivate !== undefined && !mayCreateChannels(standing, realm.settings, isPrivate)) {
     throw refusal('insufficientPermission');
   }
-  if (isWebPublic) checkMakingWebPublic(standing, realm.settings, isWebPublicEnabled);
+  if (isWebPublic) checkMakeWebPublic(standing, realm.settings, isWebPublicEnabled);
   checkDefault(standing, edit, channel);
   return proposed;
 }
 
 function checkDefault(who: Standing, edit: ChannelEdit, channel: Channel): void {
-  const { is_default_stream: isDefault, is_archived: stays } = edit;
+  const { is_default_stream: isDefault, is_archived: isArchived } = edit;
   if (isDefault === undefined) return;
   if (!isAdministrator(who)) {
     throw badRequest('Only organization administrators can choose the default channels.');
   }
-  if (isDefault && channel.isArchived && stays !== false)
+  if (isDefault && channel.isArchived && isArchived !== false) {
     throw badRequest('An archived channel cannot be a default channel.');
+  }
 }
 
-/** How long messages are kept; only owners may say so, even that it is as the organization says (wire facts 4.4). */
+/** The retention. Only owners may set it, even to the organization's default (wire facts 4.4). */
 function checkRetentionChange(
   who: Standing,
-  { message_retention_days: given }: ChannelEdit,
+  { message_retention_days: days }: ChannelEdit,
   before: Channel,
 ): number | undefined {
-  if (given === undefined) return before.messageRetentionDays;
+  if (days === undefined) return before.messageRetentionDays;
   if (!isOwner(who)) throw refusal('notOwner');
-  return checkRetention(given);
+  return checkRetention(days);
 }
 
-/** Whether the channel stays archived: a wish to archive it is ignored here (specification 3, wire facts 4.4). */
+/** Whether the channel stays archived. `is_archived: true` is ignored here (specification 3, wire facts 4.4). */
 function checkUnarchiving(
-  { is_archived: given }: ChannelEdit,
+  { is_archived: isArchived }: ChannelEdit,
   before: Channel,
   { isPrivate }: Privacy,
   { count }: EditSnapshot,
 ): boolean {
-  if (given !== false) return before.isArchived;
+  if (isArchived !== false) return before.isArchived;
   if (!before.isArchived) throw badRequest('The channel is not archived.');
   if (isPrivate && (count?.subscribers ?? 0) === 0) {
     throw badRequest('A private channel without subscribers cannot be taken out of the archive.');
@@ -163,16 +162,16 @@ function checkUnarchiving(
   return false;
 }
 
-/** Which topics the channel takes (specification 3). */
+/** The topics policy (specification 3). */
 function checkTopicsPolicyChange(
   { standing, realm }: Caller,
-  { topics_policy: given }: ChannelEdit,
+  { topics_policy: word }: ChannelEdit,
   before: Channel,
   { count }: EditSnapshot,
 ): TopicsPolicy {
-  if (given === undefined) return before.topicsPolicy;
-  const policy = checkTopicsPolicyName(given);
-  checkSettingTopicsPolicy(standing, realm.settings);
+  if (word === undefined) return before.topicsPolicy;
+  const policy = checkTopicsPolicyName(word);
+  checkSetTopicsPolicy(standing, realm.settings);
   if (policy === 'empty_topic_only' && (count?.namedTopics ?? 0) > 0) {
     throw badRequest('A channel with messages in named topics cannot be restricted to the empty topic.');
   }
@@ -180,34 +179,34 @@ function checkTopicsPolicyChange(
 }
 
 /**
- * The name after the edit. Names are compared without regard to case, with those of archived channels too. A name
- * that a channel bears which the caller may not know of is refused as not permitted, and nothing else is told.
+ * The name. It must be free, regardless of case, among archived channels too. If a channel that the caller cannot see has
+ * it, the refusal does not say so.
  */
 function checkRenaming(
   who: Standing,
-  { new_name: given }: ChannelEdit,
+  { new_name: text }: ChannelEdit,
   before: Channel,
   holder: ChannelWithSubscription | undefined,
 ): string {
-  if (given === undefined) return before.name;
-  const name = checkChannelName(given);
+  if (text === undefined) return before.name;
+  const name = checkChannelName(text);
   if (name === before.name) throw badRequest('The channel has that name already.');
   if (folded(name) === folded(before.name) || holder === undefined) return name;
   if (!hasMetadataAccess(who, holder)) throw refusal('insufficientPermission');
   throw badRequest(`There is already a channel named '${holder.channel.name}'.`);
 }
 
-/** The folder of the channel; null takes it out of its folder (specification 4.2). */
+/** The folder; null removes the channel from its folder (specification 4.2). */
 function checkMoving(
-  { folder_id: given }: ChannelEdit,
+  { folder_id: folderId }: ChannelEdit,
   before: Channel,
   { folder }: EditSnapshot,
 ): number | undefined {
-  if (given === undefined || given === before.folderId) return before.folderId;
-  return given === null ? undefined : accessFolderForChannel(folder).folderId;
+  if (folderId === undefined || folderId === before.folderId) return before.folderId;
+  return folderId === null ? undefined : accessFolderForChannel(folder).folderId;
 }
 
-/** The eleven settings (wire facts 4.5). */
+/** The eleven group settings (wire facts 4.5). */
 function checkGroups(
   who: Standing,
   edit: ChannelEdit,
@@ -231,12 +230,11 @@ function checkGroups(
   return groups;
 }
 
-/** What archiving a channel is decided on. */
 export interface ArchiveSnapshot extends NoticeSnapshot {
   readonly seen: ChannelWithSubscription | undefined;
 }
 
-/** Reads it in one round trip. */
+/** Reads the snapshot in one round trip. */
 export async function loadArchiveSnapshot(
   table: Table,
   realm: string,
@@ -250,22 +248,9 @@ export async function loadArchiveSnapshot(
   return { seen, ...notices };
 }
 
-/** Decides on archiving a channel (wire facts 4.1, 4.7): it keeps its name, its messages and its subscribers. */
+/** Checks archiving a channel (wire facts 4.1, 4.7). It keeps its name, its messages and its subscribers. */
 export function checkArchiving({ standing }: Caller, { seen }: ArchiveSnapshot): DecidedEdit {
   const { channel } = accessForAdministration(standing, seen);
   if (channel.isArchived) throw badRequest('The channel is archived already.');
   return { before: channel, after: { ...channel, isArchived: true, isDefault: false } };
 }
-
-/** Reads what a change of the default channels is decided on. One round trip. */
-export const loadDefaultSnapshot = (
-  outside: Outside,
-  resolved: Resolved,
-  userId: number,
-  channelId: number,
-): Promise<EditSnapshot> =>
-  loadEditSnapshot(outside, resolved, userId, parseChannelEdit({ stream_id: channelId }));
-
-/** Decides on the same edit of a channel as with `is_default_stream` (specification 4.2). */
-export const checkDefaultChange = (caller: Caller, isDefault: boolean, snapshot: EditSnapshot): DecidedEdit =>
-  checkChannelEdit(caller, { is_default_stream: isDefault }, snapshot);

@@ -4,13 +4,12 @@ import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import { type Commit, fitsSlot } from '../../log/bulk.ts';
-import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { extractReferences, type References } from '../../markdown/references.ts';
 import { type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
 import { type Channel, channelBytes, channelNameProblem } from '../../model/channel/channel.ts';
 import { doMoveToFolder, type Folder, loadFolder } from '../../model/channel/folder.ts';
-import { doLimitChannel } from '../../model/channel/retention.ts';
+import { doSetChannelRetention } from '../../model/channel/retention.ts';
 import { type ChannelGroupName, channelGroupNames } from '../../model/channel/settings.ts';
 import { doUseGroups, loadNamedInSettings, type NamedInSettings } from '../../model/group/setting.ts';
 import type { CountChange } from '../../model/message/topic.ts';
@@ -23,7 +22,7 @@ import { type LoadedReferences, loadReferences, referenceLookupKeys } from '../m
 import { doPostNotices, loadNoticeSnapshot, type NoticeSnapshot } from '../send/notice.ts';
 import { type DecidedEdit, eventsOfChannelEdit, noticesOfChannelEdit } from './events.ts';
 
-/** What a request changes of a channel, under the wire names (specification 4.2). What is absent stays. */
+/** The changes in a request, under their wire names (specification 4.2). Absent fields stay as they are. */
 export type ChannelEdit = {
   readonly description?: string;
   readonly new_name?: string;
@@ -37,64 +36,63 @@ export type ChannelEdit = {
   readonly topics_policy?: string;
 } & { readonly [K in ChannelGroupName]?: GroupSettingChange };
 
-/** What an edit is decided on. */
 export interface EditSnapshot extends NoticeSnapshot {
   readonly seen: ChannelWithSubscription | undefined;
-  /** The channel that bears the new name, if one does. */
+  /** The channel that already has the new name. */
   readonly holder: ChannelWithSubscription | undefined;
   readonly folder: Folder | undefined;
   readonly named: NamedInSettings;
   /** What the new description refers to. */
   readonly inDescription: LoadedReferences;
-  /** The service has web-public channels. */
+  /** The deployment supports web-public channels. */
   readonly isWebPublicEnabled: boolean;
-  /** How many bytes the organization's channels take. */
+  /** How many bytes the organization's channels use. */
   readonly channelBytes: number;
 }
 
-/** The new name, where it can be one; others are refused later, by those who may edit at all. */
-function newName({ new_name }: ChannelEdit): LookupKey<'channelName'>[] {
-  const name = new_name?.trim();
-  return name === undefined || channelNameProblem(name) !== undefined ? [] : [{ kind: 'channelName', name }];
-}
-
-/** An edit of a channel that somebody asks for. */
-export interface AskedChannelEdit {
+/** A parsed request to edit a channel. */
+export interface ChannelEditRequest {
   readonly channelId: number;
   readonly edit: ChannelEdit;
   /** The names in the new description. */
   readonly names: References;
 }
 
-/** Interprets the parameters of an edit. */
 export const parseChannelEdit = ({
   stream_id: channelId,
   ...edit
-}: ChannelEdit & { readonly stream_id: number }): AskedChannelEdit => ({
+}: ChannelEdit & { readonly stream_id: number }): ChannelEditRequest => ({
   channelId,
   edit,
   names: extractReferences(edit.description ?? ''),
 });
 
-/** The names in an edit, to be looked up before its snapshot is read. */
-export const editLookupKeys = ({ edit, names }: AskedChannelEdit): LookupKey[] => [
-  ...newName(edit),
+/** The new name if it is valid. `checkChannelEdit` refuses an invalid one, after the permissions. */
+function newNameKeys({ new_name }: ChannelEdit): LookupKey<'channelName'>[] {
+  const name = new_name?.trim();
+  return name === undefined || channelNameProblem(name) !== undefined ? [] : [{ kind: 'channelName', name }];
+}
+
+/** The names to look up before the snapshot is read. */
+export const editLookupKeys = ({ edit, names }: ChannelEditRequest): LookupKey[] => [
+  ...newNameKeys(edit),
   ...referenceLookupKeys(names),
 ];
 
-/** Most numbers: an event and a notice for each thing that changes, three events for those who gain or lose sight of it. */
-export const numbersOfChannelEdit = ({ edit }: AskedChannelEdit): number => 2 * Object.keys(edit).length + 3;
+/** Most log numbers: an event and a notice for each change, and three events for people who gain or lose access. */
+export const numbersOfChannelEdit = ({ edit }: ChannelEditRequest): number =>
+  2 * Object.keys(edit).length + 3;
 
 /** Reads the snapshot in one round trip. */
 export async function loadEditSnapshot(
   outside: Outside,
   resolved: Resolved,
   userId: number,
-  { channelId, edit, names }: AskedChannelEdit,
+  { channelId, edit, names }: ChannelEditRequest,
 ): Promise<EditSnapshot> {
   const { table } = outside;
   const { realm } = resolved;
-  const [holderId] = newName(edit).flatMap((pointer) => resolved.follow(pointer)?.channelId ?? []);
+  const [holderId] = newNameKeys(edit).flatMap((name) => resolved.follow(name)?.channelId ?? []);
   const settings = channelGroupNames.flatMap((name) => edit[name]?.new ?? []);
   const [seen, holder, folder, named, inDescription, channelBytes, notices] = await Promise.all([
     loadChannel(table, realm, channelId, userId),
@@ -117,27 +115,18 @@ export async function loadEditSnapshot(
   };
 }
 
-/** A decided edit as a transaction. */
-interface EditPlan {
-  /** How many numbers of the log it takes; none where nothing becomes different. */
-  readonly count: number;
-  /** The events of the edit itself. */
-  readonly events: readonly EventEntry[];
-  readonly change: (numbers: readonly number[]) => Change<Record<string, never>>;
-}
-
-/** What an edit means for other things than the channel, and what is told of that. */
-export interface Beside {
+/** Writes and events outside the channel that belong to the same transaction. */
+interface SideEffects {
   readonly writes: readonly Write[];
   readonly events: readonly EventEntry[];
 }
 
 /**
- * Carries out a decided edit in one transaction, or does nothing where nothing becomes different.
+ * Commits a decided edit: the channel, everything that depends on its settings, events, and notices in the channel. Does
+ * nothing if nothing changes.
  *
  * @param now milliseconds
- * @param beside what the edit changes besides the channel
- * @throws Refusal `BAD_REQUEST` where the events are more than one transaction takes
+ * @throws Refusal `BAD_REQUEST` if the events do not fit into one transaction
  */
 export async function editChannel(
   caller: Caller,
@@ -145,55 +134,36 @@ export async function editChannel(
   edit: DecidedEdit,
   snapshot: NoticeSnapshot,
   now: number,
-  beside?: Beside,
+  sideEffects: SideEffects = { writes: [], events: [] },
 ): Promise<Record<string, never>> {
-  const plan = planEdit(caller, edit, snapshot, now, beside);
-  checkEditSize(plan);
-  return plan.count === 0 ? {} : commit(plan.count, plan.change);
-}
-
-/** Refuses an edit whose events one transaction cannot hold: the values of settings in them can be long. */
-export function checkEditSize({ events }: Pick<EditPlan, 'events'>): void {
+  const { realmId: realm, user, realm: organization } = caller;
+  const events = [...eventsOfChannelEdit(edit, snapshot.count), ...sideEffects.events];
   if (!fitsSlot(events)) {
     throw badRequest('The settings list too many people and groups to be changed in one request.');
   }
-}
-
-/**
- * An edit as one transaction: the channel, held to the version that was decided on, what depends on its settings
- * elsewhere, and what clients and the channel itself are told.
- *
- * @param now milliseconds
- */
-export function planEdit(
-  caller: Caller,
-  edit: DecidedEdit,
-  snapshot: NoticeSnapshot,
-  now: number,
-  beside: Beside = { writes: [], events: [] },
-): EditPlan {
-  const { realmId: realm, user, realm: organization } = caller;
-  const events = [...eventsOfChannelEdit(edit, snapshot.count), ...beside.events];
   const texts = organization.settings.send_channel_events_messages ? noticesOfChannelEdit(edit, user) : [];
+  const count = events.length + texts.length;
+  if (count === 0) return {};
   const notices = { channel: edit.after, texts, actor: user, noticeBotId: organization.noticeBotId, now };
-  const change = (numbers: readonly number[]): Change<Record<string, never>> => {
+  return commit(count, (numbers) => {
     const posted = doPostNotices(realm, notices, snapshot, numbers.slice(events.length), countChange(edit));
     return {
-      writes: [...doEditChannel(caller, edit), ...posted.writes, ...beside.writes],
+      writes: [...doEditChannel(caller, edit), ...posted.writes, ...sideEffects.writes],
       entries: [...events, ...posted.entries],
       result: {},
     };
-  };
-  return { count: events.length + texts.length, events, change };
+  });
 }
 
-/** The channel itself, its name, its folder and the groups that it names. */
+/** The channel itself, its name, retention, folder, quota, and the groups in its settings. */
 function doEditChannel(
   { realmId: realm, realm: organization }: Caller,
   { before, after }: DecidedEdit,
 ): Write[] {
   const { channelId } = after;
   const settings = ({ groups }: Channel): GroupSetting[] => Object.values(groups);
+  // Whether more people may read the channel depends on settings of the organization.
+  const opens = (before.isPrivate && !after.isPrivate) || (!before.isWebPublic && after.isWebPublic);
   return [
     {
       update: key('channel', { realm, channelId }),
@@ -202,35 +172,28 @@ function doEditChannel(
       lastWriterWins: true,
     },
     ...doRename(realm, before, after),
-    ...doLimitChannel(realm, { ...after, version: before.version + 1 }, before.messageRetentionDays),
+    ...doSetChannelRetention(realm, { ...after, version: before.version + 1 }, before.messageRetentionDays),
     ...doMoveToFolder(realm, before.folderId, after.folderId),
     ...doUseGroups(realm, { channelId }, settings(before), settings(after)),
     ...doUseQuota(realm, 'channels', channelBytes(after) - channelBytes(before)),
-    ...(opens({ before, after })
+    ...(opens
       ? [{ check: key('realm', { realm }), when: { equals: { version: organization.version } } }]
       : []),
   ];
 }
 
-/** Whether more people can read the channel than before: that rests on the settings of the organization. */
-const opens = ({ before, after }: DecidedEdit): boolean =>
-  (before.isPrivate && !after.isPrivate) || (!before.isWebPublic && after.isWebPublic);
-
-/** The attributes that became different, and a new version. */
+/** The attributes that changed, and a new version. */
 function changesOf(before: Channel, after: Channel): Changes {
   const { version, ...now } = after;
   const old: Readonly<Record<string, unknown>> = { ...before };
   const set = Object.fromEntries(
     Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name])),
   );
-  const remove = Object.keys(old).filter((name) => isOptional(name) && !(name in now));
+  const remove = ['messageRetentionDays', 'folderId'].filter((name) => name in old && !(name in now));
   return { set: { ...set, version: version + 1 }, ...(remove.length > 0 && { remove }) };
 }
 
-/** Attributes that a channel may lose. */
-const isOptional = (name: string): boolean => name === 'messageRetentionDays' || name === 'folderId';
-
-/** The guards of the names. A change of case only leaves the name where it is. */
+/** Moves the guard of the name. Names differ by more than case. */
 function doRename(realm: string, before: Channel, after: Channel): Write[] {
   const [old, now] = [folded(before.name), folded(after.name)];
   if (old === now) return [];
@@ -242,19 +205,22 @@ function doRename(realm: string, before: Channel, after: Channel): Write[] {
 }
 
 /**
- * What an edit changes of the channel's counts, or asks of them. They are where a send and an edit meet: either the
- * named topic comes first and the restriction is refused, or the restriction does and the topic is.
+ * Changes and conditions on the channel's counters, where a send and an edit meet: if a named topic is created first, the
+ * restriction to the empty topic is refused; if the restriction is first, the topic is.
  */
 function countChange({ before, after }: DecidedEdit): CountChange | undefined {
   const [was, is] = [before, after].map(({ topicsPolicy }) => topicsPolicy === 'empty_topic_only');
-  const peopled =
-    before.isArchived && !after.isArchived && after.isPrivate ? { above: { subscribers: 0 } } : {};
+  const needsSubscribers = before.isArchived && !after.isArchived && after.isPrivate;
   const restricts = is && !was;
   const frees = was && !is;
-  if (!restricts && !frees && !('above' in peopled)) return undefined;
+  if (!restricts && !frees && !needsSubscribers) return undefined;
   return {
     ...(restricts && { set: { onlyEmptyTopic: true as const } }),
     ...(frees && { remove: ['onlyEmptyTopic'] as const }),
-    when: { absent: false, ...peopled, ...(restricts && { below: { namedTopics: 1 } }) },
+    when: {
+      absent: false,
+      ...(needsSubscribers && { above: { subscribers: 0 } }),
+      ...(restricts && { below: { namedTopics: 1 } }),
+    },
   };
 }

@@ -1,5 +1,5 @@
 import type { Audience, EventEntry, Payload } from '../../log/slot.ts';
-import { changeOfSight, sightOf } from '../../model/channel/access.ts';
+import { compareVisibility, visibilityOf } from '../../model/channel/access.ts';
 import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
 import { creationEvent, defaultChannelsEvent, legacyPostPolicy } from '../../model/channel/object.ts';
 import { channelGroupNames } from '../../model/channel/settings.ts';
@@ -8,7 +8,7 @@ import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';
 import { inlineCode, silentMention } from '../send/notice.ts';
 
-/** The channel before and after an edit that was decided on. */
+/** The channel before and after a checked edit. */
 export interface DecidedEdit {
   readonly before: Channel;
   readonly after: Channel;
@@ -21,34 +21,30 @@ export const changesPrivacy = ({ before, after }: DecidedEdit): boolean =>
   after.historyPublicToSubscribers !== before.historyPublicToSubscribers;
 
 /**
- * What clients hear of an edit, in the order of wire facts 4.2: first those to whom it shows the channel or from
- * whom it hides it, then for each thing that became different those who know of the channel before and after
- * (wire facts 4.6). An edit that changes nothing tells nothing.
+ * The events of an edit, in the order of wire facts 4.2: first for people who gain or lose access to the channel, then
+ * one for each change for those who can see it before and after (wire facts 4.6). None if nothing changes.
  */
 export function eventsOfChannelEdit(edit: DecidedEdit, count: ChannelCount | undefined): EventEntry[] {
   const { before, after } = edit;
   const hearers = audienceOf(edit);
   return [
-    ...discovery(edit, count),
+    ...accessEvents(edit, count),
     ...updates(edit).map((payload): EventEntry => ({ kind: 'event', hearers, payload, access: true })),
-    ...(!before.isArchived && after.isArchived ? [deletionForOld(after)] : []),
-    ...(before.isArchived && !after.isArchived ? returning(after, count) : []),
+    ...(!before.isArchived && after.isArchived ? [deletionForOldClients(after)] : []),
+    ...(before.isArchived && !after.isArchived ? unarchived(after, count) : []),
     ...(after.isDefault === before.isDefault ? [] : [defaultChannelsEvent]),
   ];
 }
 
-/**
- * Who hears the updates. What becomes of a channel while it is private is for those who might know of it then, not
- * for those who come to know of it before they have read so far.
- */
+/** The audience of the updates. Changes of a private channel are not for people who gain access later. */
 function audienceOf({ before: old, after: now }: DecidedEdit): Audience {
   const { channelId: channel } = now;
-  const [before, after] = [sightOf(old), sightOf(now)];
-  const { shows, hides } = changeOfSight(before, after);
+  const [before, after] = [visibilityOf(old), visibilityOf(now)];
+  const { shows, hides } = compareVisibility(before, after);
   return shows || hides || before.isPrivate ? { channel, sight: 'kept', before, after } : { channel };
 }
 
-/** Tells that the channel is not there any more. */
+/** The channel is gone for this audience. */
 const deletion = (hearers: Audience, { channelId }: Channel): EventEntry => ({
   kind: 'event',
   hearers,
@@ -56,14 +52,14 @@ const deletion = (hearers: Audience, { channelId }: Channel): EventEntry => ({
   access: true,
 });
 
-/** To clients that cannot handle archived channels, one that is archived is gone. */
-const deletionForOld = (channel: Channel): EventEntry => ({
+/** For clients that do not support archived channels, an archived channel is gone. */
+const deletionForOldClients = (channel: Channel): EventEntry => ({
   ...deletion({ channel: channel.channelId }, channel),
   unless: 'archived_channels',
 });
 
-/** When it comes back it is new to them, and their own subscriptions with it. */
-function returning(channel: Channel, count: ChannelCount | undefined): EventEntry[] {
+/** Unarchiving creates the channel anew for those clients, with their own subscription to it. */
+function unarchived(channel: Channel, count: ChannelCount | undefined): EventEntry[] {
   const hearers = { channel: channel.channelId };
   const payload = { type: 'subscription', op: 'add', stream_ids: [channel.channelId] };
   return [
@@ -72,10 +68,13 @@ function returning(channel: Channel, count: ChannelCount | undefined): EventEntr
   ];
 }
 
-/** What those hear who come to know of the channel, or do not know of it any more. */
-function discovery({ before: old, after: now }: DecidedEdit, count: ChannelCount | undefined): EventEntry[] {
-  const [before, after] = [sightOf(old), sightOf(now)];
-  const { shows, hides } = changeOfSight(before, after);
+/** The events for people who gain or lose access to the channel. */
+function accessEvents(
+  { before: old, after: now }: DecidedEdit,
+  count: ChannelCount | undefined,
+): EventEntry[] {
+  const [before, after] = [visibilityOf(old), visibilityOf(now)];
+  const { shows, hides } = compareVisibility(before, after);
   const { channelId: channel } = now;
   const gained: Audience = { channel, sight: 'gained', before, after };
   const lost: Audience = { channel, sight: 'lost', before, after };
@@ -88,17 +87,16 @@ function discovery({ before: old, after: now }: DecidedEdit, count: ChannelCount
   };
   return [
     ...(hides ? [deletion(lost, now)] : []),
-    // Clients count those whom the second one tells.
+    // Clients add the subscribers of the second event to the count.
     ...(shows ? [creationEvent(gained, now, count && { ...count, subscribers: 0 }), subscribers] : []),
   ];
 }
 
-/** The `stream/update` events, each with the name that clients know when they get it. */
+/** The payloads of the `stream/update` events, each with the name that clients know at that point. */
 function updates({ before, after }: DecidedEdit): Payload[] {
-  const told: Payload[] = [];
-  let name = before.name;
-  const tell = (property: string, value: unknown, more: object = {}): void =>
-    void told.push({
+  const payloads: Payload[] = [];
+  const add = (property: string, value: unknown, more: object = {}, name = before.name): void =>
+    void payloads.push({
       type: 'stream',
       op: 'update',
       stream_id: after.channelId,
@@ -108,38 +106,36 @@ function updates({ before, after }: DecidedEdit): Payload[] {
       ...more,
     });
   if (changesPrivacy({ before, after })) {
-    tell('invite_only', after.isPrivate, {
+    add('invite_only', after.isPrivate, {
       history_public_to_subscribers: after.historyPublicToSubscribers,
       is_web_public: after.isWebPublic,
     });
   }
   if (after.messageRetentionDays !== before.messageRetentionDays) {
-    tell('message_retention_days', after.messageRetentionDays ?? null);
+    add('message_retention_days', after.messageRetentionDays ?? null);
   }
-  if (after.isArchived !== before.isArchived) tell('is_archived', after.isArchived);
-  if (after.topicsPolicy !== before.topicsPolicy) tell('topics_policy', after.topicsPolicy);
+  if (after.isArchived !== before.isArchived) add('is_archived', after.isArchived);
+  if (after.topicsPolicy !== before.topicsPolicy) add('topics_policy', after.topicsPolicy);
   if (after.description !== before.description) {
-    tell('description', after.description, { rendered_description: after.renderedDescription });
+    add('description', after.description, { rendered_description: after.renderedDescription });
   }
-  if (after.name !== before.name) {
-    tell('name', after.name);
-    name = after.name;
-  }
-  if (after.folderId !== before.folderId) tell('folder_id', after.folderId ?? null);
+  if (after.name !== before.name) add('name', after.name);
+  const addRenamed = (property: string, value: unknown): void => add(property, value, {}, after.name);
+  if (after.folderId !== before.folderId) addRenamed('folder_id', after.folderId ?? null);
   for (const setting of channelGroupNames) {
     if (sameSetting(after.groups[setting], before.groups[setting])) continue;
-    tell(setting, after.groups[setting]);
+    addRenamed(setting, after.groups[setting]);
     const policy = legacyPostPolicy(after);
     if (setting !== 'can_send_message_group' || policy === legacyPostPolicy(before)) continue;
-    tell('stream_post_policy', policy);
-    tell('is_announcement_only', policy === 2);
+    addRenamed('stream_post_policy', policy);
+    addRenamed('is_announcement_only', policy === 2);
   }
-  return told;
+  return payloads;
 }
 
 /**
- * What a channel is told of an edit, as Markdown, one text for each thing (wire facts 4.7). Folders, default
- * channels and settings other than who may post are not told of.
+ * The notices that an edit posts in the channel, as Markdown, one for each change (wire facts 4.7). None for folders,
+ * default channels, and settings other than who may post.
  */
 export function noticesOfChannelEdit(edit: DecidedEdit, actor: Pick<User, 'userId' | 'fullName'>): string[] {
   const { before, after } = edit;
@@ -195,7 +191,7 @@ const topicWords: Readonly<Record<TopicsPolicy, string>> = {
   empty_topic_only: 'none with a name',
 };
 
-/** A description as a quote, which nobody is notified by. It is one line. */
+/** A description as a quote, so that it notifies nobody. It has one line. */
 const quoted = ({ description }: Channel): string => (description === '' ? '*none*' : `> ${description}`);
 
 function settingWords(setting: GroupSetting): string {

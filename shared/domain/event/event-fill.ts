@@ -5,9 +5,9 @@ import { loadGroupObject } from '../../model/group/member.ts';
 import { roles } from '../../model/permission/permission.ts';
 import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
 import {
-  filledWithSight,
+  expandMembershipChange,
   loadOwnSubscriptions,
-  loadShownChannels,
+  loadVisibleChannels,
   type Onlooker,
   type Told,
   withSettings,
@@ -105,7 +105,7 @@ async function filled(
     }
     case 'channels': {
       const { stream_ids: ids, ...rest } = payload;
-      const streams = await loadShownChannels(table, realm, onlooker, ids as number[]);
+      const streams = await loadVisibleChannels(table, realm, onlooker, ids as number[]);
       return streams.length === 0 ? undefined : { ...rest, streams };
     }
     case 'group': {
@@ -127,7 +127,7 @@ async function filled(
       };
     default: {
       if ('to' in fill) return filledWithMoved(outside, onlooker, payload, fill);
-      if ('group' in fill) return filledWithSight(outside, onlooker, payload, fill);
+      if ('group' in fill) return expandMembershipChange(outside, onlooker, payload, fill);
       const ids = membersJoined(await loadUsers(table, realm), fill.joined);
       return ids.length === 0 ? undefined : { ...payload, user_ids: ids };
     }

@@ -3,7 +3,11 @@ import { folded } from '../../kernel/folding.ts';
 import { lookUpIn } from '../../kernel/lookup.ts';
 import type { Objects, Outside } from '../../kernel/outside.ts';
 import type { Payload, ReadEntry, ReadEvent, ReadMessage } from '../../log/slot.ts';
-import { type ChannelWithSubscription, hasMetadataAccess, hearsOfSight } from '../../model/channel/access.ts';
+import {
+  type ChannelWithSubscription,
+  hasMetadataAccess,
+  isInVisibilityAudience,
+} from '../../model/channel/access.ts';
 import {
   audienceChannels,
   isFromHiddenChannel,
@@ -238,7 +242,7 @@ function hears(snapshot: Snapshot, { hearers, seq, unless }: ReadEvent): boolean
     const seen = channels.get(hearers.channel);
     if (seen === undefined || (unless === undefined && !isForClient(snapshot, seen))) return false;
     return 'sight' in hearers
-      ? hearsOfSight(standing, hearers, seen, seq)
+      ? isInVisibilityAudience(standing, hearers, seen, seq)
       : hasMetadataAccess(standing, seen);
   }
   return (

@@ -18,7 +18,7 @@ import {
   OUTBOX,
   type OutboxRun,
 } from '../outbox/outbox.ts';
-import { tellSubscribed } from '../subscribe/notices.ts';
+import { sendSubscribedNotices } from '../subscribe/notices.ts';
 
 /** Time (ms) before its deadline at which a run starts nothing more. */
 const MARGIN_MS = 15_000;
@@ -49,7 +49,7 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
   if (run !== undefined) {
     if (job.kind === 'policies') return followInOrder(run, job);
     const subscribed = parts.filter((each) => each.kind === 'subscribed');
-    if (subscribed.length > 0) await tellSubscribed(run, job.job, subscribed);
+    if (subscribed.length > 0) await sendSubscribedNotices(run, job.job, subscribed);
     for (const part of parts) {
       if (part.kind === 'move') await moveRest(run, part, deadline - MARGIN_MS);
       else if (part.kind === 'arrivals') await endArrival(outside, job.realm, part.groupId);

@@ -2,7 +2,7 @@ import { noGroups } from '../../kernel/group-graph.ts';
 import { HOME, realmIdFor } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { type Channel, defaultChannelGroups } from '../../model/channel/channel.ts';
-import { doLimitOrganization } from '../../model/channel/retention.ts';
+import { doSetRealmRetention } from '../../model/channel/retention.ts';
 import { FIRST_NUMBER, type Role, roles } from '../../model/permission/permission.ts';
 import { ANY_HOST, hostsWrite } from '../../model/realm/hosts.ts';
 import { defaultRealmSettings, type Realm, type RealmSettings } from '../../model/realm/realm.ts';
@@ -74,7 +74,7 @@ export function doCreateOrganization(
       hostsWrite({ realm, version: 0 }, hosts),
       { put: key('realm', { realm }), item: { ...item }, when: { absent: true } },
       { put: key('groupGraph', { realm }), item: { ...noGroups } },
-      ...doLimitOrganization(realm, { after: item.settings.message_retention_days }, item.version),
+      ...doSetRealmRetention(realm, { after: item.settings.message_retention_days }, item.version),
       ...notices.writes,
     ],
   };

@@ -4,7 +4,7 @@ import type { EventEntry } from '../../log/slot.ts';
 import { NOTHING_FOUND } from '../../markdown/found.ts';
 import { render } from '../../markdown/render.ts';
 import { type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
-import { doLimitOrganization } from '../../model/channel/retention.ts';
+import { doSetRealmRetention } from '../../model/channel/retention.ts';
 import { groupSettingsIn, type RealmGroupName, realmGroupNames } from '../../model/group/realm-groups.ts';
 import { fullMemberEvents } from '../../model/group/role-groups.ts';
 import {
@@ -178,7 +178,7 @@ export function doEditRealm(
       doSet(realm, before, { name, description, settings }),
       ...channelChecks(realm, before.settings, settings),
       ...doRequireActive(realm, named),
-      ...doLimitOrganization(realm, days, before.version + 1),
+      ...doSetRealmRetention(realm, days, before.version + 1),
     ],
     entries,
     result: {},

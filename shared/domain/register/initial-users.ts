@@ -1,7 +1,11 @@
 import { groupObjects, loadMemberIds, loadNamedGroups } from '../../model/group/member.ts';
 import { holds, isAdministrator, isGuest, isOwner, roles } from '../../model/permission/permission.ts';
 import { isWebPublicEnabled, type RealmSettings } from '../../model/realm/realm.ts';
-import { acquaintancesAt, anonymizedUser, seesEveryone } from '../../model/subscription/user-access.ts';
+import {
+  accessibleUserIds,
+  anonymizedUser,
+  canAccessAllUsers,
+} from '../../model/subscription/user-access.ts';
 import { avatarUrlOf, userObject } from '../../model/user/object.ts';
 import { defaultUserSettings, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
@@ -43,7 +47,7 @@ export async function loadKnown({
   users,
   subscribersOf,
 }: Pick<Asking, 'caller' | 'reader' | 'hints' | 'users' | 'subscribersOf'>): Promise<readonly User[]> {
-  if (seesEveryone(caller)) return users();
+  if (canAccessAllUsers(caller)) return users();
   for (const channelId of (await hints.reader.subscriptions()).keys()) void subscribersOf(channelId);
   const [everybody, subscriptions, dialogues] = await Promise.all([
     users(),
@@ -51,7 +55,7 @@ export async function loadKnown({
     reader.dialogues(),
   ]);
   const places = { subscriptions: [...subscriptions.values()], dialogues };
-  const acquaintances = await acquaintancesAt(places, caller.user.userId, subscribersOf);
+  const acquaintances = await accessibleUserIds(places, caller.user.userId, subscribersOf);
   return everybody.filter(({ userId, isBot }) => isBot || acquaintances.has(userId));
 }
 

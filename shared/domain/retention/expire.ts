@@ -3,7 +3,7 @@ import { commitAndCheckpoint } from '../../log/checkpoint.ts';
 import { MAX_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import type { Limit } from '../../model/channel/retention.ts';
+import type { RetentionLimit } from '../../model/channel/retention.ts';
 import { MAX_PARTICIPANTS } from '../../model/message/leave.ts';
 import { loadLeft, loadRemoved, MAX_EDITS, makeRoom, planRemoval } from '../edit/removal.ts';
 
@@ -45,7 +45,12 @@ export function stepsOf(messages: readonly MessageSlot[]): Step[] {
  * Removes the messages of a step in one transaction, which rests on their limit being as it was read. Throws `ConflictError`
  * when that, one of the messages or their conversation has changed: nothing is removed then.
  */
-export async function expire(outside: Outside, log: Log, step: Step, { snapshot }: Limit): Promise<void> {
+export async function expire(
+  outside: Outside,
+  log: Log,
+  step: Step,
+  { snapshot }: RetentionLimit,
+): Promise<void> {
   const { table, uuid, now } = outside;
   const { realm } = log;
   const [left, removed] = await Promise.all([

@@ -4,10 +4,10 @@ import { type Log, uncountMessages } from '../../log/log.ts';
 import { rememberedFirst } from '../../model/channel/first-message.ts';
 import {
   dueAt,
-  type Limited,
   limitOfOrganization,
-  loadLimited,
-  noteProgress,
+  loadRetentionList,
+  type RetentionEntry,
+  recordProgress,
 } from '../../model/channel/retention.ts';
 import { loadMessages, MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';
 import { runPool } from '../../pool.ts';
@@ -25,7 +25,7 @@ const DAY = 86_400_000;
 /** An organization, and what of it must be looked at. */
 interface Turn {
   readonly realm: string;
-  readonly limited: readonly Limited[];
+  readonly limited: readonly RetentionEntry[];
 }
 
 /** What a run has done. */
@@ -47,7 +47,7 @@ interface Tally {
 export async function enforceRetention(outside: Outside, deadline: number): Promise<void> {
   const ends = deadline - MARGIN;
   const tally: Tally = { removed: 0, failures: [] };
-  let waiting = turnsOf(await loadLimited(outside.table), outside.now());
+  let waiting = turnsOf(await loadRetentionList(outside.table), outside.now());
   do {
     const unfinished: Turn[] = [];
     const faults = await runPool(waiting, WIDTH, async (turn) => {
@@ -70,7 +70,7 @@ export async function enforceRetention(outside: Outside, deadline: number): Prom
 }
 
 /** What is due, by organization, the one that waits longest first. */
-function turnsOf(limited: readonly Limited[], now: number): Turn[] {
+function turnsOf(limited: readonly RetentionEntry[], now: number): Turn[] {
   const due = limited.filter((one) => one.due <= now).sort((a, b) => a.due - b.due);
   return [...Map.groupBy(due, ({ realm }) => realm)].map(([realm, of]) => ({ realm, limited: of }));
 }
@@ -81,7 +81,7 @@ async function takeTurn(
   turn: Turn,
   ends: number,
   tally: Tally,
-): Promise<readonly Limited[]> {
+): Promise<readonly RetentionEntry[]> {
   const { realm } = turn;
   const { table, now, wait } = outside;
   const log: Log = { table, realm, now, wait };
@@ -95,7 +95,7 @@ async function takeTurn(
       const next = await visitOne({ outside, log, ends, onRemoved }, limited);
       if (removed > 0) await uncountMessages(log, removed);
       if (next === undefined) return turn.limited.slice(i);
-      await noteProgress(table, limited, { due: Math.min(next, now() + DAY) });
+      await recordProgress(table, limited, { due: Math.min(next, now() + DAY) });
     } catch (error) {
       const { channelId } = limited;
       outside.report({
@@ -113,15 +113,15 @@ async function takeTurn(
 }
 
 /** Returns when (ms) something is due again; undefined where the visit ended first. */
-const visitOne = (visit: Visit, limited: Limited): Promise<number | undefined> =>
+const visitOne = (visit: Visit, limited: RetentionEntry): Promise<number | undefined> =>
   limited.channelId === undefined
     ? visitOrganization(visit, limited)
     : expireInChannel(visit, limited.channelId);
 
-async function visitOrganization(visit: Visit, limited: Limited): Promise<number | undefined> {
+async function visitOrganization(visit: Visit, limited: RetentionEntry): Promise<number | undefined> {
   const { table } = visit.outside;
   const direct = await expireDirect(visit, (limited.gone ?? 0) + 1, (gone) =>
-    noteProgress(table, limited, { gone }),
+    recordProgress(table, limited, { gone }),
   );
   return direct === undefined ? undefined : expireInChannels(visit, direct);
 }

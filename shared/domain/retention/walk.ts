@@ -3,7 +3,12 @@ import { ConflictError } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
-import { dueAt, type Limit, limitOfChannel, limitOfOrganization } from '../../model/channel/retention.ts';
+import {
+  dueAt,
+  limitOfChannel,
+  limitOfOrganization,
+  type RetentionLimit,
+} from '../../model/channel/retention.ts';
 import { indexedMessages, loadMessages } from '../../model/message/load.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { expire, stepsOf } from './expire.ts';
@@ -20,7 +25,7 @@ export interface Visit {
 
 /** A part of a place, oldest messages first, and the limit that it was judged by. */
 interface Page {
-  readonly limit: Limit;
+  readonly limit: RetentionLimit;
   /** Messages that have had their days. */
   readonly due: readonly MessageSlot[];
   /** Up to which number nothing is left when these are gone, of what has had its days. */

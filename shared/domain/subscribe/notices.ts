@@ -7,8 +7,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import type { OutboxRun } from '../outbox/outbox.ts';
-import { doLeave, REMEMBERED } from '../outbox/outbox.ts';
+import { doLeave, type OutboxRun, REMEMBERED } from '../outbox/outbox.ts';
 import { type DirectNotice, sendDirectNotices } from '../send/direct-notice.ts';
 import { postNotice, silentMention } from '../send/notice.ts';
 import { jobToken, type SendToken } from '../send/send.ts';
@@ -96,7 +95,7 @@ const MAX_NAMED = 100;
  * were created. All is judged as it is now: nobody hears of a channel in which they are not any more. Throws where
  * something could not be told; what was told is not told again.
  */
-export async function tellSubscribed(
+export async function sendSubscribedNotices(
   world: OutboxRun,
   job: string,
   tasks: readonly SubscribedTask[],

@@ -3,7 +3,7 @@ import type { Resolved } from '../../kernel/lookup.ts';
 import { loadQuotaUse } from '../../kernel/quota.ts';
 import type { Channel, FormerSubscription, Subscription } from '../../model/channel/channel.ts';
 import { type Folder, loadFolder } from '../../model/channel/folder.ts';
-import { type GivenChannelGroups, givenSettings } from '../../model/channel/settings.ts';
+import { type ChannelGroupInput, groupSettingsOf } from '../../model/channel/settings.ts';
 import { loadNamedInSettings, type NamedInSettings } from '../../model/group/setting.ts';
 import { type CountedChannel, loadSomeChannels } from '../../model/subscription/object.ts';
 import type { User } from '../../model/user/user.ts';
@@ -114,11 +114,11 @@ export async function loadSubscribeSnapshot(
   callerId: number,
   ids: ChannelIds,
   people: readonly number[],
-  settings: GivenChannelGroups & { readonly folder_id?: number | null | undefined },
+  settings: ChannelGroupInput & { readonly folder_id?: number | null | undefined },
 ): Promise<SubscribeSnapshot> {
   const [snapshot, namedInSettings, folder, channelBytes] = await Promise.all([
     loadSnapshot(table, realm, callerId, ids, people),
-    loadNamedInSettings(table, realm, givenSettings(settings)),
+    loadNamedInSettings(table, realm, groupSettingsOf(settings)),
     loadFolder(table, realm, settings.folder_id),
     loadQuotaUse(table, realm, 'channels'),
   ]);

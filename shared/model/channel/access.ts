@@ -15,19 +15,19 @@ import { EMPTY_TOPIC_NAME, type RealmSettings, type TopicsPolicy } from '../real
 import type { Caller } from '../user/caller.ts';
 import type { Channel, Subscription } from './channel.ts';
 
-/** A channel with what one person has to do with it. */
+/** A channel with one person's subscription to it. */
 export interface ChannelWithSubscription {
   readonly channel: Channel;
   readonly subscription: Subscription | undefined;
 }
 
-/** The same, as far as it decides who may know of the channel and read it. */
-export interface Visible {
+/** The part that decides who can see and read the channel. */
+export interface AccessFacts {
   readonly channel: ChannelVisibility;
   readonly subscription: Subscription | undefined;
 }
 
-/** Reads a channel and one person's subscription to it; undefined when there is no such channel. */
+/** Reads a channel and one person's subscription to it; undefined if there is no such channel. One round trip. */
 export async function loadChannel(
   table: Table,
   realm: string,
@@ -42,17 +42,14 @@ export async function loadChannel(
   return channel && { channel, subscription };
 }
 
-/**
- * Whether someone may know that the channel exists and how it is set up (wire facts 4.1). Administrators may,
- * without being able to read it.
- */
-export const hasMetadataAccess = (who: Standing, { channel, subscription }: Visible): boolean =>
+/** Whether someone can see the channel and its settings (wire facts 4.1). Administrators can, even if they cannot read it. */
+export const hasMetadataAccess = (who: Standing, { channel, subscription }: AccessFacts): boolean =>
   hasContentAccess(who, { channel, subscription }) ||
   isAdministrator(who) ||
   holdsUnlessGuest(who, channel.groups.can_administer_channel_group);
 
-/** Whether someone may read the channel. A role alone never opens a private one (wire facts 4.1). */
-export const hasContentAccess = (who: Standing, { channel, subscription }: Visible): boolean =>
+/** Whether someone can read the channel. A role alone never gives access to a private one (wire facts 4.1). */
+export const hasContentAccess = (who: Standing, { channel, subscription }: AccessFacts): boolean =>
   channel.isWebPublic ||
   subscription !== undefined ||
   (!isGuest(who) &&
@@ -60,23 +57,16 @@ export const hasContentAccess = (who: Standing, { channel, subscription }: Visib
       holds(who, channel.groups.can_subscribe_group) ||
       holds(who, channel.groups.can_add_subscribers_group)));
 
-/**
- * Whether someone may read this message of a channel. Protected history begins with the subscription; those who
- * are not subscribed have no history then.
- */
+/** Whether someone can read this message. With protected history, only subscribers can, from their subscription on. */
 export const mayReadMessage = (who: Standing, seen: ChannelWithSubscription, messageId: number): boolean =>
   hasContentAccess(who, seen) &&
   (seen.channel.historyPublicToSubscribers ||
     (seen.subscription !== undefined && messageId > seen.subscription.since));
 
-/** Whether someone administers the channel: organization administrators and members of its group. */
 export const administersChannel = (who: Standing, channel: Channel): boolean =>
   isAdministrator(who) || holdsUnlessGuest(who, channel.groups.can_administer_channel_group);
 
-/**
- * The channel, for someone who may know of it; everything else is one and the same refusal, so that it never
- * tells whether a hidden channel exists.
- */
+/** The channel, if the person can see it. A hidden and a missing channel get the same refusal. */
 export function accessMetadata(
   who: Standing,
   seen: ChannelWithSubscription | undefined,
@@ -85,7 +75,7 @@ export function accessMetadata(
   return seen;
 }
 
-/** The same for someone who may read the channel. */
+/** The channel, if the person can read it. */
 export function accessContent(
   who: Standing,
   seen: ChannelWithSubscription | undefined,
@@ -95,13 +85,12 @@ export function accessContent(
 }
 
 /*
- * Who comes to know of a channel by a change of its settings, and who forgets it (wire facts 4.6). Nobody counts
- * these people when it is changed: the log keeps the settings from before and after, and each listener finds out
- * for themselves (DESIGN 5).
+ * Who gains or loses sight of a channel when its settings change (wire facts 4.6). The writer does not list these
+ * people. The log stores the settings before and after, and each reader of the log decides for itself (DESIGN 5).
  */
 
-/** On what of a channel it rests who may know of it. */
-export const sightOf = ({ isPrivate, isWebPublic, groups }: Channel): ChannelVisibility => ({
+/** The fields of a channel that decide who can see it. */
+export const visibilityOf = ({ isPrivate, isWebPublic, groups }: Channel): ChannelVisibility => ({
   isPrivate,
   isWebPublic,
   groups: {
@@ -111,61 +100,60 @@ export const sightOf = ({ isPrivate, isWebPublic, groups }: Channel): ChannelVis
   },
 });
 
-/** How many may know of a channel: some people, all but guests, everybody. In each step are all of the one before. */
+/** Who can see a channel: 0 chosen people, 1 everyone except guests, 2 everyone. Each level includes the one before. */
 const openness = ({ isPrivate, isWebPublic }: ChannelVisibility): number =>
   isWebPublic ? 2 : isPrivate ? 0 : 1;
 
-const sightGroups = [
+const visibilityGroups = [
   'can_add_subscribers_group',
   'can_administer_channel_group',
   'can_subscribe_group',
 ] as const;
 
-/** Whether a change of the channel can show it to somebody, and whether it can hide it from somebody. */
-export function changeOfSight(
+/** Whether a change can show the channel to more people, and whether it can hide it from some. */
+export function compareVisibility(
   before: ChannelVisibility,
   after: ChannelVisibility,
 ): { readonly shows: boolean; readonly hides: boolean } {
   const more = openness(after) - openness(before);
   if (more !== 0) return { shows: more > 0, hides: more < 0 };
   const mayDiffer =
-    before.isPrivate && sightGroups.some((name) => !sameSetting(before.groups[name], after.groups[name]));
+    before.isPrivate &&
+    visibilityGroups.some((name) => !sameSetting(before.groups[name], after.groups[name]));
   return { shows: mayDiffer, hides: mayDiffer };
 }
 
-type OfSight = Extract<Audience, { readonly sight: string }>;
-
 /**
- * Whether someone hears of a change of sight that has this number. What they could see then follows from the
- * settings of that time, with their roles and groups as they are now. Only what they may see now is told, except
- * that they are to forget something, which tells no more than its id.
+ * Whether someone gets the event about a visibility change with this log number. What they could see at that time
+ * follows from the settings of that time, with their present role and groups. They must be able to see the channel now,
+ * except for `lost`, which carries only its id.
  */
-export function hearsOfSight(
+export function isInVisibilityAudience(
   who: Standing,
-  hearers: OfSight,
+  audience: Extract<Audience, { readonly sight: string }>,
   seen: ChannelWithSubscription,
   seq: number,
 ): boolean {
   const subscription = seen.subscription && seen.subscription.since < seq ? seen.subscription : undefined;
-  const saw = (channel: ChannelVisibility): boolean => hasMetadataAccess(who, { channel, subscription });
-  switch (hearers.sight) {
+  const could = (channel: ChannelVisibility): boolean => hasMetadataAccess(who, { channel, subscription });
+  switch (audience.sight) {
     case 'gained':
-      return !saw(hearers.before) && saw(hearers.after) && hasMetadataAccess(who, seen);
+      return !could(audience.before) && could(audience.after) && hasMetadataAccess(who, seen);
     case 'kept':
-      return saw(hearers.before) && saw(hearers.after) && hasMetadataAccess(who, seen);
+      return could(audience.before) && could(audience.after) && hasMetadataAccess(who, seen);
     case 'lost':
-      return saw(hearers.before) && !saw(hearers.after);
+      return could(audience.before) && !could(audience.after);
   }
 }
 
-/** A channel as its sender sees it, with the subscription of a bot's owner. */
+/** What decides whether someone may post in a channel; for a bot, with its owner's subscription. */
 export interface Posting {
   readonly channel: Channel;
   readonly subscription: Subscription | undefined;
   readonly ownerSubscription: Subscription | undefined;
 }
 
-/** Whether the caller, or the owner in whose name a bot acts, holds the setting. */
+/** Whether the caller, or the owner of a bot, passes the test. */
 const mayAs = (caller: Pick<Caller, 'standing' | 'owner'>, test: (who: Standing) => boolean): boolean =>
   test(caller.standing) || (caller.owner !== undefined && test(caller.owner));
 
@@ -173,10 +161,7 @@ const mayAs = (caller: Pick<Caller, 'standing' | 'owner'>, test: (who: Standing)
 export const noAccess = (channel: string): Refusal =>
   badRequest(`You do not have access to the channel '${channel}'.`);
 
-/**
- * Decides whether the caller may post in the channel: the steps of wire facts 3.5, in their order. Administrators
- * have no way around any of them.
- */
+/** Refuses a caller who may not post in the channel: the steps of wire facts 3.5, in order. They bind administrators too. */
 export function checkPosting(caller: Pick<Caller, 'standing' | 'owner'>, posting: Posting): void {
   const { channel, subscription, ownerSubscription } = posting;
   const maySend = channel.groups.can_send_message_group;
@@ -187,7 +172,7 @@ export function checkPosting(caller: Pick<Caller, 'standing' | 'owner'>, posting
   const guest = isGuest(caller.standing);
   if (channel.isWebPublic || (!channel.isPrivate && !guest)) return;
   if (subscription !== undefined) return;
-  // A deactivated owner lends no rights.
+  // A deactivated owner gives the bot no rights.
   if (caller.owner !== undefined && ownerSubscription !== undefined) return;
   const { can_subscribe_group, can_add_subscribers_group } = channel.groups;
   const mayJoin =
@@ -196,7 +181,7 @@ export function checkPosting(caller: Pick<Caller, 'standing' | 'owner'>, posting
   throw noAccess(channel.name);
 }
 
-/** Decides whether the caller may begin this topic, if it is a new one (wire facts 3.6). */
+/** Refuses a new topic if the caller may not start one (wire facts 3.6). */
 export function checkTopicCreation(
   caller: Pick<Caller, 'standing' | 'owner'>,
   channel: Channel,
@@ -209,13 +194,13 @@ export function checkTopicCreation(
   }
 }
 
-/** The policy that holds in a channel: its own, or the organization's where it says so (specification 3). */
+/** The topics policy in force: the channel's, or the organization's if it inherits (specification 3). */
 export const effectiveTopicsPolicy = (
   channel: Pick<Channel, 'topicsPolicy'>,
   settings: RealmSettings,
 ): TopicsPolicy => (channel.topicsPolicy === 'inherit' ? settings.topics_policy : channel.topicsPolicy);
 
-/** Decides whether the channel takes this topic, empty or named (specification 3, wire facts 3.6). */
+/** Refuses a topic that the channel's policy does not allow (specification 3, wire facts 3.6). */
 export function checkTopicsPolicy(channel: Channel, settings: RealmSettings, topic: string): void {
   const policy = effectiveTopicsPolicy(channel, settings);
   if (policy === 'disable_empty_topic' && topic === '') {

@@ -19,12 +19,12 @@ export interface Channel {
   readonly historyPublicToSubscribers: boolean;
   readonly isDefault: boolean;
   readonly isArchived: boolean;
-  /** Days; -1 keeps for ever; absent follows the organization. */
+  /** Days; -1 is unlimited; absent follows the organization. */
   readonly messageRetentionDays?: number;
   readonly folderId?: number;
   readonly topicsPolicy: TopicsPolicy;
   readonly groups: ChannelGroups;
-  /** Grows with each change, so that an edit can be held to what it saw. */
+  /** Grows with each change, for optimistic locking. */
   readonly version: number;
 }
 
@@ -43,7 +43,7 @@ export interface ChannelGroups {
   readonly can_subscribe_group: GroupSetting;
 }
 
-/** The bytes that a channel takes of its quota: its texts, and the lists in its settings. */
+/** How many bytes of the quota a channel uses: its texts and the lists in its settings. */
 export const channelBytes = ({
   name,
   description,
@@ -52,23 +52,23 @@ export const channelBytes = ({
 }: Pick<Channel, 'name' | 'description' | 'renderedDescription' | 'groups'>): number =>
   bytesOf(name, description, renderedDescription, Object.values(groups));
 
-/** What is counted of a channel, apart from it, so that a busy counter never blocks an edit. */
+/** The counters of a channel. A separate item, so that busy counters never block an edit. */
 export interface ChannelCount {
   readonly channelId: number;
   readonly subscribers: number;
-  /** The oldest message as it is remembered; absent where there is none. `first-message.ts` tells when it is right. */
+  /** The oldest message as remembered; absent if there is none. `first-message.ts` explains when it is valid. */
   readonly firstMessageId?: number;
-  /** The number of the last change that may have made another message the oldest one: while it is here, that is forgotten. */
+  /** Log number of the last change that may have changed the oldest message. While present, `firstMessageId` is invalid. */
   readonly firstForgotten?: number;
-  /** How many topics with a name exist; `empty_topic_only` needs none (specification 3). */
+  /** How many named topics exist; `empty_topic_only` needs 0 (specification 3). */
   readonly namedTopics?: number;
-  /** The channel's policy is `empty_topic_only`: held here too, so that a send can be held to it. */
+  /** The channel's policy is `empty_topic_only`. Repeated here, so that a send can check it in its transaction. */
   readonly onlyEmptyTopic?: true;
   /** Day (days since 1970) of a recent message. */
   readonly lastActiveDay?: number;
 }
 
-/** What a subscriber chooses for a channel; they keep it when the subscription ends and begins again. */
+/** A subscriber's own settings for a channel. They survive unsubscribing and subscribing again. */
 export interface SubscriptionSettings {
   readonly color: string;
   readonly isMuted: boolean;
@@ -84,24 +84,24 @@ export interface SubscriptionSettings {
 export interface Subscription extends SubscriptionSettings {
   readonly channelId: number;
   readonly userId: number;
-  /** The number of the log at which the subscription began: protected history starts behind it. */
+  /** Log number at which the subscription began. Protected history starts after it. */
   readonly since: number;
-  /** Messages up to here are read or older than the subscription. */
+  /** Messages up to this id are read, or older than the subscription. */
   readonly readFloor: number;
   /**
-   * Messages below the floor that are unread and were moved: they are listed in the read states of where they were at
-   * first, which need not be of this channel. Some may have been read or moved on since.
+   * Unread messages below the floor that were moved. The read state of their original channel or conversation lists
+   * them. Some may have been read or moved on since.
    */
   readonly movedUnread?: ReadonlySet<number>;
-  /** Its user is deactivated: it waits for their return, uncounted and without its inverse. */
+  /** Its user is deactivated: kept for their return, but not counted and without its inverse. */
   readonly dormant?: true;
 }
 
-/** A subscription that ended: clients list such channels apart from those that were never subscribed to. */
+/** A subscription that ended. Clients list such channels apart from those never subscribed to. */
 export interface FormerSubscription extends SubscriptionSettings {
   readonly channelId: number;
   readonly userId: number;
-  /** The number of the log at which it ended. */
+  /** Log number at which it ended. */
   readonly ended: number;
 }
 
@@ -129,7 +129,7 @@ export const defaultChannelGroups = (creatorId: number | undefined): ChannelGrou
   can_subscribe_group: systemGroups.nobody.id,
 });
 
-/** What keeps trimmed text from being the name of a channel (wire facts 4.4, 3.5), as a sentence; undefined if nothing. */
+/** Why trimmed text cannot be a channel name (wire facts 4.4, 3.5), as a sentence; undefined if it can. */
 export function channelNameProblem(name: string): string | undefined {
   if (name === '') return 'A channel needs a name.';
   if (codePoints(name) > limits.channelName) {
@@ -138,21 +138,18 @@ export function channelNameProblem(name: string): string | undefined {
   return unprintableProblem('The channel name', name);
 }
 
-/** Decides whether text can name a channel, and trims it. */
-export function checkChannelName(given: string): string {
-  const name = given.trim();
+/** Trims a channel name and refuses an invalid one. */
+export function checkChannelName(text: string): string {
+  const name = text.trim();
   const problem = channelNameProblem(name);
   if (problem !== undefined) throw badRequest(problem);
   return name;
 }
 
-/**
- * Decides whether text can describe a channel: at most 1024 characters, in one line (wire facts 4.4). Newlines
- * become spaces.
- */
-export function checkChannelDescription(given: string): string {
-  if (codePoints(given) > limits.channelDescription) {
+/** Refuses a channel description that is too long, and turns newlines into spaces (wire facts 4.4). */
+export function checkChannelDescription(text: string): string {
+  if (codePoints(text) > limits.channelDescription) {
     throw badRequest(`A channel description has at most ${limits.channelDescription} characters.`);
   }
-  return given.replace(/\r\n|[\r\n]/g, ' ');
+  return text.replace(/\r\n|[\r\n]/g, ' ');
 }

@@ -4,32 +4,32 @@ import type { Changes, Condition, Write } from '../../table/write.ts';
 import type { ChannelCount } from './channel.ts';
 
 /*
- * The oldest message of a channel is found by looking for it (`first-messages.ts`); `firstMessageId` only remembers
- * what was found, because every registration tells it of every channel.
+ * The oldest message of a channel is found by a search (`first-messages.ts`). `firstMessageId` is a cache of the result,
+ * because every registration needs it for every channel.
  *
- * - Whatever may make it wrong forgets it in its own transaction: a removal or move of the remembered message, a move
- *   into the channel, and the first message of a topic. The number of that transaction is noted (`firstForgotten`).
- * - While it is forgotten, every removal, move and new topic notes its number as well.
- * - Only a registration remembers it: what it found up to its cursor, if the number that is noted is not behind that
- *   cursor and still the same. So nothing left the channel since, nothing came but messages to topics that were there,
- *   and of those all up to the cursor were seen, since every number up to it is decided.
- * - A message to a topic that is there then has a higher number than the one that is remembered, whenever it commits,
- *   so a send need not look at any of this. In a channel that is remembered to be empty there is no such topic.
+ * - A change that may make it wrong invalidates it in its own transaction: removing or moving the cached message, moving
+ *   messages into the channel, the first message of a topic. `firstForgotten` is the log number of that transaction.
+ * - While it is invalid, every removal, move and new topic updates `firstForgotten`.
+ * - Only a registration fills the cache: with what it found up to its cursor, if `firstForgotten` is not after the
+ *   cursor and unchanged. So nothing left the channel since, only messages to existing topics came, and the search saw
+ *   all of those up to the cursor, because every log number up to it is decided.
+ * - A message to an existing topic always has a higher id than the cached one, so a send need not check any of this. A
+ *   channel that is cached as empty has no topics.
  */
 
 type Remembered = Pick<ChannelCount, 'firstMessageId' | 'firstForgotten'>;
 
-/** The oldest message of a channel as it is remembered: null where there is none, undefined where it is forgotten. */
+/** The cached oldest message of a channel: null if there is none, undefined if the cache is invalid. */
 export const rememberedFirst = (count: Remembered | undefined): number | null | undefined =>
   count?.firstForgotten === undefined ? (count?.firstMessageId ?? null) : undefined;
 
-/** Whether these messages of a channel, or some that come to it, are certainly newer than its oldest one. */
+/** Whether these messages are certainly newer than the oldest one of the channel. */
 export function areNewer(count: Remembered | undefined, ids: readonly number[]): boolean {
   const first = rememberedFirst(count);
   return first !== undefined && first !== null && first < Math.min(...ids);
 }
 
-/** A change of a channel's counts, apart from its oldest message. */
+/** A change of a channel's counters, except its oldest message. */
 export interface CountsChange {
   readonly realm: string;
   readonly channelId: number;
@@ -37,7 +37,7 @@ export interface CountsChange {
   readonly when?: Condition;
 }
 
-/** Changes the counts if the oldest message is still the one that was seen; with nothing to change that is checked. */
+/** Changes the counters, and fails if the cached oldest message is no longer `seen`. A check if nothing changes. */
 export function holdFirst(
   { realm, channelId, change, when }: CountsChange,
   seen: Remembered | undefined,
@@ -47,14 +47,10 @@ export function holdFirst(
   return Object.keys(change).length === 0 ? { check: at, when: held } : { update: at, change, when: held };
 }
 
-/**
- * Changes the counts and forgets the oldest message.
- *
- * @param number of the log, of the transaction that does it
- */
+/** Changes the counters and invalidates the oldest message. `number` is the log number of the transaction. */
 export function forgetFirst({ realm, channelId, change, when }: CountsChange, number: number): Write {
   const at = key('channelCount', { realm, channelId });
-  // A later transaction has forgotten it: nobody remembers it before that one, and so this one, is in the log.
+  // A later transaction invalidated it already. The cache is not filled before that one, and so this one, is in the log.
   const laterNoted = { ...when, above: { ...when?.above, firstForgotten: number } };
   return {
     update: at,
@@ -71,13 +67,11 @@ export function forgetFirst({ realm, channelId, change, when }: CountsChange, nu
   };
 }
 
-/** The property of a channel that tells its oldest message. */
 export const FIRST_MESSAGE = 'first_message_id';
 
 /**
- * Tells that another message may be the oldest of a channel now, or that there is none. It is looked for when the event
- * is told; the stored value is for functions of an older release. Clients find out by themselves where the first message
- * is sent.
+ * The oldest message of a channel may have changed. The search runs when the event is delivered. The stored null is for
+ * functions of an older release. Clients notice the first message of a channel themselves.
  */
 export const firstMessageEvent = (channelId: number): EventEntry => ({
   kind: 'event',

@@ -15,13 +15,13 @@ export interface Folder {
   readonly dateCreated: number;
   readonly creatorId?: number;
   readonly isArchived: boolean;
-  /** How many channels are in it, archived ones too; kept by the writes that move them, without a new version. */
+  /** How many channels are in it, archived ones too. Moving a channel changes it without a new version. */
   readonly channels: number;
-  /** Grows with each edit, so that a change can be held to what it saw. */
+  /** Grows with each edit, for optimistic locking. */
   readonly version: number;
 }
 
-/** The bytes that a folder takes of the quota of channels. */
+/** How many bytes of the channels' quota a folder uses. */
 export const folderBytes = ({
   name,
   description,
@@ -29,7 +29,7 @@ export const folderBytes = ({
 }: Pick<Folder, 'name' | 'description' | 'renderedDescription'>): number =>
   bytesOf(name, description, renderedDescription);
 
-/** The order in which folders were sorted, as stored. Those that came later stand behind it, oldest first. */
+/** The order of folders, as stored. Folders created later come after it, oldest first. */
 export interface FolderOrder {
   readonly order: readonly number[];
   readonly version: number;
@@ -48,7 +48,7 @@ export interface Folders {
   readonly sorted: FolderOrder | undefined;
 }
 
-/** Reads all folders, archived ones too: they share a partition with their order, so it is one query. */
+/** Reads all folders, archived ones too, and their order. One query: they share a partition. */
 export async function loadFolders(table: Table, realm: string): Promise<Folders> {
   const items = await table.all(['folder', 'folderOrder'], { realm });
   return {
@@ -57,7 +57,7 @@ export async function loadFolders(table: Table, realm: string): Promise<Folders>
   };
 }
 
-/** Reads the folder that a request gives for a channel; undefined where it gives none that exists. */
+/** Reads the folder in a request; undefined if the request has none, or none that exists. */
 export const loadFolder = async (
   table: Table,
   realm: string,
@@ -65,13 +65,13 @@ export const loadFolder = async (
 ): Promise<Folder | undefined> =>
   typeof folderId === 'number' && isId(folderId) ? table.get('folder', { realm, folderId }) : undefined;
 
-/** Where a folder stands on the wire: its place among the sorted ones, or its id, which is larger than any place. */
-const placeOf = (folderId: number, sorted: FolderOrder | undefined): number => {
-  const place = sorted?.order.indexOf(folderId) ?? -1;
-  return place < 0 ? folderId : place;
+/** The `order` of a folder: its position among the sorted ones, or its id, which is larger than any position. */
+const orderOf = (folderId: number, sorted: FolderOrder | undefined): number => {
+  const position = sorted?.order.indexOf(folderId) ?? -1;
+  return position < 0 ? folderId : position;
 };
 
-/** A folder as clients see one (wire facts 5). */
+/** A folder on the wire (wire facts 5). */
 export const folderObject = (folder: Folder, sorted: FolderOrder | undefined) => ({
   id: folder.folderId,
   name: folder.name,
@@ -80,17 +80,17 @@ export const folderObject = (folder: Folder, sorted: FolderOrder | undefined) =>
   date_created: folder.dateCreated,
   creator_id: folder.creatorId ?? null,
   is_archived: folder.isArchived,
-  order: placeOf(folder.folderId, sorted),
+  order: orderOf(folder.folderId, sorted),
 });
 
-/** The folders as clients see them, in their order. */
+/** The folders on the wire, in their order. */
 export const folderObjects = ({ folders, sorted }: Folders, includeArchived: boolean) =>
   [...folders.values()]
     .filter(({ isArchived }) => includeArchived || !isArchived)
     .map((folder) => folderObject(folder, sorted))
     .sort((a, b) => a.order - b.order);
 
-/** The folder into which a channel is to be put; an archived one takes none (specification 4.2, wire facts 5). */
+/** The folder to put a channel into. Refuses one that is missing or archived (specification 4.2, wire facts 5). */
 export function accessFolderForChannel(folder: Folder | undefined): Folder {
   if (folder === undefined) throw badRequest('Invalid channel folder ID.');
   if (folder.isArchived) throw badRequest('The channel folder is archived.');
@@ -98,29 +98,29 @@ export function accessFolderForChannel(folder: Folder | undefined): Folder {
 }
 
 /**
- * Keeps the counts right when a channel goes from one folder (or none) to another (or none). Refused by the store
- * when the new one was archived meanwhile; so a folder with channels is never archived.
+ * Counts a channel that moves from one folder (or none) to another (or none). Fails if the new folder was archived
+ * meanwhile, so a folder with channels is never archived.
  */
 export const doMoveToFolder = (realm: string, from: number | undefined, to: number | undefined): Write[] =>
   from === to
     ? []
     : [
-        ...(from === undefined ? [] : [counted(realm, from, -1)]),
-        ...(to === undefined ? [] : [{ ...counted(realm, to, 1), when: isOpen }]),
+        ...(from === undefined ? [] : [addChannels(realm, from, -1)]),
+        ...(to === undefined ? [] : [{ ...addChannels(realm, to, 1), when: isOpen }]),
       ];
 
-/** The same for channels that are created together: a folder takes one write, however many go into it. */
+/** Counts channels that are created together: one write for each folder. */
 export function doFillFolders(realm: string, channels: readonly { readonly folderId?: number }[]): Write[] {
   const folderIds = channels.flatMap(({ folderId }) => folderId ?? []);
   return [...new Set(folderIds)].map((folderId) => {
     const count = folderIds.filter((each) => each === folderId).length;
-    return { ...counted(realm, folderId, count), when: isOpen };
+    return { ...addChannels(realm, folderId, count), when: isOpen };
   });
 }
 
 const isOpen = { equals: { isArchived: false } };
 
-const counted = (realm: string, folderId: number, channels: number) => ({
+const addChannels = (realm: string, folderId: number, channels: number) => ({
   update: key('folder', { realm, folderId }),
   change: { add: { channels } },
 });

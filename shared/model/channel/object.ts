@@ -3,11 +3,11 @@ import { isForEveryone, systemGroups } from '../permission/permission.ts';
 import type { Channel, ChannelCount } from './channel.ts';
 import { rememberedFirst } from './first-message.ts';
 
-/** Days without a message after which a channel is no longer called recently active. */
-const RECENT = 180;
+/** Days without a message after which a channel is no longer recently active. */
+const RECENT_DAYS = 180;
 
 /**
- * A channel as clients see one (wire facts 4.6), but for its oldest message where that is forgotten: that is looked for
+ * A channel on the wire (wire facts 4.6). `first_message_id` is undefined if it has to be searched for
  * (`first-messages.ts`). `now` is in milliseconds.
  */
 export const channelObject = (channel: Channel, count: ChannelCount | undefined, now?: number) => ({
@@ -33,7 +33,7 @@ export const channelObject = (channel: Channel, count: ChannelCount | undefined,
   ...channel.groups,
 });
 
-/** The posting permission in the words of clients from before it was a group (1 everyone ... 4 moderators). */
+/** The posting permission as older clients know it, before it was a group: 1 everyone ... 4 moderators. */
 export function legacyPostPolicy(channel: Channel): 1 | 2 | 3 | 4 {
   const setting = channel.groups.can_send_message_group;
   if (isForEveryone(setting)) return 1;
@@ -50,15 +50,15 @@ function isRecentlyActive(
 ): boolean {
   if (now === undefined) return true;
   const day = Math.max(count?.lastActiveDay ?? 0, Math.floor(channel.dateCreated / 86_400));
-  return now / 86_400_000 - day <= RECENT;
+  return now / 86_400_000 - day <= RECENT_DAYS;
 }
 
 /**
- * The `stream/create` event: a channel exists for these people from now on (wire facts 4.6). Clients that keep lists of
- * subscribers get the list and its length as they are when the event is told, so the `peer_add` events after it count
- * nobody twice, and nobody is missing whom a registration read before this event.
+ * The `stream/create` event: a channel now exists for these people (wire facts 4.6). For clients that keep subscriber
+ * lists, list and count are read when the event is delivered: so later `peer_add` events count nobody twice, and nobody
+ * is missing whom a registration read before this event.
  *
- * @param count what clients without such lists are told. Nobody whom a later `peer_add` adds may be in it.
+ * @param count for clients without subscriber lists. It must not include people in later `peer_add` events.
  */
 export const creationEvent = (
   hearers: Audience,
@@ -72,7 +72,7 @@ export const creationEvent = (
   access: true,
 });
 
-/** Tells the channels to which newcomers are subscribed, as they are when it is told. Guests are not told. */
+/** The list of default channels, read when the event is delivered. Not for guests. */
 export const defaultChannelsEvent: EventEntry = {
   kind: 'event',
   hearers: { everyone: 'members' },

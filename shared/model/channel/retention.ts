@@ -5,30 +5,33 @@ import type { Write } from '../../table/write.ts';
 import type { Realm } from '../realm/realm.ts';
 import type { Channel } from './channel.ts';
 
-/** For how long messages are kept, where that is limited at all. */
-export interface Limit {
+/** A limited retention of messages. */
+export interface RetentionLimit {
   readonly days: number;
-  /** Checks by which a transaction rests on this limit: where somebody changed it meanwhile, they fail. */
+  /** Checks that fail a transaction if the limit was changed meanwhile. */
   readonly snapshot: readonly Write[];
 }
 
-/** Whether so many days are a limit: none and -1 are not. */
-export const isLimit = (days: number | undefined): days is number => days !== undefined && days > 0;
+/** Whether this is a limit: undefined and -1 are not. */
+const isLimit = (days: number | undefined): days is number => days !== undefined && days > 0;
 
-/** The limit of direct messages, and of channels that have none of their own. */
-export function limitOfOrganization(realm: string, organization: Realm | undefined): Limit | undefined {
+/** The limit of direct messages, and of channels without their own. */
+export function limitOfOrganization(
+  realm: string,
+  organization: Realm | undefined,
+): RetentionLimit | undefined {
   const days = organization?.settings.message_retention_days;
   if (!isLimit(days)) return undefined;
   const when = { equals: { version: organization?.version } };
   return { days, snapshot: [{ check: key('realm', { realm }), when }] };
 }
 
-/** The limit of a channel (wire facts 4.4): its own, -1 for none, or as the organization says. */
+/** The limit of a channel (wire facts 4.4): its own, -1 for unlimited, otherwise the organization's. */
 export function limitOfChannel(
   realm: string,
   organization: Realm | undefined,
   channel: Channel | undefined,
-): Limit | undefined {
+): RetentionLimit | undefined {
   if (channel === undefined) return undefined;
   const { channelId, messageRetentionDays: own } = channel;
   const snapshot: Write = {
@@ -42,85 +45,76 @@ export function limitOfChannel(
   return isLimit(own) ? { days: own, snapshot: [snapshot] } : undefined;
 }
 
-/**
- * When (ms) a message that was sent in this second of time has had its days. The whole of that second has then, since
- * what is kept of its time is cut to seconds.
- */
-export const dueAt = (timestamp: number, { days }: Limit): number => (timestamp + days * 86_400 + 1) * 1000;
+/** When (ms) a message sent at `timestamp` (s) is due. Timestamps are cut to seconds, so it is the end of that second. */
+export const dueAt = (timestamp: number, { days }: RetentionLimit): number =>
+  (timestamp + days * 86_400 + 1) * 1000;
 
 /**
- * What has a limited retention: an organization, or a channel that has one of its own. The list of these is all that
- * the worker looks at, so that organizations that keep everything cost nothing.
+ * An organization or channel with a limited retention. The worker reads the list of these, so organizations that keep
+ * everything cost nothing.
  */
-export interface Limited {
+export interface RetentionEntry {
   readonly realm: string;
-  /** The channel; absent for the organization. */
+  /** Absent for the organization itself. */
   readonly channelId?: number;
-  /** The version of the organization or channel that set the limit: what is noted here must not outlive it. */
+  /** The version of the organization or channel that set the limit. Progress of an older limit does not count. */
   readonly version: number;
   /** When (ms) there may be something to remove. */
   readonly due: number;
-  /** Of an organization: no direct message up to this number of the log is left. */
+  /** For an organization: all direct messages up to this log number are removed. */
   readonly gone?: number;
 }
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
-    retention: Limited;
-    channelRetention: Limited;
+    retention: RetentionEntry;
+    channelRetention: RetentionEntry;
   }
 }
 
-const limitedKey = ({
-  realm,
-  channelId,
-}: Pick<Limited, 'realm' | 'channelId'>): Key<'retention' | 'channelRetention'> =>
+type Owner = Pick<RetentionEntry, 'realm' | 'channelId'>;
+
+const entryKey = ({ realm, channelId }: Owner): Key<'retention' | 'channelRetention'> =>
   channelId === undefined ? key('retention', { realm }) : key('channelRetention', { realm, channelId });
 
-/** Puts what changed its retention onto the list, to be looked at soon, or takes it off. */
-function doLimit(
-  place: Pick<Limited, 'realm' | 'channelId'>,
+function doSetRetention(
+  owner: Owner,
   before: number | undefined,
   after: number | undefined,
   version: number,
 ): Write[] {
   if (before === after) return [];
-  // An update, since how far it had come stays true.
-  if (isLimit(after)) {
-    return [{ update: limitedKey(place), change: { set: { ...place, version, due: 0 } } }];
-  }
-  return isLimit(before) ? [{ delete: limitedKey(place) }] : [];
+  // An update, because `gone` stays true.
+  if (isLimit(after)) return [{ update: entryKey(owner), change: { set: { ...owner, version, due: 0 } } }];
+  return isLimit(before) ? [{ delete: entryKey(owner) }] : [];
 }
 
-/** Keeps the list right when a channel is made or its retention changes, in the same transaction. */
-export const doLimitChannel = (
+/** Updates the list when a channel is created or its retention changes, in the same transaction. */
+export const doSetChannelRetention = (
   realm: string,
   { channelId, messageRetentionDays, version }: Channel,
   before: number | undefined,
-): Write[] => doLimit({ realm, channelId }, before, messageRetentionDays, version);
+): Write[] => doSetRetention({ realm, channelId }, before, messageRetentionDays, version);
 
-/**
- * Keeps the list right when an organization is made or its `message_retention_days` changes, in the same transaction
- * as the new `version` of the organization.
- */
-export const doLimitOrganization = (
+/** Updates the list when an organization is created or its retention changes, with its new `version`. */
+export const doSetRealmRetention = (
   realm: string,
   days: { readonly before?: number; readonly after: number },
   version: number,
-): Write[] => doLimit({ realm }, days.before, days.after, version);
+): Write[] => doSetRetention({ realm }, days.before, days.after, version);
 
-/** All that has a limit, of all organizations. */
-export const loadLimited = (table: Table): Promise<Limited[]> =>
+/** The list, of all organizations. */
+export const loadRetentionList = (table: Table): Promise<RetentionEntry[]> =>
   table.all(['retention', 'channelRetention'], {}, { eventually: true });
 
-/** Notes how far something has come, unless its limit was changed meanwhile: then it is looked at anew. */
-export async function noteProgress(
+/** Records progress, unless the limit was changed meanwhile: then the worker starts over. */
+export async function recordProgress(
   table: Table,
-  limited: Limited,
-  progress: Partial<Pick<Limited, 'due' | 'gone'>>,
+  entry: RetentionEntry,
+  progress: Partial<Pick<RetentionEntry, 'due' | 'gone'>>,
 ): Promise<void> {
   try {
-    await table.update(limitedKey(limited), { set: progress }, { equals: { version: limited.version } });
+    await table.update(entryKey(entry), { set: progress }, { equals: { version: entry.version } });
   } catch (error) {
     if (!isRefused(error)) throw error;
   }

@@ -8,7 +8,7 @@ import type { User } from '../user/user.ts';
 import { loadCurrent, loadSubscriberIds } from './object.ts';
 
 /** Whether the caller may know of everybody in the organization: guests perhaps may not (wire facts 3.8). */
-export const seesEveryone = ({ standing, realm }: Pick<Caller, 'standing' | 'realm'>): boolean =>
+export const canAccessAllUsers = ({ standing, realm }: Pick<Caller, 'standing' | 'realm'>): boolean =>
   !isGuest(standing) || holds(standing, realm.settings.can_access_all_users_group);
 
 /** How somebody is named to those who may know no more of them than that they did something. */
@@ -58,7 +58,7 @@ export async function loadHidden(
 ): Promise<IsHidden> {
   const { realmId: realm, user } = caller;
   const others = [...new Set(userIds)].filter((userId) => userId !== user.userId);
-  if (seesEveryone(caller) || others.length === 0) return () => false;
+  if (canAccessAllUsers(caller) || others.length === 0) return () => false;
   const [own, dialogues, ...theirs] = await Promise.all([
     subscribedChannels(outside, realm, user.userId),
     outside.table.all('dialogue', { realm, userId: user.userId }),
@@ -82,7 +82,7 @@ export interface MeetingPlaces {
 }
 
 /** Reads where somebody meets others. One round trip. */
-export async function loadMeetingPlaces(table: Table, realm: string, userId: number): Promise<MeetingPlaces> {
+export async function loadSharedSpaces(table: Table, realm: string, userId: number): Promise<MeetingPlaces> {
   const [subscriptions, dialogues] = await Promise.all([
     loadCurrent(table, realm, userId),
     table.all('dialogue', { realm, userId }),
@@ -94,7 +94,7 @@ export async function loadMeetingPlaces(table: Table, realm: string, userId: num
  * The people whom somebody knows who does not see everyone: themselves, the subscribers of their channels, and the
  * people of their direct conversations. `subscribersOf` reads who is subscribed to a channel.
  */
-export async function acquaintancesAt(
+export async function accessibleUserIds(
   { subscriptions, dialogues }: MeetingPlaces,
   userId: number,
   subscribersOf: (channelId: number) => Promise<readonly number[]>,
@@ -109,17 +109,17 @@ export const loadAcquaintances = async (
   realm: string,
   userId: number,
 ): Promise<ReadonlySet<number>> =>
-  acquaintancesAt(await loadMeetingPlaces(table, realm, userId), userId, (channelId) =>
+  accessibleUserIds(await loadSharedSpaces(table, realm, userId), userId, (channelId) =>
     loadSubscriberIds(table, realm, channelId),
   );
 
 /** Without what is of people of whom the caller may not know. Only for guests who do not see everyone this reads. */
-export async function ofKnown<T extends { readonly userId: number }>(
+export async function dropHiddenUsers<T extends { readonly userId: number }>(
   outside: Outside,
   caller: Caller,
   things: readonly T[],
 ): Promise<readonly T[]> {
-  if (things.length === 0 || seesEveryone(caller)) return things;
+  if (things.length === 0 || canAccessAllUsers(caller)) return things;
   const known = await loadAcquaintances(outside.table, caller.realmId, caller.user.userId);
   return things.filter(({ userId }) => known.has(userId));
 }

@@ -102,7 +102,7 @@ async function loadSubscriptions(
 }
 
 /** Those of some channels of which somebody may know, as their client sees them. One or two round trips. */
-export async function loadShownChannels(
+export async function loadVisibleChannels(
   table: Table,
   realm: string,
   onlooker: Onlooker,
@@ -130,7 +130,7 @@ export async function loadShownChannels(
  */
 
 /** The event for one listener; undefined where nothing changed for them. Two round trips for those who changed, and one for subscribers. */
-export async function filledWithSight(
+export async function expandMembershipChange(
   outside: Outside,
   caller: Caller & Onlooker,
   payload: Payload,
