@@ -1,8 +1,8 @@
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Plugin } from 'esbuild';
-import { emojiWords } from '../shared/markdown/emoji-source.ts';
+import { emojiLines } from '../shared/markdown/emoji-source.ts';
 
-/** Lines that begin with rising hexadecimal numbers, each number but the first replaced by its distance in base 36. */
+/** Replaces the ascending hexadecimal numbers at the start of lines by their differences in base 36, which pack better. */
 export function withDistances(lines: string): string {
   let last = 0;
   return lines.replace(/^[0-9a-f]+/gm, (hexadecimal) => {
@@ -12,7 +12,7 @@ export function withDistances(lines: string): string {
   });
 }
 
-/** The reverse of `withDistances`. The bundle gets the text of this function, so it must not refer to anything else. */
+/** Reverses `withDistances`. The bundle contains the text of this function, so it must not refer to anything else. */
 export function withNumbers(lines: string): string {
   let last = 0;
   return lines.replace(/^[0-9a-z]+/gm, (distance) => {
@@ -21,15 +21,15 @@ export function withNumbers(lines: string): string {
   });
 }
 
-/** The module that stands for `shared/markdown/emoji-source.ts` in a bundle: the same function, its work done. */
+/** Replaces `shared/markdown/emoji-source.ts` in a bundle: the same function with its result, compressed. */
 const packedEmoji = (): string => {
   const quality = { [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT };
-  const packed = brotliCompressSync(withDistances(emojiWords()), { params: quality }).toString('base64');
+  const packed = brotliCompressSync(withDistances(emojiLines()), { params: quality }).toString('base64');
   return `
     import { brotliDecompressSync } from 'node:zlib';
     const withNumbers = ${withNumbers};
     const packed = '${packed}';
-    export const emojiWords = () => withNumbers(brotliDecompressSync(Buffer.from(packed, 'base64')).toString());
+    export const emojiLines = () => withNumbers(brotliDecompressSync(Buffer.from(packed, 'base64')).toString());
   `;
 };
 
@@ -42,9 +42,9 @@ const FIVE_NAMES = `
 /**
  * Makes functions that render Markdown small enough for their budget (DESIGN 7):
  *
- * - The names of emoji are carried compressed (24 KB); as JSON they are 64 KB.
- * - Of the two thousand names of HTML characters (24 KB) five stay. Our dialect hands character references in text on
- *   undecoded, so all that is lost are the others' names inside the target of a link, where nobody writes them.
+ * - The names of emoji are compressed (24 KB); as JSON they take 64 KB.
+ * - Of the two thousand names of HTML characters (24 KB) five stay. Our dialect does not decode character references in
+ *   text, so the others are missing only inside the target of a link, where nobody writes them.
  */
 export function markdownBundle(): Plugin {
   return {

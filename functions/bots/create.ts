@@ -1,8 +1,8 @@
 import {
+  accessBotSnapshot,
   botLookupKeys,
   checkNewBot,
   doCreateBot,
-  loadBotSnapshot,
   parseBot,
 } from '../../shared/domain/account/bot-create.ts';
 import { createBot } from '../../shared/endpoints/bots.ts';
@@ -13,7 +13,7 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(createBot, {
   parse: parseBot,
   keys: botLookupKeys,
-  load: ({ input, outside, resolved, userId }) => loadBotSnapshot(outside.table, resolved, userId, input),
+  load: ({ input, outside, resolved, userId }) => accessBotSnapshot(outside.table, resolved, userId, input),
   // The account, its two groups, and the bot for administrators and for its owner.
   reserve: 5,
   run: async ({ input, caller, outside, commit }, snapshot) => {

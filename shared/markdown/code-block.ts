@@ -1,9 +1,6 @@
 import type { MarkdownIt } from 'markdown-it';
 
-/**
- * The language names that clients show and look up playgrounds by, with the words that people write for them. A
- * language that is not here keeps the word that the writer used.
- */
+/** The names of languages that clients show, with the words that people write for them. Other words stay as written. */
 const LANGUAGES: ReadonlyMap<string, string> = new Map(
   [
     'Bash: bash sh shell zsh',
@@ -62,13 +59,13 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The language that the words after the opening fence name: `py`, `.py` and `{.py}` are all Python. */
+/** The language named after the opening fence: `py`, `.py` and `{.py}` are all Python. */
 function languageOf(info: string): string {
   const word = /^\s*\{?\.?([\w+\-./#]{1,60})\}?(?=\s|$)/.exec(info)?.[1] ?? '';
   return LANGUAGES.get(word.toLowerCase()) ?? word;
 }
 
-/** Blocks of code, fenced or indented, in the frame that clients look for to colour them. */
+/** Blocks of code, fenced or indented, in the markup in which clients highlight them. */
 export function codeBlocks(markdown: MarkdownIt): void {
   const { escapeHtml } = markdown.utils;
   const block = (code: string, language: string): string => {

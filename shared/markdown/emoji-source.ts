@@ -4,12 +4,12 @@ import table from './emoji-names.json' with { type: 'json' };
 const firstPoint = ([code]: readonly [string, ...unknown[]]): number => Number.parseInt(code, 16);
 
 /**
- * Every built-in emoji, one on each line, by rising code point: its code, its name, its aliases. The table
- * `emoji-names.json` is the reference's public one, so that names and pickers of every client mean the same picture.
+ * Every built-in emoji, one per line, in ascending order of code point: its code, its name, its aliases. The table
+ * `emoji-names.json` is the reference server's public one, so names mean the same emoji in every client.
  *
- * A bundle does not carry this file: `infra/markdown-bundle.ts` puts its result there instead, compressed.
+ * A bundle does not contain this file: `infra/markdown-bundle.ts` puts its compressed result there instead.
  */
-export const emojiWords = (): string =>
+export const emojiLines = (): string =>
   Object.entries(table.code_to_names)
     .sort((a, b) => firstPoint(a) - firstPoint(b))
     .map(([code, names]) => [code, ...names].join(' '))

@@ -1,11 +1,12 @@
 import type { MarkdownIt, StateInline } from 'markdown-it';
+import { matchHere } from './syntax.ts';
 
 const TIME = /<time:([^>\n]{1,100})>/y;
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 const SECONDS = /^\d{1,12}(?:\.\d{1,9})?$/;
 
-/** Milliseconds of a zone such as `Z`, `+02:00`, `-0730`; no zone is UTC, so that every server reads a text alike. */
+/** Offset of a zone such as `Z`, `+02:00`, `-0730` in milliseconds. No zone means UTC, so every server agrees. */
 function zoneOffset(zone: string | undefined): number | undefined {
   if (!zone || /^z$/i.test(zone)) return 0;
   const hours = Number(zone.slice(1, 3));
@@ -15,8 +16,8 @@ function zoneOffset(zone: string | undefined): number | undefined {
 }
 
 /**
- * The instant that a global time in a text means, in UTC to the second (`2026-01-01T00:00:00Z`): an ISO 8601 date or
- * date and time, or seconds since 1970. Undefined when it is neither, or no day of the calendar.
+ * Parses a global time: an ISO 8601 date, a date and time, or seconds since 1970. Returns it in UTC to the second
+ * (`2026-01-01T00:00:00Z`), or undefined if it is none of these or no day of the calendar.
  */
 function instant(text: string): string | undefined {
   const trimmed = text.trim();
@@ -29,7 +30,7 @@ function instant(text: string): string | undefined {
     const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0));
     const local = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day, hour, minute, second));
     local.setUTCFullYear(year ?? 0);
-    // A date that the calendar does not have (30 February, 25 o'clock) rolls over; then the parts differ.
+    // An impossible date (30 February, 25 o'clock) rolls over, and then the parts differ.
     const parts = `${match[1]}-${match[2]}-${match[3]}T${match[4] ?? '00'}:${match[5] ?? '00'}:${match[6] ?? '00'}`;
     if (!Number.isFinite(local.getTime()) || !local.toISOString().startsWith(parts)) return undefined;
     const offset = zoneOffset(match[7]);
@@ -42,15 +43,14 @@ function instant(text: string): string | undefined {
 }
 
 function timestampRule(state: StateInline, silent: boolean): boolean {
-  TIME.lastIndex = state.pos;
-  const match = TIME.exec(state.src);
-  if (!match || state.pos + match[0].length > state.posMax) return false;
+  const match = matchHere(state, TIME);
+  if (!match) return false;
   if (!silent) state.push('timestamp', 'time', 0).content = match[1] ?? '';
   state.pos += match[0].length;
   return true;
 }
 
-/** `<time:2026-01-01T09:00:00+01:00>`: a moment that every client shows in its reader's time zone. */
+/** `<time:2026-01-01T09:00:00+01:00>`: a time that every client shows in its user's time zone. */
 export function timestamps(markdown: MarkdownIt): void {
   markdown.inline.ruler.before('autolink', 'timestamp', timestampRule);
   markdown.renderer.rules.timestamp = (tokens, index) => {

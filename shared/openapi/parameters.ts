@@ -47,11 +47,11 @@ function described({ id }: Endpoint, name: string, parameter: Parameter): Descri
   };
   const { alias } = parameter;
   if (alias === undefined) return [one];
-  const older = { name: alias, says: `Older name of \`${name}\`.`, required: false, deprecated: true };
-  // Either name will do, so neither is needed by itself.
+  const older = { name: alias, description: `The older name of \`${name}\`.`, deprecated: true };
+  // A request has one of the two names, so neither is required.
   return [
     { ...one, required: false },
-    { ...one, ...older, example: undefined },
+    { ...one, ...older, required: false, example: undefined },
   ];
 }
 

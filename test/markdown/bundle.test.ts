@@ -6,14 +6,14 @@ import { build } from 'esbuild';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { markdownBundle, withDistances, withNumbers } from '../../infra/markdown-bundle.ts';
-import { emojiWords } from '../../shared/markdown/emoji-source.ts';
+import { emojiLines } from '../../shared/markdown/emoji-source.ts';
 import type * as emojiTable from '../../shared/markdown/emoji-table.ts';
 import { extractReferences } from '../../shared/markdown/references.ts';
 import { render } from '../../shared/markdown/render.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { KNOWN } from '../support/known-names.ts';
 
-type Bundled = typeof emojiTable & { render: typeof render; wants: typeof extractReferences };
+type Bundled = typeof emojiTable & { render: typeof render; extractReferences: typeof extractReferences };
 
 let folder: string;
 let bytes: number;
@@ -22,7 +22,7 @@ let bundled: Bundled;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'markdown-bundle-'));
   const outfile = join(folder, 'index.mjs');
-  const modules = ['render', 'wants', 'emoji-table'].map((name) => `export * from './${name}.ts';`);
+  const modules = ['render', 'references', 'emoji-table'].map((name) => `export * from './${name}.ts';`);
   const result = await build({
     stdin: { contents: modules.join('\n'), resolveDir: join(import.meta.dirname, '../../shared/markdown') },
     outfile,
@@ -42,12 +42,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the Markdown part of a bundle', () => {
-  it('stays small enough for the budget of functions that render (DESIGN 7)', () => {
+  it('fits the budget of functions that render (DESIGN 7)', () => {
     expect(bytes).toBeLessThanOrEqual(115_000);
   });
 
-  it('knows every emoji of the source', () => {
-    for (const line of emojiWords().split('\n')) {
+  it('has every emoji of the source', () => {
+    for (const line of emojiLines().split('\n')) {
       const [code = '', ...names] = line.split(' ');
       expect(bundled.emojiName(code)).toBe(names[0]);
       for (const name of names) expect(bundled.emojiCode(name)).toBe(code);
@@ -60,7 +60,7 @@ describe('the Markdown part of a bundle', () => {
     fc.assert(
       fc.property(sameNames, (text) => {
         expect(bundled.render(text, KNOWN)).toEqual(render(text, KNOWN));
-        expect(bundled.wants(text)).toEqual(extractReferences(text));
+        expect(bundled.extractReferences(text)).toEqual(extractReferences(text));
       }),
       { numRuns: 500 },
     );

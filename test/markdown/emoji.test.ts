@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import table from '../../shared/markdown/emoji-names.json' with { type: 'json' };
-import { emojiWords } from '../../shared/markdown/emoji-source.ts';
+import { emojiLines } from '../../shared/markdown/emoji-source.ts';
 import { emojiCode, emojiName, isBuiltInEmoji } from '../../shared/markdown/emoji-table.ts';
 import { render } from '../../shared/markdown/render.ts';
 import { KNOWN } from '../support/known-names.ts';
@@ -74,7 +74,7 @@ describe('the table of emoji', () => {
     expect(isBuiltInEmoji(name)).toBe(false);
   });
 
-  const lines = emojiWords()
+  const lines = emojiLines()
     .split('\n')
     .map((line) => line.split(' '));
 

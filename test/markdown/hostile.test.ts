@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NOTHING_FOUND, type ResolvedReferences } from '../../shared/markdown/found.ts';
-import { DEEPEST_NESTING } from '../../shared/markdown/nesting.ts';
-import { extractReferences } from '../../shared/markdown/references.ts';
-import { LONGEST_HTML, render } from '../../shared/markdown/render.ts';
+import {
+  extractReferences,
+  NOTHING_RESOLVED,
+  type ResolvedReferences,
+} from '../../shared/markdown/references.ts';
+import { MAX_HTML_BYTES, render } from '../../shared/markdown/render.ts';
+import { MAX_NESTING } from '../../shared/markdown/syntax.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { inspect } from './safe-html.ts';
 
@@ -67,7 +70,7 @@ describe('hostile texts', () => {
         fc.constantFrom(...NAMES),
         fc.constantFrom(...ADDRESSES),
         (text, name, address) => {
-          for (const found of [NOTHING_FOUND, hostileNames(name, address)]) {
+          for (const found of [NOTHING_RESOLVED, hostileNames(name, address)]) {
             expect(inspect(render(text, found).html)).not.toHaveProperty('problem');
           }
         },
@@ -88,7 +91,7 @@ describe('hostile texts', () => {
   });
 
   it('may hold NUL, which becomes the replacement character', () => {
-    expect(render('a\u0000<b>', NOTHING_FOUND).html).toBe('<p>a\ufffd&lt;b&gt;</p>');
+    expect(render('a\u0000<b>', NOTHING_RESOLVED).html).toBe('<p>a\ufffd&lt;b&gt;</p>');
   });
 });
 
@@ -186,20 +189,20 @@ describe('long texts', () => {
   // The limit on time is generous on purpose, for slow machines: rendering takes milliseconds, and anything that grows
   // with the square of the length takes minutes.
   it.each(LONG_TEXTS)('%j stays within its limits', { timeout: 5_000 }, (_says, text) => {
-    for (const found of [NOTHING_FOUND, hostileNames('x'.repeat(100), '/a.png')]) {
+    for (const found of [NOTHING_RESOLVED, hostileNames('x'.repeat(100), '/a.png')]) {
       const { html } = render(text, found);
       const { problem, depth } = inspect(html);
       expect(problem).toBeUndefined();
       // A level may be two elements (a list and its item, a spoiler and its content); a table adds five.
-      expect(depth).toBeLessThanOrEqual(2 * DEEPEST_NESTING + 5);
-      expect(Buffer.byteLength(html)).toBeLessThanOrEqual(LONGEST_HTML);
+      expect(depth).toBeLessThanOrEqual(2 * MAX_NESTING + 5);
+      expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_HTML_BYTES);
       extractReferences(text);
     }
   });
 
   it('shows what is nested too deep as text', () => {
-    const { html } = render(`${'>'.repeat(DEEPEST_NESTING + 2)} **a**`, NOTHING_FOUND);
-    expect(html.match(/<blockquote>/g)).toHaveLength(DEEPEST_NESTING);
+    const { html } = render(`${'>'.repeat(MAX_NESTING + 2)} **a**`, NOTHING_RESOLVED);
+    expect(html.match(/<blockquote>/g)).toHaveLength(MAX_NESTING);
     expect(html).toContain('<p>&gt;&gt; <strong>a</strong></p>');
   });
 

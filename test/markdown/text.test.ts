@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING_FOUND } from '../../shared/markdown/found.ts';
+import { NOTHING_RESOLVED } from '../../shared/markdown/references.ts';
 import { render, renderDescription } from '../../shared/markdown/render.ts';
 
 type Example = readonly [says: string, text: string, html: string];
 
 const examples = (rows: readonly Example[]): void => {
   it.each(rows)('%s', (_says, text, html) => {
-    expect(render(text, NOTHING_FOUND).html).toBe(html);
+    expect(render(text, NOTHING_RESOLVED).html).toBe(html);
   });
 };
 
@@ -216,7 +216,7 @@ describe('links', () => {
     '<javascript:alert(1)>',
     'javascript://example.com/%0aalert(1)',
   ])('never a link: %j', (text) => {
-    expect(render(text, NOTHING_FOUND)).toMatchObject({
+    expect(render(text, NOTHING_RESOLVED)).toMatchObject({
       hasLink: false,
       html: expect.not.stringMatching(/<a|href=/),
     });
@@ -229,7 +229,7 @@ describe('links', () => {
     ['[a](/user_uploads/2/a.txt)', { hasLink: true, hasImage: false, hasAttachment: true }],
     ['`https://example.com/a.png`', { hasLink: false, hasImage: false, hasAttachment: false }],
   ])('says what %j contains', (text, contains) => {
-    expect(render(text, NOTHING_FOUND)).toMatchObject(contains);
+    expect(render(text, NOTHING_RESOLVED)).toMatchObject(contains);
   });
 });
 
@@ -283,7 +283,7 @@ describe('the rest', () => {
     [' /me waves', false],
     ['a\n/me waves', false],
   ])('%j: says what its sender does: %s', (text, isMe) => {
-    expect(render(text, NOTHING_FOUND).isMe).toBe(isMe);
+    expect(render(text, NOTHING_RESOLVED).isMe).toBe(isMe);
   });
 
   it('renders descriptions by the same rules', () => {

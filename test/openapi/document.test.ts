@@ -112,7 +112,15 @@ describe('the OpenAPI document', () => {
   );
 });
 
-describe('what the document says to people', () => {
+describe('the text of the document', () => {
+  test('describes the deprecated name of a parameter as its older name', () => {
+    const send = operations.find(({ operation }) => operation.operationId === 'messages.send');
+    const { schema } = Object.values(send?.operation.requestBody?.content ?? {})[0] ?? expect.fail();
+    expect(schema).toMatchObject({
+      properties: { subject: { deprecated: true, description: 'The older name of `topic`.' } },
+    });
+  });
+
   test('shows every error by an example that fits its schema', () => {
     const shown = Object.values(errorExamples).map(({ value }) => value as { code: string });
     for (const value of shown) {

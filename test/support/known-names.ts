@@ -1,4 +1,4 @@
-import type { ResolvedReferences } from '../../shared/markdown/found.ts';
+import type { ResolvedReferences } from '../../shared/markdown/references.ts';
 
 const ada = { id: 12, fullName: 'Ada Lovelace' };
 const mallory = { id: 66, fullName: '<b>"Mallory"</b>' };
@@ -14,7 +14,7 @@ export const KNOWN: ResolvedReferences = {
   usersById: new Map([[12, ada]]),
   groups: new Map([['devs', { id: 5, name: 'devs' }]]),
   channels: new Map([
-    ['general', { id: 3, name: 'general', newestIn: new Map([['with messages', 77]]) }],
+    ['general', { id: 3, name: 'general', newestByTopic: new Map([['with messages', 77]]) }],
     ['R&D (50%)', { id: 4, name: 'R&D (50%)' }],
     ['a>b', { id: 9, name: 'a>b' }],
   ]),

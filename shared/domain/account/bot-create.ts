@@ -77,7 +77,7 @@ export interface BotSnapshot {
 }
 
 /** Reads the snapshot. One round trip. */
-export async function loadBotSnapshot(
+export async function accessBotSnapshot(
   table: Table,
   resolved: Resolved,
   userId: number,

@@ -5,8 +5,12 @@ import type { Outside } from '../../kernel/outside.ts';
 import { commitAndCheckpoint } from '../../log/checkpoint.ts';
 import { allocate, type Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
-import { CHANNEL_WILDCARDS, TOPIC_WILDCARDS } from '../../markdown/mention.ts';
-import { extractReferences, type References } from '../../markdown/references.ts';
+import {
+  CHANNEL_WILDCARDS,
+  extractReferences,
+  type References,
+  TOPIC_WILDCARDS,
+} from '../../markdown/references.ts';
 import { normalizedContent } from '../../model/message/message.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import { type Caller, loadCaller } from '../../model/user/caller.ts';

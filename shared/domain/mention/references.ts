@@ -4,13 +4,13 @@ import { isId } from '../../kernel/id.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type {
-  FoundChannel,
-  FoundEmoji,
-  FoundGroup,
-  FoundUser,
+  References,
+  ResolvedChannel,
+  ResolvedEmoji,
+  ResolvedGroup,
   ResolvedReferences,
-} from '../../markdown/found.ts';
-import type { References } from '../../markdown/references.ts';
+  ResolvedUser,
+} from '../../markdown/references.ts';
 import {
   type ChannelWithSubscription,
   hasMetadataAccess,
@@ -126,10 +126,10 @@ export const withoutHiddenUsers = (named: LoadedReferences, hidden: ReadonlySet<
 /** What a text may refer to when this person writes it: a channel that they may not know stays plain text. */
 export function resolveReferences(standing: Standing, named: LoadedReferences): ResolvedReferences {
   const active = [...named.users.values()].filter((user) => user.isActive);
-  const byId = new Map<number, FoundUser>(
+  const byId = new Map<number, ResolvedUser>(
     active.map(({ userId, fullName }) => [userId, { id: userId, fullName }]),
   );
-  const byName = new Map<string, FoundUser>();
+  const byName = new Map<string, ResolvedUser>();
   for (const { name } of named.names.users) {
     if (name === undefined) continue;
     const bearer = bearers(named.resolved, name)
@@ -137,13 +137,13 @@ export function resolveReferences(standing: Standing, named: LoadedReferences): 
       .find((user) => user && folded(user.fullName) === folded(name));
     if (bearer) byName.set(name, bearer);
   }
-  const channels = new Map<string, FoundChannel>();
+  const channels = new Map<string, ResolvedChannel>();
   for (const name of named.names.channels) {
     // Another spelling is not the name in a text, although it leads to the channel elsewhere.
     const seen = named.channels.find(({ channel }) => channel.name === name);
     if (seen && hasMetadataAccess(standing, seen)) channels.set(name, foundChannel(standing, named, seen));
   }
-  const emoji = new Map<string, FoundEmoji>();
+  const emoji = new Map<string, ResolvedEmoji>();
   for (const name of [...named.names.emoji, ...named.names.builtInEmoji]) {
     const found = named.resolved.follow({ kind: 'emojiName', name });
     if (found) emoji.set(name, { sourceUrl: found.sourceUrl });
@@ -155,17 +155,17 @@ function foundChannel(
   standing: Standing,
   { topics }: LoadedReferences,
   seen: ChannelWithSubscription,
-): FoundChannel {
+): ResolvedChannel {
   const { channelId: id, name } = seen.channel;
   const readable = topics.filter(
     ({ channelId, newest }) => channelId === id && mayReadMessage(standing, seen, newest),
   );
-  return { id, name, newestIn: new Map(readable.map(({ topic, newest }) => [topic, newest])) };
+  return { id, name, newestByTopic: new Map(readable.map(({ topic, newest }) => [topic, newest])) };
 }
 
 /** Named groups that are in use, and the system groups: a text names them as the API does, readers see what they are. */
-function groupsFor({ groups, names }: LoadedReferences): Map<string, FoundGroup> {
-  const found = new Map<string, FoundGroup>();
+function groupsFor({ groups, names }: LoadedReferences): Map<string, ResolvedGroup> {
+  const found = new Map<string, ResolvedGroup>();
   for (const { id, name, shown } of Object.values(systemGroups))
     if (names.groups.includes(name)) found.set(name, { id, name: shown });
   for (const { groupId, name, deactivated } of groups) {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import { NOTHING_FOUND } from '../../markdown/found.ts';
+import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import { type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
 import { doSetRealmRetention } from '../../model/channel/retention.ts';
@@ -127,7 +127,7 @@ export function eventsOfRealmEdit({ before, after }: DecidedRealmEdit, now: numb
             [name]: value,
             ...(name === 'topics_policy' && mandatory_topics !== undefined && { mandatory_topics }),
             ...(name === 'description' && {
-              rendered_description: render(after.description, NOTHING_FOUND).html,
+              rendered_description: render(after.description, NOTHING_RESOLVED).html,
             }),
           })
         : property(name, value),

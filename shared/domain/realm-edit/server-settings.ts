@@ -2,7 +2,7 @@ import type { Environment } from '../../environment.ts';
 import { refusal } from '../../kernel/errors.ts';
 import { lookUp } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { NOTHING_FOUND } from '../../markdown/found.ts';
+import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import { FEATURE_LEVEL, pushSettings, REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
 import { organizationIcon } from '../../model/user/object.ts';
@@ -49,7 +49,7 @@ export const serverSettings = (realm: Realm, baseUrl: string, environment: Envir
   realm_url: baseUrl,
   realm_name: realm.name,
   realm_icon: organizationIcon(realm.uuid),
-  realm_description: render(realm.description, NOTHING_FOUND).html,
+  realm_description: render(realm.description, NOTHING_RESOLVED).html,
   // It means that channels can be read without an account, which no endpoint here allows.
   realm_web_public_access_enabled: false,
   authentication_methods: Object.fromEntries(authenticationMethods.map((method) => [method, false])),

@@ -3,7 +3,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import { commit, MAX_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
-import { NOTHING_FOUND } from '../../markdown/found.ts';
+import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { type Rendered, render } from '../../markdown/render.ts';
 import { directConversation } from '../../model/message/message.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -127,7 +127,7 @@ async function sendNotice(outside: Outside, log: Log, from: number, to: number, 
   const people = [from, to].sort((a, b) => a - b);
   const noticeKey = key('notice', { realm, userId: to });
   const conversationKey = key('conversation', { realm, conversation: directConversation(people) });
-  const rendered = render(text, NOTHING_FOUND);
+  const rendered = render(text, NOTHING_RESOLVED);
   // Another notice may be sent, or the conversation begin, at this very moment.
   await retryOnConflict(outside, async () => {
     const [notice, conversation] = await Promise.all([

@@ -4,7 +4,7 @@ import { commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { EventEntry, MessageEntry } from '../../log/slot.ts';
-import { NOTHING_FOUND, type ResolvedReferences } from '../../markdown/found.ts';
+import { NOTHING_RESOLVED, type ResolvedReferences } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
 import { topicConversation } from '../../model/message/message.ts';
@@ -115,7 +115,7 @@ export function doPostNotices(
   const isEmpty = channel.topicsPolicy === 'empty_topic_only';
   const topic = isEmpty ? '' : EVENTS_TOPIC;
   const found = {
-    ...NOTHING_FOUND,
+    ...NOTHING_RESOLVED,
     usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
   };
   const day = Math.floor(now / 86_400_000);
@@ -182,7 +182,7 @@ export function noticeEntry(
   now: number,
 ): MessageEntry {
   const found = {
-    ...NOTHING_FOUND,
+    ...NOTHING_RESOLVED,
     usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
     channels: new Map(channels.map(({ channelId: id, name }) => [name, { id, name }])),
   };

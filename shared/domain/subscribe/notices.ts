@@ -1,5 +1,5 @@
 import { isId } from '../../kernel/id.ts';
-import { NOTHING_FOUND, type ResolvedReferences } from '../../markdown/found.ts';
+import { NOTHING_RESOLVED, type ResolvedReferences } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { limits } from '../../model/realm/realm.ts';
@@ -203,7 +203,7 @@ function listOf(channels: readonly Channel[]): string {
 }
 
 const foundWith = (actor: User, channels: readonly Channel[]): ResolvedReferences => ({
-  ...NOTHING_FOUND,
+  ...NOTHING_RESOLVED,
   usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
   channels: new Map(channels.map(({ channelId: id, name }) => [name, { id, name }])),
 });
