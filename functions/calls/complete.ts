@@ -1,9 +1,9 @@
 import { awsSecrets } from '../../shared/adapters/secrets.ts';
 import { kmsVault } from '../../shared/adapters/vault.ts';
-import { accessProvider, completionUrl } from '../../shared/domain/calls/call-provider.ts';
-import { consentCookie, openCallState, useCallState } from '../../shared/domain/calls/call-state.ts';
-import { exchangeCode } from '../../shared/domain/calls/call-talk.ts';
-import { storeToken } from '../../shared/domain/calls/call-token.ts';
+import { consentCookie, openCallState, useCallState } from '../../shared/domain/calls/consent.ts';
+import { accessProvider, completionUrl } from '../../shared/domain/calls/provider.ts';
+import { exchangeCode } from '../../shared/domain/calls/provider-api.ts';
+import { storeToken } from '../../shared/domain/calls/token.ts';
 import { completeCalls } from '../../shared/endpoints/calls.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
 import { readCookie, setCookie } from '../../shared/serve/cookie.ts';

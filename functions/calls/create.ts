@@ -1,7 +1,7 @@
 import { awsSecrets } from '../../shared/adapters/secrets.ts';
 import { kmsVault } from '../../shared/adapters/vault.ts';
-import { createCall } from '../../shared/domain/calls/call-create.ts';
-import { accessProvider } from '../../shared/domain/calls/call-provider.ts';
+import { createCall } from '../../shared/domain/calls/create.ts';
+import { accessProvider } from '../../shared/domain/calls/provider.ts';
 import { createCall as declaration } from '../../shared/endpoints/calls.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

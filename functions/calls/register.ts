@@ -1,8 +1,8 @@
 import { awsSecrets } from '../../shared/adapters/secrets.ts';
 import { kmsVault } from '../../shared/adapters/vault.ts';
-import { accessProvider, completionUrl } from '../../shared/domain/calls/call-provider.ts';
-import { beginConsent, consentCookie } from '../../shared/domain/calls/call-state.ts';
-import { consentUrl } from '../../shared/domain/calls/call-talk.ts';
+import { beginConsent, consentCookie } from '../../shared/domain/calls/consent.ts';
+import { accessProvider, completionUrl } from '../../shared/domain/calls/provider.ts';
+import { consentUrl } from '../../shared/domain/calls/provider-api.ts';
 import { registerCalls } from '../../shared/endpoints/calls.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
 import { setCookie } from '../../shared/serve/cookie.ts';

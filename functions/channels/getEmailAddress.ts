@@ -3,7 +3,7 @@ import {
   loadMailSnapshot,
   mailAddress,
   tokenFor,
-} from '../../shared/domain/mail/channel-mail.ts';
+} from '../../shared/domain/mail/channel-address.ts';
 import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

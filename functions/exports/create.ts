@@ -1,11 +1,11 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { EXPORT_QUEUE, type ExportJob } from '../../shared/domain/export/realm-export.ts';
 import {
   checkExport,
   doRequestExport,
   type ExportSnapshot,
   loadExportSnapshot,
-} from '../../shared/domain/export/export-request.ts';
-import { EXPORT_QUEUE, type ExportJob } from '../../shared/domain/export/realm-export.ts';
+} from '../../shared/domain/export/request.ts';
 import { createExport } from '../../shared/endpoints/export.ts';
 import { traceOf } from '../../shared/kernel/errors.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';

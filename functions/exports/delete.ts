@@ -1,6 +1,6 @@
 import { s3Objects } from '../../shared/adapters/objects.ts';
-import { accessFinished, doDeleteExport } from '../../shared/domain/export/export-delete.ts';
 import { archiveKey, EXPORTS, loadExports } from '../../shared/domain/export/realm-export.ts';
+import { accessFinished, doDeleteExport } from '../../shared/domain/export/request.ts';
 import { deleteExport } from '../../shared/endpoints/export.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

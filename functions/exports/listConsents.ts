@@ -1,4 +1,4 @@
-import { loadConsents } from '../../shared/domain/export/export-consent.ts';
+import { loadConsents } from '../../shared/domain/export/request.ts';
 import { listExportConsents } from '../../shared/endpoints/export.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

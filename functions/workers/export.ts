@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { s3Uploads } from '../../shared/adapters/uploads.ts';
-import { runExport } from '../../shared/domain/export/export-run.ts';
+import { runExport } from '../../shared/domain/export/run.ts';
 import { exportWorker } from '../../shared/endpoints/export.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
 

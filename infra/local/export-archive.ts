@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
-import type { Manifest } from '../../shared/domain/export/archive.ts';
-import { recordSections } from '../../shared/domain/export/progress.ts';
+import type { Manifest } from '../../shared/domain/export/archive-file.ts';
+import { recordSections } from '../../shared/domain/export/realm-export.ts';
 import { ExportCheck, type ExportRecord } from './export-check.ts';
 
 /** What was found in the archive of a data export. */

@@ -1,4 +1,4 @@
-import type { Manifest } from '../../shared/domain/export/archive.ts';
+import type { Manifest } from '../../shared/domain/export/archive-file.ts';
 import { isSystemGroup } from '../../shared/model/permission/permission.ts';
 
 /** A record of an archive, as it was read. Nothing has been checked. */

@@ -3,7 +3,7 @@ import {
   type KeyedAccount,
   renewKeyAsOperator,
 } from '../../shared/domain/account/operator.ts';
-import { endMailAddress } from '../../shared/domain/mail/mail-address-end.ts';
+import { endMailAddress } from '../../shared/domain/mail/channel-address.ts';
 import { createOrganization } from '../../shared/domain/organization/create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
 import { type Role, roles } from '../../shared/model/permission/permission.ts';

@@ -1,5 +1,5 @@
-import { doRequestExport } from '../../shared/domain/export/export-request.ts';
 import type { ExportJob } from '../../shared/domain/export/realm-export.ts';
+import { doRequestExport } from '../../shared/domain/export/request.ts';
 import { planDemo } from '../../shared/domain/organization/demo.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { makeOutside } from '../../shared/serve/container.ts';

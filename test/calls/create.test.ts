@@ -117,7 +117,7 @@ describe('POST /calls/{provider}/create (4.12)', () => {
     });
     const reply = await call(realm, realm.people.member);
     expect(outcome(reply)).toEqual([400, 'BAD_REQUEST']);
-    expect(reply.body.msg).toBe('zoom could not be asked for this; please try again later.');
+    expect(reply.body.msg).toBe('zoom did not answer properly. Please try again later.');
     provider.behave('/v2/users/me/meetings');
     expect((await call(realm, realm.people.member)).status).toBe(200);
   });

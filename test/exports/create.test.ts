@@ -1,7 +1,7 @@
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, inject, test } from 'vitest';
 import { handler as create } from '../../functions/exports/create.ts';
-import { MAX_MESSAGES } from '../../shared/domain/export/export-request.ts';
+import { MAX_MESSAGES } from '../../shared/domain/export/request.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { change, out } from '../support/accounts.ts';

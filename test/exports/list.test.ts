@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { handler as deleteExport } from '../../functions/exports/delete.ts';
 import { handler as listConsents } from '../../functions/exports/listConsents.ts';
 import { handler as updateSettings } from '../../functions/settings/update.ts';
-import { endExport } from '../../shared/domain/export/export-state.ts';
 import { exportAt } from '../../shared/domain/export/realm-export.ts';
+import { endExport } from '../../shared/domain/export/state.ts';
 import { out } from '../support/accounts.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { archiveOf, delivered, givenExport, listed, workerOf } from '../support/export-request.ts';
@@ -94,7 +94,7 @@ describe('an archive', () => {
     expect(after?.deleted_timestamp).toBeCloseTo(Number(before?.export_time) + 30 * 86_400, -2);
     expect(await remove(realm, admin, job.id)).toMatchObject({
       status: 400,
-      body: { msg: 'The export is deleted already.' },
+      body: { msg: 'The export has already been deleted.' },
     });
     const client = await givenClient(realm, admin, { event_types: ['realm_export'] });
     await givenExport(realm, 'public');

@@ -1,7 +1,7 @@
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { s3Uploads } from '../../shared/adapters/uploads.ts';
-import type { ExportTools } from '../../shared/domain/export/export-write.ts';
+import type { ExportTools } from '../../shared/domain/export/write.ts';
 import type { TestRealm } from '../support/realm.ts';
 
 /** What goes wrong with one of the calls that a run makes to its outside. */

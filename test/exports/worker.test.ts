@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { handler as worker } from '../../functions/workers/export.ts';
-import { runExport } from '../../shared/domain/export/export-run.ts';
-import type { ExportTools } from '../../shared/domain/export/export-write.ts';
 import { EXPORTS, type ExportJob } from '../../shared/domain/export/realm-export.ts';
+import { runExport } from '../../shared/domain/export/run.ts';
+import type { ExportTools } from '../../shared/domain/export/write.ts';
 import { documentClient } from '../../shared/table/protocol.ts';
 import { upload } from '../support/emoji.ts';
 import {

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Inspection, inspectExport } from '../../infra/local/export-archive.ts';
-import { closingMember, type Manifest, memberOf } from '../../shared/domain/export/archive.ts';
+import { closingMember, type Manifest, memberOf } from '../../shared/domain/export/archive-file.ts';
 
 type Files = Readonly<Record<string, unknown>>;
 

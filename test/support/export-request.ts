@@ -7,7 +7,6 @@ import { handler as worker } from '../../functions/workers/export.ts';
 import { type Inspection, inspectExport } from '../../infra/local/export-archive.ts';
 import type { ExportRecord } from '../../infra/local/export-check.ts';
 import { s3Objects } from '../../shared/adapters/objects.ts';
-import { doRequestExport } from '../../shared/domain/export/export-request.ts';
 import {
   archiveKey,
   EXPORTS,
@@ -16,6 +15,7 @@ import {
   exportKey,
   type RealmExport,
 } from '../../shared/domain/export/realm-export.ts';
+import { doRequestExport } from '../../shared/domain/export/request.ts';
 import { commit } from '../../shared/log/commit.ts';
 import type { Person, Reply, TestRealm } from './realm.ts';
 import type { Work } from './work-queue.ts';

@@ -1,8 +1,7 @@
-import type { Objects } from '../../kernel/outside.ts';
+import type { Objects, UploadedPart } from '../../kernel/outside.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Progress } from './progress.ts';
 
 /** The bucket in which archives are, and the queue of the worker that writes them. */
 export const EXPORTS = 'exports';
@@ -47,7 +46,7 @@ export const exportKey = (realm: string, token: string) => key('export', { realm
 export const archiveKey = (realm: string, token: string): string =>
   `${realm}/exports/${token}/archive.tar.gz`;
 
-/** What a message of the queue says: everything else is read from the item. */
+/** A message of the queue. Everything else is read from the item. */
 export interface ExportJob {
   readonly realm: string;
   readonly token: string;
@@ -59,22 +58,21 @@ export async function loadExports(table: Table, realm: string): Promise<readonly
   return items.sort((a, b) => a.exportId - b.exportId);
 }
 
-/** Days for which an archive is kept after it was finished. Then it is gone, without anybody asking for that. */
+/** Days for which a finished archive is kept. After that it is deleted automatically. */
 export const DAYS_KEPT = 30;
 
 /**
- * The export as it is at a time (ms): one whose archive has been kept for long enough is deleted, whether the bucket has
- * removed the archive by then or not.
+ * The export at a time (ms). After `DAYS_KEPT` it counts as deleted, whether or not the bucket has removed the archive.
  */
 export function exportAt(one: RealmExport, now: number): RealmExport {
   const deleted = (one.ended ?? one.requested) + DAYS_KEPT * 86_400_000;
   return one.state === 'succeeded' && deleted <= now ? { ...one, state: 'deleted', deleted } : one;
 }
 
-/** Seconds for which the address of an archive is good: it opens the archive to whoever has it. */
-const GOOD_FOR = 3_600;
+/** Lifetime of a download link, seconds. Anyone who has the link can download the archive. */
+const LINK_SECONDS = 3_600;
 
-/** The exports as administrators see them now (ms) (wire facts 10), with links that are made for them. */
+/** The exports as administrators see them, with fresh download links (wire facts 10). `now` is in milliseconds. */
 export const exportObjects = (
   objects: Pick<Objects, 'link'>,
   realm: string,
@@ -86,7 +84,12 @@ export const exportObjects = (
       const one = exportAt(stored, now);
       const { exportId, token, type, actingUserId, requested, state, ended, deleted } = one;
       const link = (): Promise<string> =>
-        objects.link(EXPORTS, archiveKey(realm, token), GOOD_FOR, `organization-export-${exportId}.tar.gz`);
+        objects.link(
+          EXPORTS,
+          archiveKey(realm, token),
+          LINK_SECONDS,
+          `organization-export-${exportId}.tar.gz`,
+        );
       return {
         id: exportId,
         acting_user_id: actingUserId,
@@ -101,7 +104,7 @@ export const exportObjects = (
     }),
   );
 
-/** About how much of it is done: messages are nearly all of the work, and their numbers tell how many are behind. */
+/** The estimated progress. Messages are nearly all of the work, and their ids show how far the export is. */
 function percentOf({ state, progress }: RealmExport): number {
   if (state === 'succeeded' || state === 'deleted') return 100;
   if (progress === undefined) return 0;
@@ -109,10 +112,71 @@ function percentOf({ state, progress }: RealmExport): number {
   return section === 'messages' ? Math.floor((99 * from.id) / (progress.until + 1)) : 99;
 }
 
-/** Tells administrators of a change of any export; all of them are read when it is told (wire facts 10). */
+/** The event for administrators when any export changes. The list is read at delivery (wire facts 10). */
 export const exportEvent: EventEntry = {
   kind: 'event',
   hearers: { everyone: 'administrators' },
   payload: { type: 'realm_export' },
   fill: 'exports',
 };
+
+/**
+ * The sections of an archive, in order. What messages refer to comes after the messages: users, channels, groups and emoji
+ * are never deleted, so they still exist when their section is written.
+ */
+export const sectionNames = [
+  'messages',
+  'emoji',
+  'channels',
+  'subscriptions',
+  'channel_folders',
+  'user_groups',
+  'custom_profile_fields',
+  'users',
+  'organization',
+] as const;
+
+export type SectionName = (typeof sectionNames)[number];
+
+/** Sections made of records. The others are single files. */
+export const recordSections = sectionNames.filter((name) => name !== 'organization');
+
+/** Where a section continues: the id of the item, and the id within it. */
+export interface From {
+  readonly id: number;
+  readonly sub: number;
+}
+
+export const START: From = { id: 0, sub: 0 };
+
+/** Where the archive continues. At `end` only the manifest is missing; `done` is complete. */
+export interface Place {
+  readonly section: SectionName | 'end' | 'done';
+  readonly from: From;
+  /** The number of the last file of the section. */
+  readonly file: number;
+}
+
+/** The progress of an archive: everything that the next run needs to continue. */
+export interface Progress {
+  readonly place: Place;
+  /** The last number of the log that is exported. */
+  readonly until: number;
+  /** The S3 object with the plan. */
+  readonly plan: string;
+  /** The id of the upload. */
+  readonly upload: string;
+  readonly parts: readonly UploadedPart[];
+  /** The S3 object with the bytes after these parts, if they were too few for a part. */
+  readonly tail?: string;
+  /** Bytes of the archive so far. */
+  readonly bytes: number;
+  /** Records so far, by section. */
+  readonly counts: Readonly<Partial<Record<SectionName, number>>>;
+}
+
+/** The start of the next section. */
+export function after(section: SectionName): Place {
+  const following = sectionNames[sectionNames.indexOf(section) + 1];
+  return { section: following ?? 'end', from: START, file: 0 };
+}

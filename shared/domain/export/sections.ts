@@ -12,11 +12,10 @@ import { userObject } from '../../model/user/object.ts';
 import { emojiKey, IMAGES } from '../emoji/emoji.ts';
 import { fieldObjects } from '../profile/field.ts';
 import { liveValues, valueObject } from '../profile/value.ts';
-import type { ArchiveFile } from './archive.ts';
-import { messages } from './export-message.ts';
-import { partOf, readChannels, readSubscribers, readUsers, type Scope } from './export-plan.ts';
-import type { SectionName } from './progress.ts';
-import type { Section, Snapshot } from './section.ts';
+import type { ArchiveFile, Section, Snapshot } from './archive-file.ts';
+import { messages } from './message.ts';
+import { partOf, readChannels, readSubscribers, readUsers, type Scope } from './plan.ts';
+import type { SectionName } from './realm-export.ts';
 
 const linesOf = (records: readonly object[]): string[] => records.map((record) => JSON.stringify(record));
 

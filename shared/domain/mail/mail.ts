@@ -1,5 +1,5 @@
 import PostalMime, { type Address, addressParser, type Email } from 'postal-mime';
-import { withoutElements } from './mail-text.ts';
+import { withoutElements } from './text.ts';
 
 /** Mail as far as it matters to a channel, decoded. Nothing in it can be believed. */
 export interface Mail {
@@ -17,33 +17,33 @@ export interface Mail {
   readonly header: (name: string) => readonly string[];
 }
 
-/** Bytes of a mail that is taken at most, attachments and their encoding included. */
+/** Largest mail that we accept, in bytes, with encoded attachments. */
 export const LARGEST_MAIL = 10 * 1024 * 1024;
 
-/** Mail deeper or with longer headers than this was not made to be read. */
+/** Limits for nesting and headers. Real mail is far below. */
 const bounds = { maxNestingDepth: 32, maxHeadersSize: 256 * 1024 };
 
-/** UTF-16 units of a body that are looked at: many times what a message can hold. */
-const BODY = 200_000;
+/** UTF-16 units of a body that are read: many times the length of a message. */
+const MAX_BODY_LENGTH = 200_000;
 
-/** Lines of a mail at most: of the largest, in lines of a usual length, twice as many. The library awaits each line. */
+/** Most lines of a mail: twice the lines of the largest usual mail. The parser awaits each line. */
 const MAX_LINES = 300_000;
 
-/** Decodes mail; undefined where its structure is beyond the bounds. */
+/** Parses a mail; undefined if it exceeds the limits. */
 export async function parseMail(raw: Uint8Array): Promise<Mail | undefined> {
   if (linesIn(raw) > MAX_LINES) return undefined;
-  // Mail inside mail stays a file: what was forwarded that way was not written to the channel.
+  // An attached mail stays an attachment: it was not written to the channel.
   const email = await parsed(raw, { ...bounds, forceRfc822Attachments: true });
   if (email === undefined) return undefined;
   const header = (name: string): string[] =>
     email.headers.flatMap(({ key, value }) => (key === name ? [value] : []));
-  const html = clean((email.html ?? '').slice(0, BODY));
+  const html = clean((email.html ?? '').slice(0, MAX_BODY_LENGTH));
   return {
     from: clean(named(email.from ?? email.sender)),
     senders: [...[email.from, email.sender].flatMap(mailboxes), ...addressesIn(header('return-path'))],
     subject: clean(email.subject ?? ''),
     messageId: email.messageId?.trim() || undefined,
-    text: clean((email.text ?? '').slice(0, BODY)),
+    text: clean((email.text ?? '').slice(0, MAX_BODY_LENGTH)),
     html,
     files: email.attachments.map(
       ({ filename, mimeType }) => clean(filename ?? '').trim() || mimeType || 'unnamed',
@@ -63,8 +63,8 @@ export const addressesIn = (values: readonly string[]): string[] =>
   values.flatMap((value) => addressParser(value, { flatten: true })).flatMap(mailboxes);
 
 /**
- * What people read of HTML. The library turns it into text where it stands beside plain text, so it is put there. An
- * open `<` that nothing closes would take it the square of what follows.
+ * The readable text of HTML. The parser converts HTML only beside a plain-text part, so we build such a mail. An unclosed
+ * `<` is escaped first: it would take the parser quadratic time.
  */
 export async function textOfHtml(html: string): Promise<string> {
   const read = withoutElements(html, 'style').replace(/<(?![^<>]*>)/g, '&lt;');
@@ -87,7 +87,7 @@ export async function textOfHtml(html: string): Promise<string> {
 
 type Options = Parameters<typeof PostalMime.parse>[1];
 
-/** The library throws at what is beyond its bounds, and at nothing else. */
+/** The parser throws only when a limit is exceeded. */
 const parsed = (raw: Uint8Array, options: Options): Promise<Email | undefined> =>
   PostalMime.parse(raw, options).catch(() => undefined);
 
@@ -100,7 +100,7 @@ const named = (address: Address | undefined): string => {
 const mailboxes = (address: Address | undefined): string[] =>
   (address?.group ?? (address ? [address] : [])).flatMap(({ address: mailbox }) => mailbox || []);
 
-/** Text without what the wire never carries: lone surrogates, and control characters but line ends and tabs. */
+/** Removes lone surrogates and control characters other than line ends and tabs. */
 const clean = (text: string): string =>
   text
     .toWellFormed()

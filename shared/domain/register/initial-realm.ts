@@ -10,7 +10,7 @@ import {
   videoChatProviders,
 } from '../../model/realm/realm.ts';
 import { organizationIcon } from '../../model/user/object.ts';
-import { loadTokenPresence } from '../calls/call-token.ts';
+import { loadTokenPresence } from '../calls/token.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
 import { externalAccounts } from '../profile/field.ts';

@@ -5,8 +5,8 @@ import { allReactions, type Reaction, reactionObject } from '../../model/message
 import { loadReactions } from '../../model/message/reaction-store.ts';
 import type { HistoryVisibility } from '../../model/realm/realm.ts';
 import type { Table } from '../../table/table.ts';
-import type { Scope } from './export-plan.ts';
-import type { Section, Snapshot } from './section.ts';
+import type { Section, Snapshot } from './archive-file.ts';
+import type { Scope } from './plan.ts';
 
 /** Messages whose reactions are read at once: with the most reactions they are some 20 MB. */
 const AT_ONCE = 100;

@@ -25,13 +25,12 @@ import {
   loadChannelSend,
 } from '../send/channel.ts';
 import { type Delivery, type Draft, doSend, type SendToken, sentKey } from '../send/send.ts';
-import { type MailAddress, SERVICE } from './channel-mail.ts';
+import { type MailAddress, SERVICE } from './channel-address.ts';
+import { contentOf, topicOf } from './content.ts';
 import type { Mail } from './mail.ts';
-import { contentOf } from './mail-content.ts';
-import type { Recipient } from './mail-recipient.ts';
-import { topicOf } from './mail-subject.ts';
+import type { Recipient } from './recipient.ts';
 
-/** What became of mail at one address: a message, or why there is none. */
+/** The outcome of delivering a mail to one address. */
 export type Outcome = 'posted' | 'posted before' | Undelivered;
 
 export type Undelivered =
@@ -41,50 +40,54 @@ export type Undelivered =
   | 'channel archived'
   | 'not permitted';
 
-/** Mail at one address of a channel. */
-export interface Letter {
+/** A mail for one channel address. */
+export interface AddressedMail {
   readonly mail: Mail;
-  /** The same at each delivery of this mail, and for no other. */
+  /** Identifies this mail: the same at each delivery, and different for every other mail. */
   readonly id: string;
   readonly recipient: Recipient;
 }
 
-/** Seconds for which posted mail is known: longer than it waits for another try where the first ones failed. */
+/** Seconds for which posted mail is remembered: longer than retries can last. */
 const REMEMBERED = 21 * 24 * 3600;
 
 /**
- * Posts mail in the channel of an address. What its person may not do any more, mail does not do in their name: all
- * is judged as it is now, by the rules of their own sends.
+ * Posts a mail to the channel of an address, with the current rights of the address's user: mail can do nothing that the
+ * user may no longer do.
  *
- * The same mail again makes no second message: what was posted is remembered in the transaction that posts it.
+ * A second delivery of the same mail makes no second message: the send is remembered in the transaction that posts it.
  */
-export async function deliverMail(outside: Outside, letter: Letter): Promise<Outcome> {
-  const { token } = letter.recipient;
+export async function deliverMail(outside: Outside, addressed: AddressedMail): Promise<Outcome> {
+  const { token } = addressed.recipient;
   const address = await outside.table.get('mailToken', { token });
   if (address === undefined) return 'unknown address';
-  return retryOnConflict(outside, () => tryToDeliver(outside, letter, address));
+  return retryOnConflict(outside, () => tryToDeliver(outside, addressed, address));
 }
 
-async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddress): Promise<Outcome> {
+async function tryToDeliver(
+  outside: Outside,
+  addressed: AddressedMail,
+  address: MailAddress,
+): Promise<Outcome> {
   const { table } = outside;
   const { realm, channelId, userId } = address;
   const person = await table.get('user', { realm, userId });
   const caller = person && (await loadCaller(outside, realm, person.userId, person.ownerId));
   if (person === undefined || caller === undefined) return 'account deactivated';
   const senderId = address.senderId === SERVICE ? caller.realm.noticeBotId : address.senderId;
-  const sentToken = tokenOf(letter);
+  const sentToken = tokenOf(addressed);
   const [sender, channel, before] = await Promise.all([
     table.get('user', { realm, userId: senderId }),
     table.get('channel', { realm, channelId }),
     table.get(sentKey(realm, senderId, sentToken.echo)),
   ]);
   if (before !== undefined) return 'posted before';
-  if (sender === undefined || !mayStillAppear(sender, address, person)) return 'sender lost';
+  if (sender === undefined || !isSenderAllowed(sender, address, person)) return 'sender lost';
   // Channels are never deleted, only archived.
   if (channel === undefined || channel.isArchived) return 'channel archived';
 
-  const topic = topicOf(letter.mail.subject, channel, caller.realm.settings);
-  const content = await contentOf(letter.mail, letter.recipient.options, topic);
+  const topic = topicOf(addressed.mail.subject, channel, caller.realm.settings);
+  const content = await contentOf(addressed.mail, addressed.recipient.options, topic);
   const draft: Draft = {
     senderId,
     client: 'Internal',
@@ -104,50 +107,50 @@ async function tryToDeliver(outside: Outside, letter: Letter, address: MailAddre
   return 'posted';
 }
 
-/** Whether mail may still be shown as this account's: the service's, the person's own, or a bot's of theirs. */
-const mayStillAppear = (sender: User, { senderId }: MailAddress, person: User): boolean =>
+/** Whether the sender is still allowed: the service, the address's user, or one of their bots. */
+const isSenderAllowed = (sender: User, { senderId }: MailAddress, person: User): boolean =>
   senderId === SERVICE || sender.userId === person.userId || mayActAsBot(person, sender);
 
-/** Under one name for each mail and address, whoever appears as the sender. */
-function tokenOf({ id, recipient }: Letter): SendToken {
+/** The idempotency token of this mail at this address. */
+function tokenOf({ id, recipient }: AddressedMail): SendToken {
   const localId = createHash('sha256')
     .update(JSON.stringify([recipient.token, id]))
     .digest('hex');
   return { echo: { queueId: 'mail', localId }, fingerprint: localId, remembered: REMEMBERED };
 }
 
-/** Mentions of everybody in a channel or a topic. */
+/** Wildcard mentions of a channel or a topic. */
 const WILDCARDS = new RegExp(
   `@(?=\\*\\*(${[...CHANNEL_WILDCARDS, ...TOPIC_WILDCARDS].join('|')})\\*\\*)`,
   'g',
 );
 
-/** The same text, in which those are silent. */
+/** Makes wildcard mentions silent. */
 const withoutWildcards = (draft: Draft): Draft => ({
   ...draft,
   content: normalizedContent(draft.content.replace(WILDCARDS, '@_')),
 });
 
-/** The same text, in which every mention is silent. */
+/** Makes all mentions silent. */
 const silenced = (draft: Draft): Draft => ({
   ...draft,
   content: normalizedContent(draft.content.replace(/@(?=\*)/g, '@_')),
 });
 
-/** Where mail goes, and in whose name. */
+/** The destination of a mail, and the users it concerns. */
 interface Place {
-  /** Who appears as the sender, with the rights of the person. */
+  /** The sender of the message, with the rights of `person`. */
   readonly caller: Caller;
-  /** Whose address it is. */
+  /** The user who requested the address. */
   readonly person: User;
   readonly channelId: number;
   readonly topic: string;
 }
 
 /**
- * A message as it may be posted, with as many mentions as may be. Nobody knows who wrote mail, and whoever has the address
- * can: so it never notifies everybody in a channel or a topic, whatever its person may do. It notifies the people and
- * groups whom its person may notify, or, where they may not notify one of them, names all of them in silence.
+ * The message with as many notifying mentions as allowed; undefined if it may not be posted at all. Anyone who knows the
+ * address can write, so mail never notifies a whole channel or topic. It notifies the users and groups whom the address's
+ * user may notify. If one of them is not allowed, all mentions are silent.
  */
 async function decideQuietly(
   outside: Outside,
@@ -163,7 +166,7 @@ async function decideQuietly(
   return undefined;
 }
 
-/** A message as it may be posted; undefined if its person may not post it. */
+/** The message to post; undefined if the address's user may not post it. */
 async function decide(
   outside: Outside,
   place: Place,
@@ -187,7 +190,7 @@ async function decide(
   }
 }
 
-/** What a send there looks at: the topic as the sender has it, access to the channel as the person has it. */
+/** Reads the destination: the topic for the sender, the subscription for the address's user. */
 async function loadPlace(
   outside: Outside,
   { caller, person: { userId, ownerId }, channelId, topic }: Place,

@@ -6,28 +6,27 @@ import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { loadProfileFields, type ProfileField } from '../profile/field.ts';
-import { isAsked } from './export-consent.ts';
-import { consentOf } from './export-request.ts';
 import type { ExportType } from './realm-export.ts';
+import { canConsent, consentOf } from './request.ts';
 
 /**
- * What an archive contains, decided on once, when it is begun: who consents and what is private may change while it is
- * written, and it must not be half of the one and half of the other. Kept as an object, since it may be large.
+ * What an archive contains. It is decided once, at the start: consent and privacy may change while the archive is written,
+ * and the archive must be consistent. Stored as an S3 object, since it may be large.
  */
 export interface ExportPlan {
-  /** The last number of the log: nothing that was said later is in it. */
+  /** The last log number of the export. Later messages are left out. */
   readonly until: number;
-  /** Everything is in it, whoever may see it. */
+  /** The archive contains everything, whoever may see it. */
   readonly everything: boolean;
-  /** Otherwise: these channels, each with the number behind which its messages are. */
+  /** Otherwise: the exported channels. Only messages after `since` are exported. */
   readonly channels: readonly (readonly [channelId: number, since: number])[];
-  /** And the direct conversations of these people. */
+  /** Otherwise: the users whose direct messages are exported. */
   readonly people: readonly number[];
-  /** The custom profile fields, as they were. */
+  /** The custom profile fields at the start. */
   readonly fields: readonly ProfileField[];
 }
 
-/** What an archive contains, for questions. */
+/** The plan as predicates. */
 export interface Scope {
   readonly channel: (channelId: number) => boolean;
   readonly message: (message: Pick<Message, 'id' | 'channelId' | 'people'>) => boolean;
@@ -47,9 +46,8 @@ export function scopeOf(plan: ExportPlan): Scope {
 }
 
 /**
- * Decides what an export of this type contains (specification 4.8): public channels in any case; with consent, what
- * those who consent could read of the private channels that they are subscribed to, and their direct conversations;
- * without consent, everything.
+ * Plans an export of this type (specification 4.8). Public channels are always exported. `full_with_consent` adds the
+ * private channels that consenting users can read, and their direct messages. `full_without_consent` exports everything.
  */
 export async function makePlan(log: Log, type: ExportType): Promise<ExportPlan> {
   const { table, realm } = log;
@@ -67,16 +65,16 @@ export async function makePlan(log: Log, type: ExportType): Promise<ExportPlan> 
   return { ...base, channels, people: [...people] };
 }
 
-/** Things that are read at once. */
+/** Items of one page. */
 const PAGE = 500;
 
-/** Part of a list whose things are in the order of their numbers, and where the next part begins. */
+/** A page of a list in id order, and the id at which the next page starts. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next: number | undefined;
 }
 
-/** A page that was read of such a list, with where the next one begins. */
+/** Makes a `Page` of what the table returned. */
 export function partOf<T>(
   { items, more }: { readonly items: readonly T[]; readonly more: boolean },
   idOf: (item: T) => number,
@@ -85,7 +83,7 @@ export function partOf<T>(
   return { items, next: more && last !== undefined ? idOf(last) + 1 : undefined };
 }
 
-/** Channels, archived ones too, in the order of their ids. */
+/** Channels in id order, including archived ones. */
 export const readChannels = async (
   table: Table,
   realm: string,
@@ -97,7 +95,7 @@ export const readChannels = async (
     ({ channelId }) => channelId,
   );
 
-/** Subscribers of a channel, in the order of their ids. */
+/** Subscribers of a channel in id order. */
 export const readSubscribers = async (
   table: Table,
   realm: string,
@@ -110,7 +108,7 @@ export const readSubscribers = async (
     ({ userId }) => userId,
   );
 
-/** Users, in the order of their ids. */
+/** Users in id order. */
 export const readUsers = async (
   table: Table,
   realm: string,
@@ -131,7 +129,7 @@ async function consenting(table: Table, realm: string): Promise<ReadonlySet<numb
   const people = new Set<number>();
   for (let next: number | undefined = 0; next !== undefined; ) {
     const page: Page<User> = await readUsers(table, realm, next);
-    const asked = page.items.filter(isAsked).map(({ userId }) => consentOf(table, realm, userId));
+    const asked = page.items.filter(canConsent).map(({ userId }) => consentOf(table, realm, userId));
     for (const { user_id, consented } of await Promise.all(asked)) if (consented) people.add(user_id);
     next = page.next;
   }
@@ -139,8 +137,8 @@ async function consenting(table: Table, realm: string): Promise<ReadonlySet<numb
 }
 
 /**
- * The number behind which somebody of these people can read a private channel, since they are subscribed to it; where
- * its history is protected, the earliest of their subscriptions. Undefined where nobody of them is.
+ * The id after which any of these users can read a private channel. With protected history this is the earliest of their
+ * subscriptions. Undefined if none of them is subscribed.
  */
 async function readableSince(
   table: Table,

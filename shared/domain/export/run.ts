@@ -1,29 +1,22 @@
 import { traceOf } from '../../kernel/errors.ts';
-import {
-  endExport,
-  forgetProgress,
-  keepOfExport,
-  LeaseLost,
-  loadExport,
-  takeExportLease,
-} from './export-state.ts';
-import { type ExportTask, keptKeys, uploadOf, writeArchive } from './export-write.ts';
 import { EXPORT_QUEUE, EXPORTS, type RealmExport } from './realm-export.ts';
+import { endExport, forgetProgress, LeaseLost, loadExport, saveExport, takeExportLease } from './state.ts';
+import { type ExportTask, keptKeys, uploadOf, writeArchive } from './write.ts';
 
-/** What is left (ms) of a run's time when it begins nothing new: reading, packing and sending some megabytes. */
+/** A run starts nothing new when less than this time is left (ms). */
 const MARGIN = 60_000;
 
-/** How much longer (ms) than its time a run is believed to be at it. */
+/** How long (ms) a run may overrun its time before its lease ends. */
 const GRACE = 5_000;
 
-/** How often an export is tried without coming further before it fails. */
+/** Most tries without progress before the export fails. */
 const MAX_TRIES = 5;
 
-/** Seconds until the next try, doubled with each: that what troubled the last one may pass. */
+/** Seconds until the next try. Doubles with each try. */
 const PAUSE = 30;
 
-/** The longest that SQS holds a message back, seconds. */
-const LONGEST_DELAY = 900;
+/** Longest delay of an SQS message, seconds. */
+const MAX_DELAY_SECONDS = 900;
 
 /**
  * Goes on with an export, for a message of its queue, until it is finished or the time is up; then a next message
@@ -64,7 +57,7 @@ async function leave(task: ExportTask, claim: number): Promise<void> {
 /** Has the queue ask again when the run that has the export must be over. */
 async function comeBack({ outside, tools, job }: ExportTask, { leased }: RealmExport): Promise<void> {
   const seconds = Math.ceil((leased - outside.now()) / 1000);
-  await tools.queues.send(EXPORT_QUEUE, job, Math.min(Math.max(seconds, 1), LONGEST_DELAY));
+  await tools.queues.send(EXPORT_QUEUE, job, Math.min(Math.max(seconds, 1), MAX_DELAY_SECONDS));
 }
 
 async function goOn(task: ExportTask, mine: RealmExport, ends: number): Promise<void> {
@@ -93,9 +86,9 @@ async function troubled(task: ExportTask, mine: RealmExport, error: unknown): Pr
     error: traceOf(error),
   });
   // Tries count from when the export came further last, which may have been in this run.
-  const { tries } = await keepOfExport(outside, job, claim, { leased: 0 });
+  const { tries } = await saveExport(outside, job, claim, { leased: 0 });
   if (tries >= MAX_TRIES) return giveUp(task, mine);
-  await tools.queues.send(EXPORT_QUEUE, job, Math.min(PAUSE * 2 ** tries, LONGEST_DELAY));
+  await tools.queues.send(EXPORT_QUEUE, job, Math.min(PAUSE * 2 ** tries, MAX_DELAY_SECONDS));
 }
 
 async function giveUp(task: ExportTask, one: RealmExport): Promise<void> {

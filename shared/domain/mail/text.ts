@@ -1,40 +1,40 @@
-/** What the writer of mail said, apart from what their program put around it. */
+/** The text of a mail, split into the writer's own words and the quote below. */
 export interface Body {
-  /** What they wrote, with a signature if there is one. */
+  /** The writer's text, with the signature if there is one. */
   readonly own: string;
-  /** What they answered to or passed on, where it stands below. */
+  /** The quoted or forwarded mail below it. */
   readonly quoted: string;
 }
 
-/** Words with which programs of several languages begin and end the line above a quote. */
+/** The attribution line above a quote, in several languages. */
 const ATTRIBUTION =
   /^(?:On|Am|Le|El|Il|Op|Den|Em|W dniu)\s.*(?:wrote|schrieb\s.*|écrit|escribió|ha scritto|schreef\s.*|skrev\s.*|escreveu|napisał\(?a?\)?)\s?:$/iu;
-/** The same where it has no such words: a time, an address and a colon. */
+/** An attribution line without such words: it has a digit, an address and a colon. */
 const isAddressed = (line: string): boolean =>
   line.endsWith(':') && /\d/.test(line) && /<[^<>\s]+@[^<>\s]+>/.test(line);
-/** Lines that an attribution is broken into at most. */
-const ATTRIBUTION_LINES = 3;
-/** UTF-16 units of it: the patterns take too long for what is longer, and it is none. */
-const LONGEST_ATTRIBUTION = 300;
+/** Most lines of an attribution. */
+const MAX_ATTRIBUTION_LINES = 3;
+/** Longest attribution, in UTF-16 units: the patterns are too slow for more. */
+const MAX_ATTRIBUTION_LENGTH = 300;
 
-/** The line above what was forwarded or, in some programs, answered to. */
+/** The line above a forwarded mail or, in some programs, above a quote. */
 const DIVIDER =
   /^\s*-{2,}\s*(?:Original Message|Original-Nachricht|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Forwarded message|Weitergeleitete Nachricht|Message transféré)\s*-{2,}\s*$/iu;
 const FORWARDED = /^Begin forwarded message:$/i;
 
-/** The header that Outlook puts above a quote: who, and at once when, to whom or about what. */
+/** The header block that Outlook puts above a quote. */
 const QUOTED_FROM = /^\*?(?:From|Von|De|Da|Van|Från|Fra)\s?:/iu;
 const QUOTED_FIELD =
   /^\*?(?:Sent|Date|To|Cc|Subject|Gesendet|Datum|An|Betreff|Envoyé|À|Objet|Enviado|Fecha|Para|Asunto|Inviato|Data|A|Oggetto|Verzonden|Aan|Onderwerp)\s?:/iu;
 
-/** What telephones put below mail. */
+/** Signatures that phones add. */
 const DEVICE =
   /^(?:Sent from my|Von meinem|Envoyé de mon|Enviado desde mi|Inviato da)\s[\p{L}\p{N} ]{1,30}$/iu;
 
 const isQuoted = (line: string): boolean => line.startsWith('>');
 const isBlank = (line: string): boolean => line.trim() === '';
 
-/** Parts plain text into what was written and what was quoted below it. */
+/** Splits plain text into the writer's own text and the quote below it. */
 export function bodyOf(text: string): Body {
   const lines = text.split('\n').map((line) => line.trimEnd());
   const end = quoteStart(lines);
@@ -43,7 +43,7 @@ export function bodyOf(text: string): Body {
 
 const joined = (lines: readonly string[]): string => lines.join('\n').trimEnd().replace(/^\n+/, '');
 
-/** The line at which everything that follows was written by others. */
+/** The index of the first line of the quote. */
 function quoteStart(lines: readonly string[]): number {
   const divider = lines.findIndex(
     (line, i) => DIVIDER.test(line) || FORWARDED.test(line) || isQuotedHeader(lines, i),
@@ -55,20 +55,20 @@ function quoteStart(lines: readonly string[]): number {
   return end - attributionAbove(lines, end, hasTail);
 }
 
-/** Outlook's header, or the line that it draws above it. */
+/** Whether Outlook's header block, or the rule above it, starts at this line. */
 function isQuotedHeader(lines: readonly string[], at: number): boolean {
   const from = /^_{10,}$/.test(lines[at] ?? '') ? nextFilled(lines, at + 1) : at;
   if (!QUOTED_FROM.test(lines[from] ?? '')) return false;
   return lines.slice(from + 1, from + 5).filter((line) => QUOTED_FIELD.test(line)).length >= 2;
 }
 
-/** How many lines above a quote say whose words it is, with blank lines below them. */
+/** How many lines above the quote are its attribution, blank lines included. */
 function attributionAbove(lines: readonly string[], end: number, isAboveQuote: boolean): number {
   const last = lastIndexWhere(lines, end, (line) => !isBlank(line));
-  for (let count = 1; count <= ATTRIBUTION_LINES && last - count + 1 >= 0; count++) {
+  for (let count = 1; count <= MAX_ATTRIBUTION_LINES && last - count + 1 >= 0; count++) {
     const block = lines.slice(last - count + 1, last + 1);
     const text = block.map((line) => line.trim()).join(' ');
-    if (text.length > LONGEST_ATTRIBUTION || block.some(isBlank)) return 0;
+    if (text.length > MAX_ATTRIBUTION_LENGTH || block.some(isBlank)) return 0;
     if (ATTRIBUTION.test(text) || (isAboveQuote && isAddressed(text))) return end - (last - count + 1);
   }
   return 0;
@@ -85,8 +85,8 @@ function nextFilled(lines: readonly string[], from: number): number {
 }
 
 /**
- * The same without the quote that it begins with, as those write it who answer below. Answers between several quotes
- * stay as they are, since they mean nothing without them.
+ * Removes a quote at the beginning (for replies below the quote). Replies between several quotes stay as they are: they
+ * make no sense without the quotes.
  */
 export function withoutLeadingQuote(own: string): string {
   const lines = own.split('\n');
@@ -96,7 +96,7 @@ export function withoutLeadingQuote(own: string): string {
   return rest < 0 || lines.slice(rest).some(isQuoted) ? own : lines.slice(rest).join('\n');
 }
 
-/** Without the signature, which begins at the line `-- `. Where there are several, what they part is not known. */
+/** Removes the signature, which begins at the line `-- `. If there are several such lines, nothing is removed. */
 export function withoutSignature(own: string): string {
   const lines = own.split('\n');
   const dashes = lines.flatMap((line, i) => (line.trimEnd() === '--' ? [i] : []));
@@ -106,7 +106,7 @@ export function withoutSignature(own: string): string {
   return (DEVICE.test(kept[last] ?? '') ? kept.slice(0, last) : kept).join('\n').trimEnd();
 }
 
-/** HTML without these elements and all that is in them: what it quotes, so that the same holds for it as for text. */
+/** Removes these elements, with their content, from HTML. */
 export function withoutElements(html: string, name: 'blockquote' | 'style'): string {
   const kept: string[] = [];
   let depth = 0;

@@ -5,28 +5,28 @@ import { isRefused } from '../../table/outcome.ts';
 import type { Changes } from '../../table/write.ts';
 import { type ExportJob, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
 
-/** Another run has taken the export on, or it has ended: this one has nothing more to say. */
+/** Another run holds the lease, or the export has ended: this run must stop. */
 export class LeaseLost extends Error {
   constructor() {
-    super('another run has taken the export on');
-    this.name = 'Overtaken';
+    super('another run holds the lease of the export');
+    this.name = 'LeaseLost';
   }
 }
 
-/** What of the outside is needed here. */
+/** The parts of `Outside` that are used here. */
 type Around = Pick<Outside, 'table' | 'now' | 'wait'>;
 
-/** The export of a message; undefined where its request was never committed. */
+/** The export of a queue message; undefined if its request was never committed. */
 export const loadExport = (
   { table }: Around,
   { realm, token }: ExportJob,
 ): Promise<RealmExport | undefined> => table.get(exportKey(realm, token));
 
 /**
- * Takes an export on, until a time (ms) at which this run is over for sure. From now on nothing counts that a run
- * writes which took it on before, so that it does no harm if one is still at it.
+ * Takes the lease of an export until `leased` (ms), when this run is certainly over. `claim` is the fencing token: from now
+ * on, writes of earlier runs fail.
  *
- * @throws Overtaken where somebody else did in this moment
+ * @throws LeaseLost if another run takes it at the same time
  */
 export const takeExportLease = (
   outside: Around,
@@ -35,18 +35,18 @@ export const takeExportLease = (
   leased: number,
 ): Promise<RealmExport> => {
   const change = { set: { leased }, add: { claim: 1, tries: 1, part: 1 } };
-  return changeHeld(outside, { realm, token }, claim, change);
+  return updateLeased(outside, { realm, token }, claim, change);
 };
 
-/** Notes something of an export that this run has: how far it is, or when others may take it on. */
-export const keepOfExport = (
+/** Saves fields of an export whose lease this run holds. Throws `LeaseLost`. */
+export const saveExport = (
   outside: Around,
   job: ExportJob,
   claim: number,
   kept: Partial<Pick<RealmExport, 'progress' | 'part' | 'tries' | 'leased'>>,
-): Promise<RealmExport> => changeHeld(outside, job, claim, { set: kept });
+): Promise<RealmExport> => updateLeased(outside, job, claim, { set: kept });
 
-async function changeHeld(
+async function updateLeased(
   { table }: Around,
   { realm, token }: ExportJob,
   claim: number,
@@ -60,7 +60,7 @@ async function changeHeld(
   }
 }
 
-/** Ends the export one way or the other, and tells administrators. */
+/** Marks the export as succeeded or failed, with an event for administrators. Throws `LeaseLost`. */
 export async function endExport(
   { table, now, wait }: Around,
   { realm, token }: ExportJob,
@@ -85,7 +85,7 @@ export async function endExport(
   }
 }
 
-/** Forgets how an export that has ended was made. */
+/** Removes the progress of an export that has ended. */
 export async function forgetProgress(
   { table }: Around,
   { realm, token }: ExportJob,

@@ -3,6 +3,7 @@ import { isId } from '../../kernel/id.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import {
   accessContent,
   type ChannelWithSubscription,
@@ -15,21 +16,22 @@ import { mayActAsBot } from '../../model/user/management.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { recipientAt } from './recipient.ts';
 
 /*
- * Addresses at which a channel takes mail (specification 4.7, wire facts 9). Each has a token of its own for the
- * channel, the person who asked for it, and who is to appear as the sender; whoever has the token can post.
+ * Email addresses of channels (specification 4.7, wire facts 9). Each combination of channel, requesting user and sender
+ * has its own token. Anyone who knows the token can post.
  */
 
 /** An address, as stored under its token. */
 export interface MailAddress {
   readonly token: string;
-  /** The organization: mail has nothing else that tells it. */
+  /** The organization. Nothing else in a mail identifies it. */
   readonly realm: string;
   readonly channelId: number;
-  /** Who asked for it. */
+  /** The user who requested the address. */
   readonly userId: number;
-  /** Who appears as the sender; 0 for the service itself. */
+  /** The sender of the messages; 0 is the service itself. */
   readonly senderId: number;
 }
 
@@ -39,20 +41,20 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** What a request for an address is decided on. */
+/** The snapshot for a request for an address. */
 export interface MailSnapshot {
   readonly seen: ChannelWithSubscription | undefined;
   readonly ownerSubscription: Subscription | undefined;
-  /** The account that is to appear as the sender, if one is named. */
+  /** The requested sender, if one is named. */
   readonly sender: User | undefined;
-  /** The tokens of addresses that the caller was given before: for the service, and for the sender that is named. */
+  /** The tokens of the caller's existing addresses, by sender: the service and the named one. */
   readonly tokens: ReadonlyMap<number, string>;
 }
 
-/** Stands for the service as the sender: the id of its account is not known before its settings are read. */
+/** The service as the sender. The id of its account is unknown until the settings are read. */
 export const SERVICE = 0;
 
-/** Reads it in one round trip. */
+/** Reads the snapshot in one round trip. */
 export async function loadMailSnapshot(
   table: Table,
   { realm, userId, ownerId }: { readonly realm: string; readonly userId: number; readonly ownerId?: number },
@@ -73,15 +75,15 @@ export async function loadMailSnapshot(
   return { seen, ownerSubscription: owners?.subscription, sender, tokens: new Map(tokens.flat()) };
 }
 
-/** An address that was decided on, with its token if it has one already. */
+/** The address that the caller may have, with its token if it exists already. */
 export interface DecidedAddress extends Omit<MailAddress, 'token' | 'realm'> {
   readonly channel: Channel;
   readonly token: string | undefined;
 }
 
 /**
- * Decides whether the caller may have an address of the channel: it is active, and they may read it and post in it.
- * The sender is the service itself, the caller, or an active bot of theirs.
+ * Decides whether the caller may have an address of the channel: the channel is active, and the caller may read it and
+ * post to it. The sender is the service, the caller, or one of the caller's active bots.
  */
 export function checkMailAddress(
   caller: Caller,
@@ -95,7 +97,7 @@ export function checkMailAddress(
   const isService = asked === undefined || asked === caller.realm.noticeBotId;
   const isOwnBot = sender !== undefined && mayActAsBot(caller.user, sender);
   if (!isService && asked !== userId && !isOwnBot) {
-    throw badRequest("'sender_id' must be yours, or that of a bot of yours.");
+    throw badRequest("'sender_id' must be your own ID or the ID of one of your bots.");
   }
   const { channel } = seen;
   const senderId = isService ? SERVICE : asked;
@@ -103,8 +105,8 @@ export function checkMailAddress(
 }
 
 /**
- * The token of the address, which stays the same; it is made when it is first asked for. Of two who ask at once both
- * get the one that was made first.
+ * The token of the address. It is created at the first request and never changes. Two concurrent requests get the same
+ * token.
  */
 export async function tokenFor(
   outside: Outside,
@@ -121,25 +123,25 @@ export async function tokenFor(
   ]);
   if (state === 'done') return token;
   const first = await outside.table.get(own);
-  // An operator ended it meanwhile.
+  // An operator has revoked it meanwhile.
   if (first === undefined) throw new ConflictError([]);
   return first.token;
 }
 
-/** Octets that may stand before the `@` of an address (RFC 5321). */
-const MAX_LOCAL = 64;
+/** Longest local part of an address, in octets (RFC 5321). */
+const MAX_LOCAL_PART = 64;
 
-/** The address of a channel: a readable part, the token, and that its mail shows from whom it came. */
+/** The address of a channel: a readable part, the token, and the option to show the sender. */
 export function mailAddress(domain: string, { name }: Channel, token: string): string {
   const rest = `.${token}.show-sender`;
-  // The readable part means nothing to us, and a longer address would be refused on its way.
+  // The readable part has no meaning for us. Mail servers reject a longer local part.
   const slug = slugOf(name)
-    .slice(0, MAX_LOCAL - rest.length)
+    .slice(0, MAX_LOCAL_PART - rest.length)
     .replace(/[-_]+$/, '');
   return `${slug}${rest}@${domain}`;
 }
 
-/** The name in letters that every mail program takes; a name that has others is not shown at all (wire facts 9). */
+/** The channel's name in ASCII; `channel` if the name has other characters (wire facts 9). */
 function slugOf(name: string): string {
   const words = name.replace(/[^\p{L}\p{N}_]+/gu, '-');
   const slug = words
@@ -148,4 +150,30 @@ function slugOf(name: string): string {
     .toLowerCase()
     .replace(/^[-_]+|[-_]+$/g, '');
   return slug.length === words.length ? slug : 'channel';
+}
+
+/**
+ * Revokes the address of a channel, for an operator: from now on, mail to it is dropped. Its user gets a new address at
+ * the next request. The reference has no endpoint for this.
+ *
+ * @param given the leaked address, with or without its options (`show-sender`)
+ * @returns the revoked address
+ * @throws Refusal `BAD_REQUEST` if there is no such address
+ */
+export async function endMailAddress(outside: Outside, given: string): Promise<MailAddress> {
+  const address = given.trim().toLowerCase();
+  const token = recipientAt(address, address.slice(address.lastIndexOf('@') + 1))?.token;
+  const missing = badRequest(`'${given}' is not the email address of a channel.`);
+  if (token === undefined) throw missing;
+  return retryOnConflict(outside, async () => {
+    const found = await outside.table.get('mailToken', { token });
+    if (found === undefined) throw missing;
+    const outcome = await carryOut(outside, [
+      { delete: key('mailToken', { token }), when: { absent: false } },
+      { delete: key('mailAddress', { ...found }), when: { equals: { token } } },
+    ]);
+    if (outcome.state === 'done') return found;
+    // Another request has just revoked it.
+    throw new ConflictError(outcome.refused.map(({ item }) => item));
+  });
 }

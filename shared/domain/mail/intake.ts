@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { required } from '../../environment.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { deliverMail, type Outcome } from './delivery.ts';
 import { LARGEST_MAIL, type Mail, parseMail } from './mail.ts';
-import { deliverMail, type Outcome } from './mail-delivery.ts';
-import { suspicionOf } from './mail-origin.ts';
-import { MAX_CHANNELS, recipientsOf } from './mail-recipient.ts';
+import { MAX_CHANNELS, recipientsOf, suspicionOf } from './recipient.ts';
 
-/** Mail that waits in the bucket. */
+/** A mail in the bucket. */
 export interface Waiting {
   readonly key: string;
   /** Bytes. */
@@ -14,9 +13,8 @@ export interface Waiting {
 }
 
 /**
- * Takes mail that has arrived: posts it in each channel that it was sent to, or drops it with a line for the operator
- * that says why, and neither what is in it nor whose it is. Nothing is sent back: who is named as the sender of what
- * nobody wants is hardly ever who sent it. Throws only what another try may mend.
+ * Posts an incoming mail to each of its channels, or drops it and logs the reason (never content or addresses). It sends no
+ * bounce: the named sender of unwanted mail is rarely the real one. Throws only what a retry may fix.
  */
 export async function takeMail(
   outside: Outside,
@@ -44,8 +42,8 @@ export async function takeMail(
 }
 
 /**
- * What makes it the same mail when it arrives again, by whatever way: its id, which its sender chose, and, since some
- * give the same to all that they send, what is shown of it. Mail without an id is known by its place in the bucket.
+ * Identifies a mail when it is delivered again: its Message-ID and, since some senders reuse IDs, what is shown of it. Mail
+ * without an ID is identified by its object key.
  */
 function identityOf({ messageId, subject, from, text, html, files }: Mail, key: string): string {
   const shown = JSON.stringify([messageId ?? key, subject, from, text, html, files]);

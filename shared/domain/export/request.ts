@@ -4,23 +4,24 @@ import type { Counter } from '../../log/log.ts';
 import { roles } from '../../model/permission/permission.ts';
 import type { OwnerCount } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { settingsOf } from '../../model/user/user.ts';
+import { loadUsers } from '../../model/user/principals.ts';
+import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { type ExportType, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
+import { type ExportType, exportAt, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
 
-/** Most exports that can be asked for in so many days, whatever becomes of them (wire facts 2). */
-const MOST = 5;
-const DAYS = 7;
+/** Most export requests in `QUOTA_DAYS` days, whatever their outcome (wire facts 2). */
+const MAX_EXPORTS = 5;
+const QUOTA_DAYS = 7;
 
 /**
- * Most messages of an organization that is exported at a request, by an estimate (wire facts 2). Uploaded files, of
- * which the reference takes 20 GiB, there are none here but emoji.
+ * Most messages (estimated) of an organization that can request an export (wire facts 2). The reference also limits
+ * uploaded files to 20 GiB; here the only uploads are emoji.
  */
 export const MAX_MESSAGES = 250_000;
 
-/** The times (ms) of the last exports that were asked for, oldest first. */
+/** The times (ms) of recent export requests, oldest first. */
 interface Quota {
   readonly requested: readonly number[];
   readonly version: number;
@@ -32,15 +33,15 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** What a request for an export rests on besides its caller. */
+/** The snapshot for an export request. */
 export interface ExportSnapshot {
   readonly quota: Quota | undefined;
   readonly counter: Counter | undefined;
-  /** An owner who consents to the export of their private data; looked for only where one is needed. */
+  /** An owner who consents to the export of private data. Only loaded if one is needed. */
   readonly consenter: number | undefined;
 }
 
-/** Reads the snapshot of a request. One round trip. `owners` are given where one of them must consent. */
+/** Reads the snapshot in one round trip. Pass `owners` if one of them must consent. */
 export async function loadExportSnapshot(
   table: Table,
   realm: string,
@@ -54,25 +55,25 @@ export async function loadExportSnapshot(
   return { quota, counter, consenter: consents.find(({ consented }) => consented)?.user_id };
 }
 
-/** Whether a person consents to the export of their private data. One round trip with others. */
+/** Whether a user consents to the export of their private data. */
 export const consentOf = async (table: Table, realm: string, userId: number) => ({
   user_id: userId,
   consented: settingsOf(await table.get('settings', { realm, userId })).allow_private_data_export,
 });
 
-/** Decides whether an administrator may have an export of this type now; the order is that of wire facts 10. */
+/** Decides whether an administrator may request an export of this type now, in the order of wire facts 10. */
 export function checkExport(
   { realm }: Pick<Caller, 'realm'>,
   type: ExportType,
   { quota, counter, consenter }: ExportSnapshot,
   now: number,
 ): void {
-  if (recentOf(quota, now).length >= MOST) {
-    throw badRequest(`At most ${MOST} exports can be asked for in ${DAYS} days.`);
+  if (recentOf(quota, now).length >= MAX_EXPORTS) {
+    throw badRequest(`You can request at most ${MAX_EXPORTS} exports in ${QUOTA_DAYS} days.`);
   }
   if ((counter?.messages ?? 0) > MAX_MESSAGES) {
     throw badRequest(
-      'This organization is too large to be exported at a request; ask the operator of the service for a manual export.',
+      'This organization is too large for an automatic export. Ask the operator of the service for a manual one.',
     );
   }
   if (type === 'full_with_consent' && consenter === undefined) {
@@ -83,13 +84,13 @@ export function checkExport(
   }
 }
 
-/** The times of the requests that count still. `now` is in milliseconds. */
+/** The requests that still count towards the quota. `now` is in milliseconds. */
 const recentOf = (quota: Quota | undefined, now: number): number[] =>
-  (quota?.requested ?? []).filter((time) => time > now - DAYS * 86_400_000);
+  (quota?.requested ?? []).filter((time) => time > now - QUOTA_DAYS * 86_400_000);
 
 /**
- * Notes that an export is wanted, held to what was decided on: so many were asked for, and the organization, or one
- * of its owners, still allows it.
+ * Stores the export request. The transaction fails if the quota, the permission of the organization or the consent of the
+ * owner has changed since the snapshot.
  */
 export function doRequestExport(
   { realmId, realm, user }: Pick<Caller, 'realmId' | 'realm' | 'user'>,
@@ -116,15 +117,20 @@ export function doRequestExport(
         item: { ...after },
         when: quota ? { equals: { version: quota.version } } : { absent: true },
       },
-      ...leave(realmId, realm.version, wanted.type, consenter),
+      ...doRequireConsent(realmId, realm.version, wanted.type, consenter),
     ],
     entries: [exportEvent],
     result: { id: wanted.exportId },
   };
 }
 
-/** Checks that whoever opens private data to the export still does. */
-function leave(realm: string, version: number, type: ExportType, consenter: number | undefined): Write[] {
+/** Conditions that the permission or the consent still holds. */
+function doRequireConsent(
+  realm: string,
+  version: number,
+  type: ExportType,
+  consenter: number | undefined,
+): Write[] {
   if (type === 'full_without_consent')
     return [{ check: key('realm', { realm }), when: { equals: { version } } }];
   if (type === 'public' || consenter === undefined) return [];
@@ -139,3 +145,42 @@ function leave(realm: string, version: number, type: ExportType, consenter: numb
     },
   ];
 }
+
+/** Whether the user's consent counts: active people, no bots (wire facts 10). */
+export const canConsent = ({ isActive, isBot }: Pick<User, 'isActive' | 'isBot'>): boolean =>
+  isActive && !isBot;
+
+/** The consent of every user to the export of their private data. Two round trips. */
+export async function loadConsents(table: Table, realm: string) {
+  const users = await loadUsers(table, realm);
+  return Promise.all(users.filter(canConsent).map(({ userId }) => consentOf(table, realm, userId)));
+}
+
+/** Why the archive of an export cannot be deleted (wire facts 10). */
+const refusals = {
+  pending: 'The export is still in progress.',
+  failed: 'The export failed, so there is nothing to delete.',
+  deleted: 'The export has already been deleted.',
+} as const;
+
+/** The finished export with this id, or a refusal. `now` is in milliseconds. */
+export function accessFinished(exports: readonly RealmExport[], exportId: number, now: number): RealmExport {
+  const stored = exports.find((each) => each.exportId === exportId);
+  if (stored === undefined) throw badRequest('There is no export with this ID.');
+  const one = exportAt(stored, now);
+  if (one.state !== 'succeeded') throw badRequest(refusals[one.state]);
+  return one;
+}
+
+/** Marks the export as deleted. `now` is in milliseconds. */
+export const doDeleteExport = (realm: string, { token }: RealmExport, now: number): Change<object> => ({
+  writes: [
+    {
+      update: exportKey(realm, token),
+      change: { set: { state: 'deleted', deleted: now } },
+      when: { equals: { state: 'succeeded' } },
+    },
+  ],
+  entries: [exportEvent],
+  result: {},
+});

@@ -1,72 +1,74 @@
 import type { Objects, Outside, Queues, Upload, Uploads } from '../../kernel/outside.ts';
 import type { Log } from '../../log/log.ts';
-import { closingMember, type Manifest } from './archive.ts';
-import { Draft } from './draft.ts';
-import { type ExportPlan, makePlan, scopeOf } from './export-plan.ts';
-import { keepOfExport } from './export-state.ts';
+import type { SectionPage, Snapshot } from './archive-file.ts';
+import { closingMember, Draft, type Manifest } from './archive-file.ts';
+import { type ExportPlan, makePlan, scopeOf } from './plan.ts';
 import {
   after,
+  archiveKey,
+  EXPORTS,
+  type ExportJob,
   type Place,
   type Progress,
+  type RealmExport,
   recordSections,
   type SectionName,
   START,
   sectionNames,
-} from './progress.ts';
-import { archiveKey, EXPORTS, type ExportJob, type RealmExport } from './realm-export.ts';
-import type { SectionPage, Snapshot } from './section.ts';
+} from './realm-export.ts';
 import { sections } from './sections.ts';
+import { saveExport } from './state.ts';
 
-/** Smallest part of an upload but for its last one: a limit of S3. */
+/** Smallest part of a multipart upload except the last one: a limit of S3. */
 const PART = 5 * 1024 * 1024;
 
 /**
- * How long (ms) a page of the log has at least. Its partition gives 3,000 read units a second and a page takes at most
- * 256, so people who are chatting keep two thirds of it.
+ * Least time for one page of the log, ms. A partition gives 3,000 read units a second and a page takes at most 256, so
+ * two thirds of the capacity stay free for people who chat.
  */
 const PACE = 250;
 
-/** What the worker has besides the table. */
+/** The clients of the worker besides the table. */
 export interface ExportTools {
   readonly queues: Queues;
   readonly objects: Objects;
   readonly uploads: Uploads;
 }
 
-/** An export that is to be made, and what there is to make it with. */
+/** An export job and everything needed to run it. */
 export interface ExportTask {
   readonly outside: Outside;
   readonly tools: ExportTools;
   readonly job: ExportJob;
 }
 
-/** Objects that runs keep between them. Each run has its own, so that none writes over what another one goes by. */
+/** S3 objects that one run leaves for the next. Each run writes its own, so that no run overwrites another's. */
 const keptKey = ({ realm, token }: ExportJob, claim: number, what: 'plan' | 'tail'): string =>
   `${realm}/exports/${token}/${what}-${claim}`;
 
-/** All that may have been kept by so many runs. */
+/** All objects that `claims` runs may have left. */
 export const keptKeys = (job: ExportJob, claims: number): string[] =>
   Array.from({ length: claims }, (_, i) => [keptKey(job, i + 1, 'plan'), keptKey(job, i + 1, 'tail')]).flat();
 
-/** The upload that becomes the archive. */
+/** The multipart upload of the archive. */
 export const uploadOf = ({ realm, token }: ExportJob, { upload }: Pick<Progress, 'upload'>): Upload => ({
   bucket: EXPORTS,
   key: archiveKey(realm, token),
   id: upload,
 });
 
-/** A run that has the export, and how far it is with it. */
+/** A run that holds the lease, with its progress. */
 interface Run extends ExportTask {
   readonly mine: RealmExport;
-  /** The name that all files of the archive stand under. */
+  /** The top folder inside the archive. */
   readonly folder: string;
   part: number;
   progress: Progress;
 }
 
 /**
- * Writes an archive from where it is until it is all there, or until a time (ms); tells which. What is written is
- * noted whenever a part of the upload is full, and at the end of the time.
+ * Writes the archive from its current place until it is complete or `ends` (ms) is reached. Returns whether it is
+ * complete. Progress is saved whenever a part is uploaded, and at the end.
  */
 export async function writeArchive(task: ExportTask, mine: RealmExport, ends: number): Promise<boolean> {
   const { tools, job } = task;
@@ -83,7 +85,7 @@ export async function writeArchive(task: ExportTask, mine: RealmExport, ends: nu
   return true;
 }
 
-/** Decides what is exported, and begins the upload. */
+/** Plans the export and starts the upload. */
 async function begin(
   { outside, tools: { objects, uploads }, job }: ExportTask,
   { claim, type }: RealmExport,
@@ -102,14 +104,14 @@ async function begin(
     bytes: 0,
     counts: {},
   };
-  await keepOfExport(outside, job, claim, { progress });
+  await saveExport(outside, job, claim, { progress });
   return progress;
 }
 
-/** What an earlier run has kept. It goes only when the export has ended, and then so has this run. */
+/** Reads an object that an earlier run left. It is deleted only after the export has ended. */
 async function readKept({ objects }: ExportTools, at: string): Promise<Uint8Array> {
   const found = await objects.get(EXPORTS, at);
-  if (found === undefined) throw new Error('what a run kept of an export is gone');
+  if (found === undefined) throw new Error('an object that an earlier run of the export left is gone');
   return found.bytes;
 }
 
@@ -132,7 +134,7 @@ async function snapshotOf({ outside, tools, job: { realm }, mine, progress }: Ru
   };
 }
 
-/** Writes sections, page by page; false where the time was up before their end. A run does one page at least. */
+/** Writes sections page by page. Returns false if time ran out. A run writes at least one page. */
 async function writeSections(run: Run, draft: Draft, snapshot: Snapshot, ends: number): Promise<boolean> {
   const { now, wait } = run.outside;
   for (;;) {
@@ -153,8 +155,8 @@ async function writeSections(run: Run, draft: Draft, snapshot: Snapshot, ends: n
 }
 
 /**
- * Puts a page into the draft. What is noted of the archive are finished files, so the one in the making is finished
- * when a part of the upload is full or the run must end, as it is when it is full itself. Returns how many were.
+ * Adds a page to the draft. Saved progress counts finished files only, so the open file is closed when it is full, when a
+ * part is full, or when the run must end. Returns how many files were closed.
  */
 async function pack(
   { folder }: Run,
@@ -171,7 +173,7 @@ async function pack(
   return 1;
 }
 
-/** Sets the place behind a page that is in the draft. */
+/** Moves the progress past a page that is in the draft. */
 function advance(run: Run, section: SectionName, { lines = [], next }: SectionPage, file: number): void {
   const { counts } = run.progress;
   run.progress = {
@@ -181,7 +183,7 @@ function advance(run: Run, section: SectionName, { lines = [], next }: SectionPa
   };
 }
 
-/** Sends what is in the draft as the next part, and notes it. */
+/** Uploads the draft as the next part and saves the progress. */
 async function sendPart(run: Run, draft: Draft): Promise<void> {
   const { job, mine, outside, tools } = run;
   const { tail: _, ...progress } = run.progress;
@@ -193,24 +195,24 @@ async function sendPart(run: Run, draft: Draft): Promise<void> {
     parts: [...progress.parts, { number, mark }],
     bytes: progress.bytes + bytes.byteLength,
   };
-  await keepOfExport(outside, job, mine.claim, { progress: run.progress, part: run.part, tries: 0 });
+  await saveExport(outside, job, mine.claim, { progress: run.progress, part: run.part, tries: 0 });
 }
 
-/** Keeps what is too small for a part, and lets the next run begin. */
+/** Saves what is too small for a part, and releases the lease for the next run. */
 async function keepTail(run: Run, draft: Draft): Promise<void> {
   const { job, mine, outside, tools } = run;
   const { tail: _, ...progress } = run.progress;
   const bytes = draft.takeMembers();
   const tail = keptKey(job, mine.claim, 'tail');
   if (bytes.byteLength > 0) await tools.objects.put(EXPORTS, tail, bytes, 'application/gzip');
-  await keepOfExport(outside, job, mine.claim, {
+  await saveExport(outside, job, mine.claim, {
     progress: { ...progress, ...(bytes.byteLength > 0 && { tail }) },
     tries: 0,
     leased: 0,
   });
 }
 
-/** Writes the account of what is in the archive, by which a reader knows that it is all there, and its end. */
+/** Writes the manifest, which shows a reader that the archive is complete, and the end of the tar file. */
 async function writeEnd(run: Run, draft: Draft): Promise<void> {
   const { folder, mine, progress } = run;
   const manifest: Manifest = {

@@ -17,19 +17,19 @@ import {
 } from 'oauth4webapi';
 import { outgoing, Unreachable } from '../../http/outgoing.ts';
 import { badRequest } from '../../kernel/errors.ts';
-import { type AskedMeeting, below, type ConfiguredProvider } from './call-provider.ts';
-import type { CallToken } from './call-token.ts';
+import { type AskedMeeting, below, type ConfiguredProvider } from './provider.ts';
+import type { CallToken } from './token.ts';
 
-/** The longest that a provider may take for one answer, ms (wire facts 2). */
-const TIMEOUT = 5_000;
+/** How long a provider may take for one response, ms (wire facts 2). */
+const TIMEOUT_MS = 5_000;
 
-/** How long a token is good whose end nobody told, ms: not long. */
-const SHORT = 10 * 60_000;
+/** Assumed lifetime of a token whose response has no `expires_in`, ms. */
+const DEFAULT_TOKEN_LIFETIME_MS = 10 * 60_000;
 
-/** The longest address of a meeting. */
-const LONGEST_URL = 2_048;
+/** Longest meeting URL that we accept, in characters. */
+const MAX_URL_LENGTH = 2_048;
 
-/** The provider took the person's consent back, or does not know the token any more. */
+/** The provider rejects the token: the person has withdrawn the consent, or the token is unknown. */
 export class ConsentGone extends Error {
   constructor() {
     super('the provider does not accept the token');
@@ -38,14 +38,14 @@ export class ConsentGone extends Error {
 }
 
 const fetchFor = ({ oauthUrl, apiUrl }: ConfiguredProvider): typeof fetch =>
-  outgoing({ addresses: [oauthUrl, apiUrl], timeout: TIMEOUT });
+  outgoing({ addresses: [oauthUrl, apiUrl], timeout: TIMEOUT_MS });
 
 const serverOf = ({ oauthUrl, tokenPath }: ConfiguredProvider): AuthorizationServer => ({
   issuer: new URL(oauthUrl).origin,
   token_endpoint: below(oauthUrl, tokenPath).href,
 });
 
-/** HTTP Basic as providers really read it: without the percent-encoding that OAuth asks for first. */
+/** HTTP Basic as providers implement it: without the percent-encoding that OAuth requires. */
 const plainBasic =
   ({ clientId, clientSecret }: ConfiguredProvider): ClientAuth =>
   (_server, _client, _body, headers) => {
@@ -55,13 +55,13 @@ const plainBasic =
 const authenticationOf = (provider: ConfiguredProvider): ClientAuth =>
   provider.authentication === 'basic' ? plainBasic(provider) : ClientSecretPost(provider.clientSecret);
 
-/** Only the addresses that the operator configured are asked; one of them may be without TLS, as in tests. */
+/** Requests go only to the URLs that the operator configured. In tests, one of them may lack TLS. */
 const optionsOf = (provider: ConfiguredProvider) => ({
   [customFetch]: fetchFor(provider) as never,
   [allowInsecureRequests]: new URL(provider.oauthUrl).protocol === 'http:',
 });
 
-/** Where a person is sent to give their consent. */
+/** The URL of the provider's consent page. */
 export function consentUrl(provider: ConfiguredProvider, redirectUri: string, state: string): URL {
   const url = below(provider.oauthUrl, provider.authorizePath);
   url.searchParams.set('response_type', 'code');
@@ -73,9 +73,9 @@ export function consentUrl(provider: ConfiguredProvider, redirectUri: string, st
 }
 
 /**
- * Turns the code that came back from the provider into a token.
+ * Exchanges the authorization code for a token.
  *
- * @throws Refusal where the person did not consent, the code is not good, or the provider does not answer properly.
+ * @throws Refusal if the code is not valid, or if the provider does not answer properly.
  */
 export async function exchangeCode(
   provider: ConfiguredProvider,
@@ -84,9 +84,9 @@ export async function exchangeCode(
   now: number,
 ): Promise<CallToken> {
   const [server, client] = [serverOf(provider), { client_id: provider.clientId }];
-  // The state was checked before: it is sealed, and tells whose consent this is.
+  // The state has been checked already (`openCallState`).
   const parameters = validateAuthResponse(server, client, new URLSearchParams({ code }));
-  return talk(provider, async () => {
+  return requestProvider(provider, async () => {
     const answer = await authorizationCodeGrantRequest(
       server,
       client,
@@ -105,10 +105,10 @@ export async function exchangeCode(
 }
 
 /**
- * Has the provider give a new token for an old one.
+ * Refreshes a token at the provider.
  *
- * @throws ConsentGone where it refuses to.
- * @throws Refusal where it does not answer properly: the old token may still be good.
+ * @throws ConsentGone if the provider rejects the refresh token.
+ * @throws Refusal if the provider does not answer properly: the old token may still be valid.
  */
 export async function refreshToken(
   provider: ConfiguredProvider,
@@ -117,7 +117,7 @@ export async function refreshToken(
 ): Promise<CallToken> {
   if (refresh === undefined) throw new ConsentGone();
   const [server, client] = [serverOf(provider), { client_id: provider.clientId }];
-  const token = await talk(provider, async () => {
+  const token = await requestProvider(provider, async () => {
     const answer = await refreshTokenGrantRequest(
       server,
       client,
@@ -128,11 +128,11 @@ export async function refreshToken(
     checkAccepted(answer);
     return tokenOf(await processRefreshTokenResponse(server, client, answer), now);
   });
-  // Some providers go on with the same refresh token and do not say it again.
+  // Some providers keep the same refresh token and leave it out of the response.
   return { ...token, refresh: token.refresh ?? refresh };
 }
 
-/** A token endpoint that answers with 4xx says no, in whatever words; unless it is only too busy for us. */
+/** Treats every 4xx of a token endpoint as a rejection, except 429. */
 function checkAccepted({ status }: Response): void {
   if (status >= 400 && status < 500 && status !== 429) throw new ConsentGone();
 }
@@ -140,21 +140,21 @@ function checkAccepted({ status }: Response): void {
 const tokenOf = (answer: TokenEndpointResponse, now: number): CallToken => ({
   access: answer.access_token,
   refresh: answer.refresh_token,
-  expires: now + (answer.expires_in === undefined ? SHORT : answer.expires_in * 1000),
+  expires: now + (answer.expires_in === undefined ? DEFAULT_TOKEN_LIFETIME_MS : answer.expires_in * 1000),
 });
 
 /**
- * Has the provider make a meeting, and tells its address.
+ * Creates a meeting at the provider and returns its URL.
  *
- * @throws ConsentGone where the token is not accepted.
- * @throws Refusal where the provider does not answer properly.
+ * @throws ConsentGone if the provider rejects the token.
+ * @throws Refusal if the provider does not answer properly.
  */
 export async function createMeeting(
   provider: ConfiguredProvider,
   { access }: CallToken,
   asked: AskedMeeting,
 ): Promise<string> {
-  return talk(provider, async () => {
+  return requestProvider(provider, async () => {
     const answer = await fetchFor(provider)(below(provider.apiUrl, provider.createPath), {
       method: 'POST',
       headers: { authorization: `Bearer ${access}`, 'content-type': 'application/json' },
@@ -166,20 +166,20 @@ export async function createMeeting(
   });
 }
 
-/** The address in a provider's answer. People will click on it, so it is nothing but a web address. */
+/** The meeting's URL in the provider's response. People click on it, so only `http` and `https` are accepted. */
 function meetingUrl(answer: unknown, field: string): string {
   const url =
     typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[field] : undefined;
-  if (typeof url !== 'string' || url.length > LONGEST_URL || !URL.canParse(url))
+  if (typeof url !== 'string' || url.length > MAX_URL_LENGTH || !URL.canParse(url))
     throw new SyntaxError('no address');
   if (!['https:', 'http:'].includes(new URL(url).protocol)) throw new SyntaxError('no web address');
   return url;
 }
 
-/** Talks to a provider: whatever is wrong with its answers becomes one clear refusal, and a refused token is known. */
-async function talk<T>(provider: ConfiguredProvider, conversation: () => Promise<T>): Promise<T> {
+/** Runs a request to a provider. Turns every fault of the provider into one clear refusal. */
+async function requestProvider<T>(provider: ConfiguredProvider, request: () => Promise<T>): Promise<T> {
   try {
-    return await conversation();
+    return await request();
   } catch (error) {
     const isTheirs = [
       Unreachable,
@@ -188,7 +188,7 @@ async function talk<T>(provider: ConfiguredProvider, conversation: () => Promise
       WWWAuthenticateChallengeError,
       SyntaxError,
     ].some((kind) => error instanceof kind);
-    if (isTheirs) throw badRequest(`${provider.name} could not be asked for this; please try again later.`);
+    if (isTheirs) throw badRequest(`${provider.name} did not answer properly. Please try again later.`);
     throw error;
   }
 }

@@ -10,15 +10,15 @@ export interface CallProvider {
   readonly tokenPath: string;
   readonly createPath: string;
   readonly scope: string | undefined;
-  /** How the application says who it is at the token endpoint. */
+  /** How the application authenticates at the token endpoint. */
   readonly authentication: 'basic' | 'post';
-  /** The body of the request that makes a meeting. */
+  /** The body of the request that creates a meeting. */
   readonly meeting: (asked: AskedMeeting) => object;
   /** The field of the answer that holds the meeting's address. */
   readonly urlField: string;
 }
 
-/** What a meeting is made from. */
+/** The details of a meeting to create. */
 export interface AskedMeeting {
   readonly title: string;
   readonly isVideoCall: boolean;
@@ -28,8 +28,8 @@ export interface AskedMeeting {
   readonly password: string;
 }
 
-/** Length of a meeting at Webex, ms. */
-const LENGTH = 40 * 60_000;
+/** Duration of a meeting at Webex, ms. */
+const MEETING_DURATION_MS = 40 * 60_000;
 
 export const callProviders = {
   zoom: {
@@ -58,7 +58,7 @@ export const callProviders = {
       title,
       password,
       start: new Date(now).toISOString(),
-      end: new Date(now + LENGTH).toISOString(),
+      end: new Date(now + MEETING_DURATION_MS).toISOString(),
       enabledAutoRecordMeeting: false,
       allowAnyUserToBeCoHost: false,
     }),
@@ -72,22 +72,22 @@ export type CallProviderName = keyof typeof callProviders;
 export interface ConfiguredProvider extends CallProvider {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Where people are asked, and where tokens come from. */
+  /** Serves the consent page and the token endpoint. */
   readonly oauthUrl: string;
   readonly apiUrl: string;
 }
 
 /**
- * Finds the provider that a path names and that the operator has set up.
+ * Returns the provider of this name, as the operator has configured it.
  *
- * @throws Refusal for an unknown one, and for one without an application of ours (wire facts 13.2).
+ * @throws Refusal if the provider is unknown or not configured (wire facts 13.2).
  */
 export async function accessProvider(
   environment: Environment,
   secrets: { readonly get: (name: string) => Promise<string | undefined> },
   name: string,
 ): Promise<ConfiguredProvider> {
-  if (!Object.hasOwn(callProviders, name)) throw badRequest('There is no such provider of video calls.');
+  if (!Object.hasOwn(callProviders, name)) throw badRequest('This video call provider does not exist.');
   const provider: CallProvider = callProviders[name as CallProviderName];
   const prefix = provider.name.toUpperCase();
   const [clientId, oauthUrl, apiUrl] = ['CLIENT_ID', 'OAUTH_URL', 'API_URL'].map(
@@ -100,9 +100,9 @@ export async function accessProvider(
   return { ...provider, clientId, clientSecret, oauthUrl, apiUrl };
 }
 
-/** An address below a base that may have a path of its own. */
+/** Appends a path to a base URL that may have a path of its own. */
 export const below = (base: string, path: string): URL => new URL(base.replace(/\/+$/, '') + path);
 
-/** Where the provider sends people back to. */
+/** The redirect URI to which the provider sends people back. */
 export const completionUrl = (baseUrl: string, { name }: CallProvider): string =>
   `${baseUrl}/calls/${name}/complete`;

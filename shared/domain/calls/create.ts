@@ -1,8 +1,8 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Outside, Vault } from '../../kernel/outside.ts';
 import { ConflictError } from '../../log/commit.ts';
-import type { AskedMeeting, ConfiguredProvider } from './call-provider.ts';
-import { ConsentGone, createMeeting, refreshToken } from './call-talk.ts';
+import type { AskedMeeting, ConfiguredProvider } from './provider.ts';
+import { ConsentGone, createMeeting, refreshToken } from './provider-api.ts';
 import {
   eraseToken,
   type Holder,
@@ -11,15 +11,15 @@ import {
   type OpenedToken,
   releaseRefresh,
   replaceToken,
-} from './call-token.ts';
+} from './token.ts';
 
-/** A token that ends within this time (ms) is refreshed before it is used. */
+/** A token that expires within this time (ms) is refreshed before use. */
 const MARGIN = 60_000;
 
-/** How long a refresh has the sole right to it (ms): longer than the provider may take. */
+/** How long one request may hold the refresh (ms): longer than the provider may take. */
 const LEASE = 8_000;
 
-/** Between two looks whether somebody else's refresh is done, ms. */
+/** How often to check whether another request has finished the refresh, ms. */
 const PROBE = 200;
 
 interface Call {
@@ -29,12 +29,12 @@ interface Call {
 }
 
 /**
- * Makes a meeting in the person's own account, and tells its address (specification 4.12).
+ * Creates a meeting in the person's own account and returns its URL (specification 4.12).
  *
- * A token that the provider does not accept, or will not refresh, is erased; one that somebody else renewed in that
- * moment is left alone, and used.
+ * A token that the provider rejects, or refuses to refresh, is erased. If another request has renewed it meanwhile, the
+ * new token is used instead.
  *
- * @throws Refusal where there is no token, or none any more, or the provider does not answer properly.
+ * @throws Refusal if there is no usable token, or if the provider does not answer properly.
  */
 export async function createCall(call: Call, asked: AskedMeeting): Promise<string> {
   const first = await freshToken(call);
@@ -50,7 +50,7 @@ export async function createCall(call: Call, asked: AskedMeeting): Promise<strin
   }
 }
 
-/** The person's token, refreshed if it is about to end. */
+/** The person's token, refreshed if it is about to expire. */
 async function freshToken(call: Call): Promise<OpenedToken> {
   const { outside, vault, holder } = call;
   for (const until = outside.now() + LEASE; ; await outside.wait(PROBE)) {
@@ -58,7 +58,7 @@ async function freshToken(call: Call): Promise<OpenedToken> {
     if (token === undefined) throw refusal('noCallToken');
     if (token.expires - MARGIN > outside.now()) return token;
     if (await leaseRefresh(outside, holder, token.version, LEASE)) return renewed(call, token);
-    // Somebody else is at it; when they died, the lease ends and is ours.
+    // Another request is refreshing it. If that one died, its lease ends and we take over.
     if (outside.now() > until) throw badRequest('The consent is being renewed; please try again.');
   }
 }
@@ -68,7 +68,7 @@ async function renewed(call: Call, token: OpenedToken): Promise<OpenedToken> {
   try {
     const fresh = await refreshToken(holder.provider, token, outside.now());
     const stored = await replaceToken(outside, vault, holder, token.version, fresh);
-    // Meanwhile the person consented once more: theirs is the newer one.
+    // The person has consented again meanwhile: that token is the newer one.
     const current = stored ?? (await loadToken(outside, vault, holder));
     if (current === undefined) throw refusal('noCallToken');
     return current;
@@ -83,7 +83,7 @@ async function renewed(call: Call, token: OpenedToken): Promise<OpenedToken> {
   }
 }
 
-/** Erases a token that is not accepted any more; tells the one that took its place meanwhile, if there is one. */
+/** Erases a rejected token. Returns the token that has replaced it meanwhile, if there is one. */
 async function forget(
   { outside, vault, holder }: Call,
   { version }: OpenedToken,

@@ -3,22 +3,22 @@ import { commit } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import { isRefused } from '../../table/outcome.ts';
-import type { CallProvider } from './call-provider.ts';
+import type { CallProvider } from './provider.ts';
 
-/** What a provider gave us to act for a person. It is never stored in clear. */
+/** An OAuth token of one person at one provider. It is never stored in clear. */
 export interface CallToken {
   readonly access: string;
   readonly refresh: string | undefined;
-  /** When the access ends, ms. */
+  /** When the access token expires, ms. */
   readonly expires: number;
 }
 
 /** A token as stored. */
 interface StoredToken {
   readonly sealed: string;
-  /** Made anew with each token, so that nobody overwrites or erases one that they have not seen. */
+  /** New for each token, so that nobody overwrites or erases a token that they have not read. */
   readonly version: string;
-  /** Until then (ms) somebody is refreshing it. */
+  /** A request holds the refresh until this time (ms). */
   readonly refreshing?: number;
 }
 
@@ -28,7 +28,7 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** A token that was opened, with the version that it has. */
+/** A decrypted token with its version. */
 export interface OpenedToken extends CallToken {
   readonly version: string;
 }
@@ -50,7 +50,7 @@ const contextOf = ({ realm, userId, provider }: Holder) => ({
   provider: provider.name,
 });
 
-/** The tokens that a person has, by provider: only whether they are there. One round trip. */
+/** The providers at which the person has a token. One round trip. */
 export async function loadTokenPresence(
   { table }: Outside,
   realm: string,
@@ -78,7 +78,7 @@ export async function loadToken(
   return { ...token, version: stored.version };
 }
 
-const told = ({ userId, provider }: Holder, value: boolean): EventEntry => ({
+const tokenEvent = ({ userId, provider }: Holder, value: boolean): EventEntry => ({
   kind: 'event',
   hearers: { users: [userId] },
   payload: { type: `has_${provider.name}_token`, value },
@@ -86,7 +86,7 @@ const told = ({ userId, provider }: Holder, value: boolean): EventEntry => ({
 
 const logOf = ({ table, now, wait }: Outside, { realm }: Holder) => ({ table, realm, now, wait });
 
-/** Stores the token of a new consent, whatever there was before, and tells the person's clients. */
+/** Stores the token of a new consent in place of any older one, with an event for the person's clients. */
 export async function storeToken(
   outside: Outside,
   vault: Vault,
@@ -99,22 +99,22 @@ export async function storeToken(
   };
   await commit(logOf(outside, holder), 1, () => ({
     writes: [{ put: keyFor(holder), item: { ...item } }],
-    entries: [told(holder, true)],
+    entries: [tokenEvent(holder, true)],
     result: undefined,
   }));
 }
 
-/** Erases the token of this version, and tells the person's clients. Throws `ConflictError` where it is another one by now. */
+/** Erases the token of this version, with an event. Throws `ConflictError` if another token has replaced it. */
 export const eraseToken = (outside: Outside, holder: Holder, version: string): Promise<void> =>
   commit(logOf(outside, holder), 1, () => ({
     writes: [{ delete: keyFor(holder), when: { equals: { version } } }],
-    entries: [told(holder, false)],
+    entries: [tokenEvent(holder, false)],
     result: undefined,
   }));
 
 /**
- * Takes the sole right to refresh the token of this version for some time (ms). Providers honour a refresh token
- * once: of two who used it, the second would be told that the person took their consent back.
+ * Takes the lease to refresh the token of this version, for `time` ms. Returns false if another request holds it. A
+ * refresh token works only once: the second of two requests that use it would look like a withdrawn consent.
  */
 export async function leaseRefresh(
   { table, now }: Outside,
@@ -136,7 +136,7 @@ export async function leaseRefresh(
   }
 }
 
-/** Puts a refreshed token in the place of the one of this version; false where that is gone. Clients hear nothing of it. */
+/** Replaces the token of this version by a refreshed one, without an event. Returns undefined if it is gone. */
 export async function replaceToken(
   { table, uuid }: Outside,
   vault: Vault,
@@ -156,7 +156,7 @@ export async function replaceToken(
   }
 }
 
-/** Lets others refresh the token of this version, after a refresh of ours that came to nothing. */
+/** Releases the refresh lease after a failed refresh. */
 export async function releaseRefresh({ table }: Outside, holder: Holder, version: string): Promise<void> {
   await table
     .update(keyFor(holder), { remove: ['refreshing'] }, { equals: { version } })
