@@ -360,7 +360,9 @@ describe('an address that leaked (`npm run org -- end-address`)', () => {
       '',
       'x',
     ]) {
-      await expect(endMailAddress(realm.outside, given)).rejects.toThrow('is not an address at which');
+      await expect(endMailAddress(realm.outside, given)).rejects.toThrow(
+        'is not the email address of a channel',
+      );
     }
   });
 });

@@ -169,9 +169,9 @@ describe('mail in the forms in which it comes', () => {
     'of nothing but %j takes no time',
     async (piece) => {
       const body = piece.repeat(Math.ceil(200_000 / piece.length));
-      const start = performance.now();
+      const start = process.cpuUsage();
       for (const type of [html, plain]) await contentOf(type, body);
-      expect(performance.now() - start).toBeLessThan(15_000);
+      expect(process.cpuUsage(start).user).toBeLessThan(10_000_000);
     },
   );
 });

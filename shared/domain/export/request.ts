@@ -73,7 +73,7 @@ export function checkExport(
   }
   if ((counter?.messages ?? 0) > MAX_MESSAGES) {
     throw badRequest(
-      'This organization is too large for an automatic export. Ask the operator of the service for a manual one.',
+      'This organization is too large for an automatic export. Ask the operator of the service for a manual export.',
     );
   }
   if (type === 'full_with_consent' && consenter === undefined) {
