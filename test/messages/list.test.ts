@@ -155,7 +155,7 @@ describe('GET /messages: bad input', () => {
     [{ anchor: '1.5', num_before: 1 }, /anchor/],
     [{ anchor: 'newest', num_before: -1 }, /num_before/],
     [{ anchor: 'newest', num_before: 3_000, num_after: 2_001 }, /5000/],
-    [{ anchor: '5', num_before: 1, num_after: 1, include_anchor: false }, /left out/],
+    [{ anchor: '5', num_before: 1, num_after: 1, include_anchor: false }, /can only be false/],
     [{ message_ids: ['1'] }, /message_ids/],
     [{ anchor: 'newest', narrow: 'general' }, /narrow/],
     [{ anchor: 'newest', narrow: { operator: 'channel', operand: 'general' } }, /narrow/],

@@ -1,9 +1,10 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Message } from '../../log/message.ts';
+import { isResolved } from '../../model/message/message.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';
-import { type GivenTerm, readTerm } from '../fetch/narrow-term.ts';
+import { parseTerm, type TermParameter } from '../fetch/narrow.ts';
 
 /** A name, an address or addresses, an id, or ids. */
 type Operand = string | number | readonly number[];
@@ -22,9 +23,6 @@ const OPERATORS = ['channel', 'topic', 'sender', 'is', 'dm'] as const;
 /** What `is` can ask of a message that has just arrived. */
 const STATES = new Set(['dm', 'private', 'mentioned', 'unread', 'starred', 'alerted', 'resolved']);
 
-/** Resolved topics begin with this mark. */
-const RESOLVED = '✔ ';
-
 /** Most bytes of a narrow: it is stored with its queue, which every poll reads and writes. */
 const MAX_BYTES = 4_000;
 
@@ -32,15 +30,15 @@ const MAX_BYTES = 4_000;
  * Decides on a narrow for events: only conditions that one message alone can answer, and no more of them than a queue
  * can hold (docs/LIMITS.md). Throws `BAD_REQUEST`.
  */
-export function checkEventNarrow(given: readonly GivenTerm<Operand>[]): EventNarrowTerm[] {
+export function checkEventNarrow(given: readonly TermParameter<Operand>[]): EventNarrowTerm[] {
   if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES) {
     throw badRequest(`The narrow of an event queue has at most ${MAX_BYTES} bytes.`);
   }
   return given.map(checkTerm);
 }
 
-function checkTerm(given: GivenTerm<Operand>): EventNarrowTerm {
-  const { name, operand, negated, ...term } = readTerm(given);
+function checkTerm(given: TermParameter<Operand>): EventNarrowTerm {
+  const { name, operand, negated, ...term } = parseTerm(given);
   const operator = OPERATORS.find((followed) => followed === term.operator);
   if (operator === undefined) throw badRequest(`Events cannot be narrowed by '${name.slice(0, 60)}'.`);
   if (operator === 'is' && !STATES.has(String(operand))) {
@@ -120,7 +118,7 @@ function isInState(message: Message, state: string, flags: readonly string[]): b
     case 'starred':
       return flags.includes('starred');
     case 'resolved':
-      return message.topic?.startsWith(RESOLVED) === true;
+      return isResolved(message.topic ?? '');
     default:
       return flags.includes('has_alert_word');
   }

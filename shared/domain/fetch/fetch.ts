@@ -1,18 +1,197 @@
-import type { Reader } from '../reader/reader.ts';
-import type { OptimisticFacts } from '../reader/supposed.ts';
-import type { Source } from './message-source.ts';
-import type { Snapshot, View } from './message-view.ts';
-import type { Term } from './narrow.ts';
+/*
+ * How `GET /messages` answers in two round trips to DynamoDB, or three in a cold container:
+ *
+ * 1. Beside the credentials (`openFetch`): choose the source of the narrow, which is the smallest set of places that
+ *    holds all matching messages (source.ts). Read what decides about the reader's access there and, at the same
+ *    time, message heads around the anchor (view.ts), at the places of the feed hint or in the log. A head is a
+ *    message without its text.
+ * 2. Once the caller is verified: find the messages of the window among the heads (search.ts), then read their texts and
+ *    write them as the client wants them (serialize.ts, reply.ts).
+ *
+ * Whatever is uncertain after the first round trip is assumed, read in parallel with the texts, and checked afterwards.
+ * If the assumption was wrong, the second step is done again: a wrong hint costs time, never correctness.
+ */
 
-/** A fetch under way: what it is about, and what was read for it so far. */
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { hasContentAccess } from '../../model/channel/access.ts';
+import { MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';
+import type { RenderOptions } from '../../model/message/object.ts';
+import { hiddenUsers } from '../../model/subscription/user-access.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
+import { Reader } from '../reader/reader.ts';
+import { feedHintKeys, resolvedFeedHint } from './feed-hint.ts';
+import {
+  checkNarrow,
+  isState,
+  type NarrowParameter,
+  narrowLookupKeys,
+  resolveNarrow,
+  type Term,
+  type UnresolvedTerm,
+  unknownChannel,
+  unknownUser,
+} from './narrow.ts';
+import { OptimisticFacts } from './optimistic-facts.ts';
+import { loadSource, type Source, sourceOf } from './source.ts';
+import { View, type ViewOptions } from './view.ts';
+import {
+  aroundAnchor,
+  type ByIds,
+  checkWindow,
+  END,
+  isAnchored,
+  type Window,
+  type WindowParameters,
+} from './window.ts';
+
+/** The parsed parameters of a fetch. */
+export interface FetchRequest {
+  readonly terms: readonly UnresolvedTerm[];
+  readonly window: Window | ByIds;
+  readonly options: RenderOptions;
+}
+
+/** The parameters for the form of the messages (specification 4.1). */
+interface RenderParameters {
+  readonly apply_markdown?: boolean | undefined;
+  readonly allow_empty_topic_name?: boolean | undefined;
+  readonly client_gravatar?: boolean | undefined;
+}
+
+export const parseRenderOptions = (input: RenderParameters): RenderOptions => ({
+  applyMarkdown: input.apply_markdown ?? true,
+  emptyTopicName: input.allow_empty_topic_name ?? false,
+  clientGravatar: input.client_gravatar ?? true,
+});
+
+/** Parses the parameters of a fetch. Throws `BAD_NARROW` or `BAD_REQUEST`. */
+export const parseFetch = (
+  input: WindowParameters & RenderParameters & { readonly narrow?: NarrowParameter | null | undefined },
+): FetchRequest => ({
+  terms: checkNarrow(input.narrow ?? []),
+  window: checkWindow(input),
+  options: parseRenderOptions(input),
+});
+
+/** The names in the narrow, and the feed hint. */
+export const fetchLookupKeys = ({ terms, window }: FetchRequest, email: string): LookupKey[] => [
+  ...narrowLookupKeys(terms),
+  ...('ids' in window ? [] : feedHintKeys(terms, email)),
+];
+
+/** What was read for a fetch so far. */
 export interface Fetch {
-  /** The address of the reader's account. */
   readonly email: string;
   readonly reader: Reader;
   readonly facts: OptimisticFacts;
   readonly terms: readonly Term[];
-  readonly source: Source;
-  readonly snapshot: Snapshot;
-  /** Where it looks at the messages from: where the window is expected, and where else it may be. */
+  readonly viewOptions: ViewOptions;
+  /** The view of where the window is expected, then one of where else it may be. */
   readonly views: [View, ...View[]];
+}
+
+/** Heads that are read beyond the window, because messages that were unread at the last fetch may be read now. */
+export const EXTRA = 50;
+
+/** Reads all but the texts of the messages, usually in one round trip. Throws `BAD_NARROW` for unknown names. */
+export async function openFetch(
+  {
+    outside,
+    realm,
+    userId,
+    email,
+    resolved,
+  }: {
+    readonly outside: Pick<Outside, 'table' | 'now' | 'cache'>;
+    readonly realm: string;
+    readonly userId: number;
+    readonly email: string;
+    readonly resolved: Resolved;
+  },
+  unresolved: readonly UnresolvedTerm[],
+  window: Window | ByIds,
+): Promise<Fetch> {
+  const reader = new Reader(outside, realm, userId);
+  const terms = resolveNarrow(unresolved, resolved, userId);
+  const source: Source =
+    'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, MAX_MESSAGES_AT_ONCE) } : sourceOf(terms);
+  const aboutUnread = terms.filter((term) => isState('unread', term));
+  const isAtUnread = !('ids' in window) && !isAnchored(window);
+  const loading = loadSource(reader, source, aboutUnread.length > 0 || isAtUnread);
+  const options: ViewOptions = {
+    reader,
+    source,
+    hint: resolvedFeedHint(resolved, email),
+    isFiltered: terms.some((term) => !isImplied(term, source)),
+    isUnreadOnly: aboutUnread.some(({ negated }) => !negated),
+  };
+  const { views, open } = viewsOf(options, window, terms);
+  await Promise.all([loading, open(), ...terms.map((term) => loadTerm(reader, term, source))]);
+  return { email, reader, facts: new OptimisticFacts(reader), terms, viewOptions: options, views };
+}
+
+/** Whether a condition holds for all messages of a source. */
+function isImplied(term: Term, source: Source): boolean {
+  if (term.negated) return false;
+  switch (source.kind) {
+    case 'place':
+      return term.kind === 'channel' || term.kind === 'topic' || term.kind === 'dm';
+    case 'direct':
+      return term.kind === 'dmIncluding' || isState('dm', term);
+    case 'topic':
+      return term.kind === 'topic';
+    case 'starred':
+      return isState('starred', term);
+    default:
+      return false;
+  }
+}
+
+/** The views of a window. Where the first unread message is can only be guessed: where it was, or near the end. */
+function viewsOf(
+  options: ViewOptions,
+  window: Window | ByIds,
+  terms: readonly Term[],
+): { readonly views: Fetch['views']; readonly open: () => Promise<unknown> } {
+  const view = new View(options);
+  if ('ids' in window) {
+    return { views: [view], open: () => view.open({ pivot: 0, older: 0, newer: MAX_MESSAGES_AT_ONCE }) };
+  }
+  if (isAnchored(window)) return { views: [view], open: () => view.open(aroundAnchor(window)) };
+  const { before, after } = window;
+  const expected = terms.length === 0 ? options.hint?.firstUnread : undefined;
+  const newest = { pivot: END, older: before + after + EXTRA, newer: 0 };
+  if (expected === undefined) return { views: [view], open: () => view.open(newest, true) };
+  const second = new View(options);
+  const near = { pivot: expected, older: before, newer: after + 1 + EXTRA };
+  return {
+    views: [view, second],
+    open: () => Promise.all([view.open(near), second.open(newest)]),
+  };
+}
+
+/** Reads the channel or users that a condition names, or what it is tested by. */
+async function loadTerm(reader: Reader, term: Term, source: Source): Promise<unknown> {
+  if (term.kind === 'channel') return reader.channel(term.channel);
+  if (isState('followed', term)) return reader.topicPolicies();
+  if (isState('starred', term) && !isImplied(term, source)) return reader.stars(1, LARGEST_NUMBER);
+  return Promise.all(peopleIn(term).map((id) => reader.user(id)));
+}
+
+const peopleIn = (term: Term): readonly number[] =>
+  'people' in term ? term.people : 'user' in term ? [term.user] : [];
+
+/** Refuses a narrow with a channel or user that the caller may not see, with the same error as for one that does not exist. */
+export async function checkTerms(outside: Outside, caller: Caller, { reader, terms }: Fetch): Promise<void> {
+  for (const term of terms) {
+    if (term.kind !== 'channel') continue;
+    const access = await reader.channel(term.channel);
+    if (access === undefined || !hasContentAccess(caller.standing, access)) throw unknownChannel();
+  }
+  const users = await Promise.all(terms.flatMap(peopleIn).map((id) => reader.user(id)));
+  const existing = users.filter((user) => user !== undefined);
+  if (existing.length < users.length) throw unknownUser();
+  if ((await hiddenUsers(outside, caller, existing)).size > 0) throw unknownUser();
 }

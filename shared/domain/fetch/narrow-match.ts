@@ -4,25 +4,20 @@ import {
   directConversation,
   hasReceived,
   isMentioned,
+  isResolved,
   topicConversation,
 } from '../../model/message/message.ts';
 import { visibility } from '../../model/message/user-topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
-import { isUnreadBy } from '../reader/lanes.ts';
-import type { Facts } from '../reader/supposed.ts';
+import { idsWhere, isUnreadBy } from '../reader/streams.ts';
 import type { State, Term } from './narrow.ts';
+import type { ReaderFacts } from './optimistic-facts.ts';
 
-/** Resolved topics begin with this mark. */
-const RESOLVED = '✔ ';
+/** Returns the ids of those messages that match. */
+type Match = (heads: readonly MessageHead[]) => Promise<ReadonlySet<number>>;
 
-/** Tells of some messages which are in a narrow. */
-export type Match = (heads: readonly MessageHead[]) => Promise<ReadonlySet<number>>;
-
-/**
- * Makes the test of a narrow for one reader. Conditions that need nothing but the message come first, so that what
- * the others need is read for few.
- */
-export function matchFor(reader: Facts, standing: Standing, terms: readonly Term[]): Match {
+/** The test of a narrow for a reader. Conditions that need only the message come first, so that few need further reads. */
+export function matchFor(reader: ReaderFacts, standing: Standing, terms: readonly Term[]): Match {
   const plain = terms.filter((term) => term.kind !== 'is' || isPlain(term.state));
   const personal = terms.flatMap((term) =>
     term.kind === 'is' && !isPlain(term.state) ? [{ state: term.state, negated: term.negated }] : [],
@@ -30,17 +25,17 @@ export function matchFor(reader: Facts, standing: Standing, terms: readonly Term
   const tests = plain.map((term) => ({ test: plainTest(term), negated: term.negated }));
   return async (heads) => {
     const left = heads.filter((head) => tests.every(({ test, negated }) => test(head) !== negated));
-    const wanted = await Promise.all(
+    const tested = await Promise.all(
       personal.map(async ({ state, negated }) => {
-        const inState = await headsIn(state, reader, standing, left);
+        const inState = await idsIn(state, reader, standing, left);
         return ({ id }: MessageHead): boolean => inState.has(id) !== negated;
       }),
     );
-    return new Set(left.filter((head) => wanted.every((test) => test(head))).map(({ id }) => id));
+    return new Set(left.filter((head) => tested.every((test) => test(head))).map(({ id }) => id));
   };
 }
 
-/** Whether a state is one of the message, whoever reads it. */
+/** Whether a state is the same for all readers. */
 const isPlain = (state: State): boolean => state === 'dm' || state === 'resolved' || state === 'alerted';
 
 function plainTest(term: Term): (head: MessageHead) => boolean {
@@ -52,8 +47,8 @@ function plainTest(term: Term): (head: MessageHead) => boolean {
       return (head) => head.channelId !== undefined && folded(head.topic ?? '') === topic;
     }
     case 'dm': {
-      const wanted = directConversation(term.people);
-      return ({ conversation }) => conversation === wanted;
+      const direct = directConversation(term.people);
+      return ({ conversation }) => conversation === direct;
     }
     case 'dmIncluding':
       return ({ people }) => term.people.every((id) => people?.includes(id) === true);
@@ -63,16 +58,16 @@ function plainTest(term: Term): (head: MessageHead) => boolean {
       return ({ id }) => id === term.id;
     case 'is':
       if (term.state === 'dm') return ({ channelId }) => channelId === undefined;
-      if (term.state === 'resolved') return ({ topic }) => topic?.startsWith(RESOLVED) === true;
-      // Nobody has alert words here.
+      if (term.state === 'resolved') return ({ topic }) => isResolved(topic ?? '');
+      // Alert words are not supported.
       return () => false;
   }
 }
 
-/** Which of the messages are in a state that depends on the reader. */
-async function headsIn(
+/** The ids of the messages in a state that depends on the reader. */
+async function idsIn(
   state: State,
-  reader: Facts,
+  reader: ReaderFacts,
   standing: Standing,
   heads: readonly MessageHead[],
 ): Promise<ReadonlySet<number>> {
@@ -91,20 +86,15 @@ async function headsIn(
     return idsWhere(heads, async ({ conversation }) => followed.has(conversation));
   }
   if (state === 'unread') return idsWhere(heads, (head) => isUnreadBy(reader, head));
-  return idsWhere(heads, (head) => addresses(reader, standing, head));
+  return idsWhere(heads, (head) => mentionsReader(reader, standing, head));
 }
 
-/** The ids of the messages of which something is true. */
-export async function idsWhere(
-  heads: readonly MessageHead[],
-  test: (head: MessageHead) => Promise<boolean>,
-): Promise<ReadonlySet<number>> {
-  const results = await Promise.all(heads.map(test));
-  return new Set(heads.filter((_, i) => results[i]).map(({ id }) => id));
-}
-
-/** Whether a message mentions the reader: by name, by one of their groups, or by a wildcard that means them. */
-export async function addresses(reader: Facts, standing: Standing, head: MessageHead): Promise<boolean> {
+/** Whether a message mentions the reader by name, by a group, or by a wildcard. */
+export async function mentionsReader(
+  reader: ReaderFacts,
+  standing: Standing,
+  head: MessageHead,
+): Promise<boolean> {
   const { mentions, channelId, topic = '' } = head;
   if (mentions === undefined || !(await hasReceived(reader, head))) return false;
   if (isMentioned(head, standing) || mentions.channel === true) return true;

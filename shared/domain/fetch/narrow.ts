@@ -5,18 +5,62 @@ import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../../model/realm/realm.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { MAX_PEOPLE } from '../send/request.ts';
-import { type GivenTerm, type ReadTerm, readTerm } from './narrow-term.ts';
+
+/** A condition of a narrow as clients send it: a pair, or an object. `O`: the type of an operand. */
+export type TermParameter<O> =
+  | readonly [string, O]
+  | { readonly operator: string; readonly operand: O; readonly negated?: boolean | undefined };
+
+/** Operators under all their names. */
+const operators = {
+  channel: 'channel',
+  stream: 'channel',
+  topic: 'topic',
+  subject: 'topic',
+  dm: 'dm',
+  'pm-with': 'dm',
+  pm_with: 'dm',
+  'dm-including': 'dmIncluding',
+  sender: 'sender',
+  from: 'sender',
+  id: 'id',
+  is: 'is',
+  near: 'near',
+  in: 'in',
+} as const;
+
+type Operator = (typeof operators)[keyof typeof operators];
+
+/** A condition with a resolved operator. */
+export interface ParsedTerm<O> {
+  /** Undefined if no operator has this name. */
+  readonly operator: Operator | undefined;
+  /** The name that the client used. */
+  readonly name: string;
+  readonly operand: O;
+  readonly negated: boolean;
+}
+
+const isPair = <O>(term: TermParameter<O>): term is readonly [string, O] => Array.isArray(term);
+
+/** Parses a condition. The caller decides which operators and operands it supports. */
+export function parseTerm<O>(input: TermParameter<O>, ignoresCase = false): ParsedTerm<O> {
+  const term = isPair(input) ? { operator: input[0], operand: input[1] } : input;
+  const name = ignoresCase ? term.operator.toLowerCase() : term.operator;
+  const operator = Object.hasOwn(operators, name) ? operators[name as keyof typeof operators] : undefined;
+  return { operator, name, operand: term.operand, negated: 'negated' in term && term.negated === true };
+}
 
 type Operand = string | number | readonly (string | number)[];
 
 /** A narrow as clients send it. */
-export type GivenNarrow = readonly GivenTerm<Operand>[];
+export type NarrowParameter = readonly TermParameter<Operand>[];
 
-/** What `is` can ask. */
+/** The operands of `is`. */
 const states = ['dm', 'mentioned', 'starred', 'unread', 'followed', 'resolved', 'alerted'] as const;
 export type State = (typeof states)[number];
 
-/** Somebody by id or by address; a channel by id or by name. */
+/** A user by id or email; a channel by id or name. */
 type UserRef = number | string;
 type ChannelRef = number | string;
 
@@ -29,39 +73,40 @@ type Criterion<User, Channel> =
   | { readonly kind: 'id'; readonly id: number }
   | { readonly kind: 'is'; readonly state: State };
 
-/** A condition as it was asked for, and one in which everything is told by its id. */
-export type AskedTerm = Criterion<UserRef, ChannelRef> & { readonly negated: boolean };
+/** A condition with ids and names as the client sent them, and one with ids only. */
+export type UnresolvedTerm = Criterion<UserRef, ChannelRef> & { readonly negated: boolean };
 export type Term = Criterion<number, number> & { readonly negated: boolean };
 
-/** Whether a condition asks for this state, or that it is not so. */
-export const isAbout = (state: State, term: AskedTerm): boolean => term.kind === 'is' && term.state === state;
+/** Whether a condition is `is:<state>`, negated or not. */
+export const isState = (state: State, term: UnresolvedTerm): boolean =>
+  term.kind === 'is' && term.state === state;
 
-/** The ID of no message: what nothing can meet. */
+/** An id that no message has, for a condition that nothing meets. */
 const NO_MESSAGE = 0;
 
 /**
- * Reads a narrow: a list of conditions that must all hold (companion facts 1.14).
+ * Parses a narrow: a list of conditions that must all hold (companion facts 1.14).
  *
- * @throws Refusal `BAD_NARROW` for operators and operands that the service does not know or does not follow, since
- *   leaving them out would show other messages; `BAD_REQUEST` for an operand of the wrong JSON type.
+ * @throws Refusal `BAD_NARROW` for unknown or unsupported operators and operands, since ignoring one would return other
+ *   messages; `BAD_REQUEST` for an operand of the wrong JSON type.
  */
-export const checkNarrow = (given: GivenNarrow): AskedTerm[] =>
-  given.flatMap((term) => {
-    const read = readTerm(term, true);
-    const criterion = criterionOf(read);
-    return criterion === undefined ? [] : [{ ...criterion, negated: read.negated }];
+export const checkNarrow = (narrow: NarrowParameter): UnresolvedTerm[] =>
+  narrow.flatMap((term) => {
+    const parsed = parseTerm(term, true);
+    const criterion = criterionOf(parsed);
+    return criterion === undefined ? [] : [{ ...criterion, negated: parsed.negated }];
   });
 
 const bad = (desc: string) => refusal('badNarrow', { desc });
-const wrongType = (operator: string, wanted: string) =>
-  badRequest(`The operand of '${operator}' in 'narrow' must be ${wanted}.`);
+const wrongType = (operator: string, expected: string) =>
+  badRequest(`The operand of '${operator}' in 'narrow' must be ${expected}.`);
 
-/** The condition of an operator; undefined for one that leaves nothing out. */
+/** Undefined if every message meets the condition. */
 function criterionOf({
   operator,
   name,
   operand,
-}: ReadTerm<Operand>): Criterion<UserRef, ChannelRef> | undefined {
+}: ParsedTerm<Operand>): Criterion<UserRef, ChannelRef> | undefined {
   switch (operator) {
     case 'channel':
       return { kind: 'channel', channel: single(name, operand) };
@@ -77,15 +122,15 @@ function criterionOf({
       return { kind: 'id', id: idIn(operand) };
     case 'is':
       return { kind: 'is', state: stateIn(operand) };
-    // Only says to the client where to look.
+    // Only tells the client where to scroll.
     case 'near':
       return undefined;
     case 'in':
       if (operand === 'all') return undefined;
-      if (typeof operand !== 'string') throw wrongType(name, 'a text');
-      throw bad(`'in' does not know '${operand.slice(0, 60)}'`);
+      if (typeof operand !== 'string') throw wrongType(name, 'a string');
+      throw bad(`unknown operand of 'in':  '${operand.slice(0, 60)}'`);
     default:
-      throw bad(`there is no operator '${name.slice(0, 60)}'`);
+      throw bad(`unknown operator '${name.slice(0, 60)}'`);
   }
 }
 
@@ -94,15 +139,16 @@ function single(operator: string, operand: Operand): string | number {
   return operand;
 }
 
-/** The topic; its display name stands for the empty one. */
+/** The display name of the empty topic means the empty topic. */
 function topicIn(operator: string, operand: Operand): string {
-  if (typeof operand !== 'string') throw wrongType(operator, 'a text');
+  if (typeof operand !== 'string') throw wrongType(operator, 'a string');
   return operand === EMPTY_TOPIC_NAME ? '' : operand;
 }
 
-/** A direct conversation, told by all of its people; the empty list is no conversation, and has no messages. */
+/** A direct conversation by all its people. An empty list matches nothing. */
 function dm(operator: string, operand: Operand): Criterion<UserRef, ChannelRef> {
-  if (typeof operand === 'number') throw wrongType(operator, 'a list of IDs or a text with addresses');
+  if (typeof operand === 'number')
+    throw wrongType(operator, 'a list of IDs or a string with email addresses');
   if (typeof operand === 'object' && operand.length === 0) return { kind: 'id', id: NO_MESSAGE };
   return { kind: 'dm', people: people(operator, operand) };
 }
@@ -112,33 +158,33 @@ function people(operator: string, operand: Operand): readonly UserRef[] {
   const named = list
     .map((each) => (typeof each === 'string' ? each.trim() : each))
     .filter((each) => each !== '');
-  if (named.length === 0) throw bad(`'${operator}' names nobody`);
-  if (named.length > MAX_PEOPLE) throw bad(`'${operator}' names more than ${MAX_PEOPLE} people`);
+  if (named.length === 0) throw bad(`'${operator}' needs at least one user`);
+  if (named.length > MAX_PEOPLE) throw bad(`'${operator}' takes at most ${MAX_PEOPLE} users`);
   return named;
 }
 
 function idIn(operand: Operand): number {
   if (typeof operand === 'object') throw wrongType('id', 'the ID of a message');
-  if (!/^\d{1,15}$/.test(String(operand))) throw bad("'id' takes the ID of a message");
+  if (!/^\d{1,15}$/.test(String(operand))) throw bad("the operand of 'id' must be the ID of a message");
   return Number(operand);
 }
 
 function stateIn(operand: Operand): State {
-  if (typeof operand !== 'string') throw wrongType('is', 'a word');
+  if (typeof operand !== 'string') throw wrongType('is', 'a string');
   const state = states.find((name) => name === (operand === 'private' ? 'dm' : operand));
-  if (state === undefined) throw bad(`'is' does not know '${operand.slice(0, 60)}'`);
+  if (state === undefined) throw bad(`unknown operand of 'is': '${operand.slice(0, 60)}'`);
   return state;
 }
 
-/** The names in a narrow, to be looked up with the credentials. */
-export const narrowLookupKeys = (terms: readonly AskedTerm[]): LookupKey[] =>
+/** The names in a narrow, for the lookup beside the credentials. */
+export const narrowLookupKeys = (terms: readonly UnresolvedTerm[]): LookupKey[] =>
   terms.flatMap((term): LookupKey[] => {
     if (term.kind === 'channel') return channelLookupKey(term.channel);
     if (term.kind === 'sender') return accountLookupKey(term.user);
     return 'people' in term ? term.people.flatMap(accountLookupKey) : [];
   });
 
-/** A name leads somewhere if it is one at all: what is longer than any name is not looked up. */
+/** A string longer than any valid name is not looked up. */
 const channelLookupKey = (ref: ChannelRef): LookupKey<'channelName'>[] =>
   typeof ref === 'string' && codePoints(ref.trim()) <= limits.channelName
     ? [{ kind: 'channelName', name: ref.trim() }]
@@ -147,10 +193,9 @@ const accountLookupKey = (ref: UserRef): LookupKey<'account'>[] =>
   typeof ref === 'string' && codePoints(ref) <= limits.email ? [{ kind: 'account', email: ref }] : [];
 
 /**
- * The narrow with ids in the place of names. An unknown address is `BAD_NARROW`, and so is an unknown channel, in
- * the very words that a hidden one is refused with.
+ * Replaces names by ids. Throws `BAD_NARROW` for an unknown email or channel, with the same text as for a hidden one.
  */
-export const resolveNarrow = (terms: readonly AskedTerm[], resolved: Resolved, userId: number): Term[] =>
+export const resolveNarrow = (terms: readonly UnresolvedTerm[], resolved: Resolved, userId: number): Term[] =>
   terms.map((term): Term => {
     switch (term.kind) {
       case 'channel':
@@ -171,20 +216,20 @@ export const resolveNarrow = (terms: readonly AskedTerm[], resolved: Resolved, u
 
 function personId(ref: UserRef, resolved: Resolved): number {
   if (typeof ref === 'number') return ref;
-  const [account] = accountLookupKey(ref).map((pointer) => resolved.follow(pointer));
+  const [account] = accountLookupKey(ref).map((lookupKey) => resolved.follow(lookupKey));
   if (account === undefined) throw unknownUser();
   return account.userId;
 }
 
 function channelId(ref: ChannelRef, resolved: Resolved): number {
   if (typeof ref === 'number' && isId(ref)) return ref;
-  const [found] = channelLookupKey(ref).map((pointer) => resolved.follow(pointer));
-  if (found === undefined) throw unknownChannel();
-  return found.channelId;
+  const [channel] = channelLookupKey(ref).map((lookupKey) => resolved.follow(lookupKey));
+  if (channel === undefined) throw unknownChannel();
+  return channel.channelId;
 }
 
 export const unknownChannel = () => bad('there is no such channel');
 export const unknownUser = () => bad('there is no such user');
 
-/** Whether a topic of a channel can have this name at all; no message is in one that cannot. */
+/** Whether a name is short enough for a topic. */
 export const canBeTopic = (topic: string): boolean => codePoints(topic) <= limits.topic;

@@ -10,9 +10,9 @@ import { doStar, doUnstar, loadStars } from '../../model/message/star.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import type { Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { addresses, idsWhere } from '../fetch/narrow-match.ts';
-import { isUnreadBy } from '../reader/lanes.ts';
+import { mentionsReader } from '../fetch/narrow-match.ts';
 import type { Reader } from '../reader/reader.ts';
+import { idsWhere, isUnreadBy } from '../reader/streams.ts';
 
 /** What is to become of some messages for one person. */
 export interface Marking {
@@ -212,7 +212,7 @@ async function unreadDetails(
   const details = await Promise.all(
     heads.map(async (head): Promise<[number, object]> => {
       const { id, channelId, topic = '', people = [] } = head;
-      const mentioned = (await addresses(reader, standing, head)) && { mentioned: true };
+      const mentioned = (await mentionsReader(reader, standing, head)) && { mentioned: true };
       const place =
         channelId === undefined
           ? { type: 'private', user_ids: people.filter((each) => each !== reader.userId) }

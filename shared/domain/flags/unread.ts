@@ -9,16 +9,17 @@ import { compactReadState } from '../../model/message/read-state.ts';
 import type { RecentChanges } from '../../model/message/recent.ts';
 import { visibility } from '../../model/message/user-topic.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import { type MessageStream, mergeStreams } from '../reader/gather.ts';
-import {
-  aboveFloor,
-  channelLane,
-  dialogueLane,
-  listedLane,
-  type PlaceLane,
-  unreadOf,
-} from '../reader/lanes.ts';
+import { mergeStreams } from '../reader/merge-streams.ts';
 import type { Reader } from '../reader/reader.ts';
+import {
+  aboveReadFloor,
+  channelStream,
+  directStream,
+  listedStream,
+  type MessageStream,
+  type PlaceStream,
+  unreadAmong,
+} from '../reader/streams.ts';
 import { raiseFloor } from './read-floor.ts';
 
 /** Most unread messages that are told of, the newest ones; clients of the reference expect no more. */
@@ -72,7 +73,7 @@ const ignored = (): void => {};
 
 /** Reads what it depends on where messages can be unread, and which of them are. */
 const loadSnapshot = (reader: Reader) =>
-  Promise.all([reader.subscriptions(), reader.dialogues(), reader.states(), reader.topicPolicies()]);
+  Promise.all([reader.subscriptions(), reader.directMemberships(), reader.states(), reader.topicPolicies()]);
 
 async function findUnread(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
@@ -82,24 +83,27 @@ async function findUnread(
   const [subscriptions, dialogues, states] = await loadSnapshot(reader);
   const channels = await lanesAboveFloors(
     reader,
-    [...subscriptions.values()].map((each) => ({ ...channelLane(reader, each, recent), subscription: each })),
+    [...subscriptions.values()].map((each) => ({
+      ...channelStream(reader, each, recent),
+      subscription: each,
+    })),
   );
   const directs = await lanesAboveFloors(
     reader,
-    dialogues.map((dialogue) => ({ ...dialogueLane(reader, dialogue, recent), dialogue })),
+    dialogues.map((dialogue) => ({ ...directStream(reader, dialogue, recent), dialogue })),
   );
   const found = await mergeStreams({
-    lanes: [...channels, ...directs, listedLane(reader, listedUnread(states, subscriptions))],
+    streams: [...channels, ...directs, listedStream(reader, listedUnread(states, subscriptions))],
     side: 'older',
     from: NEWEST,
     need: MAX_UNREAD + 1,
-    keep: unreadOf(reader),
+    keep: unreadAmong(reader),
     mayRead: true,
   });
   const heads = found.heads.slice(0, MAX_UNREAD);
   return {
     messages: await described(reader, heads),
-    missing: !found.complete || found.heads.length > MAX_UNREAD,
+    missing: !found.isComplete || found.heads.length > MAX_UNREAD,
     upkeep: () => raiseFloors(outside, reader, recent, { channels, directs, unread: heads }),
   };
 }
@@ -107,8 +111,8 @@ async function findUnread(
 /** Reading begins at the newest message. */
 const NEWEST = LARGEST_NUMBER + 1;
 
-async function lanesAboveFloors<L extends PlaceLane>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
-  const raised = await Promise.all(lanes.map((lane) => aboveFloor(reader, lane)));
+async function lanesAboveFloors<L extends PlaceStream>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
+  const raised = await Promise.all(lanes.map((lane) => aboveReadFloor(reader, lane)));
   return raised.filter((lane) => lane !== undefined);
 }
 
@@ -154,9 +158,9 @@ const MAX_RAISED = 5;
 const WORTHWHILE = 200;
 
 /** How many of the messages that were read into the lane are not unread. */
-async function readAbove(reader: Reader, { strip, above }: MessageStream): Promise<number> {
-  const heads = [...strip.heads()].filter(({ id }) => id > above);
-  return heads.length - (await unreadOf(reader)(heads)).size;
+async function readAbove(reader: Reader, { cache, above }: MessageStream): Promise<number> {
+  const heads = [...cache.heads()].filter(({ id }) => id > above);
+  return heads.length - (await unreadAmong(reader)(heads)).size;
 }
 
 async function worthRaising<L extends MessageStream>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
@@ -166,8 +170,8 @@ async function worthRaising<L extends MessageStream>(reader: Reader, lanes: read
 
 /** Where was looked for unread messages, and which there are. */
 interface Looked {
-  readonly channels: readonly (PlaceLane & { readonly subscription: Subscription })[];
-  readonly directs: readonly (PlaceLane & { readonly dialogue: DirectMembership })[];
+  readonly channels: readonly (PlaceStream & { readonly subscription: Subscription })[];
+  readonly directs: readonly (PlaceStream & { readonly dialogue: DirectMembership })[];
   readonly unread: readonly MessageHead[];
 }
 

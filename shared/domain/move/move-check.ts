@@ -10,23 +10,18 @@ import {
   loadChannel,
 } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
-import { checkTopic } from '../../model/message/message.ts';
+import { checkTopic, isResolved, RESOLVED_PREFIX } from '../../model/message/message.ts';
 import type { Topic } from '../../model/message/topic.ts';
 import { holds, type Standing } from '../../model/permission/permission.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Table } from '../../table/table.ts';
 
-/** How a topic that is resolved begins. */
-const RESOLVED = '✔ ';
-
-export const isResolved = (topic: string): boolean => topic.startsWith(RESOLVED);
-
 /** Whether a new name for a topic only marks it as resolved, or takes the mark away. */
 export const isResolution = (from: string, to: string): boolean =>
   isResolved(from)
-    ? from.slice(RESOLVED.length) === to
-    : isResolved(to) && checkTopic(RESOLVED + from) === to;
+    ? from.slice(RESOLVED_PREFIX.length) === to
+    : isResolved(to) && checkTopic(RESOLVED_PREFIX + from) === to;
 
 /** The channel that messages go to, as the caller sees it. */
 export interface TargetChannel {

@@ -1,7 +1,7 @@
 import type { Channel } from '../../model/channel/channel.ts';
+import { isResolved } from '../../model/message/message.ts';
 import type { User } from '../../model/user/user.ts';
 import type { Notice, NoticeTarget } from '../send/notice.ts';
-import { isResolved } from './move-check.ts';
 
 /** A move of messages, as it is told. */
 export interface Moved {

@@ -5,8 +5,8 @@ import type { Subscription } from '../../model/channel/channel.ts';
 import { loadHeads } from '../../model/message/load.ts';
 import { messageFlags } from '../../model/message/message.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { unreadOf } from '../reader/lanes.ts';
 import { Reader } from '../reader/reader.ts';
+import { unreadAmong } from '../reader/streams.ts';
 
 /*
  * Messages are unread for those who were subscribed to their channel when they were sent. By a move to another channel
@@ -52,7 +52,7 @@ export async function filledWithMoved(
   const fresh = ids.filter((id) => came(id, target) && (isRegistering || !came(id, source)));
   if (fresh.length === 0) return undefined;
   const heads = (await loadHeads(outside.table, realm, fresh)).filter(({ channelId }) => channelId === to);
-  const isUnread = await unreadOf(reader)(heads);
+  const isUnread = await unreadAmong(reader)(heads);
   const unread = heads.filter(({ id }) => isUnread.has(id));
   if (unread.length === 0) return undefined;
   const viewer = { userId, groups: standing.groups, received: true, takesPart: false, read: false };

@@ -14,8 +14,8 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { loadPresence, OFFLINE_SECONDS, seconds } from '../presence/presence.ts';
-import { isUnreadBy } from '../reader/lanes.ts';
 import { Reader } from '../reader/reader.ts';
+import { isUnreadBy } from '../reader/streams.ts';
 import { isActiveDevice, loadDevices } from './device.ts';
 import type { Notice } from './relay.ts';
 
@@ -111,7 +111,7 @@ async function loadRecipient(
     table.get('settings', { realm, userId }),
     loadPresence(table, realm, userId, seconds(now())),
     hasReceived(reader, message),
-    channelId === undefined ? undefined : reader.seen(channelId),
+    channelId === undefined ? undefined : reader.channel(channelId),
     channelId === undefined
       ? undefined
       : table.get('userTopic', { realm, userId, channelId, topic: folded(topic) }),

@@ -54,7 +54,7 @@ export class Reader {
   }
 
   /** A channel with the reader's own subscription to it; undefined when there is no such channel. */
-  async seen(channelId: number): Promise<ChannelWithSubscription | undefined> {
+  async channel(channelId: number): Promise<ChannelWithSubscription | undefined> {
     if (!isId(channelId)) return undefined;
     const [channel, subscription] = await Promise.all([
       this.#item(key('channel', { realm: this.realm, channelId })),
@@ -77,7 +77,7 @@ export class Reader {
   }
 
   /** The direct conversations in which the reader takes part. */
-  dialogues(): Promise<readonly DirectMembership[]> {
+  directMemberships(): Promise<readonly DirectMembership[]> {
     return this.#once('dialogues', () => this.table.all('dialogue', this));
   }
 
@@ -118,7 +118,7 @@ export class Reader {
   }
 
   /** Whether that was asked for before, so that asking reads nothing. */
-  knowsStateFor(head: Where): boolean {
+  hasLoadedState(head: Where): boolean {
     const { realm, userId } = this;
     const item = key('read', { realm, userId, conversation: readConversationOf(head) });
     const names = [stateList(), stateList(channelNotedOf(head)), nameOf(item)];
@@ -137,7 +137,7 @@ export class Reader {
   }
 
   /** Whether that was asked for before. */
-  knowsPart(channelId: number, topic: string): boolean {
+  hasLoadedParticipation(channelId: number, topic: string): boolean {
     return this.#read.has(nameOf(this.#participant(channelId, topic)));
   }
 
@@ -158,12 +158,12 @@ export class Reader {
     const ids = stars.then(
       (all) => new Set(all.filter(({ removed }) => !removed).map(({ messageId }) => messageId)),
     );
-    this.noteStars({ from, to, ids });
+    this.addStars({ from, to, ids });
     return ids;
   }
 
   /** Takes note of stars that were read in another way. Ranges that meet become one. */
-  noteStars({ from, to, ids }: Starred): void {
+  addStars({ from, to, ids }: Starred): void {
     const meets = (range: Starred): boolean => range.from <= to + 1 && from <= range.to + 1;
     const parts = [...this.#starred.filter(meets), { from, to, ids }];
     const joined = Promise.all(parts.map((part) => part.ids)).then((all) => all.reduce(union));
@@ -204,11 +204,11 @@ export class Reader {
    * Reads all that telling a message needs besides the message itself, its reactions and its star: what was read of its
    * conversation, its channel, its people, and whether the reader takes part in a topic that it mentions.
    */
-  async surroundings(head: Omit<MessageHead, 'id' | 'readBySender'>): Promise<void> {
+  async loadContext(head: Omit<MessageHead, 'id' | 'readBySender'>): Promise<void> {
     const { senderId, channelId, topic = '', people = [], mentions } = head;
     await Promise.all([
       this.#noted(head),
-      channelId !== undefined && this.seen(channelId),
+      channelId !== undefined && this.channel(channelId),
       channelId !== undefined && mentions?.topic && this.takesPart(channelId, topic),
       ...[senderId, ...people].map((userId) => this.user(userId)),
     ]);

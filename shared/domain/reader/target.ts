@@ -23,7 +23,7 @@ export const messageLookupKeys = (id: number): LookupKey<'message'>[] =>
   isId(id) ? [{ kind: 'message', id }] : [];
 
 /** The message behind an id, as the first round trip found it; undefined where there is none (any more). */
-export function followMessage(resolved: Resolved, id: number): MessageSlot | undefined {
+export function resolvedMessage(resolved: Resolved, id: number): MessageSlot | undefined {
   const [slot] = messageLookupKeys(id).map((pointer) => resolved.follow(pointer));
   return slot?.kind === 'message' ? slot : undefined;
 }
@@ -36,11 +36,11 @@ export async function loadTarget<M>(
   id: number,
   loadMore: (message: MessageSlot, reader: Reader) => Promise<M>,
 ): Promise<Target<M> | undefined> {
-  const message = followMessage(resolved, id);
+  const message = resolvedMessage(resolved, id);
   if (message === undefined) return undefined;
   const reader = new Reader(outside, resolved.realm, userId);
   const [seen, more] = await Promise.all([
-    message.channelId === undefined ? undefined : reader.seen(message.channelId),
+    message.channelId === undefined ? undefined : reader.channel(message.channelId),
     loadMore(message, reader),
   ]);
   return { message, reader, seen, more };

@@ -35,7 +35,7 @@ export async function loadHints(
     lists ? table.all('channel', { realm }) : [],
     wants('realm_user_groups') ? table.all('group', { realm }) : [],
     (lists || unread || people) && reader.subscriptions(),
-    (unread || people || wants('recent_private_conversations')) && reader.dialogues(),
+    (unread || people || wants('recent_private_conversations')) && reader.directMemberships(),
     unread && reader.states(),
     unread && reader.topicPolicies(),
   ]);

@@ -78,8 +78,8 @@ const mutedTopics: Section = async (asking) => {
 const recentPrivateConversations: Section = async ({ outside, caller, reader, hints }) => {
   const { realmId: realm, user } = caller;
   const load = once((conversation: string) => outside.table.get('conversation', { realm, conversation }));
-  for (const { conversation } of await hints.reader.dialogues()) void load(conversation);
-  const dialogues = await reader.dialogues();
+  for (const { conversation } of await hints.reader.directMemberships()) void load(conversation);
+  const dialogues = await reader.directMemberships();
   const conversations = await Promise.all(dialogues.map(({ conversation }) => load(conversation)));
   return {
     recent_private_conversations: conversations

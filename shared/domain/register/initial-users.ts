@@ -52,7 +52,7 @@ export async function loadKnown({
   const [everybody, subscriptions, dialogues] = await Promise.all([
     users(),
     reader.subscriptions(),
-    reader.dialogues(),
+    reader.directMemberships(),
   ]);
   const places = { subscriptions: [...subscriptions.values()], dialogues };
   const acquaintances = await accessibleUserIds(places, caller.user.userId, subscribersOf);

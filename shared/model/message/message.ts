@@ -123,7 +123,7 @@ export const isMentioned = (
 interface Facts {
   readonly userId: number;
   subscription(channelId: number): Promise<Subscription | undefined>;
-  seen(channelId: number): Promise<ChannelWithSubscription | undefined>;
+  channel(channelId: number): Promise<ChannelWithSubscription | undefined>;
 }
 
 /**
@@ -142,7 +142,7 @@ export async function hasReceived(reader: Facts, { id, channelId, people }: Mess
  */
 export async function mayRead(reader: Facts, standing: Standing, head: MessageHead): Promise<boolean> {
   if (await hasReceived(reader, head)) return true;
-  const seen = head.channelId === undefined ? undefined : await reader.seen(head.channelId);
+  const seen = head.channelId === undefined ? undefined : await reader.channel(head.channelId);
   return seen !== undefined && mayReadMessage(standing, seen, head.id);
 }
 
@@ -250,3 +250,7 @@ export function checkTopicName(given: string): string {
   }
   return checkTopic(given);
 }
+
+/** How the name of a resolved topic begins. */
+export const RESOLVED_PREFIX = '✔ ';
+export const isResolved = (topic: string): boolean => topic.startsWith(RESOLVED_PREFIX);

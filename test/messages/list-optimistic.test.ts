@@ -5,8 +5,8 @@ import { move } from '../support/message-update.ts';
 import { fetched, flagged, flagsFor, idsIn, sent, sentMany } from '../support/messages.ts';
 import { newRealm } from '../support/realm.ts';
 
-describe('GET /messages: what is supposed until it is read', () => {
-  it('that somebody takes part in topics that are mentioned as a whole', async () => {
+describe('GET /messages: facts that are assumed until they are read', () => {
+  it('a topic mention addresses only those who take part in the topic', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -38,7 +38,7 @@ describe('GET /messages: what is supposed until it is read', () => {
     expect(container.meter.roundTrips).toBe(2);
   });
 
-  it('that, with a message behind it that is not known yet', async () => {
+  it('the first mention is right if an assumed one comes before it', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -54,7 +54,7 @@ describe('GET /messages: what is supposed until it is read', () => {
     }
   });
 
-  it('that what moved to a place was read where it came from', async () => {
+  it('a message that moved is unread if it was unread where it came from', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { general } = realm.channels;
@@ -87,7 +87,7 @@ describe('GET /messages: what is supposed until it is read', () => {
     expect(container.meter.roundTrips).toBe(2);
   });
 
-  it('what a star says of a message that has changed since', async () => {
+  it('a starred message that moved since is returned as it is now', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const { general, random } = realm.channels;

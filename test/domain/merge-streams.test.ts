@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeStreams } from '../../shared/domain/reader/gather.ts';
+import { mergeStreams } from '../../shared/domain/reader/merge-streams.ts';
 import type { MessageHead } from '../../shared/log/message.ts';
 import { RangeCache, type RangeReader, type RangeRequest } from '../../shared/model/message/load.ts';
 
@@ -19,17 +19,17 @@ function place(ids: readonly number[], page: number, count: { read: number }): R
 }
 
 const ids = fc.uniqueArray(fc.integer({ min: 1, max: 300 }), { maxLength: 120 });
-const lane = fc.record({
+const stream = fc.record({
   ids,
   above: fc.integer({ min: 0, max: 200 }),
   page: fc.integer({ min: 1, max: 40 }),
 });
 
-describe('gather', () => {
+describe('mergeStreams', () => {
   it('finds just what a look at everything finds, from either side, twice over', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(lane, { maxLength: 5 }),
+        fc.array(stream, { maxLength: 5 }),
         fc.array(
           fc.record({
             side: fc.constantFrom('older' as const, 'newer' as const),
@@ -40,8 +40,8 @@ describe('gather', () => {
         ),
         fc.integer({ min: 1, max: 7 }),
         async (given, searches, modulus) => {
-          const lanes = given.map((each) => ({
-            strip: new RangeCache(place(each.ids, each.page, { read: 0 })),
+          const streams = given.map((each) => ({
+            cache: new RangeCache(place(each.ids, each.page, { read: 0 })),
             above: each.above,
           }));
           const wanted = (id: number): boolean => id % modulus === 0;
@@ -50,7 +50,7 @@ describe('gather', () => {
           );
           for (const { side, from, need } of searches) {
             const found = await mergeStreams({
-              lanes,
+              streams,
               side,
               from,
               need,
@@ -62,7 +62,7 @@ describe('gather', () => {
               .sort((a, b) => (side === 'older' ? b - a : a - b))
               .slice(0, need);
             expect(found.heads.map(({ id }) => id)).toEqual(expected);
-            expect(found.complete).toBe(true);
+            expect(found.isComplete).toBe(true);
           }
         },
       ),
@@ -70,18 +70,18 @@ describe('gather', () => {
     );
   });
 
-  it('searches both sides of a strip at once', async () => {
+  it('searches both sides of a cache at once', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(lane, { maxLength: 4 }),
+        fc.array(stream, { maxLength: 4 }),
         fc.integer({ min: 0, max: 320 }),
         async (given, from) => {
-          const lanes = given.map((each) => ({
-            strip: new RangeCache(place(each.ids, each.page, { read: 0 })),
+          const streams = given.map((each) => ({
+            cache: new RangeCache(place(each.ids, each.page, { read: 0 })),
             above: each.above,
           }));
           const keep = async (heads: readonly MessageHead[]) => new Set(heads.map(({ id }) => id));
-          const search = { lanes, from, need: 10, keep, mayRead: true };
+          const search = { streams, from, need: 10, keep, mayRead: true };
           const [older, newer] = await Promise.all([
             mergeStreams({ ...search, side: 'older' }),
             mergeStreams({ ...search, side: 'newer' }),
@@ -104,12 +104,12 @@ describe('gather', () => {
     const search = { side: 'older', from: 5_000, need: 20, keep, mayRead: true } as const;
     await mergeStreams({
       ...search,
-      lanes: [{ strip: new RangeCache(place(full, 1_000, count)), above: 0 }],
+      streams: [{ cache: new RangeCache(place(full, 1_000, count)), above: 0 }],
     });
     expect(count.read).toBe(20);
     count.read = 0;
-    const lanes = Array.from({ length: 10 }, (_, k) => ({
-      strip: new RangeCache(
+    const streams = Array.from({ length: 10 }, (_, k) => ({
+      cache: new RangeCache(
         place(
           full.filter((id) => id % 10 === k),
           1_000,
@@ -118,23 +118,23 @@ describe('gather', () => {
       ),
       above: 0,
     }));
-    await mergeStreams({ ...search, lanes });
+    await mergeStreams({ ...search, streams });
     expect(count.read).toBeLessThanOrEqual(10 * 20);
   });
 
   it('gives up where hardly anything is wanted, and says so', async () => {
     const count = { read: 0 };
     const full = Array.from({ length: 50_000 }, (_, i) => i + 1);
-    const strip = new RangeCache(place(full, 1_000, count));
+    const cache = new RangeCache(place(full, 1_000, count));
     const found = await mergeStreams({
-      lanes: [{ strip, above: 0 }],
+      streams: [{ cache, above: 0 }],
       side: 'older',
       from: 60_000,
       need: 5,
       keep: async (heads) => new Set(heads.map(({ id }) => id).filter((id) => id === 49_999 || id === 3)),
       mayRead: true,
     });
-    expect(found).toEqual({ heads: [head(49_999)], complete: false });
+    expect(found).toEqual({ heads: [head(49_999)], isComplete: false });
     expect(count.read).toBeLessThanOrEqual(11_000);
   });
 });

@@ -3,54 +3,63 @@ import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { hasReceived, mayRead, messageFlags } from '../../model/message/message.ts';
 import { messageObject, type RenderOptions } from '../../model/message/object.ts';
-import { allReactions, type Reaction } from '../../model/message/reaction.ts';
+import { allReactions } from '../../model/message/reaction.ts';
 import { isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser, type IsHidden, loadHidden } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
-import { isUnreadBy } from '../reader/lanes.ts';
 import type { Reader } from '../reader/reader.ts';
+import { isUnreadBy } from '../reader/streams.ts';
 
-/** A message as a fetch tells it: with its flags for this reader. */
-export type ToldMessage = ReturnType<typeof messageObject> & { readonly flags: string[] };
+/** A message of a reply, with its flags for the caller. */
+export type FlaggedMessage = ReturnType<typeof messageObject> & { readonly flags: string[] };
 
 /**
- * Tells messages to somebody, in the order given. Those that are gone, that stand in another conversation by now,
- * or that the reader may not read are left out. One round trip for the messages and all that goes with them.
+ * Reads messages and all that their objects need, and makes the objects, in the order of the heads. Leaves out messages that are
+ * gone, that have moved to another conversation, or that the caller has no access to. One round trip.
  */
-export async function tellMessages(
+export async function serializeMessages(
   outside: Outside,
   caller: Caller,
   reader: Reader,
   heads: readonly MessageHead[],
-  telling: RenderOptions,
-): Promise<ToldMessage[]> {
+  options: RenderOptions,
+): Promise<FlaggedMessage[]> {
   if (heads.length === 0) return [];
   const [{ starred, messages }, isHidden] = await Promise.all([
-    loadForTelling(reader, heads),
+    loadWithContext(reader, heads),
     loadHidden(outside, caller, heads.flatMap(peopleOf)),
   ]);
   const readable: MessageSlot[] = [];
   for (const message of messages)
     if (message && (await mayRead(reader, caller.standing, message))) readable.push(message);
-  const users = await namesOf(reader, readable, isHidden);
+  const { realm, standing } = caller;
+  const names = {
+    users: await usersOf(reader, readable, isHidden),
+    realmStringId: realm.stringId,
+    historyVisibility: realm.settings.message_edit_history_visibility_policy,
+    isGuest: isGuest(standing),
+  };
   return Promise.all(
-    readable.map(async (message) => ({
-      ...objectOf(
-        message,
-        caller,
-        users,
-        await channelName(reader, message),
-        telling,
-        await reader.reactions(message.id),
-      ),
-      flags: await flagsOf(reader, caller, message, starred.has(message.id)),
-    })),
+    readable.map(async (message) => {
+      const { id, channelId } = message;
+      const channel = channelId === undefined ? undefined : (await reader.channel(channelId))?.channel;
+      const reactions = allReactions(message, await reader.reactions(id));
+      return {
+        ...messageObject(
+          message,
+          { ...names, ...(channel && { channelName: channel.name }) },
+          options,
+          reactions,
+        ),
+        flags: await flagsOf(reader, caller, message, starred.has(id)),
+      };
+    }),
   );
 }
 
-/** Reads messages with everything that telling them needs, in one round trip. */
-export async function loadForTelling(
+/** Reads messages with their context, reactions and stars. One round trip. */
+export async function loadWithContext(
   reader: Reader,
   heads: readonly MessageHead[],
 ): Promise<{
@@ -68,17 +77,14 @@ export async function loadForTelling(
 async function loadMessage(reader: Reader, head: MessageHead): Promise<MessageSlot | undefined> {
   const [message] = await Promise.all([
     reader.message(head.id),
-    reader.surroundings(head),
+    reader.loadContext(head),
     reader.reactions(head.id),
   ]);
   return message?.conversation === head.conversation ? message : undefined;
 }
 
-const channelName = async (reader: Reader, { channelId }: MessageHead): Promise<string | undefined> =>
-  channelId === undefined ? undefined : (await reader.seen(channelId))?.channel.name;
-
-/** The people of these messages; those who are hidden from the caller without what tells who they are. */
-async function namesOf(
+/** The senders and recipients of messages. Those hidden from the caller are anonymized. */
+async function usersOf(
   reader: Reader,
   messages: readonly MessageSlot[],
   isHidden: IsHidden,
@@ -93,24 +99,6 @@ async function namesOf(
 }
 
 const peopleOf = ({ senderId, people = [] }: MessageHead): readonly number[] => [senderId, ...people];
-
-function objectOf(
-  message: MessageSlot,
-  { realm, standing }: Caller,
-  users: ReadonlyMap<number, User>,
-  channelName: string | undefined,
-  telling: RenderOptions,
-  reactions: readonly Reaction[],
-): ReturnType<typeof messageObject> {
-  const names = {
-    users,
-    realmStringId: realm.stringId,
-    historyVisibility: realm.settings.message_edit_history_visibility_policy,
-    isGuest: isGuest(standing),
-    ...(channelName !== undefined && { channelName }),
-  };
-  return messageObject(message, names, telling, allReactions(message, reactions));
-}
 
 async function flagsOf(
   reader: Reader,

@@ -11,7 +11,7 @@ const at = ({ realm }: TestRealm, { email }: Person) => key('places', { realm, e
 const placesOf = (realm: TestRealm, as: Person): Promise<FeedHint | undefined> =>
   realm.outside.table.get(at(realm, as));
 
-/** What somebody finds in many ways. A hint that is given is put in the place of what is remembered each time. */
+/** The results of many fetches. If there is a `hint`, it replaces the stored one before each. */
 async function findings(realm: TestRealm, as: Person, narrows: readonly unknown[], hint?: Partial<FeedHint>) {
   const found: unknown[] = [];
   for (const narrow of narrows) {
@@ -34,8 +34,8 @@ async function findings(realm: TestRealm, as: Person, narrows: readonly unknown[
   return found;
 }
 
-describe('GET /messages: where it looked before (DESIGN 7: a hint is never taken for the truth)', () => {
-  it('whatever is remembered, the same is found', async () => {
+describe('GET /messages: the feed hint (DESIGN 7: a hint is never taken for the truth)', () => {
+  it('a wrong hint does not change the result', async () => {
     const realm = await newRealm();
     const { member, admin, owner, guest } = realm.people;
     const { general, random } = realm.channels;
@@ -73,7 +73,7 @@ describe('GET /messages: where it looked before (DESIGN 7: a hint is never taken
       expect(await findings(realm, admin, narrows, hint)).toEqual(right);
   });
 
-  it('an unread message below a floor is found by its id, wherever it was looked', async () => {
+  it('an unread message below the read floor is found with any hint', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -102,7 +102,7 @@ describe('GET /messages: where it looked before (DESIGN 7: a hint is never taken
     }
   });
 
-  it('is remembered when it changes, and then not written again', async () => {
+  it('the hint is written only when it changes', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -131,7 +131,7 @@ describe('GET /messages: where it looked before (DESIGN 7: a hint is never taken
     expect(await placesOf(realm, admin)).not.toHaveProperty('firstUnread');
   });
 
-  it('that it cannot be remembered is no fault of the fetch', async () => {
+  it('a hint that cannot be saved does not fail the fetch', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sent(realm, member, { people: [admin] });
@@ -146,7 +146,7 @@ describe('GET /messages: where it looked before (DESIGN 7: a hint is never taken
     ]);
   });
 
-  it('one container after another: the second one is no slower for what the first one learned', async () => {
+  it('a hint that another container saved does not slow a fetch down', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const [one, other] = [realm.container(), realm.container()];
@@ -166,7 +166,7 @@ describe('GET /messages: where it looked before (DESIGN 7: a hint is never taken
     expect(other.meter.roundTrips).toBe(2);
   });
 
-  it('somebody whose messages are few among many looks at the places, not through the log', async () => {
+  it('the places are read, not the log, for a user with few of the messages', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [member]);

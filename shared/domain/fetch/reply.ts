@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from 'node:util';
+import { badRequest } from '../../kernel/errors.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { MessageHead } from '../../log/message.ts';
+import { MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';
+import { mayRead } from '../../model/message/message.ts';
+import type { RenderOptions } from '../../model/message/object.ts';
+import type { Caller } from '../../model/user/caller.ts';
+import { saveFeedHint } from './feed-hint.ts';
+import type { Fetch } from './fetch.ts';
+import { matchFor } from './narrow-match.ts';
+import { type FoundWindow, WindowSearch } from './search.ts';
+import { type FlaggedMessage, loadWithContext, serializeMessages } from './serialize.ts';
+import { isPersonal } from './source.ts';
+import { type ByIds, byDistance, isAnchored, type Window } from './window.ts';
+
+/** Bytes of the messages of one reply: Lambda limits the reply of a function to 6 MB. */
+const MAX_BYTES = 5_000_000;
+
+/** The size of a message in the reply of a function, which is JSON inside JSON. */
+const bytesOf = (message: FlaggedMessage): number =>
+  Buffer.byteLength(JSON.stringify(JSON.stringify(message)));
+
+/** The messages that fit into a reply, in order. `room`: bytes that are left; 0 if one did not fit. */
+async function serializeFitting(
+  outside: Outside,
+  caller: Caller,
+  { reader }: Fetch,
+  heads: readonly MessageHead[],
+  options: RenderOptions,
+  room = MAX_BYTES,
+): Promise<{ readonly messages: readonly FlaggedMessage[]; readonly room: number }> {
+  const messages: FlaggedMessage[] = [];
+  let left = room;
+  for (let start = 0; start < heads.length; start += MAX_MESSAGES_AT_ONCE) {
+    const chunk = heads.slice(start, start + MAX_MESSAGES_AT_ONCE);
+    for (const message of await serializeMessages(outside, caller, reader, chunk, options)) {
+      left -= bytesOf(message);
+      if (left < 0) return { messages, room: 0 };
+      messages.push(message);
+    }
+  }
+  return { messages, room: left };
+}
+
+/**
+ * The reply with a window. Reads what the search assumed, and saves the feed hint, while it reads the texts, so that
+ * neither takes a round trip of its own; repeats if an assumption was wrong.
+ */
+export async function windowReply(
+  outside: Outside,
+  caller: Caller,
+  fetch: Fetch,
+  window: Window,
+  options: RenderOptions,
+) {
+  const search = new WindowSearch(fetch, caller.standing, window);
+  for (;;) {
+    const reading = search.readOlderUnread();
+    // Awaited below, unless something else fails first.
+    reading.catch(() => undefined);
+    const found = (await search.findCached()) ?? (await findWithReads(search, reading));
+    const [reply] = await Promise.all([
+      foundReply(outside, caller, fetch, found, options),
+      fetch.facts.confirm(),
+      updateFeedHint(outside, fetch, window, found),
+      reading,
+    ]);
+    await search.settleAnchor();
+    const settled = await search.find();
+    if (search.isCertain && isDeepStrictEqual(outlineOf(found), outlineOf(settled))) return reply;
+  }
+}
+
+/** The cached heads were not enough. Since it has to read anyway, nothing need be assumed about older unread messages. */
+async function findWithReads(search: WindowSearch, reading: Promise<void>): Promise<FoundWindow> {
+  await reading;
+  await search.settleAnchor();
+  return search.find();
+}
+
+const outlineOf = ({ heads, ...envelope }: FoundWindow) => ({ ...envelope, ids: heads.map(({ id }) => id) });
+
+async function updateFeedHint(
+  outside: Outside,
+  { reader, email, terms, viewOptions: { source, hint }, views }: Fetch,
+  window: Window,
+  { found_anchor, anchor }: FoundWindow,
+): Promise<void> {
+  if (!isPersonal(source)) return;
+  const [subscriptions, memberships] = await Promise.all([
+    reader.subscriptions(),
+    reader.directMemberships(),
+  ]);
+  const isTooLong = subscriptions.size + memberships.length > MAX_HINT_PLACES;
+  const hasFirstUnread = terms.length === 0 && !isAnchored(window);
+  const firstUnread = hasFirstUnread ? (found_anchor ? anchor : undefined) : hint?.firstUnread;
+  const next = {
+    channels: isTooLong ? [] : [...subscriptions.keys()],
+    dialogues: isTooLong ? [] : memberships.map(({ people }) => people),
+    isSparse: hint?.isSparse === true || views.some(({ isSparse }) => isSparse),
+    ...(firstUnread !== undefined && { firstUnread }),
+  };
+  await saveFeedHint(outside, { realm: reader.realm, email }, next, hint);
+}
+
+/** With more places than this, the round trip is not what takes time. */
+const MAX_HINT_PLACES = 1_000;
+
+/** If not all messages fit into the reply, it drops those farthest from the anchor, and the client sees there are more. */
+async function foundReply(
+  outside: Outside,
+  caller: Caller,
+  fetch: Fetch,
+  found: FoundWindow,
+  options: RenderOptions,
+) {
+  const { heads, anchor, ...envelope } = found;
+  const nearest = heads.toSorted(byDistance(anchor));
+  const { messages, room } = await serializeFitting(outside, caller, fetch, nearest, options);
+  const reply = { ...envelope, anchor, messages: messages.toSorted((a, b) => a.id - b.id) };
+  if (room > 0) return reply;
+  const [oldest, newest] = [heads[0]?.id, heads.at(-1)?.id];
+  return {
+    ...reply,
+    found_oldest: reply.found_oldest && reply.messages[0]?.id === oldest,
+    found_newest: reply.found_newest && reply.messages.at(-1)?.id === newest,
+  };
+}
+
+/** The reply to a fetch by ids: messages that exist, match the narrow, and that the caller has access to. */
+export async function byIdsReply(
+  outside: Outside,
+  caller: Caller,
+  fetch: Fetch,
+  { ids }: ByIds,
+  options: RenderOptions,
+) {
+  const { reader, terms } = fetch;
+  const match = matchFor(reader, caller.standing, terms);
+  const messages: FlaggedMessage[] = [];
+  let room = MAX_BYTES;
+  for (let start = 0; start < ids.length; start += MAX_MESSAGES_AT_ONCE) {
+    const read = await Promise.all(
+      ids.slice(start, start + MAX_MESSAGES_AT_ONCE).map((id) => reader.message(id)),
+    );
+    const existing = read.filter((message) => message !== undefined);
+    reader.keep(existing);
+    if (existing.length > 0) await loadWithContext(reader, existing);
+    const access = await Promise.all(existing.map((message) => mayRead(reader, caller.standing, message)));
+    const readable = existing.filter((_, i) => access[i]);
+    const matching = await match(readable);
+    const heads = readable.filter(({ id }) => matching.has(id));
+    const fitting = await serializeFitting(outside, caller, fetch, heads, options, room);
+    reader.release(existing);
+    if (fitting.room === 0)
+      throw badRequest('These messages do not fit into one reply; ask for fewer of them.');
+    messages.push(...fitting.messages);
+    room = fitting.room;
+  }
+  return { messages, found_anchor: false, found_oldest: false, found_newest: false, history_limited: false };
+}

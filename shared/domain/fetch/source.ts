@@ -1,0 +1,263 @@
+import type { MessageHead } from '../../log/message.ts';
+import type { Subscription } from '../../model/channel/channel.ts';
+import type { MessageScope } from '../../model/message/load.ts';
+import { RangeCache } from '../../model/message/load.ts';
+import { directConversation, topicConversation } from '../../model/message/message.ts';
+import type { ReadState } from '../../model/message/read-state.ts';
+import type { RecentChanges } from '../../model/message/recent.ts';
+import { firstRead } from '../reader/merge-streams.ts';
+import type { Reader } from '../reader/reader.ts';
+import {
+  aboveReadFloor,
+  listedStream,
+  listedWithContext,
+  type MessageStream,
+  type PlaceStream,
+  placeCache,
+  starredBy,
+} from '../reader/streams.ts';
+import type { FeedHint } from './feed-hint.ts';
+import { canBeTopic, type Term } from './narrow.ts';
+import type { Around } from './window.ts';
+
+/** Where to search for the messages of a narrow: the smallest set of places that holds all of them. */
+export type Source =
+  | { readonly kind: 'place'; readonly place: MessageScope }
+  /** Messages with these ids. */
+  | { readonly kind: 'listed'; readonly ids: readonly number[] }
+  | { readonly kind: 'starred' }
+  /** The reader's direct conversations that include all of these people. */
+  | { readonly kind: 'direct'; readonly people: readonly number[] }
+  /** A topic of this name in every channel that the reader is subscribed to. */
+  | { readonly kind: 'topic'; readonly topic: string }
+  /** All channel messages since the reader subscribed. */
+  | { readonly kind: 'channels' }
+  /** All channel messages since the reader subscribed, and all their direct messages. */
+  | { readonly kind: 'received' };
+
+/** Chooses the smallest source for a narrow. A negated condition cannot name a place. */
+export function sourceOf(terms: readonly Term[]): Source {
+  const positive = terms.filter(({ negated }) => !negated);
+  const find = <K extends Term['kind']>(kind: K) =>
+    positive.find((term): term is Extract<Term, { kind: K }> => term.kind === kind);
+  const hasState = (state: string): boolean =>
+    positive.some((term) => term.kind === 'is' && term.state === state);
+  const [id, dm, channel, topic] = [find('id'), find('dm'), find('channel'), find('topic')];
+  if (id) return { kind: 'listed', ids: [id.id] };
+  if (hasState('alerted') || (topic && !canBeTopic(topic.topic))) return { kind: 'listed', ids: [] };
+  if (hasState('starred')) return { kind: 'starred' };
+  if (dm) return place({ conversation: directConversation(dm.people), people: dm.people });
+  if (channel && topic) {
+    const conversation = topicConversation(channel.channel, topic.topic);
+    return place({ conversation, channelId: channel.channel });
+  }
+  if (channel) return place({ channelId: channel.channel });
+  if (topic) return { kind: 'topic', topic: topic.topic };
+  const including = find('dmIncluding');
+  if (including) return { kind: 'direct', people: including.people };
+  if (hasState('dm')) return { kind: 'direct', people: [] };
+  return { kind: hasState('followed') || hasState('resolved') ? 'channels' : 'received' };
+}
+
+const place = (place: MessageScope): Source => ({ kind: 'place', place });
+
+/** Whether the places follow from the reader's subscriptions and direct conversations. */
+export const isPersonal = ({ kind }: Source): boolean =>
+  kind === 'direct' || kind === 'topic' || kind === 'channels' || kind === 'received';
+
+/** Reads what the streams of a source depend on, and the read states if `forUnread`. One round trip. */
+export async function loadSource(reader: Reader, source: Source, forUnread: boolean): Promise<void> {
+  const channelId = source.kind === 'place' ? source.place.channelId : undefined;
+  await Promise.all([
+    channelId !== undefined && reader.channel(channelId),
+    source.kind !== 'place' && reader.subscriptions(),
+    isPersonal(source) && reader.directMemberships(),
+    forUnread && loadStates(reader, source),
+  ]);
+}
+
+/** The read states of a source. Those of listed messages are read with the messages. */
+async function loadStates(reader: Reader, source: Source): Promise<readonly ReadState[]> {
+  if (source.kind === 'listed' || source.kind === 'starred') return [];
+  if (source.kind !== 'place') return [...(await reader.states()).values()];
+  const { conversation, channelId } = source.place;
+  if (channelId !== undefined) return [...(await reader.states(channelId)).values()];
+  const state = conversation === undefined ? undefined : await reader.state(conversation);
+  return state === undefined ? [] : [state];
+}
+
+/** The places of a personal source, and from which id on the reader has access to them. */
+function placesOf(
+  source: Source,
+  subscriptions: readonly Pick<Subscription, 'channelId' | 'since'>[],
+  conversations: readonly (readonly number[])[],
+): Pick<PlaceStream, 'place' | 'above'>[] {
+  const channels = subscriptions.map(({ channelId, since }) => ({ place: { channelId }, above: since }));
+  const included = source.kind === 'direct' ? source.people : [];
+  const directs = conversations
+    .filter((people) => included.every((id) => people.includes(id)))
+    .map((people) => ({ place: { conversation: directConversation(people), people }, above: 0 }));
+  switch (source.kind) {
+    case 'topic':
+      return subscriptions.map(({ channelId, since }) => ({
+        place: { channelId, conversation: topicConversation(channelId, source.topic) },
+        above: since,
+      }));
+    case 'direct':
+      return directs;
+    case 'channels':
+      return channels;
+    case 'received':
+      return [...channels, ...directs];
+    default:
+      return [];
+  }
+}
+
+/** The streams of a source, each made once. `loadSource` must have read what they depend on. */
+export class SourceStreams {
+  readonly #reader: Reader;
+  readonly #source: Source;
+  readonly #recent: () => Promise<RecentChanges>;
+  readonly #caches = new Map<string, RangeCache>();
+  #all: Promise<readonly (MessageStream | PlaceStream)[]> | undefined;
+  #unread: Promise<readonly MessageStream[]> | undefined;
+
+  constructor(reader: Reader, source: Source) {
+    this.#reader = reader;
+    this.#source = source;
+    this.#recent = () => reader.recent();
+  }
+
+  /**
+   * Reads around an id before the reader's access is known, so that both take one round trip: at the places of the
+   * source, or at those of the hint if the source is personal.
+   */
+  async prefetch(
+    { pivot, older, newer }: Around,
+    hint: FeedHint | undefined,
+    isFiltered: boolean,
+  ): Promise<void> {
+    const caches = this.#expectedCaches(hint);
+    const limit = (need: number): number => firstRead(need, caches.length, isFiltered);
+    await Promise.all(
+      caches.map(async (cache) => {
+        cache.moveTo(pivot);
+        await Promise.all([
+          older > 0 && cache.extend('older', limit(older)),
+          newer > 0 && cache.extend('newer', limit(newer)),
+        ]);
+      }),
+    );
+  }
+
+  #expectedCaches(hint: FeedHint | undefined): RangeCache[] {
+    if (!isPersonal(this.#source)) return [this.#onlyCache()];
+    if (hint === undefined) return [];
+    const subscriptions = hint.channels.map((channelId) => ({ channelId, since: 0 }));
+    return placesOf(this.#source, subscriptions, hint.dialogues).map(({ place }) => this.#cacheOf(place));
+  }
+
+  /** All that the reader has access to. */
+  all(): Promise<readonly (MessageStream | PlaceStream)[]> {
+    this.#all ??= this.#make();
+    return this.#all;
+  }
+
+  /** The same above the read floors, and the messages that are listed as unread. */
+  unread(): Promise<readonly MessageStream[]> {
+    this.#unread ??= this.#makeUnread();
+    return this.#unread;
+  }
+
+  async #makeUnread(): Promise<readonly MessageStream[]> {
+    const streams = await this.all();
+    const above = await Promise.all(
+      streams.map((stream) => ('place' in stream ? aboveReadFloor(this.#reader, stream) : stream)),
+    );
+    const { cached, uncached } = await listedAsUnread(this.#reader, this.#source, streams);
+    return [
+      ...above.filter((stream) => stream !== undefined),
+      { cache: RangeCache.of(cached), above: 0 },
+      listedStream(this.#reader, uncached),
+    ];
+  }
+
+  async #make(): Promise<readonly (MessageStream | PlaceStream)[]> {
+    const reader = this.#reader;
+    const source = this.#source;
+    if (source.kind === 'place') return this.#placeStreams(source.place);
+    if (!isPersonal(source)) return [{ cache: this.#onlyCache(), above: 0 }];
+    const [subscriptions, memberships] = await Promise.all([
+      reader.subscriptions(),
+      reader.directMemberships(),
+    ]);
+    const conversations = memberships.map(({ people }) => people);
+    return placesOf(source, [...subscriptions.values()], conversations).map(({ place, above }) => ({
+      place,
+      above,
+      cache: this.#cacheOf(place),
+    }));
+  }
+
+  /** A named place, from where its history begins for the reader. */
+  async #placeStreams(place: MessageScope): Promise<PlaceStream[]> {
+    const stream = { place, cache: this.#cacheOf(place), above: 0 };
+    if (place.channelId === undefined) return [stream];
+    const access = await this.#reader.channel(place.channelId);
+    if (access === undefined) return [];
+    if (access.channel.historyPublicToSubscribers) return [stream];
+    return access.subscription === undefined ? [] : [{ ...stream, above: access.subscription.since }];
+  }
+
+  /** The cache of a source that is not personal. */
+  #onlyCache(): RangeCache {
+    const source = this.#source;
+    if (source.kind === 'place') return this.#cacheOf(source.place);
+    return this.#once('', () =>
+      source.kind === 'listed'
+        ? new RangeCache(listedWithContext(this.#reader, source.ids))
+        : new RangeCache(starredBy(this.#reader)),
+    );
+  }
+
+  #cacheOf(place: MessageScope): RangeCache {
+    const name = place.conversation ?? String(place.channelId);
+    return this.#once(name, () => placeCache(this.#reader, place, this.#recent));
+  }
+
+  #once(name: string, make: () => RangeCache): RangeCache {
+    const cache = this.#caches.get(name) ?? make();
+    this.#caches.set(name, cache);
+    return cache;
+  }
+}
+
+/** The messages of a source that are listed one by one as unread: heads that are cached, and ids of the others. */
+export async function listedAsUnread(
+  reader: Reader,
+  source: Source,
+  streams: readonly MessageStream[],
+): Promise<{ readonly cached: readonly MessageHead[]; readonly uncached: readonly number[] }> {
+  const [states, moved] = await Promise.all([loadStates(reader, source), movedUnreadIn(reader, source)]);
+  const listed = [
+    ...moved,
+    ...states.flatMap(({ channelId, unread }) =>
+      source.kind === 'direct' && channelId !== undefined ? [] : [...(unread ?? [])],
+    ),
+  ];
+  if (listed.length === 0) return { cached: [], uncached: [] };
+  const heads = new Map(streams.flatMap(({ cache }) => [...cache.heads()].map((head) => [head.id, head])));
+  return {
+    cached: listed.flatMap((id) => heads.get(id) ?? []),
+    // An id that all streams cover and none has is in none of them.
+    uncached: listed.filter((id) => !heads.has(id) && !streams.every(({ cache }) => cache.covers(id))),
+  };
+}
+
+/** Messages of a channel that are listed as unread in the read state of a place they left. */
+async function movedUnreadIn(reader: Reader, source: Source): Promise<readonly number[]> {
+  if (source.kind !== 'place' || source.place.channelId === undefined) return [];
+  const subscription = await reader.subscription(source.place.channelId);
+  return [...(subscription?.movedUnread ?? [])];
+}

@@ -1,0 +1,150 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
+import type { MessageHead } from '../../log/message.ts';
+import { LARGEST_NUMBER } from '../../table/keys.ts';
+import { uniqueSorted } from '../../unique.ts';
+import type { SearchResult } from '../reader/merge-streams.ts';
+
+/** Most messages of one fetch. */
+export const MAX_FETCHED = 5_000;
+
+/** The anchor `newest`, as the reference writes it: an id that no message will ever have. */
+const NEWEST_ANCHOR = 10_000_000_000_000_000;
+
+/** An id after all messages, within the range of exact numbers. */
+export const END = LARGEST_NUMBER + 1;
+
+/** A requested window: so many messages before and after an anchor. */
+export interface Window {
+  readonly anchor: number | 'first_unread';
+  readonly before: number;
+  readonly after: number;
+  readonly includeAnchor: boolean;
+}
+
+/** A window whose anchor is a number. */
+export type AnchoredWindow = Window & { readonly anchor: number };
+
+export const isAnchored = (window: Window): window is AnchoredWindow => window.anchor !== 'first_unread';
+
+/** Requested messages by id, in rising order. */
+export interface ByIds {
+  readonly ids: readonly number[];
+}
+
+export interface WindowParameters {
+  readonly anchor?: string | undefined;
+  /** The anchor is the first unread message, whatever `anchor` is (companion facts 1.16). */
+  readonly use_first_unread_anchor?: boolean | undefined;
+  readonly num_before?: number | undefined;
+  readonly num_after?: number | undefined;
+  readonly include_anchor?: boolean | undefined;
+  readonly message_ids?: readonly number[] | undefined;
+}
+
+/** Parses the parameters: a window, or messages by their ids, but not both. Throws `BAD_REQUEST`. */
+export function checkWindow(input: WindowParameters): Window | ByIds {
+  const { num_before: before = 0, num_after: after = 0, include_anchor: includeAnchor = true } = input;
+  const ids = input.message_ids;
+  const anchor = input.use_first_unread_anchor ? 'first_unread' : input.anchor;
+  if (ids !== undefined) {
+    if (before > 0 || after > 0 || anchor !== undefined) {
+      throw refusal('incompatibleParameters', {
+        parameters: ['num_before', 'num_after', 'anchor', 'message_ids', 'include_anchor'],
+      });
+    }
+    if (ids.length > MAX_FETCHED) throw tooMany();
+    return { ids: uniqueSorted(ids) };
+  }
+  if (before + after > MAX_FETCHED) throw tooMany();
+  if (before > 0 && after > 0 && !includeAnchor) {
+    throw badRequest("'include_anchor' can only be false if the anchor is at an end of the window.");
+  }
+  return { anchor: parseAnchor(anchor), before, after, includeAnchor };
+}
+
+const tooMany = () => badRequest(`At most ${MAX_FETCHED} messages can be fetched at once.`);
+
+function parseAnchor(anchor: string | undefined): number | 'first_unread' {
+  switch (anchor) {
+    case undefined:
+      throw badRequest("The parameter 'anchor' is required.");
+    case 'newest':
+      return NEWEST_ANCHOR;
+    case 'oldest':
+      return 0;
+    case 'first_unread':
+      return anchor;
+    case 'date':
+      throw badRequest("The anchor 'date' is not supported.");
+    default:
+      if (!/^-?\d+$/.test(anchor)) throw badRequest("'anchor' is not the ID of a message.");
+      return Math.min(Math.max(0, Number(anchor)), NEWEST_ANCHOR);
+  }
+}
+
+/** Anchors a window at the first unread message, or after all messages if there is none. */
+export const anchoredAt = (window: Window, firstUnread: MessageHead | undefined): AnchoredWindow => ({
+  ...window,
+  anchor: typeof window.anchor === 'number' ? window.anchor : (firstUnread?.id ?? NEWEST_ANCHOR),
+});
+
+/** How many messages to find below `pivot`, and from it up. */
+export interface Around {
+  readonly pivot: number;
+  readonly older: number;
+  readonly newer: number;
+}
+
+const isNewest = ({ anchor }: AnchoredWindow): boolean => anchor >= NEWEST_ANCHOR;
+
+/** What to find for a window. The anchor itself is searched for on a side that is read anyway. */
+export function aroundAnchor(window: AnchoredWindow): Around {
+  const after = isNewest(window) ? 0 : window.after;
+  const before = window.anchor === 0 ? 0 : window.before;
+  const own = window.includeAnchor && !isNewest(window) ? 1 : 0;
+  const anchor = Math.min(window.anchor, END);
+  if (after > 0) return { pivot: anchor + 1 - own, older: before, newer: after + own };
+  return { pivot: Math.min(anchor + own, END), older: before + own, newer: 0 };
+}
+
+/** Sorts the nearest to the anchor first. */
+export function byDistance(
+  anchor: number,
+): (a: { readonly id: number }, b: { readonly id: number }) => number {
+  const center = Math.min(anchor, END);
+  return (a, b) => Math.abs(a.id - center) - Math.abs(b.id - center);
+}
+
+/** The messages of a window in rising order, and the fields of the reply about them. */
+export interface WindowResult {
+  readonly heads: readonly MessageHead[];
+  readonly found_anchor: boolean;
+  readonly found_oldest: boolean;
+  readonly found_newest: boolean;
+  /** There may be older or newer messages that this service does not find in any number of fetches. */
+  readonly history_limited: boolean;
+}
+
+/**
+ * Joins the two sides of a window. If the search on a side gave up, but found something, the client is told that there
+ * is more, and goes on from there. If it found nothing, the client could not go on: the history is limited.
+ */
+export function windowResult(window: AnchoredWindow, older: SearchResult, newer: SearchResult): WindowResult {
+  const heads = [...older.heads, ...newer.heads];
+  const { anchor } = window;
+  const near = heads.toSorted(byDistance(anchor));
+  const before = near.filter(({ id }) => id < anchor).slice(0, window.before);
+  const after = near.filter(({ id }) => id > anchor).slice(0, window.after);
+  const own = heads.filter(({ id }) => id === anchor);
+  const gaveUp = (side: SearchResult, found: readonly unknown[]): boolean =>
+    !side.isComplete && found.length === 0;
+  const ends = (side: SearchResult, found: readonly unknown[], count: number): boolean =>
+    side.isComplete ? found.length < count : gaveUp(side, found);
+  return {
+    heads: [...before, ...own, ...after].sort((a, b) => a.id - b.id),
+    found_anchor: own.length === 1,
+    found_oldest: anchor === 0 || ends(older, before, window.before),
+    found_newest: isNewest(window) || ends(newer, after, window.after),
+    history_limited: gaveUp(older, before) || gaveUp(newer, after),
+  };
+}
