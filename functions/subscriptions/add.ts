@@ -1,7 +1,6 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { resolveReferences } from '../../shared/domain/mention/references.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
-import { hasAnnouncements } from '../../shared/domain/subscribe/notices.ts';
 import {
   loadSubscriptions,
   namesByUser,
@@ -28,23 +27,22 @@ export const handler = serve(
       const reload = () => reloadSubscriptions(outside, resolved, userId, input);
       const found = resolveReferences(caller.standing, named);
       const job = outside.uuid();
-      const announce = input.announce && hasAnnouncements(caller);
-      const asked = {
+      const parsed = {
         ...input,
         resolved,
         render: (description: string) => renderDescription(description, found),
         isWebPublicEnabled: isWebPublicEnabled(outside.environment),
-        telling: { job, by: userId, people: input.tellPeople, announce },
+        job,
         now: outside.now(),
       };
       const stage = { wait: outside.wait, now: outside.now, reload };
-      const outcome = await subscribePeople(stage, caller, commit, asked, snapshot);
-      if (outcome.isLeft) await wakeOutbox(outside, clients.queues, { realm, kind: 'subscribed', job });
+      const outcome = await subscribePeople(stage, caller, commit, parsed, snapshot);
+      if (outcome.hasJob) await wakeOutbox(outside, clients.queues, { realm, kind: 'subscribed', job });
       return {
         subscribed: namesByUser(outcome.subscribed),
         already_subscribed: namesByUser(outcome.already),
         ...(!input.refuseUnauthorized && { unauthorized: [...outcome.unauthorized] }),
-        ...(input.tellPeople && { new_subscription_messages_sent: outcome.tells }),
+        ...(input.sendMessages && { new_subscription_messages_sent: outcome.sendsMessages }),
       };
     },
   },

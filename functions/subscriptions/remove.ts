@@ -17,16 +17,16 @@ export const handler = serve(removeSubscriptions, {
   load: ({ input, outside, resolved, userId }) => loadRemovals(outside, resolved, userId, input),
   reserve: numbersOfRemovals,
   run: async ({ input, caller, outside, userId, resolved, commit }, { snapshot, groups }) => {
-    // Whom the caller may not know is nobody; only for guests anything is read.
+    // Hidden users do not exist for the caller. Reads only for guests.
     const hidden = await hiddenUsers(outside, caller, [...snapshot.users.values()]);
-    const visible = (found: Snapshot): Snapshot => ({
-      ...found,
-      users: new Map([...found.users].filter(([id]) => !hidden.has(id))),
+    const visible = (loaded: Snapshot): Snapshot => ({
+      ...loaded,
+      users: new Map([...loaded.users].filter(([id]) => !hidden.has(id))),
     });
     const reload = async () => visible(await reloadRemovals(outside, resolved, userId, input));
     const stage = { wait: outside.wait, now: outside.now, reload };
-    const asked = { ...input, resolved, groups, now: outside.now() };
-    const outcome = await unsubscribePeople(stage, caller, commit, asked, visible(snapshot));
+    const parsed = { ...input, resolved, groups, now: outside.now() };
+    const outcome = await unsubscribePeople(stage, caller, commit, parsed, visible(snapshot));
     return { removed: [...outcome.removed], not_removed: [...outcome.notRemoved] };
   },
 });

@@ -8,8 +8,8 @@ import {
   expandMembershipChange,
   loadOwnSubscriptions,
   loadVisibleChannels,
-  type Onlooker,
-  type Told,
+  type SubscriberFields,
+  type Viewer,
   withSettings,
   withSubscribers,
 } from '../../model/subscription/visible-channels.ts';
@@ -48,7 +48,7 @@ const hasChannels = ({ type, op }: Payload): boolean =>
 
 /** To whom an event is told. */
 type Listening = Caller &
-  Onlooker & {
+  Viewer & {
     readonly deactivatedGroups: boolean;
     /** The state that their client began with may have been read while the event came about. */
     readonly isRegistering: boolean;
@@ -141,7 +141,7 @@ const membersJoined = (users: readonly User[], [after, until]: readonly [number,
     .filter(({ dateJoined }) => Date.parse(dateJoined) > after && Date.parse(dateJoined) <= until)
     .map(({ userId }) => userId);
 
-type ToldChannel = Told & { readonly first_message_id?: number | null };
+type ToldChannel = SubscriberFields & { readonly first_message_id?: number | null };
 
 /** Channels or subscriptions that an event tells. */
 interface Telling extends Payload {

@@ -3,8 +3,11 @@ import { folded } from '../../kernel/folding.ts';
 import { noGroups } from '../../kernel/group-graph.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import { checkQuota } from '../../kernel/quota.ts';
+import type { References } from '../../markdown/references.ts';
 import { administersChannel, hasContentAccess, hasMetadataAccess } from '../../model/channel/access.ts';
 import { type Channel, checkChannelDescription, checkChannelName } from '../../model/channel/channel.ts';
+import type { Folder } from '../../model/channel/folder.ts';
+import type { NamedInSettings } from '../../model/group/setting.ts';
 import { holdsUnlessGuest, type Standing, standingOf } from '../../model/permission/permission.ts';
 import { checkColor, settingsOf } from '../../model/subscription/settings.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -17,91 +20,110 @@ import {
   type NewChannelSettings,
 } from '../channel-edit/create.ts';
 import { bytesOfCreations, type Joining, type Newcomer } from './join.ts';
-import type { LeaveEventOptions } from './notices.ts';
-import { type NamedChannel, type Pair, pairOf, type Snapshot, type SubscribeSnapshot } from './snapshot.ts';
+import { type NamedChannel, type Pair, pairOf, type Snapshot } from './snapshot.ts';
 
-/** A channel that a request wants people to be subscribed to. */
-export interface Wanted {
+/** A channel in a request to subscribe people. */
+export interface RequestedChannel {
   readonly name: string;
   readonly color?: string;
   readonly description: string;
 }
 
-/** Most subscriptions (people times channels) that one request may ask for. */
+/** Most subscriptions (people times channels) in one request. */
 const MAX_PAIRS = 5_000;
 
-/** The channels that a request names, each once, in its order; refuses what cannot be a name, color or description. */
-export function checkWanted(
-  given: readonly {
+/** The channels of a request, each once, in its order. Refuses invalid names, colors and descriptions. */
+export function checkRequestedChannels(
+  input: readonly {
     readonly name: string;
     readonly color?: string | null | undefined;
     readonly description?: string | null | undefined;
   }[],
-): Wanted[] {
-  const wanted = new Map<string, Wanted>();
-  for (const { name: text, color, description } of given) {
+): RequestedChannel[] {
+  const channels = new Map<string, RequestedChannel>();
+  for (const { name: text, color, description } of input) {
     const name = checkChannelName(text);
     if (color) checkColor(color);
-    if (wanted.has(folded(name))) continue;
-    wanted.set(folded(name), {
+    if (channels.has(folded(name))) continue;
+    channels.set(folded(name), {
       name,
       ...(color && { color }),
       description: checkChannelDescription(description ?? ''),
     });
   }
-  return [...wanted.values()];
+  return [...channels.values()];
 }
 
-/** Refuses a request that asks for more than can be done in one. */
+/** Refuses a request with too many subscriptions. */
 export function checkPairs(channels: number, people: number): void {
   if (channels * people > MAX_PAIRS) {
     throw badRequest(`One request changes at most ${MAX_PAIRS} subscriptions; send several.`);
   }
 }
 
-/** A request to subscribe people, parsed. */
-export interface SubscribeRequest {
-  readonly wanted: readonly Wanted[];
+/** A parsed request to subscribe people. */
+export interface SubscribeInput {
+  readonly channels: readonly RequestedChannel[];
+  /** The names in the descriptions of channels that may be created. */
+  readonly names: References;
   readonly principals: Principals | undefined;
-  /** Where addresses lead. */
-  readonly resolved: Resolved;
+  /** The settings of new channels. */
   readonly settings: NewChannelSettings;
+  /** A channel that the caller may not join or create refuses the whole request; otherwise it is only listed. */
+  readonly refuseUnauthorized: boolean;
+  /** New channels are announced. */
+  readonly announce: boolean;
+  /** People get a message that they were subscribed. */
+  readonly sendMessages: boolean;
+}
+
+/** The request with what its container knows. */
+export interface SubscribeRequest extends SubscribeInput {
+  readonly resolved: Resolved;
   /** Renders the description of a new channel. */
   readonly render: (description: string) => string;
-  /** A channel that the caller may not join or create refuses the whole request; else it is only listed. */
-  readonly refuseUnauthorized: boolean;
-  /** The service has web-public channels. */
+  /** The deployment supports web-public channels. */
   readonly isWebPublicEnabled: boolean;
-  /** What is to be told of it afterwards. */
-  readonly telling: LeaveEventOptions;
+  /** The id of the outbox job that sends messages and announcements. */
+  readonly job: string;
   /** Milliseconds. */
   readonly now: number;
 }
 
-/** What is to be done, and what needs no doing. */
+/** What a request to subscribe people is decided on. */
+export interface SubscribeSnapshot extends Snapshot {
+  /** The groups and people in the settings of new channels. */
+  readonly namedInSettings: NamedInSettings;
+  /** The folder of new channels. */
+  readonly folder: Folder | undefined;
+  /** How many bytes the organization's channels use. */
+  readonly channelBytes: number;
+}
+
+/** What a request does. */
 export interface Decision {
   readonly joinings: readonly Joining[];
-  /** Subscriptions that are there already. */
+  /** Subscriptions that exist already. */
   readonly already: readonly Pair[];
   /** Names as the caller wrote them. */
   readonly unauthorized: readonly string[];
 }
 
 /**
- * Decides whom to subscribe to what (wire facts 4.1, specification 4.2). To join, or to let others join, one needs
- * access to the content; to let others join, also the permission to add subscribers.
+ * Checks a request to subscribe people (wire facts 4.1, specification 4.2). Joining takes access to the content; adding
+ * others also takes the permission to add subscribers.
  *
- * A channel that the caller cannot see and one that they may not create get the same answer, so that nobody learns
- * which private channels exist.
+ * A channel that the caller cannot see and one that they may not create get the same refusal, so that nobody learns which
+ * private channels exist.
  */
 export function checkSubscribe(
   caller: Caller,
   request: SubscribeRequest,
   snapshot: SubscribeSnapshot,
 ): Decision {
-  const { wanted, isWebPublicEnabled } = request;
+  const { channels, isWebPublicEnabled } = request;
   const people = accessPrincipals(request.principals, request.resolved, snapshot.users, caller.user);
-  const unauthorized = wanted.filter(({ name }) => {
+  const unauthorized = channels.filter(({ name }) => {
     const found = snapshot.channels.get(folded(name));
     return found ? !hasContentAccess(caller.standing, found) : !mayCreateChannel(caller, request.settings);
   });
@@ -109,8 +131,11 @@ export function checkSubscribe(
   if (first && request.refuseUnauthorized) {
     throw badRequest(`You may neither subscribe to nor create the channel '${first.name}'.`);
   }
-  const open = wanted.filter((each) => !unauthorized.includes(each));
-  const found = open.map((each) => ({ each, named: snapshot.channels.get(folded(each.name)) }));
+  const open = channels.filter((each) => !unauthorized.includes(each));
+  const found = open.map((requested) => ({
+    requested,
+    named: snapshot.channels.get(folded(requested.name)),
+  }));
   const addsOthers = people.some(({ userId }) => userId !== caller.user.userId);
   if (addsOthers && found.some(({ named }) => named && !mayAddSubscribers(caller, named.channel))) {
     throw refusal('insufficientPermission');
@@ -118,9 +143,9 @@ export function checkSubscribe(
   const template = found.some(({ named }) => named === undefined)
     ? checkCreateChannel(caller, request.settings, { ...snapshot, isWebPublicEnabled }, request.now)
     : undefined;
-  const joinings = found.flatMap(({ each, named }): Joining[] => {
-    if (named) return [joiningOf(caller, people, each, named, snapshot, request.now)];
-    return template ? [creationOf(caller, people, each, template, request)] : [];
+  const joinings = found.flatMap(({ requested, named }): Joining[] => {
+    if (named) return [joiningOf(caller, people, requested, named, snapshot, request.now)];
+    return template ? [creationOf(caller, people, requested, template, request)] : [];
   });
   checkQuota('channels', snapshot.channelBytes, bytesOfCreations(joinings));
   return {
@@ -141,11 +166,11 @@ const subscribersAmong = (people: readonly User[], { channel }: NamedChannel, sn
     .filter(({ userId }) => snapshot.subscriptions.has(pairOf(userId, channel.channelId)))
     .map(({ userId }) => ({ userId, channel }));
 
-/** Those of the people who are not in a channel, with what they had chosen for it before. */
+/** The people who are not subscribed yet, with their former settings. */
 function joiningOf(
   caller: Caller,
   people: readonly User[],
-  wanted: Wanted,
+  requested: RequestedChannel,
   target: NamedChannel,
   snapshot: Snapshot,
   now: number,
@@ -156,29 +181,29 @@ function joiningOf(
     .filter((person) => !snapshot.subscriptions.has(pair(person)))
     .map((person) => {
       const former = snapshot.formers.get(pair(person));
-      const settings = { ...(former && settingsOf(former)), ...chosen(wanted) };
+      const settings = { ...(former && settingsOf(former)), ...colorOf(requested) };
       return newcomer(caller, person, channel, settings, now);
     });
   return { target, newcomers };
 }
 
-/** A new channel with all of the people. */
+/** A new channel with all the people. */
 function creationOf(
   caller: Caller,
   people: readonly User[],
-  wanted: Wanted,
+  requested: RequestedChannel,
   template: NewChannel,
   { render, now }: SubscribeRequest,
 ): Joining {
-  const { name, description } = wanted;
+  const { name, description } = requested;
   const create = { ...template, name, description, renderedDescription: render(description) };
-  // Who may know of it does not depend on its id, which it has not got yet.
+  // Who can see it does not depend on its id.
   const channel = { ...create, channelId: 0 };
-  const newcomers = people.map((person) => newcomer(caller, person, channel, chosen(wanted), now));
+  const newcomers = people.map((person) => newcomer(caller, person, channel, colorOf(requested), now));
   return { target: { create }, newcomers };
 }
 
-const chosen = ({ color }: Wanted): Newcomer['settings'] => (color === undefined ? {} : { color });
+const colorOf = ({ color }: RequestedChannel): Newcomer['settings'] => (color === undefined ? {} : { color });
 
 function newcomer(
   caller: Caller,
@@ -200,8 +225,8 @@ function newcomer(
 }
 
 /**
- * What someone may do by their role alone. It is enough to know whether they may hear of a channel for the first
- * time: who knew of it through a named group hears of it once more, which clients ignore.
+ * A standing by role alone, without groups. It is enough to decide who needs a creation event: people who could see the
+ * channel through a group get it once more, and clients ignore that.
  */
 const standingByRole = ({ realm }: Caller, person: User, now: number): Standing =>
   standingOf(person, [], noGroups, realm.settings.waiting_period_threshold, now);

@@ -21,23 +21,23 @@ import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doCreateChannel } from '../channel-edit/create.ts';
 
-/** Somebody who is to be subscribed to a channel. */
+/** A user to be subscribed to a channel. */
 export interface Newcomer {
   readonly userId: number;
-  /** What they choose now or chose before; the rest is as for everybody who subscribes. */
+  /** Settings from the request or a former subscription; the defaults apply to the rest. */
   readonly settings: Partial<SubscriptionSettings>;
-  /** They could not know of the channel before, so their clients must first be told that it exists. */
+  /** They could not see the channel before, so their clients first need its creation event. */
   readonly isNewToThem: boolean;
-  /** Whose bot they are. */
+  /** The owner of a bot. */
   readonly ownerId?: number;
   readonly isBot?: true;
-  /** Their account is created by the same transaction. */
+  /** The same transaction creates their account. */
   readonly isNewAccount?: true;
 }
 
-/** A channel, which may still have to be created, with the people who are to be subscribed to it. */
+/** A channel, which may not exist yet, and the users to be subscribed to it. */
 export interface Joining {
-  /** Where it has to be created, its id is not known yet. */
+  /** A channel to be created has no id yet. */
   readonly target: CountedChannel | { readonly create: Omit<Channel, 'channelId'> };
   readonly newcomers: readonly Newcomer[];
 }
@@ -48,20 +48,20 @@ interface Arriving extends CountedChannel {
   readonly newcomers: readonly Newcomer[];
 }
 
-/** The bytes that the channels which have to be created take of their quota. */
+/** How many bytes of the quota the new channels use. */
 export const bytesOfCreations = (joinings: readonly Joining[]): number =>
   joinings.reduce((sum, { target }) => sum + ('create' in target ? channelBytes(target.create) : 0), 0);
 
-/** How many numbers of the log `doJoin` needs for these. */
+/** How many log numbers `doJoin` needs for these. */
 export const entriesOfJoin = (joinings: readonly Joining[]): number =>
-  doJoin('', joinings, (_) => 0).entries.length;
+  doJoin('', joinings, () => 0).entries.length;
 
 /**
- * Subscribes people to channels, creating those that do not exist: the writes, and what clients are told, in the
- * order in which they can understand it (wire facts 4.6, 14.6): that a channel exists, that they are subscribed,
- * that others are. `number(i)` is the number of entry i; the id of a new channel is that of the event that tells of it.
+ * Subscribes people to channels and creates those that do not exist. Events come in the order that clients need
+ * (wire facts 4.6, 14.6): the channel, then the own subscription, then those of others. `number(i)` is the log number
+ * of entry i; a new channel takes the number of its creation event as its id.
  *
- * The result are the channels, in the order of the joinings, with their new counts.
+ * The result is the channels, in the order of the joinings, with their new counts.
  */
 export function doJoin(
   realm: string,
@@ -79,30 +79,25 @@ export function doJoin(
   const created = arriving
     .filter(({ isNew }) => isNew)
     .map(({ channel, newcomers }) => doCreateChannel(realm, channel, newcomers.length));
+  const newChannels = created.map(({ result }) => result);
   const entries = [
     ...created.flatMap(({ entries }) => entries),
-    ...arriving.filter(({ isNew }) => !isNew).flatMap(discovery),
+    ...arriving.filter(({ isNew }) => !isNew).flatMap(creationForNewcomers),
     ...additions(arriving),
-    ...arriving.flatMap(peers('peer_add')),
-    ...(created.some(({ result }) => result.isDefault) ? [defaultChannelsEvent] : []),
+    ...arriving.flatMap(({ channel, newcomers }) => peerEvents('peer_add', channel.channelId, newcomers)),
+    ...(newChannels.some(({ isDefault }) => isDefault) ? [defaultChannelsEvent] : []),
   ];
   const since = number(entries.length - 1);
   return {
     writes: [
       ...created.flatMap(({ writes }) => writes),
-      ...doUseGroupsInNew(
-        realm,
-        created.map(({ result }) => result),
-      ),
-      ...doFillFolders(
-        realm,
-        created.map(({ result }) => result),
-      ),
+      ...doUseGroupsInNew(realm, newChannels),
+      ...doFillFolders(realm, newChannels),
       ...doUseQuota(realm, 'channels', bytesOfCreations(joinings)),
       ...accountWrites(realm, arriving),
       ...arriving.flatMap((each) => [
-        ...(each.isNew ? [] : existing(realm, each)),
-        ...arrivals(realm, each, since),
+        ...(each.isNew ? [] : existingChannelWrites(realm, each)),
+        ...newSubscriptions(realm, each, since),
       ]),
     ],
     entries,
@@ -111,8 +106,8 @@ export function doJoin(
 }
 
 /**
- * Holds the accounts to being active, and their deactivation to what comes to be theirs: nobody is to be counted who
- * is not there. A bot is deactivated with its owner, who is held for it too.
+ * Counts the new subscriptions on the accounts. Fails if an account is inactive, and makes a concurrent deactivation
+ * fail. A bot is deactivated with its owner, so the owner's account is written too.
  */
 const accountWrites = (realm: string, arriving: readonly Arriving[]): Write[] => {
   const people = arriving.flatMap(({ newcomers }) => newcomers.filter(({ isNewAccount }) => !isNewAccount));
@@ -124,11 +119,8 @@ const accountWrites = (realm: string, arriving: readonly Arriving[]): Write[] =>
   ];
 };
 
-/**
- * What changes of a channel that exists. That a private one may be joined was decided on its settings as read; a
- * public one must still be public.
- */
-const existing = (realm: string, { channel, newcomers }: Arriving): Write[] => [
+/** Counts the subscribers. A private channel must not have changed since the check; a public one must still be public. */
+const existingChannelWrites = (realm: string, { channel, newcomers }: Arriving): Write[] => [
   countSubscribers(realm, channel.channelId, newcomers.length),
   {
     check: key('channel', { realm, channelId: channel.channelId }),
@@ -141,86 +133,75 @@ const settingsIn = (channel: Channel, { settings }: Newcomer): SubscriptionSetti
   ...settings,
 });
 
-/** The subscriptions themselves. */
-const arrivals = (realm: string, { channel, isNew, newcomers }: Arriving, since: number): Write[] =>
+const newSubscriptions = (realm: string, { channel, isNew, newcomers }: Arriving, since: number): Write[] =>
   newcomers.flatMap((newcomer) => {
     const { userId } = newcomer;
     const { channelId } = channel;
-    const subscription: Subscription = {
-      ...settingsIn(channel, newcomer),
-      userId,
-      channelId,
-      since,
-      readFloor: since,
-    };
+    const settings = settingsIn(channel, newcomer);
+    const subscription: Subscription = { ...settings, userId, channelId, since, readFloor: since };
     const writes = subscriptionWrites(realm, subscription);
     if (isNew) return writes;
-    // Were it ended by a later number of the log than ours, clients would be told in the wrong order.
-    const former: Write = {
-      delete: key('former', { realm, userId, channelId }),
-      when: { below: { ended: since } },
-    };
-    return [...writes, former];
+    // If it ended at a later log number than ours, clients would get the events in the wrong order.
+    const when = { below: { ended: since } };
+    return [...writes, { delete: key('former', { realm, userId, channelId }), when }];
   });
 
-/** Tells those to whom the channel is new that it exists. */
-function discovery({ channel, count, newcomers }: Arriving): EventEntry[] {
+/** The creation event for the newcomers who could not see the channel before. */
+function creationForNewcomers({ channel, count, newcomers }: Arriving): EventEntry[] {
   const users = newcomers.filter(({ isNewToThem }) => isNewToThem).map(({ userId }) => userId);
   return users.length === 0 ? [] : [creationEvent({ users }, channel, count)];
 }
 
-/** Tells people what they are subscribed to now. Those who are told the same are told by one event. */
+/** The `subscription/add` events: one for all newcomers with equal subscriptions. */
 function additions(arriving: readonly Arriving[]): EventEntry[] {
-  const byUser = new Map<number, { place: number; settings: SubscriptionSettings }[]>();
-  arriving.forEach(({ channel, newcomers }, place) => {
-    for (const newcomer of newcomers) {
-      const told = { place, settings: settingsIn(channel, newcomer) };
-      const list = byUser.get(newcomer.userId);
-      if (list) list.push(told);
-      else byUser.set(newcomer.userId, [told]);
-    }
-  });
-  const groups = new Map<string, { users: number[]; subscriptions: object[] }>();
-  for (const [userId, list] of byUser) {
-    const same = JSON.stringify(list);
-    const group = groups.get(same);
-    if (group) group.users.push(userId);
-    else
-      groups.set(same, {
-        users: [userId],
-        subscriptions: list.flatMap(({ place, settings }) => {
-          const counted = arriving[place];
-          return counted ? [subscriptionObject(counted, settings)] : [];
-        }),
-      });
-  }
-  return [...groups.values()].map(({ users, subscriptions }) => ({
+  const added = arriving.flatMap((counted, index) =>
+    counted.newcomers.map((newcomer) => ({
+      userId: newcomer.userId,
+      settings: settingsIn(counted.channel, newcomer),
+      counted,
+      index,
+    })),
+  );
+  return groupUsers(added, ({ index, settings }) => [index, settings]).map(({ users, list }) => ({
     kind: 'event',
     hearers: { users },
-    payload: { type: 'subscription', op: 'add', subscriptions },
+    payload: {
+      type: 'subscription',
+      op: 'add',
+      subscriptions: list.map(({ counted, settings }) => subscriptionObject(counted, settings)),
+    },
     fill: 'company',
     access: true,
   }));
 }
 
-/** Tells everybody else who knows of a channel that these people came or went. */
-export const peers =
-  (op: 'peer_add' | 'peer_remove') =>
-  ({
-    channel,
-    newcomers,
-  }: {
-    channel: Pick<Channel, 'channelId'>;
-    newcomers: readonly { readonly userId: number }[];
-  }): EventEntry[] => {
-    if (newcomers.length === 0) return [];
-    const users = newcomers.map(({ userId }) => userId).sort((a, b) => a - b);
-    return [
-      {
-        kind: 'event',
-        hearers: { channel: channel.channelId, except: users },
-        payload: { type: 'subscription', op, stream_ids: [channel.channelId], user_ids: users },
-        access: true,
-      },
-    ];
-  };
+/** Groups the users whose lists are equal, so that one event serves all of them. */
+export function groupUsers<T extends { readonly userId: number }>(
+  items: readonly T[],
+  contentOf: (item: T) => unknown,
+): { readonly users: number[]; readonly list: readonly T[] }[] {
+  const byUser = Map.groupBy(items, ({ userId }) => userId);
+  const equal = Map.groupBy(byUser, ([, list]) => JSON.stringify(list.map(contentOf)));
+  return [...equal.values()].map((group) => ({
+    users: group.map(([userId]) => userId),
+    list: group[0]?.[1] ?? [],
+  }));
+}
+
+/** The event that these people joined or left, for everyone else who can see the channel. */
+export function peerEvents(
+  op: 'peer_add' | 'peer_remove',
+  channelId: number,
+  people: readonly { readonly userId: number }[],
+): EventEntry[] {
+  if (people.length === 0) return [];
+  const users = people.map(({ userId }) => userId).sort((a, b) => a - b);
+  return [
+    {
+      kind: 'event',
+      hearers: { channel: channelId, except: users },
+      payload: { type: 'subscription', op, stream_ids: [channelId], user_ids: users },
+      access: true,
+    },
+  ];
+}

@@ -5,69 +5,65 @@ import type { Channel, FormerSubscription, Subscription } from '../../model/chan
 import { countSubscribers, settingsOf } from '../../model/subscription/settings.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { peers } from './join.ts';
+import { groupUsers, peerEvents } from './join.ts';
 
-/** Somebody whose subscription is to end. */
+/** A user whose subscription ends. */
 export interface Leaver {
   readonly userId: number;
   readonly subscription: Subscription;
-  /** They will not know of the channel any more, so their clients must forget it. */
-  readonly losesSight: boolean;
+  /** They will no longer see the channel, so their clients must forget it. */
+  readonly losesAccess: boolean;
 }
 
-/** A channel with the people whose subscriptions to it are to end. */
+/** A channel and the users whose subscriptions to it end. */
 export interface Leaving {
   readonly channel: Channel;
   readonly leavers: readonly Leaver[];
-  /** The decision rests on the channel's settings: somebody is removed by somebody else. */
-  readonly restsOnSettings: boolean;
+  /** The decision depends on the channel's settings, because the caller removes others. */
+  readonly dependsOnSettings: boolean;
 }
 
 /**
- * Ends subscriptions: the writes, and what clients are told (wire facts 4.6, 14.6). What the people had chosen is
- * kept for when they come back. `number(i)` is the number of entry i.
+ * Ends subscriptions: the writes and the events (wire facts 4.6, 14.6). Personal settings are kept in case people come
+ * back. `number(i)` is the log number of entry i.
  */
 export function doLeave(
   realm: string,
   leavings: readonly Leaving[],
   number: (index: number) => number,
 ): Change<void> {
-  const entries = [...removals(leavings), ...forgetting(leavings), ...leavings.flatMap(departures)];
+  const entries = [...removals(leavings), ...deletions(leavings), ...leavings.flatMap(departures)];
   const ended = number(entries.length - 1);
   return {
     writes: leavings.flatMap((leaving) => [
       ...channelWrites(realm, leaving),
-      ...leaving.leavers.flatMap((leaver) => departure(realm, leaver, ended)),
+      ...leaving.leavers.flatMap((leaver) => leaverWrites(realm, leaver, ended)),
     ]),
     entries,
     result: undefined,
   };
 }
 
-/** How many numbers of the log `doLeave` needs for these. */
+/** How many log numbers `doLeave` needs for these. */
 export const entriesOfLeave = (leavings: readonly Leaving[]): number =>
   doLeave('', leavings, () => 0).entries.length;
 
-const channelWrites = (realm: string, { channel, leavers, restsOnSettings }: Leaving): Write[] => [
-  countSubscribers(realm, channel.channelId, -leavers.length),
-  ...(restsOnSettings
-    ? [
-        {
-          check: key('channel', { realm, channelId: channel.channelId }),
-          when: { equals: { version: channel.version } },
-        },
-      ]
-    : []),
-];
+function channelWrites(realm: string, { channel, leavers, dependsOnSettings }: Leaving): Write[] {
+  const { channelId, version } = channel;
+  const count = countSubscribers(realm, channelId, -leavers.length);
+  return dependsOnSettings
+    ? [count, { check: key('channel', { realm, channelId }), when: { equals: { version } } }]
+    : [count];
+}
 
-function departure(realm: string, { userId, subscription }: Leaver, ended: number): Write[] {
+function leaverWrites(realm: string, { userId, subscription }: Leaver, ended: number): Write[] {
   const { channelId } = subscription;
   const former: FormerSubscription = { ...settingsOf(subscription), userId, channelId, ended };
   return [
     {
       delete: key('subscription', { realm, userId, channelId }),
-      // Had it begun with a later number of the log than ours, clients would be told in the wrong order. Asleep it
-      // is not counted (`dormancy.ts`).
+      // If it began at a later log number than ours, clients would get the events in the wrong order. A dormant
+      // subscription is not counted.
       when: { absent: false, equals: { dormant: undefined }, below: { since: ended } },
     },
     { delete: key('subscriber', { realm, channelId, userId }) },
@@ -75,127 +71,94 @@ function departure(realm: string, { userId, subscription }: Leaver, ended: numbe
   ];
 }
 
-/** Tells people what they are not subscribed to any more; those who lose the same are told by one event. */
+const pairsIn = (leavings: readonly Leaving[]) =>
+  leavings.flatMap(({ channel, leavers }) => leavers.map((leaver) => ({ ...leaver, channel })));
+
+/** The `subscription/remove` events: one for all users who leave the same channels. */
 function removals(leavings: readonly Leaving[]): EventEntry[] {
-  return byChannels(leavings, () => true).map(({ users, channels }) => ({
+  return groupUsers(pairsIn(leavings), ({ channel }) => channel.channelId).map(({ users, list }) => ({
     kind: 'event',
     hearers: { users },
     payload: {
       type: 'subscription',
       op: 'remove',
-      subscriptions: channels.map(({ channelId, name }) => ({ stream_id: channelId, name })),
+      subscriptions: list.map(({ channel: { channelId, name } }) => ({ stream_id: channelId, name })),
     },
     access: true,
   }));
 }
 
-/**
- * Tells who left. Of several, those who may still know of the channel hear of the others too, and not of themselves: of
- * that they are told already.
- */
-function departures({ channel, leavers }: Leaving): EventEntry[] {
-  const events = peers('peer_remove')({ channel, newcomers: leavers });
-  if (leavers.length === 1) return events;
-  return events.map((event) => ({ ...event, hearers: { channel: channel.channelId }, fill: 'others' }));
-}
-
-/** Lets the clients of those who lose sight of a channel forget it. */
-function forgetting(leavings: readonly Leaving[]): EventEntry[] {
-  return byChannels(leavings, ({ losesSight }) => losesSight).map(({ users, channels }) => ({
+/** The `stream/delete` events for users who can no longer see the channels. */
+function deletions(leavings: readonly Leaving[]): EventEntry[] {
+  const lost = pairsIn(leavings).filter(({ losesAccess }) => losesAccess);
+  return groupUsers(lost, ({ channel }) => channel.channelId).map(({ users, list }) => ({
     kind: 'event',
     hearers: { users },
     payload: {
       type: 'stream',
       op: 'delete',
-      stream_ids: channels.map(({ channelId }) => channelId),
-      streams: channels.map(({ channelId }) => ({ stream_id: channelId })),
+      stream_ids: list.map(({ channel }) => channel.channelId),
+      streams: list.map(({ channel }) => ({ stream_id: channel.channelId })),
     },
     access: true,
   }));
 }
 
-/** The leavers to whom something applies, together with those to whom it applies in the same channels. */
-function byChannels(
-  leavings: readonly Leaving[],
-  applies: (leaver: Leaver) => boolean,
-): { users: number[]; channels: Channel[] }[] {
-  const byUser = new Map<number, Channel[]>();
-  for (const { channel, leavers } of leavings) {
-    for (const leaver of leavers.filter(applies)) {
-      const channels = byUser.get(leaver.userId);
-      if (channels) channels.push(channel);
-      else byUser.set(leaver.userId, [channel]);
-    }
-  }
-  const groups = new Map<string, { users: number[]; channels: Channel[] }>();
-  for (const [userId, channels] of byUser) {
-    const same = channels.map(({ channelId }) => channelId).join();
-    const group = groups.get(same);
-    if (group) group.users.push(userId);
-    else groups.set(same, { users: [userId], channels });
-  }
-  return [...groups.values()];
+/** The `peer_remove` events. If several leave, each of them who can still see the channel gets the others' ids. */
+function departures({ channel: { channelId }, leavers }: Leaving): EventEntry[] {
+  const events = peerEvents('peer_remove', channelId, leavers);
+  if (leavers.length === 1) return events;
+  return events.map((event) => ({ ...event, hearers: { channel: channelId }, fill: 'others' }));
 }
 
 /*
- * A deactivated account is no subscriber of anything: it is not counted, not listed, and reached by no wildcard.
- * What it was subscribed to stays stored under it, asleep, and wakes when it comes back.
+ * A deactivated account is not a subscriber: it is not counted, not listed, and wildcards do not reach it. Its
+ * subscriptions stay stored as dormant, and become active again with the account.
  */
 
-/** Most people in one step: a channel has one count, and each of them takes two writes and is held by one. */
+/** Most people in one step: the channel has one count, and each person takes two writes and one check. */
 const MAX_PEOPLE = Math.floor((MAX_IN_STEP - 1) / 3);
 
-/** Puts these subscriptions to sleep: a step or more for each channel, however many accounts they are of. */
+/** Makes these subscriptions dormant, of however many accounts: one step or more for each channel. */
 export const suspendSubscriptions = (realm: string, subscriptions: readonly Subscription[]): Step[] =>
-  stepsOf(
+  dormancySteps(
     realm,
     subscriptions.filter(({ dormant }) => !dormant),
-    'peer_remove',
+    true,
   );
 
-/** Wakes these subscriptions, as far as they are asleep. */
+/** Makes those of these subscriptions active that are dormant. */
 export const resumeSubscriptions = (realm: string, subscriptions: readonly Subscription[]): Step[] =>
-  stepsOf(
+  dormancySteps(
     realm,
     subscriptions.filter(({ dormant }) => dormant),
-    'peer_add',
+    false,
   );
 
-function stepsOf(
-  realm: string,
-  subscriptions: readonly Subscription[],
-  op: 'peer_remove' | 'peer_add',
-): Step[] {
+function dormancySteps(realm: string, subscriptions: readonly Subscription[], suspends: boolean): Step[] {
   const byChannel = Map.groupBy(subscriptions, ({ channelId }) => channelId);
   return [...byChannel].flatMap(([channelId, all]) =>
     partsOf(all, MAX_PEOPLE).map((people) => ({
       writes: [
-        countSubscribers(realm, channelId, op === 'peer_add' ? people.length : -people.length),
-        ...people.flatMap((subscription) =>
-          op === 'peer_add' ? wake(realm, subscription) : sleep(realm, subscription),
-        ),
+        countSubscribers(realm, channelId, suspends ? -people.length : people.length),
+        ...people.flatMap((subscription) => (suspends ? suspend : resume)(realm, subscription)),
       ],
-      entries: peers(op)({ channel: { channelId }, newcomers: people }),
-      held: people.map(({ userId }) => (op === 'peer_add' ? stillOut : sleeper)(realm, userId)),
+      entries: peerEvents(suspends ? 'peer_remove' : 'peer_add', channelId, people),
+      held: people.map(({ userId }) => inactiveAccount(realm, userId, suspends)),
     })),
   );
 }
 
 /**
- * Holds a wake to the account being out. Who sleeps there after somebody has looked must be looked at again before
- * the account comes back, so that is counted as an arrival.
+ * Requires the account to be inactive. A new dormant subscription must be resumed before the account comes back, so it is
+ * also counted as an arrival, which makes a concurrent reactivation look again.
  */
-const stillOut = (realm: string, userId: number): Write => ({
-  check: key('user', { realm, userId }),
-  when: { equals: { isActive: false } },
-});
-const sleeper = (realm: string, userId: number): Write => ({
-  update: key('user', { realm, userId }),
-  change: { add: { arrivals: 1 } },
-  when: { equals: { isActive: false } },
-});
+const inactiveAccount = (realm: string, userId: number, countsArrival: boolean): Write => {
+  const [user, when] = [key('user', { realm, userId }), { equals: { isActive: false } }];
+  return countsArrival ? { update: user, change: { add: { arrivals: 1 } }, when } : { check: user, when };
+};
 
-const sleep = (realm: string, { userId, channelId }: Subscription): Write[] => [
+const suspend = (realm: string, { userId, channelId }: Subscription): Write[] => [
   {
     update: key('subscription', { realm, userId, channelId }),
     change: { set: { dormant: true } },
@@ -205,7 +168,7 @@ const sleep = (realm: string, { userId, channelId }: Subscription): Write[] => [
   { delete: key('subscriber', { realm, channelId, userId }) },
 ];
 
-const wake = (realm: string, { userId, channelId }: Subscription): Write[] => [
+const resume = (realm: string, { userId, channelId }: Subscription): Write[] => [
   {
     update: key('subscription', { realm, userId, channelId }),
     change: { remove: ['dormant'] },

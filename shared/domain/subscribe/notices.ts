@@ -14,9 +14,8 @@ import { jobToken, type SendToken } from '../send/send.ts';
 import type { Joining, Newcomer } from './join.ts';
 import { pairOf } from './snapshot.ts';
 
-/** What one transaction leaves to be told: whom somebody subscribed to what, and which channels they created. */
+/** What one transaction did, for the notices: who subscribed whom to which channels, and which channels they created. */
 export interface SubscribedTask {
-  /** Who did it. */
   readonly by: number;
   readonly joined: readonly { readonly channelId: number; readonly users: readonly number[] }[];
   readonly created: readonly number[];
@@ -28,43 +27,43 @@ declare module '../outbox/outbox.ts' {
   }
 }
 
-/** What a request to subscribe people wants to be told of it. */
-export interface LeaveEventOptions {
-  /** The name of the job that is left. */
+/** Which notices a request sends. */
+interface NoticeOptions {
+  /** The id of the outbox job. */
   readonly job: string;
   readonly by: number;
-  /** People are told one by one. */
-  readonly people: boolean;
-  /** Channels that are created are announced. */
+  /** Each person gets a direct message. */
+  readonly sendsMessages: boolean;
+  /** New channels are announced. */
   readonly announce: boolean;
 }
 
-/** Whether people may be told one by one that they are subscribed: too many are not told at all (wire facts 2). */
-export const mayTellPeople = (joinings: readonly Joining[]): boolean =>
+/** Whether each person may get a direct message. With too many people, nobody does (wire facts 2). */
+export const maySendMessages = (joinings: readonly Joining[]): boolean =>
   new Set(joinings.flatMap(({ newcomers }) => newcomers.map(({ userId }) => userId))).size <=
   limits.newSubscriptionMessages;
 
-/** Whether the caller's announcements have somewhere to go. */
+/** Whether the organization has a channel for announcements of new channels. */
 export const hasAnnouncements = ({ realm }: Caller): boolean =>
   isId(realm.settings.new_stream_announcements_stream_id);
 
-/** People who are subscribed to a channel. */
+/** People whom a transaction subscribed to a channel. */
 interface Arrived {
   readonly channel: Channel;
   readonly newcomers: readonly Newcomer[];
-  /** The channel is created by this very transaction. */
+  /** This transaction creates the channel. */
   readonly isNew: boolean;
-  /** It is created by this request. */
+  /** This request created the channel. */
   readonly isOurs: boolean;
 }
 
 /**
- * Leaves what is to be told of subscriptions to the worker of the outbox, in their transaction, of which `number` is
- * one. Bots are not told, nor is anybody told of channels that are created for them. `now` is in milliseconds.
+ * Leaves the notices to the outbox, in the transaction of the subscriptions; `number` is one of its log numbers. Bots get
+ * none, and nobody gets one about a channel that the request created. `now` is in milliseconds.
  */
-export function doLeaveTelling(
+export function doLeaveNotices(
   realm: string,
-  { job, by, people, announce }: LeaveEventOptions,
+  { job, by, sendsMessages, announce }: NoticeOptions,
   arrived: readonly Arrived[],
   number: number,
   now: number,
@@ -73,27 +72,26 @@ export function doLeaveTelling(
     announce && isNew && !channel.isPrivate ? channel.channelId : [],
   );
   const joined = arrived
-    .filter(({ isOurs }) => people && !isOurs)
+    .filter(({ isOurs }) => sendsMessages && !isOurs)
     .map(({ channel: { channelId }, newcomers }) => ({
       channelId,
       users: newcomers.filter(({ userId, isBot }) => userId !== by && !isBot).map(({ userId }) => userId),
     }))
     .filter(({ users }) => users.length > 0);
   if (created.length === 0 && joined.length === 0) return [];
-  const task: SubscribedTask = { by, joined, created };
-  return [doLeave({ realm, kind: 'subscribed', job }, number, task, now)];
+  return [doLeave({ realm, kind: 'subscribed', job }, number, { by, joined, created }, now)];
 }
 
-/** The topic in which the organization is told of new channels. */
+/** The topic of announcements of new channels. */
 const NEW_CHANNELS = 'new channels';
 
-/** Most channels that one notice names. */
+/** Most channels named in one notice. */
 const MAX_NAMED = 100;
 
 /**
- * Tells people in direct messages to which channels somebody subscribed them, and the organization of channels that
- * were created. All is judged as it is now: nobody hears of a channel in which they are not any more. Throws where
- * something could not be told; what was told is not told again.
+ * Sends the notices of a job: a direct message to each person who was subscribed, and an announcement of new channels.
+ * Uses the present state: nobody gets a notice about a channel that they have left. Throws if some could not be sent; a
+ * retry does not repeat the others.
  */
 export async function sendSubscribedNotices(
   world: OutboxRun,
@@ -134,25 +132,26 @@ export async function sendSubscribedNotices(
     ),
     ({ userId }) => userId,
   );
-  const tell = sendDirectNotices(
+  const messages = sendDirectNotices(
     outside,
     world.log,
     world.realm.noticeBotId,
     noticesTo(actor, job, byPerson, open),
   );
-  const announce = announceCreated(
+  const announcement = announceCreated(
     world,
     actor,
     created.flatMap((channelId) => open.get(channelId) ?? []),
     jobToken(job, 'announcement', REMEMBERED),
   );
-  const failures = (await Promise.allSettled([tell, announce])).flatMap((each) =>
+  const failures = (await Promise.allSettled([messages, announcement])).flatMap((each) =>
     each.status === 'rejected' ? [each.reason] : [],
   );
-  if (failures.length > 0) throw new AggregateError(failures, 'not all could be told');
+  if (failures.length > 0)
+    throw new AggregateError(failures, 'some notices of new subscriptions could not be sent');
 }
 
-/** One notice for each person, of all of their channels. */
+/** One notice for each person, with all their channels. */
 function noticesTo(
   actor: User,
   job: string,
@@ -164,17 +163,14 @@ function noticesTo(
     const channels = pairs.flatMap(({ channelId }) => open.get(channelId) ?? []);
     const ids = channels.map(({ channelId }) => channelId).join();
     const content = `${silentMention(actor)} subscribed you to ${listOf(channels)}.`;
-    // Most are told the same.
-    const said = texts.get(ids) ?? { content, rendered: render(content, foundWith(actor, channels)) };
-    texts.set(ids, said);
-    return { to, ...said, token: jobToken(job, String(to), REMEMBERED) };
+    // Most people get the same text.
+    const text = texts.get(ids) ?? { content, rendered: render(content, foundWith(actor, channels)) };
+    texts.set(ids, text);
+    return { to, ...text, token: jobToken(job, String(to), REMEMBERED) };
   });
 }
 
-/**
- * Announces channels that were created where the organization wants to hear of them, which is no news to whoever did
- * it. Private ones are not named to others, as nothing of them is.
- */
+/** Announces new public channels in the channel that the organization chose, without notifying the actor. */
 async function announceCreated(
   { outside, log, realmId: realm, realm: { noticeBotId, settings } }: OutboxRun,
   actor: User,
@@ -184,11 +180,11 @@ async function announceCreated(
   const { new_stream_announcements_stream_id: channelId } = settings;
   const channels = created.filter(({ isPrivate }) => !isPrivate);
   if (channels.length === 0 || !isId(channelId)) return;
-  const place = await outside.table.get('channel', { realm, channelId });
-  if (place === undefined || place.isArchived) return;
+  const target = await outside.table.get('channel', { realm, channelId });
+  if (target === undefined || target.isArchived) return;
   const what = channels.length === 1 ? 'the channel' : 'these channels:';
   const notice = {
-    place: { channel: place, topic: place.topicsPolicy === 'empty_topic_only' ? '' : NEW_CHANNELS },
+    place: { channel: target, topic: target.topicsPolicy === 'empty_topic_only' ? '' : NEW_CHANNELS },
     content: `${silentMention(actor)} created ${what} ${listOf(channels)}.`,
     channels,
   };

@@ -25,114 +25,98 @@ import type { User } from '../../model/user/user.ts';
 import { checkPairs } from './check.ts';
 import { doLeave, entriesOfLeave, type Leaver, type Leaving } from './leave.ts';
 import {
-  knownChannelIds,
   loadChannelIds,
   loadSnapshot,
   type NamedChannel,
   type Pair,
   pairOf,
+  resolvedChannelIds,
   type Snapshot,
 } from './snapshot.ts';
 
-/** Subscriptions that somebody asks to end: the channels, each named once, and the people. */
-export interface AskedRemovals {
+/** A parsed request to unsubscribe people; each channel is named once. */
+interface UnsubscribeInput {
   readonly names: readonly string[];
   readonly principals: Principals | undefined;
 }
 
-/** Interprets the parameters. Throws `BAD_REQUEST` for what cannot be a name, and for too many subscriptions at once. */
+/** Parses the parameters. Throws `BAD_REQUEST` for invalid names and too many subscriptions. */
 export function parseRemovals({
   subscriptions,
   principals,
 }: {
   readonly subscriptions: readonly string[];
   readonly principals?: Principals | undefined;
-}): AskedRemovals {
+}): UnsubscribeInput {
   const byFolded = new Map(subscriptions.map(checkChannelName).map((name) => [folded(name), name]));
   checkPairs(byFolded.size, principals?.length ?? 1);
   return { names: [...byFolded.values()], principals };
 }
 
 /** The channels and the people. */
-export const removalLookupKeys = ({ names, principals }: AskedRemovals): LookupKey[] => [
+export const removalLookupKeys = ({ names, principals }: UnsubscribeInput): LookupKey[] => [
   ...names.map((name): LookupKey<'channelName'> => ({ kind: 'channelName', name })),
   ...principalLookupKeys(principals),
 ];
 
-/** How many people one transaction takes out of a channel. */
-const PEOPLE_IN_ONE = 32;
+/** How many people one transaction removes from a channel. */
+const MAX_PEOPLE = 32;
 
-/** More numbers than one transaction of this kind usually has events. */
+/** Most log numbers that one transaction usually needs. */
 const MAX_NUMBERS = 26;
 
 /**
- * What the subscriber hears, what their clients forget, and for each channel the news for the others; for each of the
- * first transactions, where people leave one channel.
+ * Log numbers for each of the first transactions: the events for the subscribers and for people who lose access, and one
+ * for each channel. Many people who leave one channel take several transactions.
  */
-export function numbersOfRemovals({ names, principals }: AskedRemovals): number[] {
-  const steps = names.length > 1 ? 1 : Math.ceil((principals?.length ?? 1) / PEOPLE_IN_ONE);
+export function numbersOfRemovals({ names, principals }: UnsubscribeInput): number[] {
+  const steps = names.length > 1 ? 1 : Math.ceil((principals?.length ?? 1) / MAX_PEOPLE);
   const numbers = Math.min(names.length + 2, MAX_NUMBERS);
   return Array<number>(Math.max(1, Math.min(steps, MAX_AT_ONCE))).fill(numbers);
 }
 
-/** What a request to end subscriptions reads. */
-export interface RemovalsSnapshot {
-  readonly snapshot: Snapshot;
-  /** Person -> named groups, which tell who loses sight of a channel. */
-  readonly groups: ReadonlyMap<number, readonly number[]>;
-}
-
-/** Reads it, in one round trip. */
+/** Reads the snapshot, and the named groups of each other person, which decide who loses access. One round trip. */
 export async function loadRemovals(
   outside: Outside,
   resolved: Resolved,
   userId: number,
-  { names, principals }: AskedRemovals,
-): Promise<RemovalsSnapshot> {
-  const { realm } = resolved;
-  const people = principalIds(principals, resolved, userId);
-  const others = people.filter((id) => id !== userId);
+  { names, principals }: UnsubscribeInput,
+): Promise<{ readonly snapshot: Snapshot; readonly groups: ReadonlyMap<number, readonly number[]> }> {
+  const others = principalIds(principals, resolved, userId).filter((id) => id !== userId);
   const [snapshot, groups] = await Promise.all([
-    loadSnapshot(outside.table, realm, userId, knownChannelIds(names, resolved), people),
-    Promise.all(others.map((id) => directGroups(outside, realm, id))),
+    loadSnapshot(outside.table, resolved, userId, resolvedChannelIds(names, resolved), principals),
+    Promise.all(others.map((id) => directGroups(outside, resolved.realm, id))),
   ]);
   return { snapshot, groups: new Map(others.map((id, i) => [id, groups[i] ?? []])) };
 }
 
-/** Reads the snapshot anew: somebody else changed it. Two round trips. */
+/** Reads the snapshot again after a conflict. Two round trips. */
 export async function reloadRemovals(
   { table }: Outside,
   resolved: Resolved,
   userId: number,
-  { names, principals }: AskedRemovals,
+  { names, principals }: UnsubscribeInput,
 ): Promise<Snapshot> {
-  const { realm } = resolved;
-  const ids = await loadChannelIds(table, realm, names);
-  return loadSnapshot(table, realm, userId, ids, principalIds(principals, resolved, userId));
+  const ids = await loadChannelIds(table, resolved.realm, names);
+  return loadSnapshot(table, resolved, userId, ids, principals);
 }
 
-/** A request to unsubscribe people, parsed. */
-export interface UnsubscribeRequest {
-  readonly names: readonly string[];
-  readonly principals: Principals | undefined;
-  /** Where addresses lead. */
+/** The request with what its container knows. */
+interface UnsubscribeRequest extends UnsubscribeInput {
   readonly resolved: Resolved;
-  /** Person -> the named groups they are a direct member of. */
+  /** User id -> named groups that they are a direct member of. */
   readonly groups: ReadonlyMap<number, readonly number[]>;
   /** Milliseconds. */
   readonly now: number;
 }
 
 /** The outcome of a request to unsubscribe people: names of channels, each once in each list. */
-export interface Unsubscribed {
+interface Unsubscribed {
   readonly removed: readonly string[];
   readonly notRemoved: readonly string[];
 }
 
-/**
- * Ends subscriptions of people to channels. Everything is checked before anything is changed; a request too large
- * for one transaction is several, each whole by itself, as with `subscribePeople`.
- */
+/** Unsubscribes people from channels. Like `subscribePeople`, a large request takes several transactions. */
 export async function unsubscribePeople(
   stage: Stage<Snapshot>,
   caller: Caller,
@@ -142,11 +126,11 @@ export async function unsubscribePeople(
 ): Promise<Unsubscribed> {
   const done = new Map<string, Pair>();
   const work = leavingWork(caller.realmId, commit, done);
-  const { untouched } = await inBulk(stage, loaded, work, (snapshot) => {
+  const { notSubscribed } = await inBulk(stage, loaded, work, (snapshot) => {
     const decision = checkUnsubscribe(caller, request, snapshot, [...done.values()]);
     return { jobs: decision.leavings, decision };
   });
-  const others = untouched.filter(({ userId, channel }) => !done.has(pairOf(userId, channel.channelId)));
+  const others = notSubscribed.filter(({ userId, channel }) => !done.has(pairOf(userId, channel.channelId)));
   return { removed: namesIn([...done.values()]), notRemoved: namesIn(others) };
 }
 
@@ -172,14 +156,13 @@ function leavingWork(realm: string, commit: Commit, done: Map<string, Pair>): Wo
 
 interface Decision {
   readonly leavings: readonly Leaving[];
-  /** Those who are not subscribed anyway. */
-  readonly untouched: readonly Pair[];
+  readonly notSubscribed: readonly Pair[];
 }
 
 /**
- * Decides who leaves what (wire facts 4.1, specification 4.2). Everybody may leave, and let their own bots leave;
- * to remove others takes a permission of the channel. A channel that the caller may not know of is told of as one
- * that does not exist, unless this very request made them leave it.
+ * Checks a request to unsubscribe people (wire facts 4.1, specification 4.2). Everyone may leave, and remove their own
+ * bots; removing others takes a permission of the channel. A channel that the caller cannot see is refused as one that
+ * does not exist, unless an earlier transaction of this request made them leave it.
  */
 function checkUnsubscribe(
   caller: Caller,
@@ -204,19 +187,19 @@ function checkUnsubscribe(
     throw refusal('insufficientPermission');
   }
   const leavings = channels.map((channel) => leavingOf(caller, request, people, snapshot, channel));
-  const untouched = channels.flatMap((channel) =>
+  const notSubscribed = channels.flatMap((channel) =>
     people
       .filter(({ userId }) => !snapshot.subscriptions.has(pairOf(userId, channel.channelId)))
       .map(({ userId }) => ({ userId, channel })),
   );
-  return { leavings: leavings.filter(({ leavers }) => leavers.length > 0), untouched };
+  return { leavings: leavings.filter(({ leavers }) => leavers.length > 0), notSubscribed };
 }
 
-/** Whether someone is the caller, or a bot of theirs. */
+/** Whether the person is the caller or one of their bots. */
 const isOwn = ({ user }: Caller, person: User): boolean =>
   person.userId === user.userId || (person.isBot && person.ownerId === user.userId);
 
-/** Whether someone who knows of the channel may remove its subscribers. Administrators need not be in it. */
+/** Whether someone who can see the channel may remove its subscribers. They need not be subscribed. */
 const mayRemoveSubscribers = (who: Standing, channel: Channel): boolean =>
   administersChannel(who, channel) || holdsUnlessGuest(who, channel.groups.can_remove_subscribers_group);
 
@@ -232,13 +215,13 @@ function leavingOf(
     if (subscription === undefined) return [];
     const standing =
       person.userId === caller.user.userId ? caller.standing : standingIn(caller, request, person);
-    const losesSight = !hasMetadataAccess(standing, { channel, subscription: undefined });
-    return [{ userId: person.userId, subscription, losesSight }];
+    const losesAccess = !hasMetadataAccess(standing, { channel, subscription: undefined });
+    return [{ userId: person.userId, subscription, losesAccess }];
   });
-  const restsOnSettings = people.some(
+  const dependsOnSettings = people.some(
     (person) => !isOwn(caller, person) && leavers.some(({ userId }) => userId === person.userId),
   );
-  return { channel, leavers, restsOnSettings };
+  return { channel, leavers, dependsOnSettings };
 }
 
 const standingIn = ({ realm, graph }: Caller, { groups, now }: UnsubscribeRequest, person: User): Standing =>

@@ -13,21 +13,21 @@ import { isGuest, type Standing } from '../permission/permission.ts';
 import type { Caller } from '../user/caller.ts';
 import type { UserSettings } from '../user/user.ts';
 
-/** A channel with its counts, which are kept apart. */
+/** A channel with its counters, which are a separate item. */
 export interface CountedChannel {
   readonly channel: Channel;
   readonly count: ChannelCount | undefined;
 }
 
-/** What a person is subscribed to, and what they were subscribed to before. */
+/** Someone's present and former subscriptions. */
 export interface Subscriptions {
   readonly current: readonly Subscription[];
   readonly former: readonly FormerSubscription[];
 }
 
 /**
- * A channel as one of its subscribers sees it: the channel and what they chose for it (wire facts 4.6). Settings
- * that follow the personal ones are null. `now` is in milliseconds.
+ * A subscription on the wire: the channel and the subscriber's settings for it (wire facts 4.6). Settings that follow the
+ * user's are null. `now` is in milliseconds.
  */
 export const subscriptionObject = (
   { channel, count }: CountedChannel,
@@ -46,8 +46,8 @@ export const subscriptionObject = (
   wildcard_mentions_notify: settings.wildcardMentionsNotify ?? null,
 });
 
-/** What of a subscription follows the person's own settings. */
-const following = {
+/** The settings of a subscription that are null while they follow the user's. */
+const inherited = {
   desktop_notifications: 'enable_stream_desktop_notifications',
   audible_notifications: 'enable_stream_audible_notifications',
   push_notifications: 'enable_stream_push_notifications',
@@ -55,31 +55,31 @@ const following = {
   wildcard_mentions_notify: 'wildcard_mentions_notify',
 } as const satisfies Partial<Record<keyof ReturnType<typeof subscriptionObject>, keyof UserSettings>>;
 
-/** A subscription for clients that cannot handle null for what follows the person's settings (wire facts 14.1). */
+/** A subscription for clients that do not support null settings (wire facts 14.1). */
 export const withoutNull = <S extends object>(subscription: S, settings: UserSettings | undefined): S =>
   settings === undefined
     ? subscription
     : {
         ...subscription,
         ...Object.fromEntries(
-          Object.entries(following).map(([name, setting]) => [
+          Object.entries(inherited).map(([name, setting]) => [
             name,
             subscription[name as keyof S] ?? settings[setting],
           ]),
         ),
       };
 
-/** What a person is subscribed to now. One round trip. */
+/** Someone's subscriptions. One round trip. */
 export const loadCurrent = (table: Table, realm: string, userId: number): Promise<Subscription[]> =>
   table.all('subscription', { realm, userId });
 
-/** What a person was subscribed to before. One round trip. */
+/** Someone's former subscriptions. One round trip. */
 export const loadFormer = (table: Table, realm: string, userId: number): Promise<FormerSubscription[]> =>
   table.all('former', { realm, userId });
 
 /**
- * All channels of the organization with their counts, whoever may see them. One round trip, and another one where a
- * channel was created between the two lists: each has its count from the beginning.
+ * All channels of the organization with their counters, regardless of access. One round trip, and another if a channel
+ * was created between the two queries: every channel has counters.
  */
 export async function loadChannels(table: Table, realm: string): Promise<CountedChannel[]> {
   const [channels, counts] = await Promise.all([
@@ -96,7 +96,7 @@ export async function loadChannels(table: Table, realm: string): Promise<Counted
   return channels.map((channel) => ({ channel, count: byId.get(channel.channelId) }));
 }
 
-/** Some channels with their counts, as far as they exist. One round trip. */
+/** Those of some channels that exist, with their counters. One round trip. */
 export async function loadSomeChannels(
   table: Table,
   realm: string,
@@ -114,6 +114,17 @@ export async function loadSomeChannels(
   return found.flat();
 }
 
+/** Someone's subscriptions to some channels, by channel id. One round trip. */
+export async function loadSomeSubscriptions(
+  table: Table,
+  realm: string,
+  userId: number,
+  channelIds: readonly number[],
+): Promise<ReadonlyMap<number, Subscription>> {
+  const keys = channelIds.map((channelId) => key('subscription', { realm, userId, channelId }));
+  return byChannelId(await table.getMany(keys));
+}
+
 /** The ids of a channel's subscribers, ascending. One round trip; the cost is that of the reply. */
 export async function loadSubscriberIds(table: Table, realm: string, channelId: number): Promise<number[]> {
   const subscribers = await table.all('subscriber', { realm, channelId });
@@ -121,8 +132,8 @@ export async function loadSubscriberIds(table: Table, realm: string, channelId: 
 }
 
 /**
- * Sorts channels into the three lists of the register reply: those that the person is subscribed to, those they
- * were subscribed to and may still know of, and the others they may know of. Each is in the order of names.
+ * Splits channels into the three lists of the register reply: subscribed, formerly subscribed and still visible, and the
+ * other visible ones. Each is ordered by name.
  */
 export function splitChannels(
   who: Standing,
@@ -133,8 +144,8 @@ export function splitChannels(
   readonly unsubscribed: readonly (CountedChannel & { readonly subscription: FormerSubscription })[];
   readonly neverSubscribed: readonly CountedChannel[];
 } {
-  const currentById = new Map(current.map((subscription) => [subscription.channelId, subscription]));
-  const formerById = new Map(former.map((subscription) => [subscription.channelId, subscription]));
+  const currentById = byChannelId(current);
+  const formerById = byChannelId(former);
   const subscribed: (CountedChannel & { subscription: Subscription })[] = [];
   const unsubscribed: (CountedChannel & { subscription: FormerSubscription })[] = [];
   const neverSubscribed: CountedChannel[] = [];
@@ -150,14 +161,14 @@ export function splitChannels(
   return { subscribed, unsubscribed, neverSubscribed };
 }
 
-/** Channels in the order of their names, as clients list them. */
+/** Channels ordered by name, as on the wire. */
 export const byName = <C extends { readonly channel: Channel }>(channels: readonly C[]): C[] =>
   [...channels].sort((a, b) =>
     a.channel.name < b.channel.name ? -1 : a.channel.name > b.channel.name ? 1 : 0,
   );
 
-/** Which channels a listing is about, as `GET /streams` has it. What is absent takes its default. */
-export interface ChannelFilter {
+/** The parameters of `GET /streams` that select channels. */
+interface ChannelFilter {
   readonly include_public?: boolean;
   readonly include_web_public?: boolean;
   readonly include_subscribed?: boolean;
@@ -167,12 +178,14 @@ export interface ChannelFilter {
   readonly include_can_access_content?: boolean;
 }
 
-const idsOf = (subscriptions: readonly Subscription[]): ReadonlyMap<number, Subscription> =>
-  new Map(subscriptions.map((subscription) => [subscription.channelId, subscription]));
+/** Subscriptions by channel id. */
+export const byChannelId = <S extends { readonly channelId: number }>(
+  subscriptions: readonly S[],
+): ReadonlyMap<number, S> => new Map(subscriptions.map((each) => [each.channelId, each]));
 
 /**
- * The channels that a listing shows, in the order of their names. Each kind that is asked for adds to the list;
- * whatever is asked for, nothing is shown that the caller may not know of, except to a bot what its owner is in.
+ * The channels of `GET /streams`, ordered by name. Each filter adds channels. Only channels that the caller can see are
+ * listed, and for a bot those of its owner.
  */
 export function selectChannels(
   { standing }: Caller,
@@ -181,8 +194,8 @@ export function selectChannels(
   own: readonly Subscription[],
   owners: readonly Subscription[],
 ): CountedChannel[] {
-  const ownById = idsOf(own);
-  const ownersById = idsOf(owners);
+  const ownById = byChannelId(own);
+  const ownersById = byChannelId(owners);
   const isShown = (channel: Channel): boolean => {
     if (channel.isArchived && (filter.exclude_archived ?? true)) return false;
     const seen = { channel, subscription: ownById.get(channel.channelId) };

@@ -6,18 +6,19 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { Subscription, SubscriptionSettings } from '../channel/channel.ts';
+import { loadSomeSubscriptions } from './object.ts';
 
-/** The colours that new subscriptions take in turn. */
+/** The colors of new subscriptions, in turn. */
 const COLORS = ['#76ce90', '#fae589', '#a6c7e5', '#e79ab5', '#bfd56f', '#f4ae55', '#b0a5fd', '#addfe5'];
 
-/** What is set for someone who subscribes to a channel for the first time. */
+/** The settings of a first subscription to a channel. */
 export const newSubscriptionSettings = (channelId: number): SubscriptionSettings => ({
   color: COLORS[channelId % COLORS.length] ?? '#c2c2c2',
   isMuted: false,
   pinToTop: false,
 });
 
-/** What somebody chose for a channel, out of the stored item. */
+/** The personal settings in a stored subscription. */
 export const settingsOf = (stored: SubscriptionSettings): SubscriptionSettings => ({
   color: stored.color,
   isMuted: stored.isMuted,
@@ -31,7 +32,7 @@ export const settingsOf = (stored: SubscriptionSettings): SubscriptionSettings =
   }),
 });
 
-/** The subscription and its inverse, guarded so that two requests at once make one. The count is another write. */
+/** The subscription, guarded against concurrent requests, and its inverse. Counting it is another write. */
 export const subscriptionWrites = (realm: string, subscription: Subscription): Write[] => {
   const { userId, channelId } = subscription;
   return [
@@ -44,7 +45,7 @@ export const subscriptionWrites = (realm: string, subscription: Subscription): W
   ];
 };
 
-/** Lets the channel have so many subscribers more (or fewer): one write, however many they are. */
+/** Adds to the number of subscribers. One write for any number. */
 export const countSubscribers = (realm: string, channelId: number, more: number): Write => ({
   update: key('channelCount', { realm, channelId }),
   change: { add: { subscribers: more } },
@@ -52,27 +53,27 @@ export const countSubscribers = (realm: string, channelId: number, more: number)
 
 const COLOR = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
 
-/** Decides whether text is a color as clients write one. */
+/** Refuses text that is not a color. */
 export function checkColor(color: string): string {
   if (!COLOR.test(color)) throw badRequest('A color is written as # and three or six hexadecimal digits.');
   return color;
 }
 
-/** One thing that somebody chooses for a channel that they are subscribed to, as a request has it. */
-export interface GivenProperty {
+/** One property in a request. */
+export interface PropertyInput {
   readonly stream_id: number;
   readonly property: string;
   readonly value: unknown;
 }
 
-/** What they choose, decided on. */
-interface Choice {
+/** A checked property. */
+interface PropertyChange {
   readonly channelId: number;
   readonly name: keyof SubscriptionSettings;
   readonly value: string | boolean;
 }
 
-/** The properties on the wire that are either set or not, and what they are called here. */
+/** The boolean properties: wire name -> stored name. */
 const switches: ReadonlyMap<string, keyof SubscriptionSettings> = new Map([
   ['is_muted', 'isMuted'],
   ['pin_to_top', 'pinToTop'],
@@ -88,11 +89,11 @@ const wireNames: ReadonlyMap<keyof SubscriptionSettings, string> = new Map([
   ...[...switches].map(([wire, name]) => [name, wire] as const),
 ]);
 
-/** Most channels that one request may be about: each is a write of its one transaction. */
+/** Most channels in one request: each is a write of its one transaction. */
 const MAX_CHANNELS = 90;
 
-/** Decides on the properties and their values. `in_home_view` is the older word for not being muted. */
-export function checkProperties(given: readonly GivenProperty[]): Choice[] {
+/** Checks properties and values. `in_home_view` is the older name for not being muted. */
+export function checkProperties(given: readonly PropertyInput[]): PropertyChange[] {
   if (new Set(given.map(({ stream_id }) => stream_id)).size > MAX_CHANNELS) {
     throw badRequest(`At most ${MAX_CHANNELS} channels can be changed in one request.`);
   }
@@ -108,27 +109,24 @@ export function checkProperties(given: readonly GivenProperty[]): Choice[] {
   });
 }
 
-/** The subscriptions that are to change, by channel. One round trip. */
-export async function loadChosen(
+/** The subscriptions in a request, by channel id. One round trip. */
+export function loadChangedSubscriptions(
   table: Table,
   realm: string,
   userId: number,
-  given: readonly GivenProperty[],
+  given: readonly PropertyInput[],
 ): Promise<ReadonlyMap<number, Subscription>> {
   const ids = [...new Set(given.map(({ stream_id }) => stream_id).filter(isId))];
-  const found = await table.getMany(
-    ids.slice(0, MAX_CHANNELS).map((channelId) => key('subscription', { realm, userId, channelId })),
-  );
-  return new Map(found.map((subscription) => [subscription.channelId, subscription]));
+  return loadSomeSubscriptions(table, realm, userId, ids.slice(0, MAX_CHANNELS));
 }
 
-/** The choices that make something different; of several about one thing the last counts. Refuses what is not there. */
-export function checkChoices(
-  choices: readonly Choice[],
+/** The properties that change, the last value of each. Refuses channels that the user is not subscribed to. */
+export function checkPropertyChanges(
+  changes: readonly PropertyChange[],
   subscriptions: ReadonlyMap<number, Subscription>,
-): Choice[] {
-  const last = new Map(choices.map((choice) => [`${choice.channelId} ${choice.name}`, choice]));
-  for (const { channelId } of choices) {
+): PropertyChange[] {
+  const last = new Map(changes.map((change) => [`${change.channelId} ${change.name}`, change]));
+  for (const { channelId } of changes) {
     if (!subscriptions.has(channelId)) {
       throw badRequest(`You are not subscribed to the channel with the ID ${channelId}.`);
     }
@@ -138,17 +136,17 @@ export function checkChoices(
   );
 }
 
-/** How many numbers of the log these choices take. */
-export const entriesOfChoices = (choices: readonly Choice[]): number => eventsOf(0, choices).length;
+/** How many log numbers `doChangeProperties` needs. */
+export const entriesOfChanges = (changes: readonly PropertyChange[]): number => eventsOf(0, changes).length;
 
-/** Writes the choices and tells the other clients of the same person. */
-export function doChoose(
+/** Writes the properties; the events are for the user's own clients. */
+export function doChangeProperties(
   realm: string,
   userId: number,
-  choices: readonly Choice[],
+  changes: readonly PropertyChange[],
 ): Change<Record<string, never>> {
   const byChannel = new Map<number, Record<string, string | boolean>>();
-  for (const { channelId, name, value } of choices) {
+  for (const { channelId, name, value } of changes) {
     byChannel.set(channelId, { ...byChannel.get(channelId), [name]: value });
   }
   const writes = [...byChannel].map(
@@ -159,15 +157,15 @@ export function doChoose(
       lastWriterWins: true,
     }),
   );
-  return { writes, entries: eventsOf(userId, choices), result: {} };
+  return { writes, entries: eventsOf(userId, changes), result: {} };
 }
 
-/** Muting is told under its older name too. */
-function eventsOf(userId: number, choices: readonly Choice[]): EventEntry[] {
-  return choices.flatMap(({ channelId, name, value }) => {
-    const told: [string, string | boolean][] = [[wireNames.get(name) ?? name, value]];
-    if (name === 'isMuted') told.unshift(['in_home_view', !value]);
-    return told.map(
+/** Muting has an event for its older name too. */
+function eventsOf(userId: number, changes: readonly PropertyChange[]): EventEntry[] {
+  return changes.flatMap(({ channelId, name, value }) => {
+    const properties: [string, string | boolean][] = [[wireNames.get(name) ?? name, value]];
+    if (name === 'isMuted') properties.unshift(['in_home_view', !value]);
+    return properties.map(
       ([property, value]): EventEntry => ({
         kind: 'event',
         hearers: { users: [userId] },

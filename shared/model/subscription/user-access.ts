@@ -7,17 +7,17 @@ import type { Caller } from '../user/caller.ts';
 import type { User } from '../user/user.ts';
 import { loadCurrent, loadSubscriberIds } from './object.ts';
 
-/** Whether the caller may know of everybody in the organization: guests perhaps may not (wire facts 3.8). */
+/** Whether the caller can see everyone in the organization; guests may be restricted (wire facts 3.8). */
 export const canAccessAllUsers = ({ standing, realm }: Pick<Caller, 'standing' | 'realm'>): boolean =>
   !isGuest(standing) || holds(standing, realm.settings.can_access_all_users_group);
 
-/** How somebody is named to those who may know no more of them than that they did something. */
+/** The name and address of a hidden user. */
 export const anonymized = (userId: number): Pick<User, 'fullName' | 'email'> => ({
   fullName: 'Unknown user',
   email: `user${userId}@hidden.invalid`,
 });
 
-/** Somebody as those are told of them from whom they are hidden: that there is somebody, and no more. */
+/** How a hidden user appears to callers who may not see them: an id, and no personal data. */
 export const anonymizedUser = ({ userId, isBot }: Pick<User, 'userId' | 'isBot'>): User => ({
   userId,
   ...anonymized(userId),
@@ -47,10 +47,9 @@ export async function hiddenUsers(
   return new Set(others.filter(isHidden).map(({ userId }) => userId));
 }
 
-/** Tells of a user whether they are hidden. */
 export type IsHidden = (user: Pick<User, 'userId' | 'isBot'>) => boolean;
 
-/** The same before it is known who they are: judges those with these ids later. */
+/** The same for ids whose users are not loaded yet. */
 export async function loadHidden(
   outside: Outside,
   caller: Caller,
@@ -75,14 +74,14 @@ async function subscribedChannels(outside: Outside, realm: string, userId: numbe
   return subscriptions.flatMap(({ channelId, dormant }) => (dormant ? [] : [channelId]));
 }
 
-/** Where somebody meets others: the channels that they are subscribed to, and their direct conversations. */
-export interface MeetingPlaces {
+/** Someone's subscriptions and direct conversations, in which they meet others. */
+export interface SharedSpaces {
   readonly subscriptions: readonly Pick<Subscription, 'channelId'>[];
   readonly dialogues: readonly Pick<DirectMembership, 'people'>[];
 }
 
-/** Reads where somebody meets others. One round trip. */
-export async function loadSharedSpaces(table: Table, realm: string, userId: number): Promise<MeetingPlaces> {
+/** Reads them in one round trip. */
+export async function loadSharedSpaces(table: Table, realm: string, userId: number): Promise<SharedSpaces> {
   const [subscriptions, dialogues] = await Promise.all([
     loadCurrent(table, realm, userId),
     table.all('dialogue', { realm, userId }),
@@ -90,12 +89,9 @@ export async function loadSharedSpaces(table: Table, realm: string, userId: numb
   return { subscriptions, dialogues };
 }
 
-/**
- * The people whom somebody knows who does not see everyone: themselves, the subscribers of their channels, and the
- * people of their direct conversations. `subscribersOf` reads who is subscribed to a channel.
- */
+/** The users that someone can see who does not see everyone: themselves, and those they share a channel or a direct conversation with. */
 export async function accessibleUserIds(
-  { subscriptions, dialogues }: MeetingPlaces,
+  { subscriptions, dialogues }: SharedSpaces,
   userId: number,
   subscribersOf: (channelId: number) => Promise<readonly number[]>,
 ): Promise<ReadonlySet<number>> {
@@ -103,8 +99,8 @@ export async function accessibleUserIds(
   return new Set([userId, ...subscribers.flat(), ...dialogues.flatMap(({ people }) => people)]);
 }
 
-/** The same where nothing is read yet. Two round trips; the cost is that of a list of these people. */
-export const loadAcquaintances = async (
+/** The same, with all reads. Two round trips; the cost is that of a list of these people. */
+export const loadAccessibleUserIds = async (
   table: Table,
   realm: string,
   userId: number,
@@ -113,13 +109,13 @@ export const loadAcquaintances = async (
     loadSubscriberIds(table, realm, channelId),
   );
 
-/** Without what is of people of whom the caller may not know. Only for guests who do not see everyone this reads. */
+/** Drops entries owned by users the caller may not see. Reads only for restricted guests. */
 export async function dropHiddenUsers<T extends { readonly userId: number }>(
   outside: Outside,
   caller: Caller,
   things: readonly T[],
 ): Promise<readonly T[]> {
   if (things.length === 0 || canAccessAllUsers(caller)) return things;
-  const known = await loadAcquaintances(outside.table, caller.realmId, caller.user.userId);
+  const known = await loadAccessibleUserIds(outside.table, caller.realmId, caller.user.userId);
   return things.filter(({ userId }) => known.has(userId));
 }

@@ -10,40 +10,42 @@ import { isGuest, isSystemGroup, roles, type Standing, standingOf } from '../per
 import { type Caller, directGroups } from '../user/caller.ts';
 import { settingsOf } from '../user/user.ts';
 import {
+  byChannelId,
   type CountedChannel,
   loadChannels,
   loadCurrent,
   loadSomeChannels,
+  loadSomeSubscriptions,
   loadSubscriberIds,
   subscriptionObject,
   withoutNull,
 } from './object.ts';
 
-/** Who is shown channels, and how their client wants them. */
-export interface Onlooker {
+/** A user who gets channels, and what their client supports. */
+export interface Viewer {
   readonly standing: Standing;
-  /** It can handle archived ones. */
+  /** Supports archived channels. */
   readonly archived: boolean;
-  /** It wants to know who is subscribed to them. */
+  /** Wants lists of subscribers. */
   readonly subscribers: boolean;
-  /** It can handle null for what follows personal settings. */
+  /** Supports null for settings that follow the user's. */
   readonly unset: boolean;
 }
 
-/** A channel, or a subscription, as far as it matters who is subscribed too. */
-export interface Told {
+/** The fields of a channel or subscription on the wire that depend on its subscribers. */
+export interface SubscriberFields {
   readonly stream_id: number;
   readonly subscriber_count: number;
 }
 
 /**
- * The channels or subscriptions with who is subscribed to them, for clients that want to know: what they hear later of
- * people who came before that they know already. One round trip for those; it costs what the reply does.
+ * Adds the lists of subscribers for clients that want them. Clients ignore later events about people who are in the list
+ * already. One round trip; the cost is that of the reply.
  */
-export const withSubscribers = async <C extends Told>(
+export const withSubscribers = async <C extends SubscriberFields>(
   table: Table,
   realm: string,
-  { subscribers }: Onlooker,
+  { subscribers }: Viewer,
   channels: readonly C[],
 ): Promise<readonly C[]> =>
   subscribers
@@ -55,63 +57,51 @@ export const withSubscribers = async <C extends Told>(
       )
     : channels;
 
-/** Subscriptions as the client of whom they are can handle them. One round trip, and one for who else is there. */
-export async function withSettings<S extends Told>(
+/** Subscriptions in the form that the subscriber's client supports. One or two round trips. */
+export async function withSettings<S extends SubscriberFields>(
   table: Table,
   realm: string,
-  onlooker: Onlooker,
+  viewer: Viewer,
   subscriptions: readonly S[],
 ): Promise<readonly S[]> {
-  const { userId } = onlooker.standing;
-  const [told, stored] = await Promise.all([
-    withSubscribers(table, realm, onlooker, subscriptions),
-    onlooker.unset ? undefined : table.get('settings', { realm, userId }),
+  const { userId } = viewer.standing;
+  const [complete, stored] = await Promise.all([
+    withSubscribers(table, realm, viewer, subscriptions),
+    viewer.unset ? undefined : table.get('settings', { realm, userId }),
   ]);
-  const settings = onlooker.unset ? undefined : settingsOf(stored);
-  return told.map((each) => withoutNull(each, settings));
+  const settings = viewer.unset ? undefined : settingsOf(stored);
+  return complete.map((each) => withoutNull(each, settings));
 }
 
-/** What somebody is subscribed to of these channels, as their client sees it. Two round trips. */
+/** The viewer's subscriptions to these channels. Two round trips. */
 export async function loadOwnSubscriptions(
   table: Table,
   realm: string,
-  onlooker: Onlooker,
+  viewer: Viewer,
   channelIds: readonly number[],
 ) {
   const [counted, own] = await Promise.all([
     loadSomeChannels(table, realm, channelIds),
-    loadSubscriptions(table, realm, onlooker.standing.userId, channelIds),
+    loadSomeSubscriptions(table, realm, viewer.standing.userId, channelIds),
   ]);
   const subscribed = counted.flatMap((each) => {
     const subscription = own.get(each.channel.channelId);
     return subscription === undefined ? [] : [subscriptionObject(each, subscription)];
   });
-  return withSettings(table, realm, onlooker, subscribed);
+  return withSettings(table, realm, viewer, subscribed);
 }
 
-async function loadSubscriptions(
-  table: Table,
-  realm: string,
-  userId: number,
-  channelIds: readonly number[],
-): Promise<ReadonlyMap<number, Subscription>> {
-  const found = await table.getMany(
-    channelIds.map((channelId) => key('subscription', { realm, userId, channelId })),
-  );
-  return new Map(found.map((subscription) => [subscription.channelId, subscription]));
-}
-
-/** Those of some channels of which somebody may know, as their client sees them. One or two round trips. */
+/** Those of these channels that the viewer can see. One or two round trips. */
 export async function loadVisibleChannels(
   table: Table,
   realm: string,
-  onlooker: Onlooker,
+  viewer: Viewer,
   channelIds: readonly number[],
 ) {
-  const { standing, archived } = onlooker;
+  const { standing, archived } = viewer;
   const [counted, own] = await Promise.all([
     loadSomeChannels(table, realm, channelIds),
-    loadSubscriptions(table, realm, standing.userId, channelIds),
+    loadSomeSubscriptions(table, realm, standing.userId, channelIds),
   ]);
   const shown = counted
     .filter(({ channel }) => archived || !channel.isArchived)
@@ -119,20 +109,19 @@ export async function loadVisibleChannels(
       hasMetadataAccess(standing, { channel, subscription: own.get(channel.channelId) }),
     )
     .map(({ channel, count }) => channelObject(channel, count));
-  return withSubscribers(table, realm, onlooker, shown);
+  return withSubscribers(table, realm, viewer, shown);
 }
 
 /*
- * Who comes to know of private channels, or forgets them, since they came into a group or left it that settings of
- * channels name. As with changes of a channel (`channel-sight.ts`), nobody counts these people and channels when it
- * happens: the log keeps what was changed, and each of them finds out for themselves, from the groups and settings as
- * they are when they listen. Whoever it cannot be about reads nothing.
+ * Who gains or loses sight of private channels because they joined or left a group in the settings of channels. As with
+ * changes of a channel (`model/channel/access.ts`), the writer does not list these people and channels. The log stores the
+ * membership change, and each reader decides for itself, from present groups and settings. Others read nothing.
  */
 
-/** The event for one listener; undefined where nothing changed for them. Two round trips for those who changed, and one for subscribers. */
+/** The event for one viewer; undefined if nothing changed for them. Two round trips for those concerned, and one for subscribers. */
 export async function expandMembershipChange(
   outside: Outside,
-  caller: Caller & Onlooker,
+  caller: Caller & Viewer,
   payload: Payload,
   through: MembershipChange,
 ): Promise<Payload | undefined> {
@@ -157,7 +146,7 @@ export async function expandMembershipChange(
   return { ...payload, stream_ids: ids, streams: ids.map((stream_id) => ({ stream_id })) };
 }
 
-/** Whether the listener is one of those who came or left. Guests know of no channel through a group. */
+/** Whether the viewer joined or left. A guest sees no channel through a group. */
 function isAbout({ members, subgroups, joined }: MembershipChange, { user, standing }: Caller): boolean {
   if (isGuest(standing)) return false;
   if (joined !== undefined) {
@@ -167,43 +156,41 @@ function isAbout({ members, subgroups, joined }: MembershipChange, { user, stand
   return members?.includes(user.userId) === true || subgroups?.some((id) => standing.groups.has(id)) === true;
 }
 
-/** A channel with what the listener has to do with it. */
-interface Looked extends CountedChannel {
+/** A channel with the viewer's subscription. */
+interface ViewedChannel extends CountedChannel {
   readonly subscription: Subscription | undefined;
 }
 
-/** The channels whose settings name one of the groups; which ones name a group of a role is not kept. */
+/** The channels with one of the groups in their settings. For system groups there is no index, so all channels. */
 async function loadNaming(
   { table }: Outside,
   { realmId: realm, user: { userId } }: Caller,
   groups: readonly number[],
-): Promise<readonly Looked[]> {
+): Promise<readonly ViewedChannel[]> {
   const [changed] = groups;
   if (changed !== undefined && isSystemGroup(changed)) {
     const [channels, own] = await Promise.all([
       loadChannels(table, realm),
       loadCurrent(table, realm, userId),
     ]);
-    return withSubscriptions(channels, own);
+    return withSubscriptions(channels, byChannelId(own));
   }
   const uses = await table.getMany(groups.map((groupId) => key('groupUse', { realm, groupId })));
   const ids = [...new Set(uses.flatMap(({ channels }) => [...(channels ?? [])]))];
   const [channels, own] = await Promise.all([
     loadSomeChannels(table, realm, ids),
-    table.getMany(ids.map((channelId) => key('subscription', { realm, userId, channelId }))),
+    loadSomeSubscriptions(table, realm, userId, ids),
   ]);
   return withSubscriptions(channels, own);
 }
 
-function withSubscriptions(
+const withSubscriptions = (
   channels: readonly CountedChannel[],
-  own: readonly Subscription[],
-): readonly Looked[] {
-  const byChannel = new Map(own.map((subscription) => [subscription.channelId, subscription]));
-  return channels.map((counted) => ({ ...counted, subscription: byChannel.get(counted.channel.channelId) }));
-}
+  own: ReadonlyMap<number, Subscription>,
+): readonly ViewedChannel[] =>
+  channels.map((counted) => ({ ...counted, subscription: own.get(counted.channel.channelId) }));
 
-/** The listener as they would be without having come into the group. */
+/** The viewer's standing if they had not joined the group. */
 async function standingWithout(
   outside: Outside,
   { realmId, user, graph, realm: { settings } }: Caller,
@@ -217,7 +204,7 @@ async function standingWithout(
   return standingOf(user, kept, { ...graph, edges }, waitingDays, outside.now());
 }
 
-/** The listener as they would be in these groups still. */
+/** The viewer's standing if they were still in these groups. */
 const standingWith = ({ standing }: Caller, groups: readonly number[]): Standing => ({
   ...standing,
   groups: new Set([...standing.groups, ...groups]),
