@@ -16,7 +16,7 @@ export const handler = serve(listSubscriptions, {
     const ids = subscriptions.map(({ channelId }) => channelId);
     const [channels, subscribers] = await Promise.all([
       loadSomeChannels(table, realm, ids),
-      // Whoever is subscribed may see who else is.
+      // Subscribers can see each other.
       input.include_subscribers
         ? Promise.all(ids.map((channelId) => loadSubscriberIds(table, realm, channelId)))
         : undefined,

@@ -9,12 +9,12 @@ import { limits } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 
-/** Names are compared without regard to case and outer blanks; they are stored as they were sent (wire facts 5). */
+/** Names are compared without case and surrounding blanks, but stored as sent (wire facts 5). */
 const compared = (name: string): string => folded(name.trim());
 
 const nameKey = (realm: string, name: string) => key('folderName', { realm, name: compared(name) });
 
-/** Decides whether text can name a folder, and whether the name is free among the folders that are not archived. */
+/** Refuses an invalid folder name, and one that another folder has that is not archived. */
 export function checkFolderName(name: string, { folders }: Folders, folderId?: number): string {
   if (name.trim() === '') throw badRequest('A channel folder needs a name.');
   if (codePoints(name) > limits.folderName) {
@@ -34,7 +34,7 @@ function checkNameIsFree(name: string, folders: Folders['folders'], folderId: nu
   }
 }
 
-/** Decides whether text can describe a folder. */
+/** Refuses a folder description that is too long. */
 export function checkFolderDescription(description: string): string {
   if (codePoints(description) > limits.folderDescription) {
     throw badRequest(`A channel folder description has at most ${limits.folderDescription} characters.`);
@@ -48,7 +48,7 @@ const event = (payload: object): EventEntry => ({
   payload: { type: 'channel_folder', ...payload },
 });
 
-/** Creates a folder that was decided on: the folder, the guard of its name, and the event. */
+/** Creates a folder: the folder, the guard of its name, and the event. */
 export function doCreateFolder(
   realm: string,
   folder: Folder,
@@ -65,22 +65,22 @@ export function doCreateFolder(
   };
 }
 
-/** What a request changes of a folder. */
-export interface FolderEdit {
+/** The changes in a request. */
+interface FolderEdit {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly isArchived?: boolean | undefined;
 }
 
-/** A folder before and after an edit that was decided on. */
-export interface DecidedFolder {
+/** A folder before and after a checked edit. */
+interface DecidedFolder {
   readonly before: Folder;
   readonly after: Folder;
 }
 
 /**
- * Decides on an edit as a whole. A folder with channels cannot be archived; one that is not archived any more needs
- * a name that is free (wire facts 5). `channelBytes` is how many bytes channels and folders take.
+ * Checks an edit. A folder with channels cannot be archived; unarchiving one needs a free name (wire facts 5).
+ * `channelBytes` is how many bytes channels and folders use.
  */
 export function checkFolderEdit(
   folderId: number,
@@ -94,7 +94,7 @@ export function checkFolderEdit(
   const isArchived = edit.isArchived ?? before.isArchived;
   const name = edit.name ?? before.name;
   const isNamed = name !== before.name;
-  // An archived folder has no claim to a name, so that it may bear one that another has.
+  // An archived folder does not reserve its name, so it may have one that is taken.
   if (isNamed) checkFolderName(name, isArchived ? { ...all, folders: new Map() } : all, folderId);
   else if (before.isArchived && !isArchived) checkNameIsFree(name, all.folders, folderId);
   if (isArchived && !before.isArchived && before.channels > 0) {
@@ -113,7 +113,7 @@ export function checkFolderEdit(
   return { before, after };
 }
 
-/** What clients hear of an edit: one event for each thing that became different, in the reference's order. */
+/** One event for each change, in the order of the reference implementation. */
 export function eventsOfFolderEdit({ before, after }: DecidedFolder): EventEntry[] {
   const data: object[] = [];
   if (after.name !== before.name) data.push({ name: after.name });
@@ -124,7 +124,7 @@ export function eventsOfFolderEdit({ before, after }: DecidedFolder): EventEntry
   return data.map((each) => event({ op: 'update', channel_folder_id: after.folderId, data: each }));
 }
 
-/** Edits a folder, held to the folder that was decided on; while it is archived, its name is free for others. */
+/** Edits a folder. An archived folder does not reserve its name. */
 export function doEditFolder(realm: string, decided: DecidedFolder): Change<Record<string, never>> {
   const { before, after } = decided;
   const { folderId, name, description, renderedDescription, isArchived } = after;
@@ -145,7 +145,7 @@ export function doEditFolder(realm: string, decided: DecidedFolder): Change<Reco
   };
 }
 
-/** What becomes of the guards of a folder's names. */
+/** The guards of the folder's names. */
 function nameWrites(realm: string, { before, after }: DecidedFolder): Write[] {
   const { folderId } = before;
   const old = before.isArchived ? undefined : nameKey(realm, before.name);
@@ -157,7 +157,7 @@ function nameWrites(realm: string, { before, after }: DecidedFolder): Write[] {
   ];
 }
 
-/** Decides whether these are the ids of all folders, each once (wire facts 5). */
+/** Refuses an order that does not list every folder exactly once (wire facts 5). */
 export function checkFolderOrder(order: readonly number[], { folders }: Folders): void {
   const isAll = order.length === folders.size && new Set(order).size === order.length;
   if (!isAll || !order.every((id) => folders.has(id))) {
@@ -165,7 +165,7 @@ export function checkFolderOrder(order: readonly number[], { folders }: Folders)
   }
 }
 
-/** Sorts the folders, held to the order that was there before. A folder that is created meanwhile comes last. */
+/** Stores the order. Fails if it changed meanwhile. A folder that is created meanwhile comes last. */
 export const doSortFolders = (
   realm: string,
   order: readonly number[],

@@ -132,25 +132,25 @@ export function checkSubscribe(
     throw badRequest(`You may neither subscribe to nor create the channel '${first.name}'.`);
   }
   const open = channels.filter((each) => !unauthorized.includes(each));
-  const found = open.map((requested) => ({
+  const targets = open.map((requested) => ({
     requested,
     named: snapshot.channels.get(folded(requested.name)),
   }));
   const addsOthers = people.some(({ userId }) => userId !== caller.user.userId);
-  if (addsOthers && found.some(({ named }) => named && !mayAddSubscribers(caller, named.channel))) {
+  if (addsOthers && targets.some(({ named }) => named && !mayAddSubscribers(caller, named.channel))) {
     throw refusal('insufficientPermission');
   }
-  const template = found.some(({ named }) => named === undefined)
+  const template = targets.some(({ named }) => named === undefined)
     ? checkCreateChannel(caller, request.settings, { ...snapshot, isWebPublicEnabled }, request.now)
     : undefined;
-  const joinings = found.flatMap(({ requested, named }): Joining[] => {
+  const joinings = targets.flatMap(({ requested, named }): Joining[] => {
     if (named) return [joiningOf(caller, people, requested, named, snapshot, request.now)];
     return template ? [creationOf(caller, people, requested, template, request)] : [];
   });
   checkQuota('channels', snapshot.channelBytes, bytesOfCreations(joinings));
   return {
     joinings: joinings.filter(({ newcomers }) => newcomers.length > 0),
-    already: found.flatMap(({ named }) => (named ? subscribersAmong(people, named, snapshot) : [])),
+    already: targets.flatMap(({ named }) => (named ? subscribersAmong(people, named, snapshot) : [])),
     unauthorized: unauthorized.map(({ name }) => name),
   };
 }

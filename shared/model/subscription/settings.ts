@@ -93,11 +93,11 @@ const wireNames: ReadonlyMap<keyof SubscriptionSettings, string> = new Map([
 const MAX_CHANNELS = 90;
 
 /** Checks properties and values. `in_home_view` is the older name for not being muted. */
-export function checkProperties(given: readonly PropertyInput[]): PropertyChange[] {
-  if (new Set(given.map(({ stream_id }) => stream_id)).size > MAX_CHANNELS) {
+export function checkProperties(properties: readonly PropertyInput[]): PropertyChange[] {
+  if (new Set(properties.map(({ stream_id }) => stream_id)).size > MAX_CHANNELS) {
     throw badRequest(`At most ${MAX_CHANNELS} channels can be changed in one request.`);
   }
-  return given.map(({ stream_id: channelId, property, value }) => {
+  return properties.map(({ stream_id: channelId, property, value }) => {
     if (property === 'color') {
       if (typeof value !== 'string') throw badRequest("The value of 'color' is not a string.");
       return { channelId, name: 'color', value: checkColor(value) };
@@ -114,9 +114,9 @@ export function loadChangedSubscriptions(
   table: Table,
   realm: string,
   userId: number,
-  given: readonly PropertyInput[],
+  properties: readonly PropertyInput[],
 ): Promise<ReadonlyMap<number, Subscription>> {
-  const ids = [...new Set(given.map(({ stream_id }) => stream_id).filter(isId))];
+  const ids = [...new Set(properties.map(({ stream_id }) => stream_id).filter(isId))];
   return loadSomeSubscriptions(table, realm, userId, ids.slice(0, MAX_CHANNELS));
 }
 

@@ -30,8 +30,8 @@ export const anonymizedUser = ({ userId, isBot }: Pick<User, 'userId' | 'isBot'>
 });
 
 /**
- * Which of these users are hidden from the caller. Guests who do not see everyone see bots, and those with whom
- * they share a channel or a direct conversation. Only for them anything is read, in one round trip.
+ * Which of these users are hidden from the caller. Restricted guests see bots, and users they share a channel or a direct
+ * conversation with. Reads only for them, in one round trip.
  */
 export async function hiddenUsers(
   outside: Outside,
