@@ -4,7 +4,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import type { Target } from '../reader/target.ts';
 import { newFollowers, type RewriteSnapshot } from './rewrite.ts';
 
-/** New content that was decided on. */
+/** New content that has passed all checks. */
 export interface Rewriting {
   readonly rewrite: Rewrite;
   readonly snapshot: RewriteSnapshot;

@@ -8,7 +8,7 @@ import type { Reader } from '../reader/reader.ts';
 import type { Target } from '../reader/target.ts';
 import { type Left, loadLeft, loadRemoved, type Removed } from './removal.ts';
 
-/** What a deletion looks at besides the message and its channel. */
+/** What a deletion needs besides the message and its channel. */
 export interface DeletionSnapshot {
   readonly sender: User | undefined;
   readonly removed: Removed;
@@ -32,8 +32,8 @@ export async function loadDeletion(
 
 /**
  * Decides whether the caller may delete the message (specification 4.2: `can_delete_any_message_group`,
- * `can_delete_own_message_group`). What somebody's bots sent is their own too. Only who may delete any message has
- * no time limit.
+ * `can_delete_own_message_group`). A message of a caller's bot counts as
+ * their own. Only those who may delete any message have no time limit.
  */
 export function checkDeletion(
   { user, standing, realm: { settings } }: Caller,

@@ -32,16 +32,16 @@ declare module '../outbox/outbox.ts' {
   }
 }
 
-/** A message that is removed, with what goes with it. */
+/** A message to remove, with the items that are removed with it. */
 export interface Removed {
   readonly message: MessageSlot;
-  /** What is kept of its earlier versions; some of it where it is very much. */
+  /** The numbers of its stored earlier versions, some of them if there are many. */
   readonly edits: readonly number[];
-  /** Undefined where nobody ever reacted. */
+  /** Undefined if nobody reacted. */
   readonly reactions: ReactionSummary | undefined;
 }
 
-/** What of their conversation decides how messages leave it. */
+/** The state of a conversation that messages are removed from. */
 export type Left =
   | { readonly kind: 'topic'; readonly leaving: TopicRemoval; readonly state: TopicRemovalSnapshot }
   | {
@@ -51,12 +51,12 @@ export type Left =
       readonly newest: readonly NewestCandidate[];
     };
 
-/** Earlier versions of a message that go in the transaction of its removal; what is more goes before it. */
+/** Most earlier versions that are deleted in the transaction of the removal; the others are deleted before it. */
 export const MAX_EDITS = 10;
-/** How many of them go at once before it. */
+/** Earlier versions deleted at once before it. */
 const EDITS_AT_ONCE = 50;
 
-/** Reads what goes with a message that is removed. One round trip. */
+/** Reads the items that are removed with a message. One round trip. */
 export async function loadRemoved(table: Table, realm: string, message: MessageSlot): Promise<Removed> {
   const [edits, reactions] = await Promise.all([
     loadEdits(table, realm, message),
@@ -65,14 +65,13 @@ export async function loadRemoved(table: Table, realm: string, message: MessageS
   return { message, edits, reactions };
 }
 
-/** What is kept of earlier versions of a message; some of it where it is very much. */
 async function loadEdits(table: Table, realm: string, message: MessageSlot): Promise<number[]> {
   if (message.history === undefined) return [];
   const { items } = await table.page('edit', { realm, messageId: message.id }, { limit: EDITS_AT_ONCE });
   return items.map(({ seq }) => seq);
 }
 
-/** Reads how messages of one conversation would leave it. One round trip, seldom two. */
+/** Reads the conversation of messages to remove. One round trip, seldom two. */
 export async function loadLeft(
   outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
@@ -92,7 +91,7 @@ export async function loadLeft(
   return { kind: 'direct', leaving: { conversation, ids }, conversation: stored, newest };
 }
 
-/** The table and the organization in which messages are removed, and the checks on which it rests that they may be. */
+/** Where messages are removed, and conditions (`snapshot`) that each transaction must check. */
 export interface RemovalPlace {
   readonly table: Table;
   readonly realm: string;
@@ -100,7 +99,7 @@ export interface RemovalPlace {
   readonly snapshot?: readonly Write[];
 }
 
-/** Takes away what is too much for the transaction of the removal, and tells what is left. */
+/** Deletes what does not fit into the transaction of the removal. Returns the rest. */
 export async function makeRoom(
   place: RemovalPlace,
   removed: readonly Removed[],
@@ -123,7 +122,7 @@ async function forgetEdits(
   let left = edits;
   while (left.length > MAX_EDITS) {
     const outcome = await table.transact([...snapshot, ...deleteEdits(realm, message.id, left)], uuid());
-    // The snapshot has changed, which the removal will meet too.
+    // The snapshot has changed: the removal will fail too.
     if (outcome.state === 'refused') break;
     left = await loadEdits(table, realm, message);
   }
@@ -134,8 +133,8 @@ const deleteEdits = (realm: string, messageId: number, edits: readonly number[])
   edits.map((seq): Write => ({ delete: key('edit', { realm, messageId, seq }) }));
 
 /**
- * Removes messages of one conversation for everybody: tombstones take their places in the log, their topic or
- * conversation goes on without them, and clients are told to forget them. `count` is how many numbers it takes.
+ * Removes messages of one conversation for everyone: puts tombstones into their slots, updates their topic or
+ * conversation, and adds `delete_message` events. `count` is how many log numbers it takes.
  *
  * @param now milliseconds
  */
@@ -180,7 +179,7 @@ export function planRemoval(
   };
 }
 
-/** Leaves to the worker of the outbox what does not go with the summaries of the reactions. */
+/** Leaves a job to delete the reactions that are stored apart from a full summary. */
 function leaveReactions(realm: string, removed: readonly Removed[], now: number): Write[] {
   const messageIds = removed.filter(({ reactions }) => reactions?.isFull).map(({ message }) => message.id);
   const [first] = messageIds;
@@ -207,8 +206,8 @@ function leaveWrites(realm: string, left: Left, number: number): Write[] {
 }
 
 /**
- * The `delete_message` event of a message that was here. Each has one of its own, since not everybody may hear of
- * each, and not every client takes lists; those that do get them in one when they are told.
+ * The `delete_message` event of a message. Each message has its own, since their audiences may differ and not every
+ * client takes lists; for those that do, events are merged when they are read.
  */
 export const deletionPayload = (
   messageId: number,

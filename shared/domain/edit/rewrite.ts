@@ -26,13 +26,13 @@ import {
   withoutHiddenUsers,
 } from '../mention/references.ts';
 
-/** What is left of a message whose text is taken out, as in the reference. */
+/** The content of a message that was edited to be empty, as in the reference. */
 const DELETED = '(deleted)';
 
-/** Edited content as it is stored. An empty text is no error here: it says that there is nothing any more. */
-export const editedContent = (given: string): string => normalizedContent(given) || DELETED;
+/** Edited content as it is stored. Unlike a new message, it may be empty. */
+export const editedContent = (content: string): string => normalizedContent(content) || DELETED;
 
-/** What new content looks at. */
+/** What the check of new content needs. */
 export interface RewriteSnapshot {
   readonly named: LoadedReferences;
   readonly mentionable: readonly Mentionable[];
@@ -80,7 +80,7 @@ export function checkRewriting(
   }
 }
 
-/** Renders the new content and decides whether the caller may mention whom it mentions. */
+/** Renders the new content and checks its mentions. */
 export async function checkRewrite(
   outside: Outside,
   caller: Caller,
@@ -102,7 +102,7 @@ export async function checkRewrite(
   return { content, rendered };
 }
 
-/** People who are mentioned now and were not before begin to follow the topic, if they want that (wire facts 3.10). */
+/** Users who are newly mentioned follow the topic, if their settings say so (wire facts 3.10). */
 export function newFollowers(
   realm: string,
   { channelId, topic = '', mentions }: MessageSlot,
@@ -122,5 +122,5 @@ export function newFollowers(
   };
 }
 
-/** Requests that were made in time may arrive a little late (seconds), as in the reference. */
+/** Seconds that a request may arrive after a time limit, as in the reference. */
 export const LEEWAY = 20;

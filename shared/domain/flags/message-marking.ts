@@ -14,22 +14,21 @@ import { mentionsReader } from '../fetch/narrow-match.ts';
 import type { Reader } from '../reader/reader.ts';
 import { idsWhere, isUnreadBy } from '../reader/streams.ts';
 
-/** What is to become of some messages for one person. */
+/** A change of a flag of some messages for one user. */
 export interface Marking {
   readonly op: 'add' | 'remove';
   readonly flag: 'read' | 'starred';
   readonly ids: readonly number[];
 }
 
-/** What a marking is decided on. */
+/** What the check of a marking needs. */
 export interface MarkingSnapshot {
   readonly heads: readonly MessageHead[];
   readonly starred: ReadonlySet<number>;
 }
 
 /**
- * Reads the messages and what decides whether the marking changes them, in one round trip if they are at most 500. A
- * star is taken away without looking at them.
+ * Reads the messages and their flags. One round trip for up to 500 messages. Removing a star does not read them.
  */
 export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): Promise<MarkingSnapshot> {
   const { table, realm, userId } = reader;
@@ -43,18 +42,18 @@ export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): P
   return { heads, starred };
 }
 
-/** A marking that was decided on. */
+/** The outcome of `checkMarking`. */
 export interface Marked {
   /** The messages that change, in id order. */
   readonly ids: readonly number[];
-  /** Channels whose messages stay as they are, because unread ones are kept for subscribers only. */
+  /** Channels whose messages do not change: only subscribers have unread messages. */
   readonly ignoredChannels: readonly number[];
 }
 
 /**
- * Decides what a marking changes: what is so already stays as it is, and no client is told of it. A message that the
- * caller cannot read cannot be marked as unread or starred; it is refused like one that does not exist. To mark it as
- * read, or to take a star away, leaves it as it is.
+ * Decides which messages a marking changes; one that has the flag already causes no event. A message without access
+ * cannot be marked unread or starred: it is refused like one that does not exist. Marking it read and removing its star
+ * do nothing.
  */
 export async function checkMarking(
   reader: Reader,
@@ -74,7 +73,7 @@ export async function checkMarking(
   return changing(await received(reader, heads, 'read'), elsewhere);
 }
 
-/** The messages that came to the reader and are read, or are not. */
+/** The ids of the messages that the reader received and that have this state. */
 async function received(
   reader: Reader,
   heads: readonly MessageHead[],
@@ -93,18 +92,18 @@ const changing = (ids: readonly number[], ignoredChannels: readonly number[] = [
   ignoredChannels: uniqueSorted(ignoredChannels),
 });
 
-/** What one transaction holds: messages of one event, which fits into a slot, and items. */
+/** Most messages of one event, which must fit into a slot, and most items of one transaction. */
 const MAX_MESSAGES = 1_000;
 const MAX_ITEMS = 90;
 
-/** The messages and items of one transaction, and what clients must know of messages that are unread again. */
+/** The messages and writes of one transaction, and the details of messages marked unread. */
 interface Part {
   readonly ids: readonly number[];
   readonly writes: readonly Write[];
   readonly details?: Readonly<Record<string, object>>;
 }
 
-/** The changes that a marking is made of: one for each transaction, whole by itself. */
+/** The changes of a marking: one for each transaction, each complete by itself. */
 export async function planMarking(
   reader: Reader,
   standing: Standing,
@@ -134,7 +133,6 @@ export async function planMarking(
   );
 }
 
-/** One write for each of these ids. */
 function starWrites(
   { realm, userId }: Reader,
   ids: readonly number[],
@@ -159,7 +157,7 @@ function starParts(ids: readonly number[], writes: readonly Write[]): Part[] {
   return parts;
 }
 
-/** One item a conversation. */
+/** Parts with one item per conversation. */
 function readParts(
   { realm, userId }: Reader,
   heads: readonly MessageHead[],
@@ -188,7 +186,7 @@ function readParts(
   }));
 }
 
-/** A part with the event that tells the caller's clients. */
+/** A part with its event for the caller's clients. */
 function changeOf({ userId }: Reader, { op, flag }: Marking, { ids, writes, details }: Part): Change<void> {
   const payload = {
     type: 'update_message_flags',
@@ -203,7 +201,7 @@ function changeOf({ userId }: Reader, { op, flag }: Marking, { ids, writes, deta
   return { writes, entries: [{ kind: 'event', hearers: { users: [userId] }, payload }], result: undefined };
 }
 
-/** What clients need to count messages as unread again, by id. */
+/** The details that clients need to count messages as unread again, by id. */
 async function unreadDetails(
   reader: Reader,
   standing: Standing,
@@ -224,10 +222,9 @@ async function unreadDetails(
 }
 
 /**
- * Carries out a change of flags. A read state that has grown too large is compacted, and has room when the request
- * decides again.
+ * Commits a change of flags. If a read state has grown too large, it is compacted before the retry.
  *
- * @throws ConflictError then, and where somebody else changed the flags
+ * @throws ConflictError then, and if another request changed the flags
  */
 export async function commitMarking(
   outside: Pick<Outside, 'table' | 'now'>,

@@ -16,16 +16,16 @@ import { currentMessages } from '../../model/message/recent.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 
-/** Messages above the floor that one raise looks at. */
-const LOOK = 4_000;
+/** Messages above the floor that one raise reads. */
+const MAX_READ = 4_000;
 
-/** What one raise may list as unread below the new floor, so that it fits into a transaction. */
+/** Most messages that one raise lists as unread below the new floor, so that they fit into a transaction. */
 const MAX_UNREAD = 1_000;
 const MAX_CONVERSATIONS = 90;
-/** Read states that one raise takes away, because the new floor says the same. */
+/** Most read states that one raise deletes because the new floor makes them redundant. */
 const MAX_COVERED = 100;
 
-/** Where the floor can go, and which messages below it are still unread, by the conversation they are noted in. */
+/** The new floor, and the unread messages below it by the conversation of their read state. */
 interface Raise {
   readonly floor: number;
   readonly unread: ReadonlyMap<string, readonly MessageHead[]>;
@@ -34,9 +34,9 @@ interface Raise {
 }
 
 /**
- * Raises the floor of a subscription over what is read and settled, so that finding what is unread never means
- * looking through all that was ever read. Old messages that are unread are listed one by one in the read states of
- * their topics. Does nothing where somebody changed one of them meanwhile; the next time will do.
+ * Raises the read floor of a subscription over the messages that are read, so that a search for unread messages does
+ * not go through all that were ever read. Old unread messages are listed by id in the read states of their topics.
+ * Does nothing if one of those changed concurrently; the next registration tries again.
  *
  * `known` is what is known of this person besides.
  */
@@ -50,7 +50,7 @@ export async function raiseFloor(
   const { states, recent } = known;
   const reach = currentMessages(outside.table, realm, { channelId: subscription.channelId }, recent);
   const from = floorOf(subscription, undefined) + 1;
-  const { heads } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: LOOK });
+  const { heads } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: MAX_READ });
   const settled = await newestSettled(
     outside,
     realm,
@@ -76,18 +76,18 @@ export async function raiseFloor(
   );
 }
 
-/** What somebody has read, and not. */
+/** What a user has read and not read. */
 export interface KnownRead {
-  /** All of their read states, by conversation. */
+  /** All their read states, by conversation. */
   readonly states: ReadonlyMap<string, ReadState>;
   readonly subscriptions: ReadonlyMap<number, Subscription>;
-  /** What they have not read, of all channels. */
+  /** Their unread messages of all channels. */
   readonly unread: readonly MessageHead[];
-  /** What the log tells of messages that changed lately: one that moved here must not come under the floor unseen. */
+  /** Recent changes in the log: a message that just moved here must not get below the floor unnoticed. */
   readonly recent: () => Promise<RecentChanges>;
 }
 
-/** How somebody has read a channel. */
+/** What a user has read of a channel. */
 interface ChannelRead extends KnownRead {
   readonly subscription: Subscription;
 }
@@ -114,7 +114,7 @@ function planRaise(
     const isHere = head.channelId === channelId;
     if (isHere && !isUnread(head, userId, subscription, withFormerFloor(former, head.id, state))) {
       read++;
-      // Listing many to save few would make the next look longer.
+      // Do not list more messages than the raise skips.
       if (read >= listed) floor = head.id;
       continue;
     }
@@ -169,8 +169,7 @@ function raiseWrites(
 }
 
 /**
- * Whether the new floor says all that the state says, and no older change of the state can still come. What is listed as
- * unread may have moved to another channel.
+ * Whether the new floor makes a read state redundant, and no older change of it can still arrive.
  */
 const isCovered = (state: ReadState, floor: number, now: number): boolean =>
   (state.floor ?? 0) <= floor &&

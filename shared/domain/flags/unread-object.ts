@@ -4,17 +4,17 @@ import type { Standing } from '../../model/permission/permission.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import type { Unread, UnreadMessage } from './unread.ts';
 
-/** For whom unread messages are told, and how. */
+/** Which unread messages to return, and how. */
 export interface UnreadTelling {
-  /** Messages up to this number only: later ones reach the client as events. */
+  /** Messages up to this number only: the client gets later ones as events. */
   readonly upTo: number;
-  /** Messages of these channels are not told. */
+  /** Without messages of these channels. */
   readonly hidden?: ReadonlySet<number>;
-  /** The client knows the empty topic, so it is not given a name. */
+  /** The client supports the empty topic name. */
   readonly emptyTopicName: boolean;
 }
 
-/** What somebody has not read, as `POST /register` tells it (`unread_msgs`). Ids are in rising order. */
+/** `unread_msgs` of `POST /register`. Ids are in rising order. */
 export function unreadObject(
   unread: Unread,
   reader: Standing,
@@ -62,13 +62,13 @@ function grouped(messages: readonly UnreadMessage[]): Group[] {
   });
 }
 
-/** Whether a direct conversation is one of two people, or a note to oneself. */
+/** Whether a direct conversation has two people, or only the reader. */
 const isPair = ({ newest }: Group): boolean => (newest.people ?? []).length <= 2;
 
 const otherOf = ({ people = [] }: MessageHead, userId: number): number =>
   people.find((id) => id !== userId) ?? userId;
 
-/** Whether the message addresses the reader; a mute silences the wildcards, but not their own name. */
+/** Whether the message mentions the reader. Wildcards do not count in a muted topic. */
 const addresses = (message: UnreadMessage, reader: Standing): boolean => {
   const { mentions, isMuted, takesPart } = message;
   const byWildcard = mentions?.channel === true || (mentions?.topic === true && takesPart);

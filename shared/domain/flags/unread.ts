@@ -22,36 +22,36 @@ import {
 } from '../reader/streams.ts';
 import { raiseFloor } from './read-floor.ts';
 
-/** Most unread messages that are told of, the newest ones; clients of the reference expect no more. */
+/** Most unread messages of a reply, the newest ones; clients expect no more. */
 export const MAX_UNREAD = 5_000;
 
-/** An unread message, with what the way it is told depends on. */
+/** An unread message, with what its serialization depends on. */
 export interface UnreadMessage extends MessageHead {
-  /** Its topic is muted, or its channel and not the topic by itself otherwise. */
+  /** Its topic is muted, or its channel is and the topic has no policy of its own. */
   readonly isMuted: boolean;
-  /** The reader takes part in the topic. Known where the message mentions those who do. */
+  /** The reader takes part in the topic. Only set if the message mentions the topic. */
   readonly takesPart: boolean;
 }
 
-/** What somebody has not read. */
+/** The unread messages of a user. */
 export interface Unread {
   /** Newest first. */
   readonly messages: readonly UnreadMessage[];
-  /** There may be older ones. */
+  /** There may be older unread messages. */
   readonly missing: boolean;
   /**
-   * Raises floors where much is read above them, so that the next look is short. The reply does not need it: run
-   * it beside other writes. A race that it loses is no error.
+   * Raises read floors that have many read messages above them, so that the next search is short. The reply does not
+   * need it: run it in parallel with other writes. Losing a race is no error.
    */
   readonly upkeep: () => Promise<void>;
 }
 
 /**
- * Finds what somebody has not read, for `unread_msgs` of the registration. Two round trips: what they have to do
- * with channels and conversations, then the messages above their floors (a third one where there are very many, or
- * where topics are mentioned as a whole). The work grows with what is unread, not with what there is.
+ * Finds the unread messages of a user, for `unread_msgs` of the registration. Two round trips: their subscriptions,
+ * conversations and read states, then the messages above their read floors (a third one if there are very many, or if
+ * a topic is mentioned). The work grows with the unread messages, not with all messages.
  *
- * `earlier` read the first part of it before. Unless that has changed since, one round trip is enough.
+ * `earlier` has done the first of them before. Unless that has changed since, one round trip is enough.
  */
 export async function loadUnread(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
@@ -59,7 +59,7 @@ export async function loadUnread(
   earlier?: Reader,
 ): Promise<Unread> {
   const recent = (): Promise<RecentChanges> => reader.recent();
-  // Whoever needs it meets the fault.
+  // The caller that awaits it gets the error.
   recent().catch(ignored);
   const expected = earlier && findUnread(outside, earlier, recent);
   expected?.catch(ignored);
@@ -68,10 +68,10 @@ export async function loadUnread(
   return expected !== undefined && isAsExpected ? expected : findUnread(outside, reader, recent);
 }
 
-/** What was begun in vain may fail. */
+/** Ignore failures of a speculative read. */
 const ignored = (): void => {};
 
-/** Reads what it depends on where messages can be unread, and which of them are. */
+/** Reads what decides where unread messages can be. */
 const loadSnapshot = (reader: Reader) =>
   Promise.all([reader.subscriptions(), reader.directMemberships(), reader.states(), reader.topicPolicies()]);
 
@@ -108,7 +108,6 @@ async function findUnread(
   };
 }
 
-/** Reading begins at the newest message. */
 const NEWEST = LARGEST_NUMBER + 1;
 
 async function lanesAboveFloors<L extends PlaceStream>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
@@ -116,7 +115,7 @@ async function lanesAboveFloors<L extends PlaceStream>(reader: Reader, lanes: re
   return raised.filter((lane) => lane !== undefined);
 }
 
-/** The messages with what telling them depends on. Reads only where a topic is mentioned as a whole. */
+/** Adds what the serialization depends on. Reads only if a topic is mentioned. */
 async function described(reader: Reader, heads: readonly MessageHead[]): Promise<UnreadMessage[]> {
   const [subscriptions, policies] = await Promise.all([reader.subscriptions(), reader.topicPolicies()]);
   const policyOf = new Map(
@@ -138,8 +137,8 @@ async function described(reader: Reader, heads: readonly MessageHead[]): Promise
 }
 
 /**
- * Messages that are listed as unread one by one, as far as they can have come to the reader. Where they were noted says
- * nothing of that: they may have moved to another channel since.
+ * The messages that are listed as unread by id and that the reader can have received. They may have moved to another
+ * channel since they were listed.
  */
 function listedUnread(
   states: ReadonlyMap<string, ReadState>,
@@ -151,13 +150,13 @@ function listedUnread(
   );
 }
 
-/** Places whose floors are raised after one look. */
+/** Most floors raised after one registration. */
 const MAX_RAISED = 5;
 
-/** A floor is raised where so many messages above it are read: then it saves more than it costs. */
-const WORTHWHILE = 200;
+/** A floor is raised if this many messages above it are read: then it saves more than it costs. */
+const MIN_READ_ABOVE = 200;
 
-/** How many of the messages that were read into the lane are not unread. */
+/** How many of the cached messages of a stream are read. */
 async function readAbove(reader: Reader, { cache, above }: MessageStream): Promise<number> {
   const heads = [...cache.heads()].filter(({ id }) => id > above);
   return heads.length - (await unreadAmong(reader)(heads)).size;
@@ -165,10 +164,10 @@ async function readAbove(reader: Reader, { cache, above }: MessageStream): Promi
 
 async function worthRaising<L extends MessageStream>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
   const counts = await Promise.all(lanes.map((lane) => readAbove(reader, lane)));
-  return lanes.filter((_, i) => (counts[i] ?? 0) >= WORTHWHILE).slice(0, MAX_RAISED);
+  return lanes.filter((_, i) => (counts[i] ?? 0) >= MIN_READ_ABOVE).slice(0, MAX_RAISED);
 }
 
-/** Where was looked for unread messages, and which there are. */
+/** The streams that were searched for unread messages, and what was found. */
 interface Looked {
   readonly channels: readonly (PlaceStream & { readonly subscription: Subscription })[];
   readonly directs: readonly (PlaceStream & { readonly dialogue: DirectMembership })[];

@@ -42,37 +42,37 @@ interface MoveContext {
   readonly now: number;
 }
 
-/** How messages are to be moved. */
+/** The options of a move. */
 interface Manner {
   readonly mode: Move['mode'];
   readonly rewriting: Rewriting | undefined;
-  /** Whether the old topic and the new one are told of it. */
+  /** Whether to post notices in the old and the new topic. */
   readonly inOld: boolean;
   readonly inNew: boolean;
 }
 
-/** A move that was decided on. */
+/** A move that has passed all checks. */
 interface Decided {
   readonly move: Move;
   readonly message: MessageSlot;
   readonly channels: { readonly from: Channel; readonly to: Channel };
   readonly manner: Manner;
   readonly updated: Updated;
-  /** No message that goes is older than this, seconds since 1970; undefined where that does not matter. */
+  /** No message may be older than this (seconds since 1970); undefined if there is no limit. */
   readonly notBefore: number | undefined;
-  /** What the mover can read of the topic begins here. */
+  /** The lowest id that the mover can read. */
   readonly floor: number;
 }
 
-/** What the transaction of a request looks at. */
+/** The snapshot of the request's transaction. */
 type Held = Pick<Relocating, 'snapshot' | 'others' | 'oldest' | 'first'>;
 
 /**
- * Moves a message, and perhaps others of its topic with it, and tells both topics of it. All is decided before the
- * first of them moves. They go in one transaction where that has room for them; else the message that was asked for
- * goes, with its new content if it gets any, and the worker of the outbox moves the others (`move-rest.ts`).
+ * Moves a message, and perhaps others of its topic, and posts the notices. Everything is checked before the first
+ * message moves. They move in one transaction if they fit; else only the requested message moves, with its new content
+ * if there is any, and an outbox job moves the others (`rest.ts`).
  *
- * Returns what is left to that worker. Throws `ConflictError` where the snapshot has changed, then nothing has moved.
+ * Returns the jobs. Throws `ConflictError` if the snapshot has changed; then nothing has moved.
  */
 export async function moveMessages(
   context: MoveContext,
@@ -109,7 +109,7 @@ export async function moveMessages(
       { ...to, seen: snapshot.topic },
     ]);
   const reload = async (): Promise<Held> => {
-    // A message is not where its index showed it, or is too old: only a look at each of them tells.
+    // A message is not where the index showed it, or is too old: read them.
     if (limit !== undefined && mode === 'change_all')
       await checkTopicMoveTime(outside, caller, { message, seen }, limit, now);
     const held = await loadTogether(outside, realm, move, message);
@@ -121,24 +121,24 @@ export async function moveMessages(
     outside,
     async (attempt) => {
       const held = attempt === 1 ? relocating : await reload();
-      const isLast = attempt === TRIES;
+      const isLast = attempt === MAX_ATTEMPTS;
       const others = held.others && goingAlong(held.others, move, standing, seen);
       return others && !isLast
         ? moveAtOnce(context, decided, held, others)
         : moveFirst(context, decided, held, isLast ? message : oldestOf(decided, held.oldest));
     },
-    mode === 'change_one' ? 1 : TRIES,
+    mode === 'change_one' ? 1 : MAX_ATTEMPTS,
   );
 }
 
-/** Tries of a move of several messages: the last one leaves the others to the worker in any case. */
-const TRIES = 3;
+/** Attempts to move several messages at once. The last one leaves the others to the worker. */
+const MAX_ATTEMPTS = 3;
 
-/** The oldest of the messages that go, as far as they are known. */
+/** The oldest known message that moves. */
 const oldestOf = ({ message, floor }: Decided, oldest: readonly MessageHead[]): MessageHead =>
   oldest.find(({ id }) => id >= floor && id < message.id) ?? message;
 
-/** Moves all of them, the notice in their new topic among them, in one transaction. */
+/** Moves all of them, and posts the notice in their new topic, in one transaction. */
 async function moveAtOnce(
   context: MoveContext,
   decided: Decided,
@@ -171,7 +171,7 @@ async function moveAtOnce(
       notBefore,
       notice: manner.inNew ? noticeEntry(speaking, noticeInNew(caller.user, moved), now) : undefined,
     },
-    // What is left of the topic after `change_all` is nothing that the caller can see.
+    // After `change_all`, the caller can see nothing in the old topic.
     follows: isWhole || mode === 'change_all',
     tasks: [
       ...(manner.inOld ? [{ kind: 'moved' as const, task: movedTask }] : []),
@@ -182,8 +182,8 @@ async function moveAtOnce(
 }
 
 /**
- * Moves the message that was asked for, and leaves the others to the worker. Where no message that goes may be too
- * old, `oldest` is held to that.
+ * Moves the requested message, and leaves the others to the worker. If there is a time limit, checks that `oldest` is
+ * not too old.
  */
 async function moveFirst(
   context: MoveContext,
@@ -220,7 +220,7 @@ async function moveFirst(
           },
         ];
   return commitMove(context, decided, {
-    // Those who take part because of it come with the others.
+    // The job adds the participants.
     step: {
       messages: [message],
       snapshot: { ...snapshot, taking: new Set([message.senderId]) },
@@ -232,12 +232,12 @@ async function moveFirst(
   });
 }
 
-/** What one transaction moves, and what goes with it. */
+/** The content of the request's transaction. */
 interface Batch {
   readonly step: Omit<Step, 'event' | 'now' | 'rewrite'>;
-  /** Whether the policies follow. */
+  /** Whether topic policies follow. */
   readonly follows: boolean;
-  /** What is left to the worker of the outbox. */
+  /** The jobs for the outbox worker. */
   readonly tasks: readonly {
     readonly kind: TaskKind;
     readonly task: Tasks[TaskKind];
@@ -246,7 +246,7 @@ interface Batch {
   readonly checks: readonly Write[];
 }
 
-/** The transaction of the request. Returns what is left to the worker. */
+/** Commits the request's transaction. Returns its jobs. */
 async function commitMove(
   { caller, outside, commit, now }: MoveContext,
   { move, message, manner, updated }: Decided,

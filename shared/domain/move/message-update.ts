@@ -29,7 +29,7 @@ interface UpdateParameters {
   readonly send_notification_to_new_thread?: boolean | undefined;
 }
 
-/** An update of a message as somebody asks for it. */
+/** The parsed parameters of an update. */
 export interface AskedUpdate {
   readonly messageId: number;
   readonly content?: string;
@@ -38,14 +38,14 @@ export interface AskedUpdate {
   readonly topic?: string;
   readonly channelId?: number;
   readonly mode: Move['mode'];
-  /** The digest of the content that the caller edited. */
+  /** SHA-256 of the content that the caller edited. */
   readonly expected: string | undefined;
-  /** Whether the old topic and the new one are told of a move. */
+  /** Whether to post notices in the old and the new topic. */
   readonly inOld: boolean;
   readonly inNew: boolean;
 }
 
-/** Interprets the parameters of an update. Throws `BAD_REQUEST` for one that makes no sense for any message. */
+/** Parses the parameters of an update. Throws `BAD_REQUEST` if they are invalid for every message. */
 export function parseUpdate(given: UpdateParameters): AskedUpdate {
   const content = given.content === undefined ? undefined : editedContent(given.content);
   const asked: AskedUpdate = {
@@ -70,9 +70,9 @@ export const updateLookupKeys = ({ messageId, names }: AskedUpdate): LookupKey[]
 ];
 
 /**
- * Most numbers that it usually takes: for the event; for a move also for the notice, and for the news of a message that
- * left its channel: that it did, for whom it is unread or not by that, and which is the oldest in either channel. Others
- * that go with it are told by an event of their own, and each of them that it left its channel.
+ * How many log numbers an update usually takes at most: one for its event; for a move also one for the notice; for a
+ * move between channels also one for each message that leaves and those for the unread flags and the oldest messages.
+ * Messages that move together with it share one more event.
  */
 export function numbersOfUpdate({ topic, channelId, mode, inNew }: AskedUpdate): number {
   const leaves = channelId !== undefined;
@@ -82,8 +82,8 @@ export function numbersOfUpdate({ topic, channelId, mode, inNew }: AskedUpdate):
 }
 
 /**
- * Decides whether what is asked for makes sense, by itself and, once it is known, for this message. What names the
- * place where the message is already asks for nothing.
+ * Checks the parameters by themselves and, once it is known, for this message. A move to where the message already is
+ * changes nothing.
  */
 export function checkUpdate(asked: AskedUpdate, message?: MessageSlot): void {
   const { content, topic, channelId, mode } = asked;
@@ -105,7 +105,7 @@ export function checkUpdate(asked: AskedUpdate, message?: MessageSlot): void {
   }
 }
 
-/** Where the message goes; undefined where it stays. */
+/** Where the message moves to; undefined if it stays. */
 function relocationOf(message: MessageSlot, asked: AskedUpdate): Move['to'] | undefined {
   const { channelId, topic = '' } = message;
   if (channelId === undefined) return undefined;
@@ -114,20 +114,20 @@ function relocationOf(message: MessageSlot, asked: AskedUpdate): Move['to'] | un
   return { ...to, isResolution: to.channelId === channelId && isResolution(topic, to.topic) };
 }
 
-/** A move of the message, with what it looks at if one step takes all that moves. */
+/** A move of the message, with the snapshot of its step. */
 export interface Relocating {
   readonly to: Move['to'];
   readonly target: TargetChannel;
   readonly snapshot: StepSnapshot;
-  /** The messages that may go with it; undefined where they are too many for one step. */
+  /** The other messages that may move; undefined if they are too many for one step. */
   readonly others: readonly MessageHead[] | undefined;
-  /** The oldest of those that may go with it, as the index shows them. */
+  /** The oldest of the other messages, as the index shows them. */
   readonly oldest: readonly MessageHead[];
-  /** The oldest message of the topic that it leaves. */
+  /** The oldest message of the source topic. */
   readonly first: number;
 }
 
-/** What an update is decided on, besides the message. */
+/** What an update needs besides the message. */
 export interface UpdateSnapshot {
   readonly rewriting: RewriteSnapshot | undefined;
   readonly standing: SeenTopic | undefined;
@@ -153,8 +153,8 @@ export async function loadUpdate(
 }
 
 /**
- * The topic of a message that is to move to where it stands, and may be under way from there; undefined for all
- * others. One round trip.
+ * The topic of a message that the request moves to where it already is: an earlier move may be taking it away. Undefined
+ * for all others. One round trip.
  */
 async function loadStanding(
   table: Table,
@@ -169,7 +169,7 @@ async function loadStanding(
   return { channelId, topic, seen };
 }
 
-/** Reads it; undefined where the message stays. One round trip. */
+/** Undefined if the message stays. One round trip. */
 async function loadRelocating(
   outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,

@@ -9,25 +9,25 @@ import type { Condition, Write } from '../../table/write.ts';
 import type { Move, StepSnapshot } from './move.ts';
 import { isWhole, MAX_JOINING, sendersOf } from './move-people.ts';
 
-/** A notice that arrives with the messages, as the newest message of the target. */
+/** The notice that is posted with the move, as the newest message of the target. */
 export interface NoticeArrival {
   readonly id: number;
   /** Milliseconds. */
   readonly now: number;
 }
 
-/** What comes to a topic in one step of a move. */
+/** What one step of a move adds to a topic. */
 export interface Arriving {
   readonly messages: readonly MessageHead[];
   readonly notice: NoticeArrival | undefined;
-  /** The job of the outbox in which others follow. */
+  /** The job that moves the other messages. */
   readonly moving: string | undefined;
 }
 
 const mark = (moving: string | undefined): { readonly moving?: string } =>
   moving === undefined ? {} : { moving };
 
-/** Where only the spelling changes, the messages stay in their topic, which is spelled as its newest message. */
+/** If only the case of the topic changes, the messages stay in it. The topic is spelled as in its newest message. */
 export function spellingWrites(
   update: Key,
   topic: string,
@@ -46,19 +46,19 @@ export function spellingWrites(
   return [{ update, change: { set, add: { arrived: 1 } }, when }];
 }
 
-/** What changes of the counts of a channel in which messages arrive, or topics vanish. */
+/** The change of a channel's counts when messages arrive or topics vanish. */
 export interface Arrivals {
   readonly channelId: number;
-  /** How many named topics there are more, or fewer. */
+  /** How many named topics are added (or removed, if negative). */
   readonly namedTopics: number;
-  /** A topic with a name begins with these messages. */
+  /** These messages start a new named topic. */
   readonly begins: boolean;
 }
 
-/** The channel may be restricted to its empty topic at this very moment (specification 3). */
+/** Fails if the channel is concurrently restricted to its empty topic (specification 3). */
 const freeFor = (begins: boolean): Condition => (begins ? { equals: { onlyEmptyTopic: undefined } } : {});
 
-/** Changes the counts where messages move within one channel, which leaves its oldest message as it is. */
+/** Changes the counts for a move within one channel. Its oldest message stays the same. */
 export function countsWrites(realm: string, { channelId, namedTopics, begins }: Arrivals): Write[] {
   const at = key('channelCount', { realm, channelId });
   const when = freeFor(begins);
@@ -67,10 +67,9 @@ export function countsWrites(realm: string, { channelId, namedTopics, begins }: 
 }
 
 /**
- * Changes the counts of a channel to which these messages come from another one, and forgets its oldest message if one
- * of them may be older.
+ * Changes the counts of a channel that messages move to, and forgets its oldest message if one of them may be older.
  *
- * @param number of the log, of the transaction with which they come
+ * @param number the log number of the transaction
  */
 export function doComeToChannel(
   realm: string,
@@ -84,7 +83,7 @@ export function doComeToChannel(
   return areNewer(count, ids) ? holdFirst(counts, count) : forgetFirst(counts, number);
 }
 
-/** The target topic with the messages that arrive in it, held to how it was seen. */
+/** Adds the messages to the target topic. Fails if the topic has changed since it was read. */
 export function arrivalWrites(
   realm: string,
   { channelId, topic }: Move['to'],

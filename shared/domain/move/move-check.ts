@@ -23,7 +23,7 @@ export const isResolution = (from: string, to: string): boolean =>
     ? from.slice(RESOLVED_PREFIX.length) === to
     : isResolved(to) && checkTopic(RESOLVED_PREFIX + from) === to;
 
-/** The channel that messages go to, as the caller sees it. */
+/** The target channel, with the subscriptions that decide. */
 export interface TargetChannel {
   readonly seen: ChannelWithSubscription | undefined;
   readonly ownerSubscription: Subscription | undefined;
@@ -45,16 +45,16 @@ export async function loadTargetChannel(
   return { seen, ownerSubscription };
 }
 
-/** A move as it was asked for. */
+/** A requested move. */
 export interface AskedMove {
   readonly from: { readonly channel: Channel; readonly topic: string };
   readonly to: { readonly channelId: number; readonly topic: string };
 }
 
 /**
- * Decides whether the caller may move messages so, and tells the target channel (specification 4.2:
+ * Checks that the caller may move messages, and returns the target channel (specification 4.2:
  * `can_move_messages_within_channel_group`, `can_move_messages_out_of_channel_group`, `can_resolve_topics_group`).
- * They have read the messages already, so the source needs no more access.
+ * Access to the source was checked with the message.
  */
 export function checkMove(
   caller: Caller,

@@ -3,18 +3,18 @@ import { isResolved } from '../../model/message/message.ts';
 import type { User } from '../../model/user/user.ts';
 import type { Notice, NoticeTarget } from '../send/notice.ts';
 
-/** A move of messages, as it is told. */
+/** What a notice says about a move. */
 export interface Moved {
   readonly from: NoticeTarget;
   readonly to: NoticeTarget;
   readonly count: number;
-  /** The topic went as a whole. */
+  /** The whole topic moved. */
   readonly isWhole: boolean;
-  /** It was only marked as resolved, or the mark was taken away. */
+  /** The topic was only marked as resolved or unresolved. */
   readonly isResolution: boolean;
 }
 
-/** What the new topic is told: where its messages came from. */
+/** The notice in the new topic: where its messages came from. */
 export function noticeInNew(user: User, { from, to, count, isWhole, isResolution }: Moved): Notice {
   if (isResolution && isWhole) {
     const resolution = isResolved(to.topic) ? 'resolved' : 'unresolved';
@@ -25,7 +25,7 @@ export function noticeInNew(user: User, { from, to, count, isWhole, isResolution
   return { place: to, content: `${what} moved here from ${link} by ${nameOf(user)}.`, channels };
 }
 
-/** What the old topic is told: where its messages went. */
+/** The notice in the old topic: where its messages went. */
 export function noticeInOld(user: User, { from, to, count, isWhole }: Omit<Moved, 'isResolution'>): Notice {
   const what = isWhole ? 'This topic was moved' : `${messages(count)} moved from this topic`;
   const { link, channels } = linkTo(to, from);
@@ -37,7 +37,7 @@ const messages = (count: number): string => (count === 1 ? 'A message was' : `${
 /** A mention that notifies nobody. */
 const nameOf = ({ fullName, userId }: User): string => `@_**${fullName}|${userId}**`;
 
-/** A topic as the readers of another one are told of it: a private channel is not named to others. */
+/** A link to a topic for readers of another one. It does not name a private channel. */
 function linkTo(
   { channel, topic }: NoticeTarget,
   reader: NoticeTarget,

@@ -2,13 +2,13 @@ import { loadMessages } from '../../model/message/load.ts';
 import type { Move } from './move.ts';
 
 /*
- * A request moves as many messages as one transaction takes. Where more go, the one that was asked for goes with the
- * request, and the others follow in steps of one transaction each, by a job of the outbox: the transaction of the
- * request leaves the job, so that whatever becomes of the request or of a worker, all of them arrive.
+ * A request moves as many messages as fit into one transaction. If there are more, the request moves only its own
+ * message, and an outbox job moves the others in steps of one transaction each. The request's transaction creates the
+ * job, so all of them arrive even if the request or a worker dies.
  *
- * Both topics are marked with the job as long as it lasts. Who wants to move messages from or to one of them first does
- * what is left of it: by that, moves that were asked for one after the other come out as if each had been done at once.
- * Every step is held to the job being there, so that a run that was overtaken cannot move what somebody moved since.
+ * Both topics are marked with the job until it is done. Another move from or to one of them finishes the job first, so
+ * that successive moves have the same result as if each were atomic. Every step checks that the job still exists, so
+ * that an overtaken run cannot move what someone has moved since.
  */
 
 import { badRequest } from '../../kernel/errors.ts';
@@ -41,18 +41,18 @@ import { loadStep, oneStep, planStep, STEP } from './move-step.ts';
 import { type MovedTask, tellMoved } from './moved-notice.ts';
 import { bringPeople, type PeopleTask } from './moved-people.ts';
 
-/** The rest of a move, as the request leaves it. The number of its transaction is the `part` of the job. */
+/** The job that moves the other messages. The number of the request's transaction is the `part` of the job. */
 export interface RestTask extends Pick<Move, 'to' | 'mode'>, Pick<MovedTask, 'by' | 'from' | 'isWhole'> {
-  /** The message that went with the request. */
+  /** The message that the request moved. */
   readonly main: number;
-  /** The lowest id of those that follow: the mover could not read what is below it, or did not ask for it. */
+  /** The lowest id to move: the mover cannot read older ones, or did not select them. */
   readonly lowest: number;
-  /** Name of the channel that they leave. */
+  /** Name of the source channel. */
   readonly channelName: string;
-  /** Whether the old topic and the new one are told of the move when it is done. */
+  /** Whether to post notices in the old and the new topic when done. */
   readonly inOld: boolean;
   readonly inNew: boolean;
-  /** How many messages went by now. */
+  /** How many messages have moved so far. */
   readonly count: number;
 }
 
@@ -69,12 +69,12 @@ export interface SeenTopic extends ChannelTopic {
   readonly seen: Topic | undefined;
 }
 
-/** How long (ms) one request does what is left of earlier moves: its function may run for 28 s. */
-const LONGEST = 15_000;
+/** How long one request works on earlier moves: its function may run for 28 s. */
+const EARLIER_MOVES_TIMEOUT_MS = 15_000;
 
 /**
- * Does what is left of earlier moves from or to one of these topics, which are as they were read. Throws `ConflictError` if
- * there was something, since whatever was read with them has changed then.
+ * Finishes earlier moves from or to one of these topics. Throws `ConflictError` if there was one, since what was read
+ * with the topics is out of date then.
  */
 export async function endEarlierMoves(
   outside: Outside,
@@ -83,7 +83,7 @@ export async function endEarlierMoves(
 ): Promise<void> {
   const jobs = new Set(places.flatMap(({ seen }) => seen?.moving ?? []));
   if (jobs.size === 0) return;
-  const ends = outside.now() + LONGEST;
+  const ends = outside.now() + EARLIER_MOVES_TIMEOUT_MS;
   const world = await loadOutboxRun(outside, realm);
   for (const job of jobs) {
     const parts = await loadJob(outside.table, { realm, kind: 'move', job });
@@ -96,7 +96,7 @@ export async function endEarlierMoves(
   throw new ConflictError([]);
 }
 
-/** Takes a mark away that means nothing any more; only that, whatever else became of the topics. */
+/** Removes a stale mark. */
 async function unmark(
   { table, uuid }: Outside,
   realm: string,
@@ -106,7 +106,7 @@ async function unmark(
   for (const place of places) await table.transact([doUnmark(topicKey(realm, place), moving)], uuid());
 }
 
-/** Takes the mark of one job off a topic, which must still have it. */
+/** Removes the mark of a job from a topic. Fails if the topic has another one. */
 const doUnmark = (topic: Key, moving: string): Write => ({
   update: topic,
   change: { remove: ['moving'] },
@@ -114,15 +114,15 @@ const doUnmark = (topic: Key, moving: string): Write => ({
 });
 
 /**
- * Moves what is left and tells the topics of it. False where that takes longer than until `ends` (ms): another run goes
- * on then. To do it again, or beside another run, changes nothing.
+ * Moves the other messages and posts the notices. False if it is not done by `ends` (ms): another run goes on then.
+ * Idempotent, also if two runs do it at once.
  */
 export async function moveRest(world: OutboxRun, rest: Rest, ends: number): Promise<boolean> {
   const { outside, realmId } = world;
   await bringPeople(world, { ids: [rest.main] });
   if (!(await moveOthers(world, rest, ends))) return false;
   const [done] = await loadJob(outside.table, rest);
-  // Else another run was faster.
+  // If the job is gone, another run has finished it.
   if (done !== undefined) {
     if (done.inNew) await tellMoved(world, done, 'new');
     if (done.inOld) await tellMoved(world, done, 'old');
@@ -132,12 +132,11 @@ export async function moveRest(world: OutboxRun, rest: Rest, ends: number): Prom
 }
 
 /**
- * Takes the job out of the outbox and its mark off both topics, in one transaction: a mark that outlives its job would
- * make the next mover look for it, and a job that outlives its mark could move what somebody has moved since. Throws
- * `ConflictError` where a topic got another mark, or came or went, meanwhile.
+ * Deletes the job and its marks in one transaction: a mark without its job would make the next mover search for it, and
+ * a job without its mark could move what someone has moved since. Throws `ConflictError` if a topic has changed.
  */
 async function endMove(outside: Outside, realm: string, done: Rest): Promise<void> {
-  // Where only the spelling changes, both are one topic.
+  // If only the case changes, both are one topic.
   const places = isSameTopic(done.from, done.to) ? [done.from] : [done.from, done.to];
   const keys = places.map((place) => topicKey(realm, place));
   const topics = await Promise.all(keys.map((at) => outside.table.get(at)));
@@ -149,7 +148,7 @@ async function endMove(outside: Outside, realm: string, done: Rest): Promise<voi
   if (state === 'refused') throw new ConflictError([]);
 }
 
-/** False where there is no more time. */
+/** False if the time ran out. */
 async function moveOthers(world: OutboxRun, rest: Rest, ends: number): Promise<boolean> {
   const { outside, realmId: realm } = world;
   const { from, lowest, part: highest } = rest;
@@ -174,17 +173,16 @@ async function moveOthers(world: OutboxRun, rest: Rest, ends: number): Promise<b
   }
 }
 
-/** How often to look again, and after how many ms, where the log has too much to tell what an index may not show. */
+/** Retries, and the pause (ms) between them, if the log grows too fast to make up for a late index. */
 const LOOKS = 10;
 const PAUSE = 1_000;
 
 /**
- * Moves those of these messages that are still in the topic, in as many steps as they need. False where no more may be
- * moved.
+ * Moves those messages that are still in the topic, in as many steps as needed. False if no more can be moved.
  */
 async function moveThese(world: OutboxRun, rest: Rest, ids: readonly number[]): Promise<boolean> {
   for (let open = ids; open.length > 0; ) {
-    // Somebody may write to one of the topics meanwhile, or change one of the messages.
+    // A topic or message may change concurrently.
     const [isMoved, last] = await retryOnConflict(world.outside, async () => {
       const step = oneStep(await stillHere(world, rest, open));
       const id = step.at(-1)?.id;
@@ -197,7 +195,7 @@ async function moveThese(world: OutboxRun, rest: Rest, ids: readonly number[]): 
   return true;
 }
 
-/** The outcome of a step, or false where it was refused because another run has done the job. */
+/** The outcome of a step, or false if it failed because another run has done the job. */
 async function orOvertaken(
   { outside: { table } }: OutboxRun,
   rest: Rest,
@@ -211,7 +209,7 @@ async function orOvertaken(
   }
 }
 
-/** Those of the messages that are in the topic still, in rising order. */
+/** Those messages that are still in the topic, in rising order. */
 async function stillHere(
   { outside: { table }, realmId }: OutboxRun,
   { from, to }: Rest,
@@ -222,15 +220,15 @@ async function stillHere(
   return (
     messages
       .filter((message) => message.conversation === conversation)
-      // Where only the spelling changes, a message that has it stays in its conversation.
+      // If only the case changes, a moved message stays in its conversation.
       .filter(({ channelId, topic }) => channelId !== to.channelId || topic !== to.topic)
       .sort((a, b) => a.id - b.id)
   );
 }
 
 /**
- * Moves some of them, in one transaction with one event, so that whatever was moved is told. False where they can go
- * there no more: all that went before were deleted, and since then the channel takes no named topics.
+ * Moves some of them in one transaction with their event. False if the target no longer takes them: all messages moved
+ * before were deleted, and the channel now allows no named topics.
  */
 async function moveStep(world: OutboxRun, rest: Rest, step: readonly MessageSlot[]): Promise<boolean> {
   const { outside, log, realmId: realm } = world;

@@ -28,10 +28,10 @@ import {
 import { isWhole, MAX_JOINING, sendersOf } from './move-people.ts';
 import { unreadByMove } from './moved-unread.ts';
 
-/** Messages that move in one transaction: with the people who come to take part, it has room for no more. */
+/** Most messages that one transaction moves, together with their participants. */
 export const STEP = 20;
 
-/** As many of the messages as fit into one step, at least one. */
+/** The first messages that fit into one step, at least one. */
 export function oneStep(messages: readonly MessageSlot[]): readonly MessageSlot[] {
   const people = new Set<number>();
   const fitting = messages.slice(0, STEP).findIndex(({ senderId }) => {
@@ -41,7 +41,7 @@ export function oneStep(messages: readonly MessageSlot[]): readonly MessageSlot[
   return fitting < 0 ? messages.slice(0, STEP) : messages.slice(0, Math.max(1, fitting));
 }
 
-/** Reads what a step looks at. One round trip. */
+/** Reads the snapshot of a step. One round trip. */
 export async function loadStep(
   outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
@@ -67,32 +67,32 @@ export async function loadStep(
   };
 }
 
-/** One step of a move: the messages that go, what it looks at, and how it is told. */
+/** One step of a move: one transaction. */
 export interface Step {
   /** In rising order. */
   readonly messages: readonly MessageHead[];
   readonly snapshot: StepSnapshot;
-  /** Tells of those of which only the heads were read; undefined where there are none. */
+  /** The event for messages of which only the heads were read; undefined if there are none. */
   readonly headsEvent?: EventEntry | undefined;
-  /** Heads of older messages do not move (seconds since 1970). */
+  /** Fails if a message that was not read is older (seconds since 1970). */
   readonly notBefore?: number | undefined;
-  /** Tells of the others. */
+  /** The event for the others. */
   readonly event: EventEntry;
   /** Milliseconds. */
   readonly now: number;
-  /** New content that the message gets as it moves; it moves alone then. */
+  /** New content of the message; only if it moves alone. */
   readonly rewrite?: Rewrite | undefined;
-  /** What the target topic is told in the same transaction. */
+  /** The notice that is posted in the target topic. */
   readonly notice?: MessageEntry | undefined;
-  /** What must hold besides. */
+  /** Further conditions. */
   readonly checks?: readonly Write[];
-  /** What is left to be done afterwards, by the number of the step. */
+  /** Jobs to leave in the outbox, by the log number of the step. */
   readonly left?: ((number: number) => readonly Write[]) | undefined;
-  /** The job of the outbox in which the others follow, or of which this is a step: both topics are marked with it. */
+  /** The job that moves the others, or that this step is part of: both topics are marked with it. */
   readonly moving?: string | undefined;
 }
 
-/** A step as a change of the log: so many numbers, and what happens under them. */
+/** The change of a step, and how many log numbers it takes. */
 export function planStep(
   realm: string,
   move: Move,
@@ -138,7 +138,7 @@ export function planStep(
   };
 }
 
-/** Who may read the messages no longer is told to forget them. */
+/** `delete_message` events for those who lose access. */
 const lossesOf = ({ from, to }: Move, messages: readonly MessageHead[]): EventEntry[] =>
   leavesChannel({ from, to })
     ? messages.map((message) => ({
@@ -150,7 +150,7 @@ const lossesOf = ({ from, to }: Move, messages: readonly MessageHead[]): EventEn
 
 const leavesChannel = ({ from, to }: Pick<Move, 'from' | 'to'>): boolean => from.channelId !== to.channelId;
 
-/** Each channel may have another oldest message after the step. */
+/** The oldest message of each channel may change. */
 function firstMessageEvents(
   { from, to }: Move,
   messages: readonly MessageHead[],
@@ -164,7 +164,7 @@ function firstMessageEvents(
   ];
 }
 
-/** Keeps both topics and both channels right, in the transaction of this number of the log. */
+/** Updates both topics and both channels. `number`: the log number of the transaction. */
 function placeWrites(
   realm: string,
   { from, to }: Move,

@@ -11,8 +11,8 @@ import { LEEWAY } from '../edit/rewrite.ts';
 import { type AskedMove, isResolution } from './move-check.ts';
 
 /**
- * How old (seconds) a message may be that the caller moves so; undefined where it does not matter. The limits are not
- * for moderators, and not for resolving a topic. Where both limits apply, the stricter one counts.
+ * How old (seconds) a message may be for this move; undefined if there is no limit. Moderators have no limit, nor has
+ * resolving a topic. If both limits apply, the stricter one counts.
  */
 export function moveLimit(
   { standing, realm: { settings } }: Caller,
@@ -31,14 +31,14 @@ export function moveLimit(
 const isTooOld = ({ timestamp }: MessageSlot, limit: number, now: number): boolean =>
   now / 1000 - timestamp > limit;
 
-/** Decides that the message is not too old to be moved. `now` is in milliseconds. */
+/** Refuses to move a message that is too old. `now`: milliseconds. */
 export function checkMoveTime(message: MessageSlot, limit: number, now: number): void {
   if (isTooOld(message, limit, now)) throw badRequest('This message is too old for you to move.');
 }
 
 /**
- * Decides that none of the messages of a topic is too old to be moved, as far as the caller can read them. The
- * refusal tells how many are not, so that clients can offer to move just those: for that the whole topic is read.
+ * Refuses if a message of the topic that the caller can read is too old to be moved. The error has the number of those
+ * that are not, so that clients can offer to move only them; to count them, it reads the whole topic.
  */
 export async function checkTopicMoveTime(
   outside: Outside,
@@ -77,19 +77,19 @@ export async function checkTopicMoveTime(
   });
   if (tooOld === 0) return;
   throw refusal('moveTimeLimit', {
-    // The message that was asked for may be moved, so there is one.
+    // The message of the request may be moved, so there is one.
     first: all[tooOld] ?? message.id,
     total: all.length,
     allowed: all.length - tooOld,
   });
 }
 
-/** Messages at the beginning of a topic that are looked at: an index may still show some that left it. */
+/** Messages read at the start of a topic. More than one, since the index may still show some that left. */
 const FEW = 4;
-/** Messages of a topic that are counted at once. */
+/** Messages per read when a topic is counted. */
 const MANY = 5_000;
 
-/** How many there are at the beginning of a list for which it holds; it holds for none behind the first for which not. */
+/** The length of the leading part for which a test holds. It must hold for no item after that. */
 async function leading(list: readonly number[], holds: (item: number) => Promise<boolean>): Promise<number> {
   let [low, high] = [0, list.length];
   while (low < high) {

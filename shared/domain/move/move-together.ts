@@ -13,34 +13,34 @@ import type { Move, StepSnapshot } from './move.ts';
 import { loadStep, STEP } from './move-step.ts';
 
 /*
- * The messages that go with another one are known when that one was read, and to read them too would take a round
- * trip that their request does not have. So they are moved by what the index tells of them, where one transaction
- * takes all of them: each is held to be where the index shows it, and what is not known of them, who reacted, is left
- * to the worker of the outbox. Where anything of that does not hold, nothing has moved, and they are read.
+ * Which messages move together with the requested one is known only after that one is read. Reading them too would
+ * exceed the budget of round trips. If one transaction takes all of them, they are moved by their heads in the index:
+ * the transaction checks that each is where the index shows it, and the outbox worker adds those who reacted as
+ * participants. If a check fails, nothing has moved, and the messages are read.
  */
 
-/** Messages at the beginning of a topic that are looked at: an index may still show some that left it. */
+/** Messages read at the start of a topic. More than one, since the index may still show some that left. */
 const FEW = 4;
 
-/** People of the target topic that are read with the message. */
+/** Participants of the target topic that are read. */
 const MAX_TAKING = 1000;
 
-/** A move of several messages, with what it looks at if one step takes all of them. */
+/** The snapshot of a move, if one step takes all messages. */
 export interface Together {
   readonly snapshot: StepSnapshot;
-  /** The messages that may go with the one that was asked for; undefined where they are too many. */
+  /** The other messages that may move; undefined if they are too many for one step. */
   readonly others: readonly MessageHead[] | undefined;
-  /** The oldest messages that the move is about. */
+  /** The oldest messages in the range of the move. */
   readonly oldest: readonly MessageHead[];
   /** The oldest message of the topic. */
   readonly first: number;
 }
 
-/** The lowest id of the messages that a move of this one is about. */
+/** The lowest id in the range of a move of this message. */
 export const lowestOf = (mode: Move['mode'], main: MessageHead): number =>
   mode === 'change_all' ? 0 : main.id + 1;
 
-/** Reads it for a message that moves alone. One round trip. */
+/** Reads the snapshot for a message that moves alone. One round trip. */
 export async function loadAlone(
   outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
@@ -73,7 +73,7 @@ export async function loadTogether(
       { limit: MAX_TAKING },
     ),
     reach({ from: lowest, to: LARGEST_NUMBER, side: 'newer', limit: STEP + 1 }),
-    // Where the move is about all of the topic, its oldest message is on the page.
+    // For `change_all`, the oldest message of the topic is on the page.
     lowest === 0 ? undefined : reach({ from: 0, to: main.id - 1, side: 'newer', limit: FEW }),
     hasReactions(table, realm, main),
   ]);
@@ -92,10 +92,10 @@ export async function loadTogether(
   return { snapshot, others: fits ? others : undefined, oldest: others, first };
 }
 
-/** How many messages a topic has: by that it is known whether the index shows all of them. */
+/** How many messages a topic has, to see whether the index shows all of them. */
 const messagesIn = (topic: Topic | undefined): number => (topic ? topic.arrived - topic.left : 0);
 
-/** Those that do go: the caller may read them, and they are not there already, in another spelling of one topic. */
+/** The messages to move: the caller can read them, and they are not in the target already. */
 export const goingAlong = (
   others: readonly MessageHead[],
   { to }: Pick<Move, 'to'>,

@@ -3,7 +3,7 @@ import type { TopicRemovalSnapshot } from '../../model/message/leave.ts';
 import type { Relocation } from '../../model/message/revision.ts';
 import type { Topic } from '../../model/message/topic.ts';
 
-/** A move of messages that was decided on. */
+/** A move of messages that has passed all checks. */
 export interface Move {
   readonly from: { readonly channelId: number; readonly topic: string };
   readonly to: Relocation;
@@ -11,13 +11,13 @@ export interface Move {
   readonly userId: number;
 }
 
-/** What one step looks at. */
+/** What one step of a move needs. */
 export interface StepSnapshot {
   readonly left: TopicRemovalSnapshot;
   readonly topic: Topic | undefined;
   readonly count: ChannelCount | undefined;
-  /** Those of the senders of the messages who take part in the target topic already. */
+  /** Senders of the messages who already take part in the target topic. */
   readonly taking: ReadonlySet<number>;
-  /** Somebody reacted to one of the messages, or that was not read. */
+  /** Someone reacted to one of the messages, or this was not read. */
   readonly reacted: boolean;
 }

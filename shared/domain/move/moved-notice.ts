@@ -5,9 +5,9 @@ import { postNotice } from '../send/notice.ts';
 import { jobToken } from '../send/send.ts';
 import { type Moved, noticeInNew, noticeInOld } from './move-notice.ts';
 
-/** A move of messages of which a topic is to be told. */
+/** The job to post a notice about a move. */
 export interface MovedTask {
-  /** Who moved them. */
+  /** The user who moved them. */
   readonly by: number;
   readonly from: ChannelTopic;
   readonly to: ChannelTopic & { readonly isResolution?: boolean };
@@ -22,8 +22,8 @@ declare module '../outbox/outbox.ts' {
 }
 
 /**
- * Tells the old topic or the new one, once for each job, with the channels as they are now: one that became private
- * meanwhile is not named to the readers of another.
+ * Posts the notice in the old or the new topic, once per job, with the channels as they are now: one that has become
+ * private is not named in another.
  */
 export async function tellMoved(
   { outside, log, realmId: realm, realm: { noticeBotId } }: OutboxRun,

@@ -11,7 +11,7 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { OutboxRun } from '../outbox/outbox.ts';
 
-/** Messages that moved, of which not all the people came along. */
+/** Moved messages whose participants are not all added yet. */
 export interface PeopleTask {
   readonly ids: readonly number[];
 }
@@ -22,12 +22,11 @@ declare module '../outbox/outbox.ts' {
   }
 }
 
-/** People who come in one transaction: with a check of each message and the topic it has room for them. */
+/** Participants added in one transaction, together with a check of each message and the topic. */
 const STEP = 50;
 
 /**
- * Lets everybody who sent one of the messages or reacted to it take part in the topic where it is now, as far as they
- * do not yet. To do it again changes nothing.
+ * Adds everyone who sent or reacted to one of the messages as a participant of its current topic. Idempotent.
  */
 export async function bringPeople(world: OutboxRun, { ids }: PeopleTask): Promise<void> {
   const { outside, realmId: realm } = world;
@@ -41,7 +40,7 @@ export async function bringPeople(world: OutboxRun, { ids }: PeopleTask): Promis
   });
 }
 
-/** Brings the people of messages of one topic; false where something changed meanwhile. */
+/** Adds the participants of one topic; false on a conflict. */
 async function bringInto(
   { outside: { table, uuid }, realmId: realm }: OutboxRun,
   messages: readonly MessageSlot[],
@@ -73,7 +72,7 @@ async function bringInto(
   return true;
 }
 
-/** Those who take part in a topic because of these messages: who sent one of them or reacted to it. */
+/** Everyone who sent or reacted to one of these messages. */
 async function peopleOfAll(
   table: Table,
   realm: string,

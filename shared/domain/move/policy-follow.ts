@@ -17,15 +17,13 @@ import { standingOf } from '../../model/permission/permission.ts';
 import { directGroups } from '../../model/user/caller.ts';
 import type { Left, OutboxRun } from '../outbox/outbox.ts';
 
-/** People in one transaction: each takes four writes. */
+/** Users per transaction: each takes four writes. */
 const STEP = 22;
 
 /**
- * Lets the policies follow a topic that moved, as far as they did not go with it. Who cannot read the channel that it
- * went to only loses theirs.
+ * Moves the users' policies of a topic to where it moved. Users who cannot read the target channel only lose theirs.
  *
- * What somebody chose after the move is theirs, and stays. By that it is also known what was done before, by this job
- * or another: to do it again changes nothing.
+ * A policy that was set after the move stays. This also makes the job idempotent: what it wrote counts as set later.
  */
 export async function followPolicies(world: OutboxRun, task: PoliciesTask & Left): Promise<void> {
   const { outside, realmId: realm } = world;
@@ -40,7 +38,7 @@ export async function followPolicies(world: OutboxRun, task: PoliciesTask & Left
   const people = [...new Set([...old, ...there].map(({ userId }) => userId))];
   for (let start = 0; start < people.length; start += STEP) {
     const some = people.slice(start, start + STEP);
-    // Somebody may choose anew at this very moment, or another run be faster.
+    // A user may set a policy concurrently, or another run may be faster.
     await retryOnConflict(outside, () => followSome(world, task, channel, some));
   }
 }
@@ -60,7 +58,7 @@ async function followSome(
         outside.table.get(userTopicKey(realm, to, userId)),
         from.channelId === to.channelId || mayReadIn(world, channel, userId),
       ]);
-      // What was chosen for the old name since is meant for what is under that name now.
+      // A policy set for the old name since then is for its present messages.
       if (isSince(old, moved)) return [];
       const before = there?.policy ?? visibility.inherit;
       const change = policyChange(userId, old?.policy ?? visibility.inherit, before, merges);
@@ -74,11 +72,11 @@ async function followSome(
   await commit(log, change.entries.length, () => ({ ...change, result: undefined }));
 }
 
-/** Whether a policy was chosen with the move or after it. */
+/** Whether a policy was set with the move or after it. */
 const isSince = (stored: UserTopic | undefined, moved: number): boolean =>
   (stored?.asOf ?? stored?.changed ?? 0) >= moved;
 
-/** Whether somebody may read the channel that the topic went to. */
+/** Whether a user may read the target channel. */
 async function mayReadIn(
   { outside, realmId: realm, realm: { settings }, graph }: OutboxRun,
   channel: Channel,

@@ -4,23 +4,23 @@ import { currentIds, extents, loadRecentChanges, type RecentChanges } from '../.
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 
-/** Channels in which the oldest message is looked for at the same time. */
-const AT_ONCE = 50;
-/** Messages at the beginning of a channel that are looked at: an index may still show some that left it. */
-const FEW = 4;
-const MANY = 200;
-/** Channels whose oldest message one registration remembers; those after it go on. */
+/** Channels that are searched in parallel. */
+const CONCURRENCY = 50;
+/** Messages per read at the start of a channel. More than one, since the index may still show some that left. */
+const FIRST_READ = 4;
+const NEXT_READ = 200;
+/** Channels whose oldest message one registration stores; later ones store the rest. */
 const MAX_REMEMBERED = 20;
 
-/** What is told of a channel: `first_message_id` is undefined where that was forgotten. */
-interface Told {
+/** A channel object; `first_message_id` is undefined if the stored one may be wrong. */
+interface Incomplete {
   readonly stream_id: number;
   readonly first_message_id?: number | null | undefined;
 }
 
 type Complete<C> = Omit<C, 'first_message_id'> & { readonly first_message_id: number | null };
 
-/** Finds the oldest messages of channels where they are forgotten (`first-message.ts`), each once for a request. */
+/** Finds the oldest messages of channels that have none stored, each once per request. */
 export class FirstMessages {
   readonly #outside: Pick<Outside, 'table' | 'now' | 'cache' | 'uuid'>;
   readonly #realm: string;
@@ -28,7 +28,7 @@ export class FirstMessages {
   readonly #found = new Map<number, Promise<number | null>>();
   #recent: Promise<RecentChanges> | undefined;
 
-  /** `upTo`: only messages up to this number count, since others are told later. */
+  /** `upTo`: only messages up to this number count; clients get later ones as events. */
   constructor(
     outside: Pick<Outside, 'table' | 'now' | 'cache' | 'uuid'>,
     realm: string,
@@ -39,7 +39,7 @@ export class FirstMessages {
     this.#upTo = upTo;
   }
 
-  /** Whether there was anything to look for. */
+  /** Whether any channel was searched. */
   get haveLooked(): boolean {
     return this.#found.size > 0;
   }
@@ -61,7 +61,7 @@ export class FirstMessages {
     };
     const reach = currentIds(table, this.#realm, { channelId }, recent);
     const to = this.#upTo;
-    for (let [from, limit] = [0, FEW]; ; limit = MANY) {
+    for (let [from, limit] = [0, FIRST_READ]; ; limit = NEXT_READ) {
       const { found, until } = await reach({ from, to, side: 'newer', limit });
       if (found.length > 0) return Math.min(...found.map(({ id }) => id));
       if (until === undefined) return null;
@@ -69,24 +69,26 @@ export class FirstMessages {
     }
   }
 
-  /** A channel or a subscription with its oldest message. One round trip where that is forgotten, or none. */
-  async tell<C extends Told>(channel: C): Promise<Complete<C>> {
+  /** Completes a channel or subscription. One round trip if its oldest message is not stored, or else none. */
+  async tell<C extends Incomplete>(channel: C): Promise<Complete<C>> {
     const { stream_id, first_message_id: first } = channel;
     return { ...channel, first_message_id: first === undefined ? await this.of(stream_id) : first };
   }
 
-  /** The same for many: one round trip for each 50 in which it is forgotten. */
-  async tellIn<C extends Told>(channels: readonly C[]): Promise<Complete<C>[]> {
+  /** The same for many: one round trip for each 50 that have none stored. */
+  async tellIn<C extends Incomplete>(channels: readonly C[]): Promise<Complete<C>[]> {
     const forgotten = channels.filter((channel) => channel.first_message_id === undefined);
-    for (let start = 0; start < forgotten.length; start += AT_ONCE)
-      await Promise.all(forgotten.slice(start, start + AT_ONCE).map(({ stream_id }) => this.of(stream_id)));
+    for (let start = 0; start < forgotten.length; start += CONCURRENCY)
+      await Promise.all(
+        forgotten.slice(start, start + CONCURRENCY).map(({ stream_id }) => this.of(stream_id)),
+      );
     return Promise.all(channels.map((channel) => this.tell(channel)));
   }
 
   /**
-   * Remembers what was found, for a request whose cursor is `upTo` and that read `counts` and looked after that was
-   * fixed. Nothing happens where something has changed since, where the note is behind the cursor, or where an index may
-   * be later than the log was read. One round trip.
+   * Stores what was found. `counts` must have been read, and the search done, after the cursor `upTo` was fixed. Does
+   * nothing for a channel that has changed since or whose mark is newer than the cursor, nor if an index may be later
+   * than the log that was read. One round trip.
    */
   async remember(counts: readonly ChannelCount[]): Promise<void> {
     const { table, uuid } = this.#outside;
@@ -114,7 +116,7 @@ export class FirstMessages {
                   when: { equals: { kind: 'message', channelId } },
                 },
               ];
-        // Where it is refused or not heard, the next one does it.
+        // Best effort: if it fails, the next registration does it.
         await table.transact(writes, uuid());
       }),
     );

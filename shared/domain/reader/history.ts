@@ -4,15 +4,15 @@ import type { Edit } from '../../model/message/revision.ts';
 import { htmlDiff } from './html-diff.ts';
 import type { Reader } from './reader.ts';
 
-/** Earlier texts that one reply tells: with the others of a page (1 MB) they fit into it. */
+/** Most earlier texts of one reply: they fit into one page of 1 MB. */
 const MAX_EDITS = 100;
 
-/** Bytes of HTML that one reply compares: it tells the newest differences, which take most of its time and much of its room. */
+/** Bytes of HTML that one reply compares, the newest versions first, to bound its time and size. */
 const MAX_COMPARED = 500_000;
 
 /**
- * Reads the earlier texts of a message that are not kept with it, the newest ones if they are many. One round trip, or
- * none where all of them are.
+ * Reads the earlier texts that are not stored in the message itself, the newest ones if there are many. One round
+ * trip, or none.
  */
 export async function loadHistory(message: MessageSlot, { table, realm }: Reader): Promise<readonly Edit[]> {
   if (!message.history?.some(({ content, before }) => content && before === undefined)) return [];
@@ -24,7 +24,7 @@ export async function loadHistory(message: MessageSlot, { table, realm }: Reader
   return items;
 }
 
-/** The versions of a message, the oldest first, each with what was changed in it (companion facts 1.17). */
+/** The versions of a message, oldest first, each with its change (companion facts 1.17). */
 export function tellHistory(
   message: MessageSlot,
   edits: readonly Edit[],

@@ -1,43 +1,42 @@
 /*
  * What changed between two versions of a message, as HTML (companion facts 1.17).
  *
- * The result is the new version, tag for tag, in a `div`: words that are new stand in a span, and words that are gone
- * stand in a span of their own where they were. Tags that are gone are left out, so that nothing is ever opened without
- * being closed.
+ * The result is the new version in a `div`. New words are in a span; removed words are in a span of their own, where
+ * they were. Removed tags are left out, so that every tag that is opened is closed.
  */
 
 /** A tag, or a word with the space behind it. Spaces between tags count as tags: they are kept and never marked. */
 interface Token {
   readonly html: string;
-  /** What makes it the same as another one: the space behind a word does not. */
+  /** Two tokens with the same id are equal. The space after a word is not part of it. */
   readonly id: string;
   readonly isWord: boolean;
 }
 
-/** A picture is shown like a word. */
+/** An image counts as a word. */
 const TOKEN = /<img\b[^>]*>\s*|<[^>]*>|[^<\s]+\s*|\s+/g;
 
-/** Our HTML has no bracket in a value of an attribute: it is escaped there. */
+/** `render` escapes brackets in attribute values. */
 const tokensOf = (html: string): Token[] =>
   [...html.matchAll(TOKEN)].map(([text]) => {
     const id = text.trimEnd();
     return { html: text, id, isWord: id !== '' && (!id.startsWith('<') || id.startsWith('<img')) };
   });
 
-/** Most pairs of tokens that are compared; of longer changes all that is between their ends counts as new. */
+/** Most pairs of tokens to compare. In a longer change, everything between its ends counts as new. */
 const MAX_PAIRS = 250_000;
 
-/** Some tokens that are gone and those that came for them. */
+/** Removed tokens, and those that replace them. */
 interface Hunk {
   readonly gone: readonly Token[];
   readonly come: readonly Token[];
-  /** What follows and stayed. */
+  /** The unchanged tokens that follow. */
   readonly kept: readonly Token[];
 }
 
 /**
- * Marks in a version of a message what is different from the version before. Both must be HTML that `render` made.
- * The work is bounded: it grows with the length of the versions, and with the length of the change up to some 500 words.
+ * Marks the changes from one version of a message to the next. Both must be HTML from `render`. The work is bounded: it
+ * grows with the versions, and with the change up to about 500 words.
  */
 export function htmlDiff(before: string, after: string): string {
   return `<div>${hunksOf(tokensOf(before), tokensOf(after)).map(shown).join('')}</div>`;
@@ -60,11 +59,11 @@ function hunksOf(a: readonly Token[], b: readonly Token[]): Hunk[] {
   return [...hunks, { gone: gone.slice(from), come: come.slice(to), kept: b.slice(b.length - end) }];
 }
 
-/** The positions of a longest common subsequence of two lists; none where they are too long to look for it. */
+/** The positions of a longest common subsequence of two lists; none if they are too long. */
 function commonPairs(a: readonly Token[], b: readonly Token[]): [number, number][] {
   if (a.length * b.length > MAX_PAIRS) return [];
   const width = b.length + 1;
-  // How long the longest one of the ends of both lists is, from each pair of positions on.
+  // The length of the longest common subsequence of both tails, for each pair of positions.
   const longest = new Uint16Array((a.length + 1) * width);
   const at = (i: number, j: number): number => longest[i * width + j] ?? 0;
   for (let i = a.length - 1; i >= 0; i--) {
@@ -83,14 +82,14 @@ function commonPairs(a: readonly Token[], b: readonly Token[]): [number, number]
   return pairs;
 }
 
-/** The new words, the words that are gone behind the first of them, and what stayed. */
+/** The new words, the removed words after the first of them, and the unchanged tokens. */
 function shown({ gone, come, kept }: Hunk): string {
   const firstTag = come.findIndex(({ isWord }) => !isWord);
   const [first, rest] = firstTag < 0 ? [come, []] : [come.slice(0, firstTag), come.slice(firstTag)];
   return [marked(htmlOf(first), 'inserted'), deletedIn(gone), insertedIn(rest), htmlOf(kept)].join('');
 }
 
-/** The words of these tokens, marked; where a tag was between two of them is a space. */
+/** The words of these tokens, marked, with a space in place of each tag between them. */
 function deletedIn(tokens: readonly Token[]): string {
   const words = partsOf(tokens).flatMap((part) => (part[0]?.isWord ? [htmlOf(part)] : []));
   const html = words.map((each, i) => (i < words.length - 1 ? `${each.trimEnd()} ` : each)).join('');
@@ -103,7 +102,7 @@ const insertedIn = (tokens: readonly Token[]): string =>
     .map((part) => (part[0]?.isWord ? marked(htmlOf(part), 'inserted') : htmlOf(part)))
     .join('');
 
-/** Words that follow each other together, and so tags. */
+/** Groups consecutive words, and consecutive tags. */
 function partsOf(tokens: readonly Token[]): Token[][] {
   const parts: Token[][] = [];
   for (const token of tokens) {
@@ -114,7 +113,7 @@ function partsOf(tokens: readonly Token[]): Token[][] {
   return parts;
 }
 
-/** Words in a span that says what became of them; the space behind them is not in it. */
+/** Words in a span, without the space after them. */
 function marked(html: string, as: 'inserted' | 'deleted'): string {
   const text = html.trimEnd();
   if (text === '') return '';

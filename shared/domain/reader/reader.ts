@@ -17,8 +17,8 @@ import { type ItemName, type ItemOf, type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /**
- * What a request reads for one person who looks at messages. Each thing is asked for by name and read once; what is
- * asked for in the same moment travels together, so callers just say what they need, all of it at once.
+ * The data that a request reads for one user who reads messages. Each item is read once per request. Reads that start
+ * in the same moment share a round trip, so callers start all of theirs at once.
  */
 export class Reader {
   readonly table: Table;
@@ -48,12 +48,12 @@ export class Reader {
     return this.#once(nameOf(at), () => this.table.get(at));
   }
 
-  /** What the end of the log tells of messages that the indexes may not show as they are. */
+  /** Recent changes, from the log, that the indexes may not show yet. */
   recent(): Promise<RecentChanges> {
     return this.#once('recent', () => loadRecentChanges(this.#outside, this.realm, extents.read));
   }
 
-  /** A channel with the reader's own subscription to it; undefined when there is no such channel. */
+  /** A channel with the reader's subscription; undefined if there is no such channel. */
   async channel(channelId: number): Promise<ChannelWithSubscription | undefined> {
     if (!isId(channelId)) return undefined;
     const [channel, subscription] = await Promise.all([
@@ -68,7 +68,7 @@ export class Reader {
     return this.#item(key('subscription', { realm: this.realm, userId: this.userId, channelId }));
   }
 
-  /** All that the reader is subscribed to, by channel. */
+  /** The reader's subscriptions by channel. */
   subscriptions(): Promise<ReadonlyMap<number, Subscription>> {
     return this.#once('subscriptions', async () => {
       const all = await this.table.all('subscription', this);
@@ -76,7 +76,7 @@ export class Reader {
     });
   }
 
-  /** The direct conversations in which the reader takes part. */
+  /** The reader's direct conversations. */
   directMemberships(): Promise<readonly DirectMembership[]> {
     return this.#once('dialogues', () => this.table.all('dialogue', this));
   }
@@ -86,7 +86,7 @@ export class Reader {
     return this.#once('topicPolicies', () => this.table.all('userTopic', this));
   }
 
-  /** What the reader has read, of all conversations or of the topics of one channel. */
+  /** The read states of all conversations, or of the topics of one channel. */
   states(channelId?: number): Promise<ReadonlyMap<string, ReadState>> {
     return this.#once(stateList(channelId), async () => {
       const states = await loadReadStates(this.table, this.realm, this.userId, channelId);
@@ -94,7 +94,7 @@ export class Reader {
     });
   }
 
-  /** What the reader has read of one conversation. */
+  /** The read state of one conversation. */
   async state(conversation: string, channelId?: number): Promise<ReadState | undefined> {
     for (const list of [stateList(), stateList(channelId)]) {
       const states = this.#read.get(list) as Promise<ReadonlyMap<string, ReadState>> | undefined;
@@ -103,7 +103,7 @@ export class Reader {
     return this.#item(key('read', { realm: this.realm, userId: this.userId, conversation }));
   }
 
-  /** What the reader has read of the conversation in which a message is noted, and of its channel if it left that. */
+  /** The read state that decides whether a message is read: it may be that of a place which the message left. */
   async stateFor(head: Where & Pick<MessageHead, 'id'>): Promise<ReadState | undefined> {
     const [state, former] = await this.#noted(head);
     return withFormerFloor(former, head.id, state);
@@ -117,7 +117,7 @@ export class Reader {
     ]);
   }
 
-  /** Whether that was asked for before, so that asking reads nothing. */
+  /** Whether `stateFor` would read nothing. */
   hasLoadedState(head: Where): boolean {
     const { realm, userId } = this;
     const item = key('read', { realm, userId, conversation: readConversationOf(head) });
@@ -136,7 +136,7 @@ export class Reader {
     return (await this.#item(this.#participant(channelId, topic))) !== undefined;
   }
 
-  /** Whether that was asked for before. */
+  /** Whether `takesPart` would read nothing. */
   hasLoadedParticipation(channelId: number, topic: string): boolean {
     return this.#read.has(nameOf(this.#participant(channelId, topic)));
   }
@@ -146,7 +146,7 @@ export class Reader {
     return key('participant', { realm, channelId, topic: folded(topic), userId });
   }
 
-  /** Messages that the reader starred, among them all of those in a range of ids, both ends included. */
+  /** Starred messages, at least all in a range of ids, both ends included. */
   stars(from: number, to: number): Promise<ReadonlySet<number>> {
     const known = this.#starred.find((range) => range.from <= from && to <= range.to);
     if (known) return known.ids;
@@ -162,7 +162,7 @@ export class Reader {
     return ids;
   }
 
-  /** Takes note of stars that were read in another way. Ranges that meet become one. */
+  /** Adds stars that were read elsewhere. Adjacent ranges are joined. */
   addStars({ from, to, ids }: Starred): void {
     const meets = (range: Starred): boolean => range.from <= to + 1 && from <= range.to + 1;
     const parts = [...this.#starred.filter(meets), { from, to, ids }];
@@ -183,7 +183,7 @@ export class Reader {
     return this.#item(key('user', { realm: this.realm, userId }));
   }
 
-  /** A message, whether the reader may see it or not. Only some are kept: a long reply would fill the memory. */
+  /** A message, with or without access. Only some are kept: a long reply would fill the memory. */
   async message(id: number): Promise<MessageSlot | undefined> {
     const kept = this.#kept.get(id);
     if (kept !== undefined || !isId(id)) return kept;
@@ -193,7 +193,7 @@ export class Reader {
     return slot;
   }
 
-  /** The reactions that are stored beside a message. Two round trips where they are many, mostly one. */
+  /** The reactions that are stored apart from a message. One round trip, two if there are many. */
   reactions(messageId: number): Promise<readonly Reaction[]> {
     return this.#once(`reactions ${messageId}`, () =>
       loadReactions(this.table, this.realm, messageId, this.#outside.cache),
@@ -201,8 +201,8 @@ export class Reader {
   }
 
   /**
-   * Reads all that telling a message needs besides the message itself, its reactions and its star: what was read of its
-   * conversation, its channel, its people, and whether the reader takes part in a topic that it mentions.
+   * Reads what serializing a message needs besides the message, its reactions and its star: its read state, its channel,
+   * its people, and whether the reader takes part in a topic that it mentions.
    */
   async loadContext(head: Omit<MessageHead, 'id' | 'readBySender'>): Promise<void> {
     const { senderId, channelId, topic = '', people = [], mentions } = head;
@@ -214,7 +214,7 @@ export class Reader {
     ]);
   }
 
-  /** Keeps messages that were read in another way, until they are released. */
+  /** Keeps messages that were read elsewhere, until they are released. */
   keep(messages: readonly MessageSlot[]): void {
     for (const message of messages) this.#kept.set(message.id, message);
   }
@@ -226,26 +226,26 @@ export class Reader {
 
 const union = (a: ReadonlySet<number>, b: ReadonlySet<number>): ReadonlySet<number> => new Set([...a, ...b]);
 
-/** Whoever asks for it meets the fault. */
+/** The caller that awaits it gets the error. */
 const ignored = (): void => {};
 
-/** Messages that are kept although nobody asked for that. */
+/** Most messages that are kept without a call of `keep`. */
 const MAX_KEPT = 500;
 
-/** A range of ids, both ends included, and the messages in it that somebody starred. */
+/** A range of ids, both ends included, and the starred messages in it. */
 interface Starred {
   readonly from: number;
   readonly to: number;
   readonly ids: Promise<ReadonlySet<number>>;
 }
 
-/** Where a message stands, and where it is noted what was read of it. */
+/** Where a message is, and which place holds its read state. */
 type Where = Pick<MessageHead, 'conversation' | 'readIn' | 'channelId'>;
 
-/** The channel in whose topics a message is noted, where that is certain. */
+/** The channel whose topics hold the read state of a message, if that is certain. */
 const channelNotedOf = ({ readIn, channelId }: Where): number | undefined =>
   readIn === undefined ? channelId : undefined;
 
-/** Under these names it is remembered what was read. */
+/** The names under which reads are remembered. */
 const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
 const stateList = (channelId?: number): string => `states ${channelId ?? ''}`;

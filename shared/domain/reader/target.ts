@@ -8,27 +8,27 @@ import { mayRead } from '../../model/message/message.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { Reader } from './reader.ts';
 
-/** A message that somebody wants to change, with what decides whether they may read it. */
+/** The message that a request is about, with what decides whether the caller has access. */
 export interface Target<M = unknown> {
   readonly message: MessageSlot;
   readonly reader: Reader;
   /** Its channel; undefined for a direct message. */
   readonly seen: ChannelWithSubscription | undefined;
-  /** What else the change needs, read beside it. */
+  /** What else the request needs, read in parallel. */
   readonly more: M;
 }
 
-/** The message of a request, to be read in its first round trip. */
+/** The lookup key of a message, which is then read in the first round trip. */
 export const messageLookupKeys = (id: number): LookupKey<'message'>[] =>
   isId(id) ? [{ kind: 'message', id }] : [];
 
-/** The message behind an id, as the first round trip found it; undefined where there is none (any more). */
+/** The message that the first round trip read; undefined if there is none. */
 export function resolvedMessage(resolved: Resolved, id: number): MessageSlot | undefined {
   const [slot] = messageLookupKeys(id).map((pointer) => resolved.follow(pointer));
   return slot?.kind === 'message' ? slot : undefined;
 }
 
-/** Reads what decides about a message, and `loadMore` beside it. One round trip if that is one. */
+/** Reads what decides about a message, and `loadMore` in parallel. One round trip if `loadMore` takes one. */
 export async function loadTarget<M>(
   outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   resolved: Resolved,
@@ -46,7 +46,7 @@ export async function loadTarget<M>(
   return { message, reader, seen, more };
 }
 
-/** The message, for somebody who may read it: one that they may not is refused as one that does not exist. */
+/** The message, if the caller has access. Refuses one without access like one that does not exist. */
 export async function accessTarget<T extends Target>(who: Standing, target: T | undefined): Promise<T> {
   if (target === undefined || !(await mayRead(target.reader, who, target.message))) {
     throw refusal('invalidMessages');
@@ -54,7 +54,7 @@ export async function accessTarget<T extends Target>(who: Standing, target: T | 
   return target;
 }
 
-/** Decides that the message can be changed at all: an archived channel stays as it is. */
+/** Refuses changes in an archived channel. */
 export function checkChangeable({ seen }: Target): void {
   if (seen?.channel.isArchived) throw badRequest(`The channel '${seen.channel.name}' is archived.`);
 }

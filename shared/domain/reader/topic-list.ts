@@ -9,8 +9,8 @@ export const loadTopics = (table: Table, realm: string, channelId: number): Prom
   table.all('topic', { realm, channelId });
 
 /**
- * The topics that someone can read something of, the one with the newest message first. Where the history is
- * protected, these are the topics that had a message since they subscribed.
+ * The topics with messages that the caller can read, the one with the newest message first. If the history is
+ * protected, these are the topics with a message since the caller subscribed.
  */
 export const listTopics = (
   who: Standing,

@@ -7,10 +7,9 @@ import type { RetentionLimit } from '../../model/channel/retention.ts';
 import { MAX_PARTICIPANTS } from '../../model/message/leave.ts';
 import { loadLeft, loadRemoved, MAX_EDITS, makeRoom, planRemoval } from '../edit/removal.ts';
 
-/** Messages of one conversation that are removed in one transaction. */
+/** Messages of one conversation that one transaction removes. */
 export type Step = readonly [MessageSlot, ...MessageSlot[]];
 
-/**
 /**
  * Writes of a step besides those of its messages, at most: its slot of the log, the checks of the limit, a job for the
  * outbox, and either a topic that vanishes with people who took part in it and the counts of its channel, or a direct
@@ -21,7 +20,7 @@ const BESIDES = { topic: 1 + 2 + 1 + 1 + MAX_PARTICIPANTS + 1, direct: 1 + 1 + 1
 /** Writes that a message takes at most: its tombstone, its reactions, and what is kept of its earlier versions. */
 const writesOf = ({ history = [] }: MessageSlot): number => 2 + Math.min(history.length, MAX_EDITS);
 
-/** Divides messages into steps, each of one conversation and small enough for one transaction, the oldest first. */
+/** Splits messages, oldest first, into steps of one conversation that fit into one transaction. */
 export function stepsOf(messages: readonly MessageSlot[]): Step[] {
   const steps: Step[] = [];
   for (const together of Map.groupBy(messages, ({ conversation }) => conversation).values()) {
@@ -42,8 +41,8 @@ export function stepsOf(messages: readonly MessageSlot[]): Step[] {
 }
 
 /**
- * Removes the messages of a step in one transaction, which rests on their limit being as it was read. Throws `ConflictError`
- * when that, one of the messages or their conversation has changed: nothing is removed then.
+ * Removes the messages of a step in one transaction, which checks that their limit has not changed. Throws
+ * `ConflictError` if that, a message or the conversation has changed; then nothing is removed.
  */
 export async function expire(
   outside: Outside,

@@ -13,16 +13,16 @@ import { loadMessages, MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts'
 import { runPool } from '../../pool.ts';
 import { expireDirect, expireInChannel, type Visit } from './walk.ts';
 
-/** Organizations that are visited at once. */
-const WIDTH = 8;
-/** How long (ms) an organization is visited before it is another one's turn. */
-const TURN = 60_000;
-/** What is left (ms) of a run's time when it begins nothing new: a step and its commit end within it. */
-const MARGIN = 30_000;
-/** Something is looked at once a day even if nothing in it is due, since older messages may have been moved there. */
-const DAY = 86_400_000;
+/** Organizations processed in parallel. */
+const CONCURRENCY = 8;
+/** How long an organization is processed before the next one's turn. */
+const TURN_MS = 60_000;
+/** A run starts nothing new this long before its deadline: a step and its commit end within it. */
+const MARGIN_MS = 30_000;
+/** Each limit is checked once a day even if nothing is due, since older messages may have moved there. */
+const RECHECK_MS = 86_400_000;
 
-/** An organization, and what of it must be looked at. */
+/** An organization, and its limits that are due. */
 interface Turn {
   readonly realm: string;
   readonly limited: readonly RetentionEntry[];
@@ -35,23 +35,23 @@ interface Tally {
 }
 
 /**
- * Removes the messages that have had the days of their channel or organization (specification 4.2), from what is on
- * the list of limits and due, and notes when it will be due again. Nothing else is read: what keeps everything costs
- * nothing, what has nothing due an item of one query.
+ * Removes messages that are older than the limit of their channel or organization (specification 4.2). Processes the
+ * limits that are due, and stores when each is due again. Channels without a limit cost nothing; a limit that is not
+ * due costs one item of a query.
  *
- * Each step is one transaction that is whole by itself and leaves the list right, so a run may be ended at any moment,
- * and others may be at it at the same time. What does not get done until `deadline` (ms) waits for the next run.
+ * Each step is one complete transaction, so a run may end at any moment, and several may run at once. What is not done
+ * by `deadline` (ms) waits for the next run.
  *
- * Throws when something could not be done at all, after everything else was.
+ * Throws `AggregateError` after everything else is done, if some limits failed.
  */
 export async function enforceRetention(outside: Outside, deadline: number): Promise<void> {
-  const ends = deadline - MARGIN;
+  const ends = deadline - MARGIN_MS;
   const tally: Tally = { removed: 0, failures: [] };
   let waiting = turnsOf(await loadRetentionList(outside.table), outside.now());
   do {
     const unfinished: Turn[] = [];
-    const faults = await runPool(waiting, WIDTH, async (turn) => {
-      const limited = await takeTurn(outside, turn, Math.min(ends, outside.now() + TURN), tally);
+    const faults = await runPool(waiting, CONCURRENCY, async (turn) => {
+      const limited = await takeTurn(outside, turn, Math.min(ends, outside.now() + TURN_MS), tally);
       if (limited.length > 0) unfinished.push({ ...turn, limited });
     });
     tally.failures.push(...faults);
@@ -69,13 +69,13 @@ export async function enforceRetention(outside: Outside, deadline: number): Prom
   if (tally.failures.length > 0) throw new AggregateError(tally.failures, 'some limits could not be kept');
 }
 
-/** What is due, by organization, the one that waits longest first. */
+/** The limits that are due, by organization, the oldest first. */
 function turnsOf(limited: readonly RetentionEntry[], now: number): Turn[] {
   const due = limited.filter((one) => one.due <= now).sort((a, b) => a.due - b.due);
   return [...Map.groupBy(due, ({ realm }) => realm)].map(([realm, of]) => ({ realm, limited: of }));
 }
 
-/** Visits what is due of an organization, one after the other; returns what is unfinished when the turn ends. */
+/** Processes the due limits of an organization one by one. Returns those unfinished when the turn ends. */
 async function takeTurn(
   outside: Outside,
   turn: Turn,
@@ -95,7 +95,7 @@ async function takeTurn(
       const next = await visitOne({ outside, log, ends, onRemoved }, limited);
       if (removed > 0) await uncountMessages(log, removed);
       if (next === undefined) return turn.limited.slice(i);
-      await recordProgress(table, limited, { due: Math.min(next, now() + DAY) });
+      await recordProgress(table, limited, { due: Math.min(next, now() + RECHECK_MS) });
     } catch (error) {
       const { channelId } = limited;
       outside.report({
@@ -112,7 +112,7 @@ async function takeTurn(
   return [];
 }
 
-/** Returns when (ms) something is due again; undefined where the visit ended first. */
+/** Returns when (ms) the limit is due again; undefined if the time ran out. */
 const visitOne = (visit: Visit, limited: RetentionEntry): Promise<number | undefined> =>
   limited.channelId === undefined
     ? visitOrganization(visit, limited)
@@ -126,7 +126,7 @@ async function visitOrganization(visit: Visit, limited: RetentionEntry): Promise
   return direct === undefined ? undefined : expireInChannels(visit, direct);
 }
 
-/** Removes what is due in the channels that follow their organization. `soonest` is when something else is due. */
+/** Removes what is due in channels without a limit of their own. `soonest`: when other messages are due. */
 async function expireInChannels(visit: Visit, soonest: number): Promise<number | undefined> {
   const { outside, log } = visit;
   const { table, now } = outside;
@@ -159,7 +159,7 @@ async function expireInChannels(visit: Visit, soonest: number): Promise<number |
     );
     const times = new Map(messages.map(({ id, timestamp }) => [id, dueAt(timestamp, limit)]));
     for (const { channelId, first } of some) {
-      // Where it is forgotten, or went meanwhile, it is looked up anew.
+      // If the oldest message is not stored, or is gone, search the channel.
       const due = (first && times.get(first)) ?? 0;
       const after = due > now() ? due : await expireInChannel(visit, channelId);
       if (after === undefined) return undefined;

@@ -13,7 +13,7 @@ import { indexedMessages, loadMessages } from '../../model/message/load.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { expire, stepsOf } from './expire.ts';
 
-/** A visit to messages that have a limit, in a run that ends. */
+/** The run of the worker on one organization. */
 export interface Visit {
   readonly outside: Outside;
   readonly log: Log;
@@ -23,47 +23,46 @@ export interface Visit {
   readonly onRemoved: (count: number) => void;
 }
 
-/** A part of a place, oldest messages first, and the limit that it was judged by. */
+/** Part of a scope, oldest messages first, and the limit that applies. */
 interface Page {
   readonly limit: RetentionLimit;
-  /** Messages that have had their days. */
+  /** Messages older than the limit. */
   readonly due: readonly MessageSlot[];
-  /** Up to which number nothing is left when these are gone, of what has had its days. */
+  /** No older message up to this number is left once these are removed. */
   readonly until: number;
-  /** When (ms) the first message that is still kept is due; undefined where the page has none. */
+  /** When (ms) the first message that is kept is due; undefined if the page has none. */
   readonly next: number | undefined;
-  /** Whether there is a page behind it. */
+  /** There are more pages. */
   readonly more: boolean;
 }
 
-/** A place whose messages stand in the order of their numbers. */
+/** Messages in the order of their numbers. */
 interface Place {
-  /** Reads the part that begins at a number; undefined where nothing limits it (any more). */
+  /** Reads the page that begins at a number; undefined if there is no limit (any more). */
   readonly load: (from: number) => Promise<Page | undefined>;
-  /** Notes that nothing is left up to this number. */
+  /** Stores that nothing is left up to this number. */
   readonly passed?: (until: number) => Promise<void>;
 }
 
-/** Most messages that are read at once: with the longest texts they are 4 MB. */
+/** Messages per read: 4 MB with the longest texts. */
 const PAGE = 100;
-/** Most slots of the log that are read at once; a query stops at 1 MB by itself. */
+/** Log slots per read; a query stops at 1 MB by itself. */
 const SLOTS = 1_000;
 /**
- * How long (ms) to wait for each message that was removed. The log of an organization is one partition, which takes
- * 1,000 write units a second: at most a quarter of them is used here, so that people can write at the same time.
+ * Milliseconds to wait per removed message. The log of an organization is one partition with 1,000 write units a
+ * second. This uses at most a quarter of them, so that users can write at the same time.
  */
 const PACE = 10;
 
 /**
- * Removes what is due in a channel. Returns when (ms) something is due again at the earliest; undefined where the
- * visit ended first, and the channel must be visited again to go on.
+ * Removes what is due in a channel. Returns when (ms) the next message is due; undefined if the time ran out.
  */
 export const expireInChannel = (visit: Visit, channelId: number): Promise<number | undefined> =>
   walk(visit, 0, { load: (from) => loadChannelPage(visit, channelId, from) });
 
 /**
- * The same for the direct messages of an organization. They have no index of their own, so the log itself is read,
- * each part of it once: `from` is where to go on, and `passed` notes how far it came.
+ * The same for direct messages. They have no common index, so this reads the log, each part of it once: `from` is
+ * where the last run stopped, and `passed` stores the progress.
  */
 export const expireDirect = (
   visit: Visit,
@@ -75,7 +74,7 @@ async function walk(visit: Visit, start: number, place: Place): Promise<number |
   const { outside } = visit;
   let from = start;
   while (outside.now() < visit.ends) {
-    // Somebody may change the limit or write to a topic meanwhile, or another run be at it.
+    // The limit or a topic may change concurrently, or another run may do the same work.
     const page = await retryOnConflict(outside, async () => {
       const read = await place.load(from);
       return read && { ...read, isEmptied: await expireAll(visit, read) };
@@ -84,14 +83,14 @@ async function walk(visit: Visit, start: number, place: Place): Promise<number |
     if (!page.isEmptied) continue;
     if (page.until >= from) await place.passed?.(page.until);
     if (page.next !== undefined) return page.next;
-    // A message that comes now has all of its days before it.
+    // Nothing is left: the next message to expire is not sent yet.
     if (!page.more) return dueAt(Math.floor(outside.now() / 1000), page.limit);
     from = page.until + 1;
   }
   return undefined;
 }
 
-/** Removes what is due of a page; false where the visit ended first, or a conflict came after some were removed. */
+/** Removes what is due on a page; false if the time ran out, or on a conflict after some were removed. */
 async function expireAll({ outside, log, ends, onRemoved }: Visit, { due, limit }: Page): Promise<boolean> {
   let removed = 0;
   for (const step of stepsOf(due)) {
@@ -114,7 +113,7 @@ async function loadChannelPage(
   channelId: number,
   from: number,
 ): Promise<Page | undefined> {
-  // Nothing young is due, and what moved here a moment ago is met by the next visit.
+  // The index may be late: recent messages are not due, and the next run sees those that just moved here.
   const reach = indexedMessages(table, realm, { channelId });
   const { heads, until } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: PAGE });
   const ids = heads.map(({ id }) => id);
@@ -125,7 +124,7 @@ async function loadChannelPage(
   ]);
   const limit = limitOfChannel(realm, organization, channel);
   if (limit === undefined) return undefined;
-  // What the index still shows may have been removed or moved since.
+  // The index may show messages that are gone.
   const here = messages.filter((message) => message.channelId === channelId).sort((a, b) => a.id - b.id);
   const isDue = ({ timestamp }: MessageSlot): boolean => dueAt(timestamp, limit) <= now();
   const kept = here.find((message) => !isDue(message));
@@ -148,7 +147,7 @@ async function loadLogPage(
   ]);
   const limit = limitOfOrganization(realm, organization);
   if (limit === undefined) return undefined;
-  // Numbers are older the lower they are, whatever they stand for: behind the first young one nothing is due.
+  // Slots are in order of time: after the first young one nothing is due.
   const young = items.findIndex((slot) => dueAt(timeOf(slot), limit) > now());
   const old = young < 0 ? items : items.slice(0, young);
   const first = items[young];
