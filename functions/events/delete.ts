@@ -1,4 +1,4 @@
-import { deleteQueue } from '../../shared/domain/event/event-queue.ts';
+import { deleteQueue } from '../../shared/domain/event/queue.ts';
 import { deleteQueue as declaration } from '../../shared/endpoints/events.ts';
 import { refusal } from '../../shared/kernel/errors.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { eventIdOf } from '../../shared/domain/event/event-id.ts';
-import { putQueue } from '../../shared/domain/event/event-queue.ts';
+import { eventIdOf, putQueue } from '../../shared/domain/event/queue.ts';
 import { loadInitialState } from '../../shared/domain/register/initial-state.ts';
 import { checkQueue, loadBeginning, parseRegistration } from '../../shared/domain/register/registration.ts';
 import { registerQueue } from '../../shared/endpoints/events.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { capabilityNames } from '../domain/event/event-queue.ts';
+import { capabilityNames } from '../domain/event/queue.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { narrowOf } from './narrow.ts';
 import { boolean, integer, json, optional, plainlyRequired, text } from './parameter.ts';

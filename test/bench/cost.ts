@@ -1,6 +1,6 @@
 import { defaultMemory } from '../../infra/endpoint-function.ts';
 import { tracedShare } from '../../infra/tracing.ts';
-import { TURN } from '../../shared/domain/event/poll-turn.ts';
+import { TURN } from '../../shared/domain/event/poll.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import { activity, HELD, pollMemory, running } from './activity.ts';

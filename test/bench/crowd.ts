@@ -1,7 +1,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler as register } from '../../functions/events/register.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
-import { MAX_QUEUES, newQueue } from '../../shared/domain/event/event-queue.ts';
+import { MAX_QUEUES, newQueue } from '../../shared/domain/event/queue.ts';
 import { kept, presenceKey, pulseKey, seconds, slotOf } from '../../shared/domain/presence/presence.ts';
 import type { Group } from '../../shared/model/group/group.ts';
 import { onlyUser, roles, systemGroups } from '../../shared/model/permission/permission.ts';

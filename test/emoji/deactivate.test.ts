@@ -4,7 +4,7 @@ import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as react } from '../../functions/reactions/add.ts';
 import { handler as getStatus } from '../../functions/users/getStatus.ts';
 import { handler as setStatus } from '../../functions/users/setStatus.ts';
-import { eventIdOf } from '../../shared/domain/event/event-id.ts';
+import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { edited, storedChannel } from '../support/channel-state.ts';
 import { fetched, listed, upload } from '../support/emoji.ts';
 import { givenClient } from '../support/event-queue.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getEvents } from '../../functions/events/get.ts';
-import { eventIdOf, numberOf } from '../../shared/domain/event/event-id.ts';
+import { eventIdOf, numberOf } from '../../shared/domain/event/queue.ts';
 import { allocate } from '../../shared/log/log.ts';
 import { type Client, givenClient, said, sendTo, virtualTime } from '../support/event-queue.ts';
 import { mishaps } from '../support/faults.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventIdOf } from '../../shared/domain/event/event-id.ts';
+import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { allocate, fill } from '../../shared/log/log.ts';
 import { givenClient, said, sendTo } from '../support/event-queue.ts';
 import { givenBot } from '../support/given.ts';

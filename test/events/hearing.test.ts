@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
-import { eventIdOf } from '../../shared/domain/event/event-id.ts';
+import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { givenClient, said, sendTo } from '../support/event-queue.ts';
 import { givenChangedUser, givenChannel, givenUser } from '../support/given.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as regenerateBotKey } from '../../functions/bots/regenerateKey.ts';
 import { handler as deleteQueue } from '../../functions/events/delete.ts';
 import { handler as regenerateOwnKey } from '../../functions/users/regenerateKey.ts';
-import { eventIdOf } from '../../shared/domain/event/event-id.ts';
+import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { allocate } from '../../shared/log/log.ts';
 import { GRACE } from '../../shared/log/run.ts';
 import type { Served } from '../../shared/serve/serve.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
-import { MAX_QUEUES } from '../../shared/domain/event/event-queue.ts';
+import { MAX_QUEUES } from '../../shared/domain/event/queue.ts';
 import { givenClient, refusedQueue } from '../support/event-queue.ts';
 import { mishaps } from '../support/faults.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';

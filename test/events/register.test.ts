@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
-import { eventIdOf } from '../../shared/domain/event/event-id.ts';
+import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { SETTLE } from '../../shared/log/run.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { EMPTY_TOPIC_NAME, FEATURE_LEVEL } from '../../shared/model/realm/realm.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eventIdOf } from '../../shared/domain/event/event-id.ts';
+import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { givenClient, virtualTime } from '../support/event-queue.ts';
 import { requestOf } from '../support/faults.ts';
 import { newRealm } from '../support/realm.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { handler as getEvents } from '../../functions/events/get.ts';
-import { eventIdOf } from '../../shared/domain/event/event-id.ts';
+import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { givenClient, said, sendTo, virtualTime } from '../support/event-queue.ts';
 import { fault, requestOf } from '../support/faults.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';

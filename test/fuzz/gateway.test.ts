@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roomForPolls } from '../../infra/local/configuration.ts';
-import { MAX_QUEUES } from '../../shared/domain/event/event-queue.ts';
+import { MAX_QUEUES } from '../../shared/domain/event/queue.ts';
 import type { DemoName } from '../../shared/domain/organization/demo.ts';
 import { describedFetch } from '../support/described-fetch.ts';
 import { type LocalService, startLocalService } from '../support/local-service.ts';

@@ -1,6 +1,6 @@
 import { handler as getEvents } from '../../functions/events/get.ts';
 import { handler as register } from '../../functions/events/register.ts';
-import { capabilityNames } from '../../shared/domain/event/event-queue.ts';
+import { capabilityNames } from '../../shared/domain/event/queue.ts';
 import { leakOf } from './oracle.ts';
 import type { Secret } from './secrets.ts';
 import type { Actor } from './world.ts';

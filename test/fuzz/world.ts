@@ -6,7 +6,7 @@ import { handler as register } from '../../functions/events/register.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as createField } from '../../functions/profileFields/create.ts';
 import { handler as createGroup } from '../../functions/userGroups/create.ts';
-import { eventIdOf } from '../../shared/domain/event/event-id.ts';
+import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { loadExports } from '../../shared/domain/export/realm-export.ts';
 import { loadProfileFields } from '../../shared/domain/profile/field.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';

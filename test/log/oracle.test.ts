@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
 import { loadEmoji } from '../../shared/domain/emoji/emoji.ts';
-import { numberOf } from '../../shared/domain/event/event-id.ts';
+import { numberOf } from '../../shared/domain/event/queue.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { GIVEN_UP } from '../../shared/log/run.ts';
 import type { ReadEntry } from '../../shared/log/slot.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { numberOf } from '../../shared/domain/event/event-id.ts';
+import { numberOf } from '../../shared/domain/event/queue.ts';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
 import { applying, fetchStale, kinds } from '../support/client-state/applied.ts';
 import { type Known, knownFrom } from '../support/client-state/known.ts';

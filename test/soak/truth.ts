@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { eventIdOf } from '../../shared/domain/event/event-id.ts';
+import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { HOME, LookupCache } from '../../shared/kernel/lookup.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';

@@ -1,4 +1,4 @@
-import { numberOf } from '../../shared/domain/event/event-id.ts';
+import { numberOf } from '../../shared/domain/event/queue.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { type Audited, audit } from '../support/audit/audit.ts';

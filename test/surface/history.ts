@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { numberOf } from '../../shared/domain/event/event-id.ts';
+import { numberOf } from '../../shared/domain/event/queue.ts';
 import type { Event } from '../support/event-queue.ts';
 import type { Person, TestRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';

@@ -3,7 +3,7 @@ import type { UserTopic } from '../../model/message/user-topic.ts';
 import type { CountedChannel, Subscriptions } from '../../model/subscription/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User, UserSettings } from '../../model/user/user.ts';
-import type { Capability } from '../event/event-queue.ts';
+import type { Capability } from '../event/queue.ts';
 import type { FirstMessages } from '../reader/first-messages.ts';
 import type { Reader } from '../reader/reader.ts';
 import type { Hints } from './initial-hints.ts';

@@ -5,14 +5,14 @@ import type { Log } from '../../log/log.ts';
 import { isGuest } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { OwnedBot } from '../account/bot.ts';
-import { checkEventNarrow } from '../event/event-narrow.ts';
+import { checkEventNarrow } from '../event/narrow.ts';
 import {
   type Capability,
   capabilityNames,
   checkIdleTimeout,
   type EventQueue,
   newQueue,
-} from '../event/event-queue.ts';
+} from '../event/queue.ts';
 import { type Hints, loadHints } from './initial-hints.ts';
 
 /** The parameters of a registration (specification 4.3). */

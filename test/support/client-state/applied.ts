@@ -1,4 +1,4 @@
-import { capabilityNames } from '../../../shared/domain/event/event-queue.ts';
+import { capabilityNames } from '../../../shared/domain/event/queue.ts';
 import { applyChannels } from './apply-channels.ts';
 import { applyMessages } from './apply-messages.ts';
 import { applyPeople } from './apply-people.ts';

@@ -5,10 +5,9 @@ import { type Key, key } from '../../table/keys.ts';
 import { isPassing, isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Condition } from '../../table/write.ts';
-import { numberOf } from './event-id.ts';
-import type { EventNarrowTerm } from './event-narrow.ts';
+import type { EventNarrowTerm } from './narrow.ts';
 
-/** What a client says it can handle (wire facts 14.1); events are told accordingly. */
+/** Capabilities that a client can declare (wire facts 14.1). Events are adapted to them. */
 export const capabilityNames = [
   'archived_channels',
   'bulk_message_deletion',
@@ -25,48 +24,45 @@ export const capabilityNames = [
 ] as const;
 export type Capability = (typeof capabilityNames)[number];
 
-/** What a client wants to hear, and how. It stays as it was at registration. */
-export interface Listening {
-  /** The only types of events that are wanted; absent means all. */
+/** Which events a client gets, and in which form. Fixed at registration. */
+export interface QueueOptions {
+  /** The types of events; absent means all. */
   readonly eventTypes?: readonly string[];
   /** Messages must match all of these. */
   readonly narrow: readonly EventNarrowTerm[];
   /** Messages of all public channels, subscribed or not. */
   readonly allPublicChannels: boolean;
   readonly applyMarkdown: boolean;
-  /** The client works out Gravatar's addresses itself. */
+  /** The client computes Gravatar URLs itself. */
   readonly clientGravatar: boolean;
-  /** Channels that the client hears of come with their subscribers. */
+  /** Channels in events come with their subscribers. */
   readonly includeSubscribers: boolean;
   readonly capabilities: readonly Capability[];
 }
 
-/**
- * What is known of the log at some time: a poll had examined it to its end, which was `head`. So what comes after
- * `head` is younger than `at` (ms).
- */
+/** At the time `at` (ms) a poll found the end of the log at `head`: later entries are younger than that. */
 interface Mark {
   readonly head: number;
   readonly at: number;
 }
 
-/** An event queue, as stored: no events, only who listens to what and from where (DESIGN 5). */
-export interface EventQueue extends Listening {
+/** An event queue, as stored. It has no events, only its owner, options and cursor (DESIGN 5). */
+export interface EventQueue extends QueueOptions {
   readonly queueId: string;
   readonly userId: number;
-  /** The cursor that registration fixed. */
+  /** The cursor at registration. */
   readonly start: number;
-  /** When that was, ms; unknown of queues that are older than this note of it. */
+  /** When that was, ms. Absent in queues of earlier releases. */
   readonly registered?: number;
-  /** Seconds without a poll after which the queue is gone. */
+  /** Idle timeout, seconds. */
   readonly idle: number;
-  /** When a poll was noted last, ms. */
+  /** When a poll was last noted, ms. */
   readonly polledAt: number;
-  /** At most two: the last one that the client has acknowledged, and the last one. */
+  /** At most two: the last one that the client has acknowledged, and the newest. */
   readonly marks: readonly Mark[];
   /** When DynamoDB may delete it, seconds. */
   readonly expires: number;
-  /** The poll that waits for it, or did so last. */
+  /** The poll that waits, or waited last. */
   readonly waiting?: string;
 }
 
@@ -76,56 +72,56 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** Seconds without a poll that a queue survives: by default, for mobile clients, at most (wire facts 2). */
-const IDLE = { usual: 600, mobile: 12 * 3600, longest: LONGEST_IDLE } as const;
+/** Idle timeouts, seconds (wire facts 2). */
+const IDLE = { default: 600, mobile: 12 * 3600, max: LONGEST_IDLE } as const;
 
-/** How long a queue may be idle, from what the client asks for: a number of seconds, or `mobile`. */
-export function checkIdleTimeout(asked: string | undefined, lifespan: number | undefined): number {
-  if (asked === undefined || asked === 'null') return Math.min(lifespan || IDLE.usual, IDLE.longest);
-  if (asked === 'mobile' || asked === '"mobile"') return IDLE.mobile;
-  const seconds = /^\d{1,15}$/.test(asked) ? Number(asked) : 0;
+/** The idle timeout (seconds) for the parameters: a number of seconds, or `mobile`. Throws `BAD_REQUEST`. */
+export function checkIdleTimeout(timeout: string | undefined, lifespan: number | undefined): number {
+  if (timeout === undefined || timeout === 'null') return Math.min(lifespan || IDLE.default, IDLE.max);
+  if (timeout === 'mobile' || timeout === '"mobile"') return IDLE.mobile;
+  const seconds = /^\d{1,15}$/.test(timeout) ? Number(timeout) : 0;
   if (seconds === 0)
     throw badRequest("'idle_queue_timeout' must be a positive number of seconds or 'mobile'.");
-  return Math.min(seconds, IDLE.longest);
+  return Math.min(seconds, IDLE.max);
 }
 
 /** A new queue that begins after `start`. `now` is in milliseconds. */
 export const newQueue = (
-  given: Pick<EventQueue, 'queueId' | 'userId' | 'start' | 'idle'> & Listening,
+  options: Pick<EventQueue, 'queueId' | 'userId' | 'start' | 'idle'> & QueueOptions,
   now: number,
 ): EventQueue => ({
-  ...given,
+  ...options,
   registered: now,
   polledAt: now,
-  marks: [{ head: given.start, at: now }],
-  expires: expiryOf({ ...given, registered: now }, now),
+  marks: [{ head: options.start, at: now }],
+  expires: expiryOf({ ...options, registered: now }, now),
 });
 
-/** The longest (ms) that a registration reads its state: its function runs no longer, and clocks differ a little. */
-const REGISTERING = 30_000;
+/** Longest time (ms) for which a registration reads its state: the timeout of its function, and some clock skew. */
+const REGISTRATION_MS = 30_000;
 
-/** Whether the state of the queue's registration may have been read while this was written, at `at` (ms). */
+/** Whether the queue's registration may still have been reading its state at `at` (ms). */
 export const isWhileRegistering = ({ registered }: EventQueue, at: number): boolean =>
-  registered !== undefined && at - registered <= REGISTERING;
+  registered !== undefined && at - registered <= REGISTRATION_MS;
 
-/** How often (ms) a poll is noted, at most: so seldom costs little, so often is precise enough for the idle time. */
-const noteEvery = ({ idle }: Pick<EventQueue, 'idle'>): number => Math.min(60_000, idle * 100);
+/** Interval (ms) at which polls are noted: long enough to cost little, short enough for the idle timeout. */
+const noteInterval = ({ idle }: Pick<EventQueue, 'idle'>): number => Math.min(60_000, idle * 100);
 
 /**
- * When (ms) the queue is gone unless a poll comes. Polls are noted now and then, which must not shorten it, nor must the
- * time that its registration took after it was made.
+ * When (ms) the queue expires without another poll. Neither the interval between notes nor the duration of the
+ * registration shortens its life.
  */
 const endOf = (queue: Pick<EventQueue, 'idle' | 'registered'>, polledAt: number): number =>
-  polledAt + queue.idle * 1000 + noteEvery(queue) + (polledAt === queue.registered ? REGISTERING : 0);
+  polledAt + queue.idle * 1000 + noteInterval(queue) + (polledAt === queue.registered ? REGISTRATION_MS : 0);
 
-/** DynamoDB deletes in no hurry and by whole seconds, so it is told a little later. */
+/** When DynamoDB may delete the queue, seconds: a little later. */
 const expiryOf = (queue: Pick<EventQueue, 'idle' | 'registered'>, polledAt: number): number =>
   Math.ceil(endOf(queue, polledAt) / 1000) + 60;
 
-/** Most queues of one account: an id says in its last two hexadecimal digits in which of its owner's slots the queue is. */
+/** Most queues of one account. The last two hexadecimal digits of a queue's id choose its slot. */
 export const MAX_QUEUES = 64;
 
-/** The slot of a queue with this id; undefined for text that is no id of a queue. */
+/** The slot of a queue id. Undefined for an invalid id. */
 function slotOf(queueId: string): number | undefined {
   const digits = /^[0-9a-f-]{34}([0-9a-f]{2})$/.exec(queueId)?.[1];
   return digits === undefined ? undefined : Number.parseInt(digits, 16) % MAX_QUEUES;
@@ -141,7 +137,7 @@ const keyInSlot = (realm: string, userId: number, slot: number): Key<'queue'> =>
 const queueKey = (realm: string, { userId, queueId }: Pick<EventQueue, 'userId' | 'queueId'>): Key<'queue'> =>
   keyInSlot(realm, userId, slotOf(queueId) ?? 0);
 
-/** Reads a queue of this person. */
+/** A queue of this user. One round trip. */
 export async function loadQueue(
   table: Table,
   realm: string,
@@ -155,13 +151,13 @@ export async function loadQueue(
 }
 
 /**
- * Stores a new queue and returns it. Its random id chooses its slot. If a queue is there that may still be polled, the
- * owner's queues are read: the new one goes into a free slot, or replaces the one that was polled longest ago, whose
- * client then registers again. So a client in a loop takes no room for ever and locks nobody out.
+ * Stores a new queue and returns it. Its random id chooses the slot. If an active queue is there, the owner's queues are
+ * read: the new one takes a free slot, or replaces the one with the oldest poll, whose client then registers again. So a
+ * client in a loop uses bounded space and locks nobody out.
  *
- * One round trip, and two more where the slot was taken.
+ * One round trip, and two more if the slot was taken.
  *
- * @throws ConflictError where another registration takes the second slot too
+ * @throws ConflictError if another registration takes the second slot too
  */
 export async function putQueue(
   table: Table,
@@ -169,10 +165,10 @@ export async function putQueue(
   queue: EventQueue,
   now: number,
 ): Promise<EventQueue> {
-  const put = async (given: EventQueue, when: Condition): Promise<EventQueue | undefined> => {
+  const put = async (item: EventQueue, when: Condition): Promise<EventQueue | undefined> => {
     try {
-      await table.put(queueKey(realm, given), { ...given }, when);
-      return given;
+      await table.put(queueKey(realm, item), { ...item }, when);
+      return item;
     } catch (error) {
       if (!isRefused(error)) throw error;
       return undefined;
@@ -183,7 +179,7 @@ export async function putQueue(
   const slots = await Promise.all(
     Array.from({ length: MAX_QUEUES }, (_, slot) => table.get(keyInSlot(realm, queue.userId, slot))),
   );
-  // A reply that was lost had stored it.
+  // It was stored, and only the reply was lost.
   if (slots.some((other) => other?.queueId === queue.queueId)) return queue;
   const lastUse = slots.map((other) =>
     other === undefined || now > endOf(other, other.polledAt) ? 0 : other.polledAt,
@@ -199,10 +195,7 @@ export async function putQueue(
   return moved;
 }
 
-/**
- * The queue, for its owner. Unknown, expired and foreign ones are one refusal (wire facts 14.2), so that
- * nobody learns of the queues of others.
- */
+/** The queue, for its owner. An unknown, an expired and another user's queue get the same error (wire facts 14.2). */
 export function accessQueue(
   queue: EventQueue | undefined,
   queueId: string,
@@ -216,10 +209,10 @@ export function accessQueue(
 }
 
 /**
- * The number of the log behind which reading goes on for a client that has seen everything up to `lastEventId`. Ids
- * from before the registration mean its beginning. Refuses an id of a number that was never handed out (`newest` is
- * the last one that was); which heartbeats were sent is not stored, so any id between two numbers is taken. Refuses an
- * id behind which events may have been deleted already: the client has to register anew.
+ * The log number after which to read for a client that has everything up to `lastEventId`. Ids from before the
+ * registration count as its start. Throws `BAD_REQUEST` for a number beyond `newest`, the last allocated one, and
+ * `BAD_EVENT_QUEUE_ID` if later events may be deleted already: the client has to register again. Any id between two
+ * numbers is accepted, because heartbeats are not stored.
  */
 export function checkCursor(queue: EventQueue, lastEventId: number, newest: number, now: number): number {
   const number = numberOf(lastEventId);
@@ -231,23 +224,23 @@ export function checkCursor(queue: EventQueue, lastEventId: number, newest: numb
   return cursor;
 }
 
-/** Whether it is time to note a poll of this queue again. */
+/** Whether a poll of this queue should be noted. */
 export const isNoteDue = (queue: EventQueue, now: number): boolean =>
-  now - queue.polledAt >= noteEvery(queue);
+  now - queue.polledAt >= noteInterval(queue);
 
-/** A poll, as its queue notes it. */
-export interface NotedPoll {
-  /** Its client had acknowledged everything up to here. */
+/** What a queue stores about a poll. */
+interface NotedPoll {
+  /** The number that its client has acknowledged. */
   readonly cursor: number;
-  /** Where the log ended for it, if it was read that far. */
+  /** The end of the log, if the poll read that far. */
   readonly end: number | undefined;
-  /** Its name, if it waits for the queue from now on. */
+  /** The id of the poll, if it starts to wait. */
   readonly waiting?: string;
 }
 
 /**
- * Notes in the queue that it was polled at `now` (ms). A queue that was deleted meanwhile stays deleted. Returns the
- * queue as it is then, as far as is known.
+ * Stores in the queue that it was polled at `now` (ms). A queue that was deleted meanwhile stays deleted. Returns the
+ * queue with these changes, or unchanged if the store is busy.
  */
 export async function notePoll(
   table: Table,
@@ -268,7 +261,7 @@ export async function notePoll(
   try {
     await table.update(queueKey(realm, queue), { set }, { equals: { queueId: queue.queueId } });
   } catch (error) {
-    // The store is busy, so this poll is not noted yet.
+    // A later poll is noted instead.
     if (isPassing(error)) return queue;
     // The queue is deleted.
     if (!isRefused(error)) throw error;
@@ -276,7 +269,7 @@ export async function notePoll(
   return { ...queue, ...set };
 }
 
-/** Deletes a queue, if it is (still) this person's. Returns whether it was. */
+/** Deletes a queue of this user. Returns whether there was one. */
 export async function deleteQueue(
   table: Table,
   realm: string,
@@ -289,4 +282,25 @@ export async function deleteQueue(
   const outcome = await table.transact([write], token);
   if (outcome.state === 'unsure') throw outcome.cause;
   return outcome.state === 'done';
+}
+
+/**
+ * An event's id is the number of its log entry times this (wire facts 14.2; companion facts 6.1: ids only grow). The ids
+ * in between belong to heartbeats, which have no entry. The rest of the domain uses numbers of the log only.
+ */
+const IDS_PER_NUMBER = 1_000;
+
+/** The id of the event with this log number. */
+export const eventIdOf = (seq: number): number => seq * IDS_PER_NUMBER;
+
+/** The log number that a client acknowledges with an event id. Negative for a negative id. */
+export const numberOf = (eventId: number): number => Math.floor(eventId / IDS_PER_NUMBER);
+
+/**
+ * The id of a heartbeat for a client that acknowledged `last`, after reading the log up to `head`. Undefined after 999
+ * heartbeats without a new number (about seven hours): then no id is left before the next event's.
+ */
+export function heartbeatId(last: number, head: number): number | undefined {
+  const id = Math.max(last, eventIdOf(head)) + 1;
+  return numberOf(id) === head ? id : undefined;
 }

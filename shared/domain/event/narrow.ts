@@ -6,40 +6,39 @@ import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';
 import { parseTerm, type TermParameter } from '../fetch/narrow.ts';
 
-/** A name, an address or addresses, an id, or ids. */
+/** A name, one or more email addresses, an id, or ids. */
 type Operand = string | number | readonly number[];
 
-/** One condition that a queue puts on its messages, as stored. */
+/** A condition on the messages of a queue, as stored. */
 export interface EventNarrowTerm {
   readonly operator: (typeof OPERATORS)[number];
   readonly operand: Operand;
-  /** What must not hold. */
   readonly negated: boolean;
 }
 
-/** Operators that one message alone can answer. */
+/** Operators that can be decided from the message alone. */
 const OPERATORS = ['channel', 'topic', 'sender', 'is', 'dm'] as const;
 
-/** What `is` can ask of a message that has just arrived. */
+/** Operands of `is` that can be decided for a new message. */
 const STATES = new Set(['dm', 'private', 'mentioned', 'unread', 'starred', 'alerted', 'resolved']);
 
-/** Most bytes of a narrow: it is stored with its queue, which every poll reads and writes. */
+/** Most bytes of a narrow. It is stored in the queue, which every poll reads and writes. */
 const MAX_BYTES = 4_000;
 
 /**
- * Decides on a narrow for events: only conditions that one message alone can answer, and no more of them than a queue
- * can hold (docs/LIMITS.md). Throws `BAD_REQUEST`.
+ * Checks a narrow for events: only conditions that can be decided from the message alone, and at most 4,000 bytes
+ * (docs/LIMITS.md). Throws `BAD_REQUEST`.
  */
-export function checkEventNarrow(given: readonly TermParameter<Operand>[]): EventNarrowTerm[] {
-  if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES) {
+export function checkEventNarrow(terms: readonly TermParameter<Operand>[]): EventNarrowTerm[] {
+  if (Buffer.byteLength(JSON.stringify(terms)) > MAX_BYTES) {
     throw badRequest(`The narrow of an event queue has at most ${MAX_BYTES} bytes.`);
   }
-  return given.map(checkTerm);
+  return terms.map(checkTerm);
 }
 
-function checkTerm(given: TermParameter<Operand>): EventNarrowTerm {
-  const { name, operand, negated, ...term } = parseTerm(given);
-  const operator = OPERATORS.find((followed) => followed === term.operator);
+function checkTerm(input: TermParameter<Operand>): EventNarrowTerm {
+  const { name, operand, negated, ...term } = parseTerm(input);
+  const operator = OPERATORS.find((supported) => supported === term.operator);
   if (operator === undefined) throw badRequest(`Events cannot be narrowed by '${name.slice(0, 60)}'.`);
   if (operator === 'is' && !STATES.has(String(operand))) {
     throw badRequest(`Events cannot be narrowed to 'is:${String(operand).slice(0, 60)}'.`);
@@ -50,10 +49,10 @@ function checkTerm(given: TermParameter<Operand>): EventNarrowTerm {
   return { operator, operand, negated };
 }
 
-/** What a narrow looks at besides the message. */
+/** What a narrow is matched against besides the message. */
 export interface NarrowSnapshot {
   readonly userId: number;
-  /** The sender and the people of a direct message, by id. */
+  /** The sender and the participants of a direct message, by id. */
   readonly users: ReadonlyMap<number, User>;
   readonly channelName: string | undefined;
   readonly flags: readonly string[];
@@ -90,17 +89,17 @@ function holdsFor(
   }
 }
 
-/** Whether a direct message is one between the reader and just these people, told by ids or by addresses. */
+/** Whether a direct message is between the listener and exactly these users, as ids or email addresses. */
 function isWith({ people }: Message, operand: Operand, { userId, users }: NarrowSnapshot): boolean {
   if (people === undefined) return false;
   const names = (ids: readonly number[]): string[] =>
     typeof operand === 'string' ? ids.map((id) => folded(users.get(id)?.email ?? '')) : ids.map(String);
-  const wanted =
+  const others =
     typeof operand === 'string'
       ? operand.split(',').map((email) => folded(email.trim()))
       : [operand].flat().map(String);
   const own = names([userId]);
-  return isSameSet(new Set([...wanted, ...own]), new Set(names(people)));
+  return isSameSet(new Set([...others, ...own]), new Set(names(people)));
 }
 
 const isSameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>

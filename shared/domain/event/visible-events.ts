@@ -22,13 +22,12 @@ import { accessCaller, type Caller } from '../../model/user/caller.ts';
 import { userObject } from '../../model/user/object.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import { filledPayload } from './event-fill.ts';
-import { type FlagSnapshot, flagsIn, loadFlagSnapshot } from './event-flags.ts';
-import { matchesNarrow } from './event-narrow.ts';
-import { deletionOfBoth, eventOf, messagePayload, type WireEvent } from './event-object.ts';
-import { accessQueue, type EventQueue, isWhileRegistering, loadQueue } from './event-queue.ts';
+import { expandedPayload, type FlagSnapshot, flagsIn, loadFlagSnapshot } from './expansion.ts';
+import { matchesNarrow } from './narrow.ts';
+import { deletionOfBoth, eventOf, messagePayload, type WireEvent } from './object.ts';
+import { accessQueue, type EventQueue, isWhileRegistering, loadQueue } from './queue.ts';
 
-/** Who listens: the queue and its owner, whose rights are read anew each time there is something to tell. */
+/** An event queue and its owner, whose permissions are read again whenever there may be an event to return. */
 export interface Listener {
   readonly outside: Outside;
   readonly realm: string;
@@ -37,39 +36,39 @@ export interface Listener {
   /** The account as it was when the poll began. */
   readonly account: { readonly email: string; readonly keyDigest: string };
   readonly queue: EventQueue;
-  /** Makes the links that some events tell. */
+  /** Creates the download links in events about exports. */
   readonly objects: Pick<Objects, 'link'>;
 }
 
-/** Everything that decides who may hear the entries at hand, read after them. */
+/** What decides whether the listener may see the entries, read after them. */
 interface Snapshot {
   readonly caller: Caller;
   readonly queue: EventQueue;
   /** Channels with the listener's subscriptions. */
   readonly channels: ReadonlyMap<number, ChannelWithSubscription>;
-  /** People whom the entries name; those who are hidden from the listener without their names. */
+  /** Users in the entries. Hidden ones are anonymized. */
   readonly users: ReadonlyMap<number, User>;
-  /** Messages with a topic wildcard in whose topic the listener takes part. */
+  /** Messages with a topic wildcard mention in whose topic the listener takes part. */
   readonly takesPart: ReadonlySet<number>;
-  /** What the listener has to do with the messages that events tell of, by the number of the event. */
+  /** What decides the flags of messages in events, by the number of the event. */
   readonly flags: ReadonlyMap<number, FlagSnapshot>;
-  /** People of whom the listener may not know. */
+  /** Users that the listener may not see. */
   readonly hidden: ReadonlySet<number>;
 }
 
-/** Bytes of events after which a reply is full: a function's reply has a limit of 6 MB. */
-const FULL = 1_000_000;
+/** Size (bytes) at which a reply is full: a function's reply is limited to 6 MB. */
+const MAX_BYTES = 1_000_000;
 
 /**
- * The events that the listener hears of these entries, as their client gets them. One round trip, or none if
- * nothing in them can be for them; another one for guests who do not see everyone, and one for each event that is
- * filled when it is told.
+ * The events among these log entries that the listener may see, as their client gets them. One round trip, or none if
+ * none of the entries can be for them. One more for guests with restricted visibility, and one for each event that is
+ * completed when it is read.
  *
- * What they may hear is judged by the state as it is now (DESIGN 5), which is read after the entries were: so
- * nobody hears more after losing access, and nobody misses what came after they were let in. Refuses a listener
- * whose account was deactivated, whose key was replaced, or whose queue was deleted, since the poll began.
+ * Permissions are those of now (DESIGN 5), read after the entries: nobody sees an event after losing access, and nobody
+ * misses one after gaining it. Throws if the account was deactivated, its key replaced or the queue deleted since the
+ * poll began.
  */
-export async function hear(listener: Listener, entries: readonly ReadEntry[]): Promise<WireEvent[]> {
+export async function visibleEvents(listener: Listener, entries: readonly ReadEntry[]): Promise<WireEvent[]> {
   const relevant = entries.filter((entry) => mayConcern(listener, entry));
   if (relevant.length === 0) return [];
   const snapshot = await accessSnapshot(listener, relevant);
@@ -77,18 +76,18 @@ export async function hear(listener: Listener, entries: readonly ReadEntry[]): P
   let size = 0;
   for (const entry of relevant) {
     const event =
-      entry.kind === 'message' ? tellMessage(snapshot, entry) : await tell(listener, snapshot, entry);
+      entry.kind === 'message' ? messageEvent(snapshot, entry) : await otherEvent(listener, snapshot, entry);
     if (event === undefined) continue;
     const both = deletionOfBoth(events.at(-1), event);
     if (both) events.pop();
     events.push(both ?? event);
     size += JSON.stringify(event).length;
-    if (size > FULL) break;
+    if (size > MAX_BYTES) break;
   }
   return events;
 }
 
-/** Whether an entry can be for this listener at all, as far as that shows without reading anything. */
+/** Whether an entry can be for this listener, decided without reading anything. */
 function mayConcern({ queue, userId }: Listener, entry: ReadEntry): boolean {
   const type = entry.kind === 'message' ? 'message' : entry.payload.type;
   if (queue.eventTypes !== undefined && !queue.eventTypes.includes(type)) return false;
@@ -104,11 +103,11 @@ async function accessSnapshot(
 ): Promise<Snapshot> {
   const { table } = outside;
   const messages = entries.filter((entry) => entry.kind === 'message');
-  const people = peopleIn(entries);
-  const pointer = { kind: 'account', email: account.email } as const;
+  const ids = userIdsIn(entries);
+  const accountKey = { kind: 'account', email: account.email } as const;
   const [caller, accounts, stored, channels, users, takesPart, flags] = await Promise.all([
     accessCaller(outside, realm, userId, ownerId),
-    lookUpIn(table, realm, [pointer]),
+    lookUpIn(table, realm, [accountKey]),
     loadQueue(table, realm, userId, queue.queueId),
     Promise.all(
       channelsIn(entries).map(async (channelId): Promise<[number, ChannelWithSubscription][]> => {
@@ -119,7 +118,7 @@ async function accessSnapshot(
         return channel === undefined ? [] : [[channelId, { channel, subscription }]];
       }),
     ),
-    table.getMany(people.map((id) => key('user', { realm, userId: id }))),
+    table.getMany(ids.map((id) => key('user', { realm, userId: id }))),
     Promise.all(messages.map(async (message) => ((await joined(message)) ? [message.id] : []))),
     Promise.all(
       entries.map(async (entry): Promise<[number, FlagSnapshot][]> => {
@@ -128,7 +127,7 @@ async function accessSnapshot(
       }),
     ),
   ]);
-  if (accounts.follow(pointer)?.keyDigest !== account.keyDigest) throw refusal('unauthorized');
+  if (accounts.follow(accountKey)?.keyDigest !== account.keyDigest) throw refusal('unauthorized');
   const hidden = await hiddenUsers(outside, caller, users);
   return {
     caller,
@@ -156,34 +155,34 @@ const channelsIn = (entries: readonly ReadEntry[]): number[] => [
   ),
 ];
 
-/** The people whom the entries name, and of whom a listener may perhaps not know. */
-const peopleIn = (entries: readonly ReadEntry[]): number[] => [
+/** Ids of the users in the entries, some of whom the listener may not see. */
+const userIdsIn = (entries: readonly ReadEntry[]): number[] => [
   ...new Set(
     entries.flatMap((entry) => {
       if (entry.kind === 'message') return [entry.senderId, ...(entry.people ?? [])];
-      return personIn(entry.payload) ?? [];
+      return userIdIn(entry.payload) ?? [];
     }),
   ),
 ];
 
-/** The person whom a `realm_user` event is about, who made a reaction, or who says something of themselves. */
-function personIn(payload: Payload): number | undefined {
+/** The user that a `realm_user`, `user_status` or `reaction` event is about. */
+function userIdIn(payload: Payload): number | undefined {
   if (payload.type === 'reaction' || payload.type === 'user_status') return payload.user_id as number;
   if (payload.type !== 'realm_user') return undefined;
   return (payload.person as { user_id?: number } | undefined)?.user_id;
 }
 
 /**
- * The event for somebody who may not know of the person in it: a reaction stays, but not who made it. Clients that
- * must have everybody in their list hear that there is somebody new (wire facts 14.1: `user_list_incomplete`).
+ * The event for a listener who may not see the user in it: a reaction without its author. Clients that need a complete
+ * list of users get a new one anonymized (wire facts 14.1: `user_list_incomplete`).
  */
-function withoutPerson(
+function withoutUser(
   payload: Payload,
   userId: number,
   { clientGravatar, capabilities }: EventQueue,
 ): Payload | undefined {
   if (payload.type === 'reaction') {
-    // Events of earlier versions also said who that is.
+    // Events of earlier releases also contain the user as an object.
     const { user: _, ...nameless } = payload;
     return nameless;
   }
@@ -193,8 +192,8 @@ function withoutPerson(
   return { ...payload, person: userObject(person, { clientGravatar, profile: () => ({}) }) };
 }
 
-/** The event as the listener's client gets it, or undefined where they may not hear it or do not want to. */
-async function tell(
+/** The event as the listener's client gets it. Undefined if it is not for them. */
+async function otherEvent(
   { outside, objects }: Listener,
   snapshot: Snapshot,
   entry: ReadEvent,
@@ -202,12 +201,12 @@ async function tell(
   const { queue, hidden } = snapshot;
   if (entry.unless !== undefined && queue.capabilities.includes(entry.unless)) return undefined;
   if (entry.given !== undefined && !queue.capabilities.includes(entry.given)) return undefined;
-  const person = personIn(entry.payload);
-  if (!hears(snapshot, entry)) return undefined;
-  const isHidden = person !== undefined && hidden.has(person);
+  if (!isVisible(snapshot, entry)) return undefined;
+  const about = userIdIn(entry.payload);
+  const isHidden = about !== undefined && hidden.has(about);
   const payload = isHidden
-    ? withoutPerson(entry.payload, person, queue)
-    : await filledPayload(outside, entry, {
+    ? withoutUser(entry.payload, about, queue)
+    : await expandedPayload(outside, entry, {
         ...snapshot.caller,
         archived: queue.capabilities.includes('archived_channels'),
         deactivatedGroups: queue.capabilities.includes('include_deactivated_groups'),
@@ -218,11 +217,11 @@ async function tell(
       });
   if (payload === undefined) return undefined;
   const isFromHidden = isFromHiddenChannel(snapshot.caller.standing, entry.hearers, snapshot.channels);
-  const told = isFromHidden ? withoutFormerLocation(payload) : payload;
-  return eventOf({ ...told, ...ownFlags(snapshot, entry) }, entry.seq, queue);
+  const shown = isFromHidden ? withoutFormerLocation(payload) : payload;
+  return eventOf({ ...shown, ...ownFlags(snapshot, entry) }, entry.seq, queue);
 }
 
-/** The flags of the message that an event tells of, for its listener. */
+/** The listener's flags of the message that an event is about. */
 function ownFlags({ caller, channels, flags }: Snapshot, { about, seq }: ReadEvent): { flags?: string[] } {
   const snapshot = flags.get(seq);
   if (about === undefined || snapshot === undefined) return {};
@@ -230,7 +229,7 @@ function ownFlags({ caller, channels, flags }: Snapshot, { about, seq }: ReadEve
   return { flags: flagsIn(about, caller.standing, seen?.subscription, snapshot) };
 }
 
-function hears(snapshot: Snapshot, { hearers, seq, unless }: ReadEvent): boolean {
+function isVisible(snapshot: Snapshot, { hearers, seq, unless }: ReadEvent): boolean {
   const { caller, channels } = snapshot;
   const { standing } = caller;
   if ('users' in hearers) return true;
@@ -251,17 +250,17 @@ function hears(snapshot: Snapshot, { hearers, seq, unless }: ReadEvent): boolean
   );
 }
 
-/** To clients that cannot handle archived channels, these do not exist. */
+/** Archived channels do not exist for clients that cannot handle them. */
 const isForClient = ({ queue }: Snapshot, seen: ChannelWithSubscription | undefined): boolean =>
   seen?.channel.isArchived !== true || queue.capabilities.includes('archived_channels');
 
-function tellMessage(snapshot: Snapshot, message: ReadMessage): WireEvent | undefined {
+function messageEvent(snapshot: Snapshot, message: ReadMessage): WireEvent | undefined {
   const { caller, queue, channels, users, takesPart } = snapshot;
   const { userId } = caller.user;
   const seen = message.channelId === undefined ? undefined : channels.get(message.channelId);
   const isEcho = message.senderId === userId && message.echo?.queueId === queue.queueId;
   const isReceived = message.people !== undefined || isSubscribedBefore(seen, message.id);
-  if (!isEcho && !isReceived && !overhears(snapshot, seen)) return undefined;
+  if (!isEcho && !isReceived && !isInAllPublic(snapshot, seen)) return undefined;
   if (!isForClient(snapshot, seen)) return undefined;
   const flags =
     isReceived || isEcho
@@ -292,6 +291,6 @@ function tellMessage(snapshot: Snapshot, message: ReadMessage): WireEvent | unde
   );
 }
 
-/** Whether the queue hears this channel without a subscription: it asked for all that is public. */
-const overhears = ({ queue, caller }: Snapshot, seen: ChannelWithSubscription | undefined): boolean =>
+/** Whether the queue gets messages of this channel without a subscription (`all_public_streams`). */
+const isInAllPublic = ({ queue, caller }: Snapshot, seen: ChannelWithSubscription | undefined): boolean =>
   queue.allPublicChannels && seen !== undefined && !seen.channel.isPrivate && !isGuest(caller.standing);

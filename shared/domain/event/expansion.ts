@@ -1,8 +1,13 @@
+import { folded } from '../../kernel/folding.ts';
 import type { Objects, Outside } from '../../kernel/outside.ts';
+import type { MessageHead } from '../../log/message.ts';
 import type { Payload, ReadEvent } from '../../log/slot.ts';
+import type { Subscription } from '../../model/channel/channel.ts';
 import { FIRST_MESSAGE } from '../../model/channel/first-message.ts';
 import { loadGroupObject } from '../../model/group/member.ts';
-import { roles } from '../../model/permission/permission.ts';
+import { formerChannelOf, messageFlags, readConversationOf } from '../../model/message/message.ts';
+import { isUnread, type ReadState, withFormerFloor } from '../../model/message/read-state.ts';
+import { roles, type Standing } from '../../model/permission/permission.ts';
 import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
 import {
   expandMembershipChange,
@@ -16,25 +21,26 @@ import {
 import type { Caller } from '../../model/user/caller.ts';
 import { loadUsers } from '../../model/user/principals.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
+import type { Table } from '../../table/table.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { exportObjects, loadExports } from '../export/realm-export.ts';
 import { filledWithMoved } from '../move/moved-unread.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
 
 /**
- * The payload of an event with what is read when it is told. It may be newer than the event; what changed
- * them since is told after it, and telling it twice changes nothing. Undefined where there is nothing to tell. One
- * round trip or two, if it has such a part at all.
+ * The payload of an event, completed with what is read now. That may be newer than the event: later events repeat the
+ * changes, and applying them twice changes nothing. Undefined if nothing is left for the listener. One or two round
+ * trips, none for most events.
  */
-export async function filledPayload(
+export async function expandedPayload(
   outside: Outside,
   event: ReadEvent,
-  onlooker: Listening,
+  onlooker: Recipient,
 ): Promise<Payload | undefined> {
-  const payload = await filled(outside, event, onlooker);
+  const payload = await expanded(outside, event, onlooker);
   if (payload === undefined || !hasChannels(payload)) return payload;
   const firsts = new FirstMessages(outside, onlooker.realmId, event.seq);
-  const { streams, subscriptions } = payload as Telling;
+  const { streams, subscriptions } = payload as WithChannels;
   return {
     ...payload,
     ...(streams && { streams: await firsts.tellIn(streams) }),
@@ -42,23 +48,23 @@ export async function filledPayload(
   };
 }
 
-/** Whether it tells whole channels, in which the oldest message may be missing (`channelObject`). */
+/** Whether the payload has channel objects, which may lack the oldest message (`channelObject`). */
 const hasChannels = ({ type, op }: Payload): boolean =>
   (type === 'stream' && op === 'create') || (type === 'subscription' && op === 'add');
 
-/** To whom an event is told. */
-type Listening = Caller &
+/** Who gets the event. */
+type Recipient = Caller &
   Viewer & {
     readonly deactivatedGroups: boolean;
-    /** The state that their client began with may have been read while the event came about. */
+    /** The state of their registration may have been read while the event was written. */
     readonly isRegistering: boolean;
     readonly objects: Pick<Objects, 'link'>;
   };
 
-async function filled(
+async function expanded(
   outside: Outside,
   { payload, fill, hearers, seq }: ReadEvent,
-  onlooker: Listening,
+  onlooker: Recipient,
 ): Promise<Payload | undefined> {
   const { table } = outside;
   const { realmId: realm } = onlooker;
@@ -75,7 +81,7 @@ async function filled(
       return others.length === 0 ? undefined : { ...payload, user_ids: others };
     }
     case 'company': {
-      const { streams, subscriptions } = payload as Telling;
+      const { streams, subscriptions } = payload as WithChannels;
       return {
         ...payload,
         ...(streams && { streams: await withSubscribers(table, realm, onlooker, streams) }),
@@ -91,13 +97,13 @@ async function filled(
     }
     case 'name': {
       const channelId = payload.stream_id as number;
-      const tellsFirst = payload.property === FIRST_MESSAGE;
+      const isFirst = payload.property === FIRST_MESSAGE;
       const [channel, value] = await Promise.all([
         table.get('channel', { realm, channelId }),
-        // What came since is told behind it.
-        tellsFirst ? new FirstMessages(outside, realm, seq).of(channelId) : payload.value,
+        // Later changes have events of their own.
+        isFirst ? new FirstMessages(outside, realm, seq).of(channelId) : payload.value,
       ]);
-      return channel && { ...payload, ...(tellsFirst && { value }), name: channel.name };
+      return channel && { ...payload, ...(isFirst && { value }), name: channel.name };
     }
     case 'defaultChannels': {
       const channels = await loadChannels(table, realm);
@@ -134,7 +140,7 @@ async function filled(
   }
 }
 
-/** The active members, bots too, who joined between two times (ms). */
+/** The active members, including bots, who joined between two times (ms). */
 const membersJoined = (users: readonly User[], [after, until]: readonly [number, number]): number[] =>
   users
     .filter((user) => user.isActive && user.role === roles.member && !isSystemBot(user))
@@ -143,8 +149,8 @@ const membersJoined = (users: readonly User[], [after, until]: readonly [number,
 
 type ToldChannel = SubscriberFields & { readonly first_message_id?: number | null };
 
-/** Channels or subscriptions that an event tells. */
-interface Telling extends Payload {
+/** A payload with channels or subscriptions. */
+interface WithChannels extends Payload {
   readonly streams?: readonly ToldChannel[];
   readonly subscriptions?: readonly ToldChannel[];
 }
@@ -152,3 +158,51 @@ interface Telling extends Payload {
 type Listed = Awaited<ReturnType<typeof loadChannels>>[number];
 const isDefault = ({ channel }: Listed): boolean => channel.isDefault && !channel.isArchived;
 const idOf = ({ channel }: Listed): number => channel.channelId;
+
+/** What decides a listener's flags of a message. */
+export interface FlagSnapshot {
+  readonly state: ReadState | undefined;
+  /** The subscription to the message's former channel, if its read state is stored there. */
+  readonly former: Subscription | undefined;
+  readonly starred: boolean;
+  readonly takesPart: boolean;
+}
+
+/** One round trip. */
+export async function loadFlagSnapshot(
+  table: Table,
+  realm: string,
+  userId: number,
+  about: MessageHead,
+): Promise<FlagSnapshot> {
+  const { id, channelId, topic = '', mentions } = about;
+  const conversation = readConversationOf(about);
+  const former = formerChannelOf(about);
+  const [state, formerly, star, participant] = await Promise.all([
+    table.get('read', { realm, userId, conversation }),
+    former === undefined ? undefined : table.get('subscription', { realm, userId, channelId: former }),
+    table.get('star', { realm, userId, messageId: id }),
+    mentions?.topic && channelId !== undefined
+      ? table.get('participant', { realm, channelId, topic: folded(topic), userId })
+      : undefined,
+  ]);
+  return {
+    state,
+    former: formerly,
+    starred: star !== undefined && star.removed !== true,
+    takesPart: participant !== undefined,
+  };
+}
+
+/** The listener's current flags of a message. */
+export function flagsIn(
+  about: MessageHead,
+  { userId, groups }: Standing,
+  subscription: Subscription | undefined,
+  { state, former, starred, takesPart }: FlagSnapshot,
+): string[] {
+  const received =
+    about.channelId === undefined || (subscription !== undefined && about.id > subscription.since);
+  const read = !isUnread(about, userId, subscription, withFormerFloor(former, about.id, state));
+  return messageFlags(about, { userId, groups, received, takesPart, read, starred });
+}
