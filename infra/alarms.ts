@@ -13,7 +13,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { getEvents } from '../shared/endpoints/events.ts';
-import { exportWorker } from '../shared/endpoints/export.ts';
+import { exportWorker } from '../shared/endpoints/workers.ts';
 import { type MetricName, metrics } from '../shared/kernel/metric.ts';
 import { accept } from './accepted.ts';
 import type { Watched } from './watched.ts';

@@ -1,6 +1,6 @@
 import { checkChannelEdit } from '../../shared/domain/channel-edit/check.ts';
 import { editChannel, loadEditSnapshot, parseChannelEdit } from '../../shared/domain/channel-edit/edit.ts';
-import { addDefaultChannel } from '../../shared/endpoints/channel-update.ts';
+import { addDefaultChannel } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(addDefaultChannel, {

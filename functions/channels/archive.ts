@@ -1,7 +1,7 @@
 import { checkArchiving, loadArchiveSnapshot } from '../../shared/domain/channel-edit/check.ts';
 import { editChannel } from '../../shared/domain/channel-edit/edit.ts';
 import { doForgetChannel } from '../../shared/domain/realm-edit/edit.ts';
-import { archiveChannel } from '../../shared/endpoints/channel-update.ts';
+import { archiveChannel } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(archiveChannel, {

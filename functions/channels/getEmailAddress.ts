@@ -4,7 +4,7 @@ import {
   mailAddress,
   tokenFor,
 } from '../../shared/domain/mail/channel-address.ts';
-import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
+import { getChannelEmailAddress } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getChannelEmailAddress, {

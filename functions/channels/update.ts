@@ -6,7 +6,7 @@ import {
   numbersOfChannelEdit,
   parseChannelEdit,
 } from '../../shared/domain/channel-edit/edit.ts';
-import { updateChannel } from '../../shared/endpoints/channel-update.ts';
+import { updateChannel } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateChannel, {

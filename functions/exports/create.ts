@@ -6,7 +6,7 @@ import {
   type ExportSnapshot,
   loadExportSnapshot,
 } from '../../shared/domain/export/request.ts';
-import { createExport } from '../../shared/endpoints/export.ts';
+import { createExport } from '../../shared/endpoints/exports.ts';
 import { traceOf } from '../../shared/kernel/errors.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import { serve } from '../../shared/serve/serve.ts';

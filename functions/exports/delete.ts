@@ -1,7 +1,7 @@
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { archiveKey, EXPORTS, loadExports } from '../../shared/domain/export/realm-export.ts';
 import { accessFinished, doDeleteExport } from '../../shared/domain/export/request.ts';
-import { deleteExport } from '../../shared/endpoints/export.ts';
+import { deleteExport } from '../../shared/endpoints/exports.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { exportObjects, loadExports } from '../../shared/domain/export/realm-export.ts';
-import { listExports } from '../../shared/endpoints/export.ts';
+import { listExports } from '../../shared/endpoints/exports.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(

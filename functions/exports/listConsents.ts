@@ -1,5 +1,5 @@
 import { loadConsents } from '../../shared/domain/export/request.ts';
-import { listExportConsents } from '../../shared/endpoints/export.ts';
+import { listExportConsents } from '../../shared/endpoints/exports.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listExportConsents, {

@@ -6,7 +6,7 @@ import {
   loadTarget,
   messageLookupKeys,
 } from '../../shared/domain/reader/target.ts';
-import { deleteMessage } from '../../shared/endpoints/message-edit.ts';
+import { deleteMessage } from '../../shared/endpoints/messages.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(deleteMessage, {

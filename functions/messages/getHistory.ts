@@ -1,6 +1,6 @@
 import { loadHistory, tellHistory } from '../../shared/domain/reader/history.ts';
 import { accessTarget, loadTarget, messageLookupKeys } from '../../shared/domain/reader/target.ts';
-import { getMessageHistory } from '../../shared/endpoints/message-edit.ts';
+import { getMessageHistory } from '../../shared/endpoints/messages.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
 import { readableHistory, visibleHistory } from '../../shared/model/message/object.ts';
 import { isGuest } from '../../shared/model/permission/permission.ts';

@@ -15,7 +15,7 @@ import {
   loadSend,
   type SendSnapshot,
 } from '../../shared/domain/send/target.ts';
-import { sendMessage } from '../../shared/endpoints/send-message.ts';
+import { sendMessage } from '../../shared/endpoints/messages.ts';
 import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -12,7 +12,7 @@ import {
 import { endEarlierMoves } from '../../shared/domain/move/move-rest.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import { accessTarget, checkChangeable, loadTarget } from '../../shared/domain/reader/target.ts';
-import { updateMessage } from '../../shared/endpoints/message-edit.ts';
+import { updateMessage } from '../../shared/endpoints/messages.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(

@@ -1,4 +1,4 @@
-import { setSubscriptionProperties } from '../../shared/endpoints/subscription-properties.ts';
+import { setSubscriptionProperties } from '../../shared/endpoints/subscriptions.ts';
 import {
   checkProperties,
   checkPropertyChanges,

@@ -1,5 +1,5 @@
 import { loadStatus, statusObject } from '../../shared/domain/presence/status.ts';
-import { getUserStatus } from '../../shared/endpoints/user-status.ts';
+import { getUserStatus } from '../../shared/endpoints/users.ts';
 import { isId } from '../../shared/kernel/id.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import { noSuchUser } from '../../shared/model/user/principals.ts';

@@ -1,6 +1,6 @@
 import { seconds } from '../../shared/domain/presence/presence.ts';
 import { checkStatus, doSetStatus, loadStatus } from '../../shared/domain/presence/status.ts';
-import { setUserStatus } from '../../shared/endpoints/user-status.ts';
+import { setUserStatus } from '../../shared/endpoints/users.ts';
 import { emojiLookupKeys } from '../../shared/model/message/reaction-emoji.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -3,7 +3,7 @@ import { s3Objects } from '../../shared/adapters/objects.ts';
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { s3Uploads } from '../../shared/adapters/uploads.ts';
 import { runExport } from '../../shared/domain/export/run.ts';
-import { exportWorker } from '../../shared/endpoints/export.ts';
+import { exportWorker } from '../../shared/endpoints/workers.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
 
 const job = z.object({ realm: z.string(), token: z.string() });

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { takeMail } from '../../shared/domain/mail/intake.ts';
-import { incomingMail, MAIL } from '../../shared/endpoints/incoming-mail.ts';
+import { incomingMail, MAIL } from '../../shared/endpoints/workers.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
 
 /** What S3 tells of objects that were put into a bucket. The test that it makes of a new queue has no records. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { runJob } from '../../shared/domain/job/run.ts';
-import { outbox } from '../../shared/endpoints/outbox-worker.ts';
+import { outbox } from '../../shared/endpoints/workers.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
 
 const job = z.object({

@@ -1,6 +1,6 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { sweepPush } from '../../shared/domain/push/run.ts';
-import { pushSweep } from '../../shared/endpoints/push-worker.ts';
+import { pushSweep } from '../../shared/endpoints/workers.ts';
 import { servesSchedule } from '../../shared/serve/worker.ts';
 
 export const handler = servesSchedule(

@@ -1,152 +1,114 @@
-import { createBot, deactivateBot, listBots, regenerateBotKey } from './bots.ts';
-import { completeCalls, createCall, registerCalls } from './calls.ts';
-import {
-  createChannelFolder,
-  listChannelFolders,
-  reorderChannelFolders,
-  updateChannelFolder,
-} from './channel-folders.ts';
-import { getChannelEmailAddress } from './channel-mail.ts';
-import { addDefaultChannel, archiveChannel, removeDefaultChannel, updateChannel } from './channel-update.ts';
-import { getChannel, getChannelId, listChannelMembers, listChannels } from './channels.ts';
-import { addDomain, listDomains, removeDomain, updateDomain } from './domains.ts';
-import { addEmoji, deactivateEmoji, getEmojiImage, listEmoji } from './emoji.ts';
+import * as bots from './bots.ts';
+import * as calls from './calls.ts';
+import * as channelFolders from './channel-folders.ts';
+import * as channels from './channels.ts';
+import * as domains from './domains.ts';
+import * as emoji from './emoji.ts';
 import type { Endpoint } from './endpoint.ts';
-import { deleteQueue, getEvents, registerQueue } from './events.ts';
-import { createExport, deleteExport, listExportConsents, listExports } from './export.ts';
-import { deleteMessage, getMessageHistory, updateMessage } from './message-edit.ts';
-import { getMessage, listMessages, updateFlags } from './messages.ts';
-import { getPresence, listPresences, updatePresence } from './presence.ts';
-import {
-  createProfileField,
-  deleteProfileField,
-  listProfileFields,
-  removeProfileData,
-  reorderProfileFields,
-  updateProfileData,
-  updateProfileField,
-} from './profile-fields.ts';
-import { registerDevice, registerPush, removeDevice, testLegacyPush, testPush } from './push.ts';
-import { addReaction, removeReaction } from './reactions.ts';
-import { updateRealm } from './realm.ts';
-import { sendMessage } from './send-message.ts';
-import { getEmojiNames, getOpenApi, getServerSettings } from './server.ts';
-import { updateSettings } from './settings.ts';
-import { setSubscriptionProperties } from './subscription-properties.ts';
-import { addSubscriptions, listSubscriptions, removeSubscriptions } from './subscriptions.ts';
-import { listTopics, setTopicVisibility } from './topics.ts';
-import {
-  createUserGroup,
-  deactivateUserGroup,
-  isUserGroupMember,
-  listUserGroupMembers,
-  listUserGroupSubgroups,
-  listUserGroups,
-  updateUserGroup,
-  updateUserGroupMembers,
-  updateUserGroupSubgroups,
-} from './user-groups.ts';
-import { getUserStatus, setUserStatus } from './user-status.ts';
-import {
-  createUser,
-  deactivateUser,
-  getOwnUser,
-  getUser,
-  listUsers,
-  reactivateUser,
-  regenerateOwnKey,
-  updateUser,
-} from './users.ts';
+import * as events from './events.ts';
+import * as exports from './exports.ts';
+import * as messages from './messages.ts';
+import * as presence from './presence.ts';
+import * as profileFields from './profile-fields.ts';
+import * as push from './push.ts';
+import * as reactions from './reactions.ts';
+import * as realm from './realm.ts';
+import * as server from './server.ts';
+import * as settings from './settings.ts';
+import * as subscriptions from './subscriptions.ts';
+import * as topics from './topics.ts';
+import * as userGroups from './user-groups.ts';
+import * as users from './users.ts';
 
-/** Every endpoint of the service, in the order in which the reference page shows them. */
+/** Every endpoint of the service, in the order of the reference page. */
 export const endpoints: readonly Endpoint[] = [
-  getServerSettings,
-  sendMessage,
-  listMessages,
-  getMessage,
-  updateFlags,
-  updateMessage,
-  deleteMessage,
-  getMessageHistory,
-  addReaction,
-  removeReaction,
-  registerQueue,
-  getEvents,
-  deleteQueue,
-  listUsers,
-  getOwnUser,
-  getUser,
-  createUser,
-  updateUser,
-  deactivateUser,
-  reactivateUser,
-  regenerateOwnKey,
-  updateProfileData,
-  removeProfileData,
-  updateSettings,
-  setUserStatus,
-  getUserStatus,
-  updatePresence,
-  listPresences,
-  getPresence,
-  listBots,
-  createBot,
-  deactivateBot,
-  regenerateBotKey,
-  listSubscriptions,
-  addSubscriptions,
-  removeSubscriptions,
-  setSubscriptionProperties,
-  listChannels,
-  getChannelId,
-  getChannel,
-  listChannelMembers,
-  updateChannel,
-  archiveChannel,
-  addDefaultChannel,
-  removeDefaultChannel,
-  getChannelEmailAddress,
-  listTopics,
-  setTopicVisibility,
-  createChannelFolder,
-  listChannelFolders,
-  reorderChannelFolders,
-  updateChannelFolder,
-  registerDevice,
-  removeDevice,
-  registerPush,
-  testPush,
-  testLegacyPush,
-  createCall,
-  registerCalls,
-  completeCalls,
-  listEmoji,
-  addEmoji,
-  deactivateEmoji,
-  getEmojiImage,
-  listUserGroups,
-  createUserGroup,
-  updateUserGroup,
-  deactivateUserGroup,
-  updateUserGroupMembers,
-  updateUserGroupSubgroups,
-  listUserGroupMembers,
-  isUserGroupMember,
-  listUserGroupSubgroups,
-  updateRealm,
-  createProfileField,
-  listProfileFields,
-  reorderProfileFields,
-  updateProfileField,
-  deleteProfileField,
-  listDomains,
-  addDomain,
-  updateDomain,
-  removeDomain,
-  createExport,
-  listExports,
-  listExportConsents,
-  deleteExport,
-  getOpenApi,
-  getEmojiNames,
+  server.getServerSettings,
+  messages.sendMessage,
+  messages.listMessages,
+  messages.getMessage,
+  messages.updateFlags,
+  messages.updateMessage,
+  messages.deleteMessage,
+  messages.getMessageHistory,
+  reactions.addReaction,
+  reactions.removeReaction,
+  events.registerQueue,
+  events.getEvents,
+  events.deleteQueue,
+  users.listUsers,
+  users.getOwnUser,
+  users.getUser,
+  users.createUser,
+  users.updateUser,
+  users.deactivateUser,
+  users.reactivateUser,
+  users.regenerateOwnKey,
+  profileFields.updateProfileData,
+  profileFields.removeProfileData,
+  settings.updateSettings,
+  users.setUserStatus,
+  users.getUserStatus,
+  presence.updatePresence,
+  presence.listPresences,
+  presence.getPresence,
+  bots.listBots,
+  bots.createBot,
+  bots.deactivateBot,
+  bots.regenerateBotKey,
+  subscriptions.listSubscriptions,
+  subscriptions.addSubscriptions,
+  subscriptions.removeSubscriptions,
+  subscriptions.setSubscriptionProperties,
+  channels.listChannels,
+  channels.getChannelId,
+  channels.getChannel,
+  channels.listChannelMembers,
+  channels.updateChannel,
+  channels.archiveChannel,
+  channels.addDefaultChannel,
+  channels.removeDefaultChannel,
+  channels.getChannelEmailAddress,
+  topics.listTopics,
+  topics.setTopicVisibility,
+  channelFolders.createChannelFolder,
+  channelFolders.listChannelFolders,
+  channelFolders.reorderChannelFolders,
+  channelFolders.updateChannelFolder,
+  push.registerDevice,
+  push.removeDevice,
+  push.registerPush,
+  push.testPush,
+  push.testLegacyPush,
+  calls.createCall,
+  calls.registerCalls,
+  calls.completeCalls,
+  emoji.listEmoji,
+  emoji.addEmoji,
+  emoji.deactivateEmoji,
+  emoji.getEmojiImage,
+  userGroups.listUserGroups,
+  userGroups.createUserGroup,
+  userGroups.updateUserGroup,
+  userGroups.deactivateUserGroup,
+  userGroups.updateUserGroupMembers,
+  userGroups.updateUserGroupSubgroups,
+  userGroups.listUserGroupMembers,
+  userGroups.isUserGroupMember,
+  userGroups.listUserGroupSubgroups,
+  realm.updateRealm,
+  profileFields.createProfileField,
+  profileFields.listProfileFields,
+  profileFields.reorderProfileFields,
+  profileFields.updateProfileField,
+  profileFields.deleteProfileField,
+  domains.listDomains,
+  domains.addDomain,
+  domains.updateDomain,
+  domains.removeDomain,
+  exports.createExport,
+  exports.listExports,
+  exports.listExportConsents,
+  exports.deleteExport,
+  server.getOpenApi,
+  server.getEmojiNames,
 ];

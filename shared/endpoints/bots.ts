@@ -1,15 +1,9 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
+import { botDefaults } from './objects.ts';
 import { boolean, integer, optional, pathId, text } from './parameter.ts';
 
 const botId = pathId('The user ID of the bot.');
-
-/** What is set for a bot, in replies. */
-const botDefaults = {
-  default_sending_stream: z.nullable(z.string()),
-  default_events_register_stream: z.nullable(z.string()),
-  default_all_public_streams: z.boolean(),
-} as const;
 
 export const listBots = endpoint({
   id: 'bots.list',
@@ -18,7 +12,6 @@ export const listBots = endpoint({
   source: 'https://zulip.com/api/get-bots',
   description: 'Lists the active bots that the caller owns.',
   access: 'human',
-  parameters: {},
   reply: z.object({
     bots: z.array(
       z.object({
@@ -30,7 +23,6 @@ export const listBots = endpoint({
       }),
     ),
   }),
-  errors: [],
   needs: { table: reads },
 });
 
@@ -39,15 +31,19 @@ export const createBot = endpoint({
   method: 'POST',
   path: '/api/v1/bots',
   source: 'https://zulip.com/api/create-bot',
-  description: 'Creates a bot that the caller owns, and tells its API key.',
+  description: 'Creates a bot that the caller owns, and returns its API key.',
   access: 'human',
   parameters: {
-    full_name: text('The full name, which no active account may have.'),
-    short_name: text('The beginning of its email address, before `-bot@`.'),
-    bot_type: optional(integer('1 a general bot, 2 an incoming webhook; 1 if absent.')),
-    default_sending_stream: optional(text('Name of a channel that the bot sends to.')),
-    default_events_register_stream: optional(text('Name of a channel whose events the bot gets.')),
-    default_all_public_streams: optional(boolean('The bot gets the events of all public channels.')),
+    full_name: text('The full name. No active account may have the same one.'),
+    short_name: text('The part of its email address before `-bot@`.'),
+    bot_type: optional(integer('1: generic bot (default), 2: incoming webhook.')),
+    default_sending_stream: optional(text('The name of the channel that the bot sends to by default.')),
+    default_events_register_stream: optional(
+      text('The name of the channel whose events the bot receives by default.'),
+    ),
+    default_all_public_streams: optional(
+      boolean('Whether the bot receives the events of all public channels by default.'),
+    ),
   },
   reply: z.object({
     user_id: z.int(),
@@ -64,10 +60,10 @@ export const deactivateBot = endpoint({
   method: 'DELETE',
   path: '/api/v1/bots/{bot_id}',
   source: 'https://zulip.com/api/deactivate-bot',
-  description: 'Deactivates a bot, for its owner and administrators with at least the roles of both.',
+  description:
+    'Deactivates a bot. Only its owner and administrators can, and only if their role is not below that of the bot or its owner.',
   access: 'user',
   parameters: { bot_id: botId },
-  reply: z.object({}),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'DeleteItem'] },
 });
@@ -77,7 +73,8 @@ export const regenerateBotKey = endpoint({
   method: 'POST',
   path: '/api/v1/bots/{bot_id}/api_key/regenerate',
   source: 'https://zulip.com/api/regenerate-bot-api-key',
-  description: 'Gives a bot a new API key, for those who may deactivate it; the old one is out at once.',
+  description:
+    'Generates a new API key for a bot; the old one stops working at once. Whoever may deactivate the bot may do this.',
   access: 'user',
   parameters: { bot_id: botId },
   reply: z.object({ api_key: z.string() }),

@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { endpoint, type Needs, reads, writes } from './endpoint.ts';
 import { boolean, optional, text } from './parameter.ts';
 
-const provider = text('The provider of video calls: `zoom` or `webex`.');
+const provider = text('The provider of the video call: `zoom` or `webex`.');
 
-/** What talking to a provider takes: our application there, and the key that seals people's tokens. */
-const talking = {
+/** What every call to a provider needs: our OAuth application, and the key that encrypts the tokens of users. */
+const providerNeeds = {
   secrets: ['webex-client-secret', 'zoom-client-secret'],
   key: ['Encrypt', 'Decrypt'],
   settings: [
@@ -27,12 +27,12 @@ export const createCall = endpoint({
   access: 'user',
   parameters: {
     provider,
-    is_video_call: optional(boolean('Whether cameras are on when it begins; yes if absent. Zoom only.')),
+    is_video_call: optional(boolean('Whether cameras are on at the start; default true. Zoom only.')),
   },
   reply: z.object({ url: z.string() }),
   errors: ['BAD_REQUEST', 'INVALID_VIDEO_CALL_PROVIDER_TOKEN'],
-  needs: { table: [...writes, 'DeleteItem'], ...talking },
-  // A refresh and a creation, of five seconds each, and the wait for somebody else's refresh before them.
+  needs: { table: [...writes, 'DeleteItem'], ...providerNeeds },
+  // A token refresh and the creation take up to 5 s each, after waiting for another request's refresh.
   timeout: 25,
 });
 
@@ -41,13 +41,12 @@ export const registerCalls = endpoint({
   method: 'GET',
   path: '/calls/{provider}/register',
   source: 'wire facts 13.1',
-  description: 'Sends the caller to the provider, to give their consent in the browser that asked.',
+  description: 'Redirects the caller to the provider, to give their consent in this browser.',
   access: 'user',
   parameters: { provider },
-  serves: 'A redirection (302) to the provider.',
-  reply: z.custom<object>(),
+  serves: 'A redirect (302) to the provider.',
   errors: ['BAD_REQUEST'],
-  needs: { table: [...reads, 'PutItem'], ...talking, key: ['Encrypt'] },
+  needs: { table: [...reads, 'PutItem'], ...providerNeeds, key: ['Encrypt'] },
 });
 
 export const completeCalls = endpoint({
@@ -56,17 +55,16 @@ export const completeCalls = endpoint({
   path: '/calls/{provider}/complete',
   source: 'wire facts 13.1',
   description:
-    'Takes the consent that the provider sends back. The state proves whose it is, and a cookie that the same browser began.',
+    'Receives the consent from the provider. The state identifies the user, and a cookie proves that the same browser started.',
   access: 'anyone',
   parameters: {
     provider,
-    state: text('What we gave the provider to carry.'),
-    code: optional(text('What the provider gives for a consent.')),
-    error: optional(text('What the provider says instead where there was none.')),
+    state: text('The `state` of the redirect to the provider.'),
+    code: optional(text('The authorization code, if the user consented.')),
+    error: optional(text('The error of the provider, if the user did not consent.')),
   },
   serves: 'A page that closes itself.',
-  reply: z.custom<object>(),
   errors: ['BAD_REQUEST'],
-  needs: { table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], ...talking },
+  needs: { table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], ...providerNeeds },
   timeout: 15,
 });

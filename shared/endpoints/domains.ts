@@ -3,7 +3,7 @@ import { endpoint, reads, writes } from './endpoint.ts';
 import { boolean, text } from './parameter.ts';
 
 const source = 'specification 4.6, wire facts 8';
-const domain = text('The domain, as it is listed.');
+const domain = text('The domain, as listed.');
 const allowSubdomains = boolean('Whether addresses in its subdomains are allowed too.');
 
 export const listDomains = endpoint({
@@ -11,13 +11,11 @@ export const listDomains = endpoint({
   method: 'GET',
   path: '/api/v1/realm/domains',
   source,
-  description: 'Lists the domains in which new people may have their addresses, where that is restricted.',
+  description: 'Lists the allowed domains for email addresses of new users.',
   access: 'user',
-  parameters: {},
   reply: z.object({
     domains: z.array(z.object({ domain: z.string(), allow_subdomains: z.boolean() })),
   }),
-  errors: [],
   needs: { table: reads },
 });
 
@@ -26,10 +24,10 @@ export const addDomain = endpoint({
   method: 'POST',
   path: '/api/v1/realm/domains',
   source,
-  description: 'Allows a domain. The reply has its number and its name in lower case.',
+  description: 'Adds an allowed domain. The reply has its ID, and its name in lower case.',
   access: 'owner',
   parameters: {
-    domain: text('The domain, in any case, with any letters.'),
+    domain: text('The domain, in any case. It may have letters beyond ASCII.'),
     allow_subdomains: allowSubdomains,
   },
   reply: z.object({ new_domain: z.tuple([z.int(), z.string()]) }),
@@ -42,10 +40,9 @@ export const updateDomain = endpoint({
   method: 'PATCH',
   path: '/api/v1/realm/domains/{domain}',
   source,
-  description: 'Says of an allowed domain whether its subdomains are allowed too.',
+  description: 'Updates an allowed domain.',
   access: 'owner',
   parameters: { domain, allow_subdomains: allowSubdomains },
-  reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
@@ -55,10 +52,9 @@ export const removeDomain = endpoint({
   method: 'DELETE',
   path: '/api/v1/realm/domains/{domain}',
   source,
-  description: 'Removes an allowed domain. Without any domain, addresses are not restricted any more.',
+  description: 'Removes an allowed domain. If none is left, email addresses are not restricted.',
   access: 'owner',
   parameters: { domain },
-  reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });

@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
 import { capabilityNames } from '../domain/event/queue.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { narrowOf } from './narrow.ts';
-import { boolean, integer, json, optional, plainlyRequired, text } from './parameter.ts';
+import { boolean, integer, json, narrowOf, optional, plainlyRequired, text } from './parameter.ts';
 
-/** Names of event types: more of them, or longer ones, do not exist. They are stored with the queue. */
+/** Names of event types. They are stored with the queue, so their number and length are limited. */
 const eventTypes = z.nullable(z.array(z.string().check(z.maxLength(40))).check(z.maxLength(100)));
 
 export const registerQueue = endpoint({
@@ -12,31 +11,33 @@ export const registerQueue = endpoint({
   method: 'POST',
   path: '/api/v1/register',
   source: 'wire facts 14.1',
-  description: 'Registers an event queue and tells the state from which its events go on.',
+  description: 'Registers an event queue and returns the state that its events update.',
   access: 'user',
   parameters: {
-    apply_markdown: optional(boolean('Whether messages come as HTML; as they were written if absent.')),
-    client_gravatar: optional(
-      boolean("Whether the client works out Gravatar's addresses itself; yes if absent."),
+    apply_markdown: optional(
+      boolean('Whether message contents are rendered to HTML; default false (Markdown).'),
     ),
-    slim_presence: optional(boolean('Whether presences come in their modern form, by user ID.')),
+    client_gravatar: optional(boolean('Whether the client computes Gravatar URLs itself; default true.')),
+    slim_presence: optional(boolean('Whether to return presences in the modern format, by user ID.')),
     presence_history_limit_days: optional(
-      json('Days back to which presences are told; 14 if absent.', z.int().check(z.minimum(0))),
+      json('Return presences of this many past days; default 14.', z.int().check(z.minimum(0))),
     ),
-    event_types: optional(json('The only types of events that the client wants; all if absent.', eventTypes)),
+    event_types: optional(json('The types of events to receive. Default: all.', eventTypes)),
     fetch_event_types: optional(
-      json('The types whose state is told now; those of `event_types` if absent.', eventTypes),
+      json('The types whose current state to return. Default: those in `event_types`.', eventTypes),
     ),
-    all_public_streams: optional(boolean('Messages of all public channels, subscribed or not.')),
+    all_public_streams: optional(
+      boolean('Whether to receive messages of all public channels, subscribed or not.'),
+    ),
     include_subscribers: optional(
       text(
-        '`true` or `partial`: subscriptions tell their subscribers.',
+        'Whether subscriptions include the IDs of subscribers: `true`, `partial` or `false`.',
         z.enum(['true', 'false', 'partial']),
       ),
     ),
     client_capabilities: optional(
       json(
-        'What the client can handle, each as a boolean.',
+        'The capabilities of the client, each a boolean.',
         z.looseObject(
           Object.fromEntries(capabilityNames.map((name) => [name, z.optional(z.boolean())])) as Record<
             (typeof capabilityNames)[number],
@@ -45,12 +46,14 @@ export const registerQueue = endpoint({
         ),
       ),
     ),
-    narrow: optional(json('Conditions that messages must meet: pairs or objects.', narrowOf(z.int()))),
+    narrow: optional(
+      json('Receive only messages that match these filters, given as pairs or objects.', narrowOf(z.int())),
+    ),
     queue_lifespan_secs: optional(
-      json('Older name of `idle_queue_timeout`, seconds.', z.int().check(z.minimum(0))),
+      json('The older name of `idle_queue_timeout`, in seconds.', z.int().check(z.minimum(0))),
     ),
     idle_queue_timeout: optional(
-      text('Seconds without a poll that the queue survives, or `mobile` for half a day.'),
+      text('Seconds without a poll after which the queue is deleted, or `mobile` for half a day.'),
     ),
   },
   reply: z.looseObject({
@@ -76,24 +79,24 @@ export const getEvents = endpoint({
   method: 'GET',
   path: '/api/v1/events',
   source: 'wire facts 14.2, companion facts 6.1',
-  description: 'Waits for events of a queue.',
+  description: 'Gets the events of a queue, and waits for one if there is none.',
   access: 'user',
   parameters: {
-    queue_id: plainlyRequired(text('The queue, as registration told it.')),
+    queue_id: plainlyRequired(text('The `queue_id` from the registration.')),
     last_event_id: plainlyRequired(
-      integer('The last event that the client has; with it everything up to there is acknowledged.'),
+      integer('The ID of the last event that the client received. This acknowledges all events up to it.'),
     ),
-    dont_block: optional(boolean('Whether to answer at once even if there is nothing.')),
+    dont_block: optional(boolean('Whether to return at once even if there are no events.')),
   },
   reply: z.object({
     queue_id: z.string(),
     events: z.array(z.looseObject({ id: z.int(), type: z.string() })),
   }),
   errors: ['BAD_EVENT_QUEUE_ID', 'BAD_REQUEST'],
-  // The links of finished exports are signed in its name.
+  // Links to finished exports are signed with its credentials.
   needs: { table: [...reads, 'PutItem', 'UpdateItem'], buckets: { exports: ['GetObject'] } },
   timeout: 28,
-  // It waits nearly all of its time, and memory is what waiting costs (docs/COST.md).
+  // It waits most of the time, and waiting is billed by memory (docs/COST.md).
   memory: 128,
 });
 
@@ -104,8 +107,7 @@ export const deleteQueue = endpoint({
   source: 'wire facts 14.2',
   description: 'Deletes an event queue of the caller.',
   access: 'user',
-  parameters: { queue_id: text('The queue, as registration told it.') },
-  reply: z.object({}),
+  parameters: { queue_id: text('The `queue_id` from the registration.') },
   errors: ['BAD_EVENT_QUEUE_ID'],
   needs: { table: [...reads, 'DeleteItem'] },
 });

@@ -1,20 +1,67 @@
 import * as z from 'zod/mini';
+import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { PUSH } from '../domain/push/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { messageFields } from './message-fields.ts';
-import { narrowOf } from './narrow.ts';
-import { boolean, json, optional, pathId, text, word } from './parameter.ts';
+import { messageFields } from './objects.ts';
+import { aliased, boolean, integer, json, narrowOf, optional, pathId, text, word } from './parameter.ts';
+
+/** Names that a client chooses and that are stored with the message, so their length is limited. */
+const name = z.string().check(z.maxLength(200));
+
+export const sendMessage = endpoint({
+  id: 'messages.send',
+  method: 'POST',
+  path: '/api/v1/messages',
+  source: 'specification 4.1',
+  description: 'Sends a message to a channel or to users.',
+  access: 'user',
+  webhookBots: true,
+  parameters: {
+    type: word('`direct` or `channel`. `private` and `stream` are their deprecated names.', [
+      'direct',
+      'channel',
+      'stream',
+      'private',
+    ]),
+    to: text(
+      'The name or ID of the channel; for direct messages a JSON array of user IDs or of email addresses.',
+    ),
+    content: text('The message, in Markdown. A message above the limit is truncated.'),
+    topic: aliased(optional(text('The topic of a channel message.')), 'subject'),
+    queue_id: optional(
+      text(
+        'The event queue of a client with local echo. Together with `local_id`, it makes a retry safe.',
+        name,
+      ),
+    ),
+    local_id: optional(text("The client's own ID of this message, used with `queue_id`.", name)),
+    read_by_sender: optional(boolean('Whether the message is marked as read by its sender.')),
+    sender: optional(text('Not supported: sending as another user is always refused.')),
+    forged: optional(text('Not supported: refused if it is `yes` or `true`.')),
+  },
+  // A message to many users counts as one request for each ten of them.
+  weight: ({ type, to }) =>
+    type === 'direct' || type === 'private' ? Math.max(1, Math.floor(to.split(',').length / 10)) : 1,
+  reply: z.object({ id: z.int(), automatic_new_visibility_policy: z.optional(z.int()) }),
+  errors: [
+    'STREAM_DOES_NOT_EXIST',
+    'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
+    'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
+    'BAD_REQUEST',
+  ],
+  needs: { table: [...writes, 'DeleteItem'], queues: [PUSH] },
+});
 
 const count = (description: string) => optional(json(description, z.int().check(z.minimum(0))));
 
-/** How messages are to be told, for every endpoint that tells some. */
-const telling = {
-  apply_markdown: optional(boolean('Whether messages come as HTML; yes if absent.')),
-  client_gravatar: optional(
-    boolean("Whether the client works out Gravatar's addresses itself; yes if absent."),
-  ),
+/** How to render messages, for every endpoint that returns some. */
+const rendering = {
+  apply_markdown: optional(boolean('Whether message contents are rendered to HTML; default true.')),
+  client_gravatar: optional(boolean('Whether the client computes Gravatar URLs itself; default true.')),
   allow_empty_topic_name: optional(
-    boolean('Whether the empty topic is told as such, and not by its display name; no if absent.'),
+    boolean(
+      'Whether the empty topic is returned as an empty string, not as its display name; default false.',
+    ),
   ),
 } as const;
 
@@ -24,29 +71,29 @@ export const listMessages = endpoint({
   path: '/api/v1/messages',
   source: 'https://zulip.com/api/get-messages, wire facts 14.4',
   description:
-    'Fetches messages around an anchor or by their IDs, as far as the caller may read them. Narrows to a sender or ' +
-    'to mentions look through ten thousand messages at most; `history_limited` tells where that ended a search.',
+    'Gets messages around an anchor or by their IDs. Filters by sender or by mentions search at most 10,000 messages; ' +
+    '`history_limited` is true if that ended a search.',
   access: 'user',
   parameters: {
     anchor: optional(text('`newest`, `oldest`, `first_unread`, or the ID of a message.')),
     use_first_unread_anchor: optional(
-      boolean('An older way to say that the anchor is `first_unread`, whatever `anchor` says.'),
+      boolean('Deprecated: use the anchor `first_unread`, and ignore `anchor`.'),
     ),
-    num_before: count('How many messages before the anchor.'),
-    num_after: count('How many messages after the anchor; 5,000 on both sides at most.'),
-    include_anchor: optional(boolean('Whether the message at the anchor belongs to them; yes if absent.')),
+    num_before: count('The number of messages before the anchor.'),
+    num_after: count('The number of messages after the anchor; at most 5,000 in total.'),
+    include_anchor: optional(boolean('Whether to include the message at the anchor; default true.')),
     narrow: optional(
       json(
-        'Conditions that all must hold: `channel`, `topic`, `dm`, `dm-including`, `sender`, `id`, `is`.',
+        'Filters that all must match: `channel`, `topic`, `dm`, `dm-including`, `sender`, `id`, `is`.',
         narrowOf(z.union([z.string(), z.int()])),
       ),
     ),
-    message_ids: optional(json('The IDs of the messages, in place of an anchor.', z.array(z.int()))),
-    ...telling,
+    message_ids: optional(json('The IDs of the messages, instead of an anchor.', z.array(z.int()))),
+    ...rendering,
   },
   reply: z.object({
     messages: z.array(z.object(messageFields)),
-    /** Behind all messages it is a number that is no ID, beyond what counts as an integer here. */
+    /** After all messages it is a number above any ID, beyond the range of `z.int`. */
     anchor: z.optional(z.number()),
     found_anchor: z.boolean(),
     found_oldest: z.boolean(),
@@ -54,7 +101,7 @@ export const listMessages = endpoint({
     history_limited: z.boolean(),
   }),
   errors: ['BAD_NARROW'],
-  // It writes nothing but where the next fetch should look.
+  // Writes only a hint for the next fetch.
   needs: { table: [...reads, 'PutItem'] },
   memory: 512,
 });
@@ -64,11 +111,10 @@ export const getMessage = endpoint({
   method: 'GET',
   path: '/api/v1/messages/{message_id}',
   source: 'https://zulip.com/api/get-message, wire facts 14.4',
-  description: 'Fetches one message.',
+  description: 'Gets one message.',
   access: 'user',
-  parameters: { message_id: pathId('The ID of the message.'), ...telling },
+  parameters: { message_id: pathId('The ID of the message.'), ...rendering },
   reply: z.object({ message: z.object(messageFields), raw_content: z.string() }),
-  errors: [],
   needs: { table: reads },
 });
 
@@ -77,20 +123,110 @@ export const updateFlags = endpoint({
   method: 'POST',
   path: '/api/v1/messages/flags',
   source: 'https://zulip.com/api/update-message-flags, wire facts 14.3',
-  description: 'Marks messages as read or unread, or stars them, for the caller.',
+  description: "Changes the caller's flags on messages, such as read and starred.",
   access: 'user',
   parameters: {
-    messages: json('The IDs of the messages, 5,000 at most.', z.array(z.int()).check(z.maxLength(5_000))),
-    op: word('Whether the flag is set or taken away.', ['add', 'remove']),
-    flag: word('The flag; others cannot be set by clients.', ['read', 'starred']),
+    messages: json('The IDs of the messages, at most 5,000.', z.array(z.int()).check(z.maxLength(5_000))),
+    op: word('Whether to add or remove the flag.', ['add', 'remove']),
+    flag: word('The flag. Clients cannot change other flags.', ['read', 'starred']),
   },
   reply: z.object({
-    /** The messages that were asked for. What there is not for the caller is left out of what changes only. */
+    /** The messages of the request, including those that the caller cannot read. */
     messages: z.array(z.int()),
-    /** Channels of messages that stay read, because what is unread is kept for subscribers only. */
+    /** Channels of messages that stay read, because only subscribers have unread messages. */
     ignored_because_not_subscribed_channels: z.array(z.int()),
   }),
-  errors: [],
   needs: { table: writes, queues: [PUSH] },
   memory: 512,
+});
+
+const messageId = pathId('The ID of the message.');
+
+export const updateMessage = endpoint({
+  id: 'messages.update',
+  method: 'PATCH',
+  path: '/api/v1/messages/{message_id}',
+  source: 'https://zulip.com/api/update-message, specification 4.2',
+  description:
+    'Edits the content of a message, or moves messages to another topic or channel. If more than twenty messages move, ' +
+    'the others follow this one a moment later.',
+  access: 'user',
+  parameters: {
+    message_id: messageId,
+    content: optional(text('The new content. A message above the limit is truncated.')),
+    prev_content_sha256: optional(
+      text('SHA-256 (hexadecimal) of the content to replace. The edit fails if the content has changed.'),
+    ),
+    topic: aliased(optional(text('The topic to move the messages to.')), 'subject'),
+    stream_id: optional(integer('The ID of the channel to move the messages to.')),
+    propagate_mode: optional(
+      word('Which messages of the topic to move: this one (default), this and later ones, or all.', [
+        'change_one',
+        'change_later',
+        'change_all',
+      ]),
+    ),
+    send_notification_to_old_thread: optional(
+      boolean('Whether to post a notice about the move in the old topic; default false.'),
+    ),
+    send_notification_to_new_thread: optional(
+      boolean('Whether to post a notice about the move in the new topic; default true.'),
+    ),
+  },
+  reply: z.object({ detached_uploads: z.array(z.unknown()) }),
+  errors: [
+    'EXPECTATION_MISMATCH',
+    'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
+    'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
+    'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
+  ],
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'], queues: [OUTBOX] },
+  timeout: 28,
+  memory: 512,
+});
+
+const version = z.object({
+  topic: z.string(),
+  content: z.string(),
+  rendered_content: z.string(),
+  timestamp: z.int(),
+  user_id: z.int(),
+  prev_content: z.optional(z.string()),
+  prev_rendered_content: z.optional(z.string()),
+  content_html_diff: z.optional(z.string()),
+  prev_topic: z.optional(z.string()),
+  stream: z.optional(z.int()),
+  prev_stream: z.optional(z.int()),
+});
+
+export const getMessageHistory = endpoint({
+  id: 'messages.getHistory',
+  method: 'GET',
+  path: '/api/v1/messages/{message_id}/history',
+  source: 'https://zulip.com/api/get-message-history',
+  description:
+    'Gets the versions of a message, oldest first. At most the last hundred changes are kept, fewer if they are long. ' +
+    'A very long difference is left out.',
+  access: 'user',
+  parameters: {
+    message_id: messageId,
+    allow_empty_topic_name: optional(
+      boolean(
+        'Whether the empty topic is returned as an empty string, not as its display name; default false.',
+      ),
+    ),
+  },
+  reply: z.object({ message_history: z.array(version) }),
+  needs: { table: reads },
+});
+
+export const deleteMessage = endpoint({
+  id: 'messages.delete',
+  method: 'DELETE',
+  path: '/api/v1/messages/{message_id}',
+  source: 'https://zulip.com/api/delete-message, specification 4.2',
+  description: 'Deletes a message for everybody.',
+  access: 'user',
+  parameters: { message_id: messageId },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });

@@ -1,21 +1,21 @@
 import { limits } from '../model/realm/realm.ts';
 
-/** Something that an operator sets for the whole service and that is no secret. */
+/** A setting of the operator for the whole service. Secrets are separate. */
 export interface OperatorSetting {
-  /** The value of CDK context that gives it; on a laptop the environment does, under the setting's own name. */
+  /** Its name in the CDK context. On a laptop it is the environment variable itself. */
   readonly context: string;
-  /** What it is, for the tables of the README. */
+  /** For the tables of the README. */
   readonly description: string;
-  /** What it is when nobody sets it; without this it is then not there. */
+  /** The default. Without one, the variable is then not set. */
   readonly fallback?: string;
-  /** What a usable value looks like. */
+  /** The pattern of valid values. */
   readonly matches: RegExp;
 }
 
 const ADDRESS = /^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/;
 const WORD = /^\S+$/;
 
-/** Every such setting, by the name of the variable in which functions find it (DESIGN 8). */
+/** Every operator setting by the environment variable of functions (DESIGN 8). */
 export const operatorSettings = {
   API_RATE_LIMIT: {
     context: 'apiRateLimit',
@@ -70,5 +70,4 @@ export const operatorSettings = {
 
 export type OperatorSettingName = keyof typeof operatorSettings;
 
-/** The names of all of them. */
 export const operatorSettingNames = Object.keys(operatorSettings) as readonly OperatorSettingName[];

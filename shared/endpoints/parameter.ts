@@ -1,19 +1,19 @@
 import * as z from 'zod/mini';
 
 /**
- * How one request parameter travels and what it may hold (specification 4, wire facts 1.2).
+ * The encoding and the schema of a request parameter (specification 4, wire facts 1.2).
  *
- * Zulip's rule: text is taken raw, everything else is JSON text inside the form or the query. So a
- * parameter is either `text` (checked as it came) or `json` (decoded first, then checked). An ID in the path is
- * `digits`: a path with anything else there is no address of the API (companion facts 6.2).
+ * Zulip sends text as it is and everything else as JSON inside the form or the query. So a parameter is either `text` or
+ * `json` (decoded before it is checked). An ID in the path is `digits`: any other path does not exist (companion facts
+ * 6.2).
  */
 export interface Parameter<T = unknown, Required extends boolean = boolean> {
   readonly wire: 'text' | 'json' | 'digits';
   readonly schema: z.ZodMiniType<T>;
   readonly required: Required;
-  /** Its absence is `BAD_REQUEST`, as a few endpoints have it, instead of `REQUEST_VARIABLE_MISSING`. */
+  /** If it is missing, the error is `BAD_REQUEST` instead of `REQUEST_VARIABLE_MISSING`. */
   readonly plainlyRequired?: true;
-  /** A deprecated second name (`subject` for `topic`); sending both is `REQUEST_CONFUSING_VAR`. */
+  /** A deprecated second name (`subject` for `topic`). Sending both is `REQUEST_CONFUSING_VAR`. */
   readonly alias?: string;
   /** One sentence for the reference page. */
   readonly description: string;
@@ -21,7 +21,7 @@ export interface Parameter<T = unknown, Required extends boolean = boolean> {
 
 type Parameters = Readonly<Record<string, Parameter>>;
 
-/** The parsed input that a handler gets: required parameters always there, optional ones perhaps absent. */
+/** The parsed parameters of a request. Optional ones may be missing. */
 export type Input<P extends Parameters> = {
   -readonly [K in keyof P as P[K]['required'] extends true ? K : never]: P[K] extends Parameter<infer T>
     ? T
@@ -32,7 +32,7 @@ export type Input<P extends Parameters> = {
     : never;
 };
 
-/** A raw text parameter that must be present. */
+/** A required text parameter. */
 export const text = (
   description: string,
   schema: z.ZodMiniType<string> = z.string(),
@@ -43,7 +43,7 @@ export const text = (
   description,
 });
 
-/** A raw text parameter that must be one of a few words. */
+/** A required text parameter that is one of these words. */
 export const word = <const W extends readonly [string, ...string[]]>(
   description: string,
   words: W,
@@ -54,7 +54,7 @@ export const word = <const W extends readonly [string, ...string[]]>(
   description,
 });
 
-/** A parameter sent as JSON text that must be present. */
+/** A required parameter sent as JSON. */
 export const json = <T>(description: string, schema: z.ZodMiniType<T>): Parameter<T, true> => ({
   wire: 'json',
   schema,
@@ -62,10 +62,10 @@ export const json = <T>(description: string, schema: z.ZodMiniType<T>): Paramete
   description,
 });
 
-/** An integer that both JSON and DynamoDB keep exactly (at most 2^53 - 1 either way). */
+/** A required integer within ±(2^53 - 1), which JSON and DynamoDB keep exactly. */
 export const integer = (description: string): Parameter<number, true> => json(description, z.int());
 
-/** An ID in the path: one or more ASCII digits. Any other segment leads to no endpoint (companion facts 6.2). */
+/** An ID in the path: one or more ASCII digits. With any other text, the path does not exist (companion facts 6.2). */
 export const pathId = (description: string): Parameter<number, true> => ({
   wire: 'digits',
   schema: z.int().check(z.minimum(0)),
@@ -73,16 +73,16 @@ export const pathId = (description: string): Parameter<number, true> => ({
   description,
 });
 
-/** A boolean, sent as the JSON words `true` and `false`. */
+/** A required boolean, sent as JSON. */
 export const boolean = (description: string): Parameter<boolean, true> => json(description, z.boolean());
 
-/** The same parameter, which may be absent. */
+/** The same parameter, but optional. */
 export const optional = <T>(parameter: Parameter<T>): Parameter<T, false> => ({
   ...parameter,
   required: false,
 });
 
-/** The same parameter, whose absence is `BAD_REQUEST`: so the endpoints that companion facts name have it. */
+/** The same parameter, but `BAD_REQUEST` if it is missing, on the endpoints that the companion facts name. */
 export const plainlyRequired = <T>(parameter: Parameter<T, true>): Parameter<T, true> => ({
   ...parameter,
   plainlyRequired: true,
@@ -96,3 +96,10 @@ export const aliased = <T, R extends boolean>(
   ...parameter,
   alias,
 });
+
+/** The schema of a narrow: filters as pairs or objects whose operands are a string, an integer or an array. */
+export const narrowOf = <I extends z.core.$ZodType>(inList: I) => {
+  const operand = z.union([z.string(), z.int(), z.array(inList)]);
+  const term = z.object({ operator: z.string(), operand, negated: z.optional(z.boolean()) });
+  return z.nullable(z.array(z.union([z.tuple([z.string(), operand]), term])).check(z.maxLength(50)));
+};

@@ -2,10 +2,7 @@ import * as z from 'zod/mini';
 import { endpoint, reads } from './endpoint.ts';
 import { boolean, json, optional, text, word } from './parameter.ts';
 
-/**
- * Seconds since 1970 of the last time somebody did something, which is when they joined if they never did, and of the
- * last time a client of theirs was there.
- */
+/** When a user was last active (or joined, if never), and when one of their clients was last online, in Unix seconds. */
 const modern = z.object({ active_timestamp: z.int(), idle_timestamp: z.int() });
 
 const status = z.object({ status: z.string(), timestamp: z.int() });
@@ -17,22 +14,24 @@ export const updatePresence = endpoint({
   method: 'POST',
   path: '/api/v1/users/me/presence',
   source: 'https://zulip.com/api/update-presence',
-  description: 'Tells that the caller is here, and in reply who else is. Clients call it once a minute.',
+  description: 'Reports that the caller is online, and returns who else is. Clients call it once a minute.',
   access: 'human',
   parameters: {
-    status: word('Whether the caller has done something lately.', ['active', 'idle']),
+    status: word('Whether the caller was active recently.', ['active', 'idle']),
     last_update_id: optional(
       json(
-        'The `presence_last_update_id` of the last reply: only what is newer is told. -1 for everything.',
+        'The `presence_last_update_id` of the last reply, to get only newer presences; -1 for all.',
         z.int().check(z.minimum(-1)),
       ),
     ),
     history_limit_days: optional(
-      json('Days back to which presences are told; 14 if absent.', z.int().check(z.minimum(0))),
+      json('Return presences of this many past days; default 14.', z.int().check(z.minimum(0))),
     ),
-    ping_only: optional(boolean('Whether to tell nothing in reply.')),
-    slim_presence: optional(boolean('Whether presences come in their modern form, by user ID.')),
-    new_user_input: optional(boolean('Whether the caller has just done something; `status` says enough.')),
+    ping_only: optional(boolean('Whether to leave the reply empty.')),
+    slim_presence: optional(boolean('Whether to return presences in the modern format, by user ID.')),
+    new_user_input: optional(
+      boolean('Whether the caller just used the client. Ignored, as `status` is enough.'),
+    ),
   },
   reply: z.object({
     presences: z.optional(z.record(z.string(), z.union([modern, legacy]))),
@@ -48,11 +47,9 @@ export const listPresences = endpoint({
   method: 'GET',
   path: '/api/v1/realm/presence',
   source: 'https://zulip.com/api/get-presence',
-  description: 'Tells who was here in the last two weeks.',
+  description: 'Lists who was online in the last two weeks.',
   access: 'user',
-  parameters: {},
   reply: z.object({ presences: z.record(z.string(), legacy), server_timestamp: z.number() }),
-  errors: [],
   needs: { table: reads },
 });
 
@@ -61,11 +58,11 @@ export const getPresence = endpoint({
   method: 'GET',
   path: '/api/v1/users/{user}/presence',
   source: 'https://zulip.com/api/get-user-presence',
-  description: 'Tells when a user was last here.',
+  description: 'Gets when a user was last online.',
   access: 'user',
   parameters: {
     user: text('The ID or the email address of the user.'),
-    slim_presence: optional(boolean('Whether it comes in its modern form only.')),
+    slim_presence: optional(boolean('Whether to return only the modern format.')),
   },
   reply: z.object({
     presence: z.extend(modern, { aggregated: z.optional(status), website: z.optional(status) }),

@@ -1,40 +1,31 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
+import { profileFieldFields } from './objects.ts';
 import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
 
-/** The fields of a custom profile field in replies and events (see `shared/domain/profile/field.ts`). */
-const profileFieldFields = {
-  id: z.int(),
-  name: z.string(),
-  type: z.int(),
-  hint: z.string(),
-  field_data: z.string(),
-  order: z.int(),
-  required: z.boolean(),
-  editable_by_user: z.boolean(),
-  display_in_profile_summary: z.optional(z.boolean()),
-  use_for_user_matching: z.optional(z.boolean()),
-} as const;
-
-/** What both the creation and the change of a field may say. */
-const about = {
+/** The parameters of creating and of updating a field. */
+const properties = {
   name: optional(
-    text('The name, at most 40 characters and unique; a new field without one is named for its type.'),
+    text('The name, unique and at most 40 characters. A new field without a name is named after its type.'),
   ),
-  hint: optional(text('Help for those who fill the field in, at most 80 characters.')),
+  hint: optional(text('A hint for users who fill in the field, at most 80 characters.')),
   field_data: optional(
     json(
-      'The choices of a dropdown, each with `text` and `order`; `subtype` and `url_pattern` of an external account.',
+      'For a dropdown, its choices, each with `text` and `order`; for an external account, its `subtype` and `url_pattern`.',
       z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])),
     ),
   ),
   display_in_profile_summary: optional(
-    boolean('Whether it is in the summary of profiles; two fields may be.'),
+    boolean('Whether the field is part of the profile summary. At most two fields are.'),
   ),
-  required: optional(boolean('Whether a value is wanted; profiles may lack one all the same.')),
-  editable_by_user: optional(boolean('Whether people may fill it in themselves; yes if absent at creation.')),
+  required: optional(
+    boolean('Whether clients ask users to fill it in. Profiles without a value remain valid.'),
+  ),
+  editable_by_user: optional(
+    boolean('Whether users may fill it in themselves; true by default for a new field.'),
+  ),
   use_for_user_matching: optional(
-    boolean('Whether people are found by it; only for short texts and external accounts.'),
+    boolean('Whether users can be found by its value. Only for short texts and external accounts.'),
   ),
 } as const;
 
@@ -45,7 +36,7 @@ export const createProfileField = endpoint({
   source: 'specification 4.4, wire facts 6',
   description: 'Creates a custom profile field.',
   access: 'administrator',
-  parameters: { field_type: integer('The type, 1 to 8.'), ...about },
+  parameters: { field_type: integer('The type, 1 to 8.'), ...properties },
   reply: z.object({ id: z.int() }),
   errors: ['BAD_REQUEST'],
   needs: { table: writes },
@@ -56,11 +47,9 @@ export const listProfileFields = endpoint({
   method: 'GET',
   path: '/api/v1/realm/profile_fields',
   source: 'https://zulip.com/api/get-custom-profile-fields, wire facts 6',
-  description: 'Lists the custom profile fields in their order.',
+  description: 'Lists the custom profile fields, in order.',
   access: 'user',
-  parameters: {},
   reply: z.object({ custom_fields: z.array(z.object(profileFieldFields)) }),
-  errors: [],
   needs: { table: reads },
 });
 
@@ -69,10 +58,9 @@ export const reorderProfileFields = endpoint({
   method: 'PATCH',
   path: '/api/v1/realm/profile_fields',
   source: 'https://zulip.com/api/reorder-custom-profile-fields',
-  description: 'Sorts the custom profile fields.',
+  description: 'Reorders the custom profile fields.',
   access: 'administrator',
   parameters: { order: json('The IDs of all fields, each once.', z.array(z.int())) },
-  reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
@@ -82,10 +70,9 @@ export const updateProfileField = endpoint({
   method: 'PATCH',
   path: '/api/v1/realm/profile_fields/{field_id}',
   source: 'specification 4.4, wire facts 6',
-  description: 'Changes a custom profile field: all that is asked for, or nothing.',
+  description: 'Updates a custom profile field; all changes are made, or none.',
   access: 'administrator',
-  parameters: { field_id: pathId('The ID of the field.'), ...about },
-  reply: z.object({}),
+  parameters: { field_id: pathId('The ID of the field.'), ...properties },
   errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
@@ -95,18 +82,17 @@ export const deleteProfileField = endpoint({
   method: 'DELETE',
   path: '/api/v1/realm/profile_fields/{field_id}',
   source: 'https://zulip.com/api/delete-custom-profile-field',
-  description: 'Removes a custom profile field, and with it what profiles say in it.',
+  description: 'Deletes a custom profile field, and its values in all profiles.',
   access: 'administrator',
   parameters: { field_id: pathId('The ID of the field.') },
-  reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
 
-/** More fields than this there cannot be, since all of them together have a limit. */
+/** More than this many fields cannot exist, because their total size is limited. */
 const MAX_FIELDS = 1_000;
 
-/** Values for fields of a profile, as they are sent for the caller's own and for somebody else's. */
+/** Values of profile fields in requests. */
 export const profileValues = z
   .array(z.object({ id: z.int(), value: z.nullable(z.union([z.string(), z.array(z.int())])) }))
   .check(z.maxLength(MAX_FIELDS));
@@ -116,12 +102,11 @@ export const updateProfileData = endpoint({
   method: 'PATCH',
   path: '/api/v1/users/me/profile_data',
   source: 'specification 2.6, https://zulip.com/api/update-profile-data',
-  description: "Fills in custom profile fields of the caller's profile: all that is asked for, or nothing.",
+  description: "Sets custom fields of the caller's profile; all changes are made, or none.",
   access: 'human',
   parameters: {
-    data: json('The `id` of each field and its `value`; an empty value takes it away.', profileValues),
+    data: json('The `id` and the `value` of each field; an empty value removes it.', profileValues),
   },
-  reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'ConditionCheckItem'] },
 });
@@ -131,10 +116,9 @@ export const removeProfileData = endpoint({
   method: 'DELETE',
   path: '/api/v1/users/me/profile_data',
   source: 'specification 2.6, https://zulip.com/api/update-profile-data',
-  description: "Takes away what the caller's profile says in custom profile fields.",
+  description: "Removes values of custom fields from the caller's profile.",
   access: 'human',
   parameters: { data: json('The IDs of the fields.', z.array(z.int()).check(z.maxLength(MAX_FIELDS))) },
-  reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'ConditionCheckItem'] },
 });

@@ -3,16 +3,15 @@ import { PUSH } from '../domain/push/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { integer, json, optional, text, word } from './parameter.ts';
 
-const deviceId = integer('The device, as its registration told it.');
+const deviceId = integer('The `device_id` from its registration.');
 
 export const registerDevice = endpoint({
   id: 'push.registerDevice',
   method: 'POST',
   path: '/api/v1/register_client_device',
   source: 'wire facts 12.1',
-  description: 'Registers a device that the caller logged in on.',
+  description: 'Registers a device on which the caller is logged in.',
   access: 'human',
-  parameters: {},
   reply: z.object({ device_id: z.int() }),
   errors: ['BAD_REQUEST'],
   needs: { table: writes },
@@ -23,10 +22,9 @@ export const removeDevice = endpoint({
   method: 'POST',
   path: '/api/v1/remove_client_device',
   source: 'https://zulip.com/api/remove-client-device',
-  description: 'Removes a device of the caller; it gets no push notifications any more.',
+  description: 'Removes a device of the caller, which then receives no more push notifications.',
   access: 'human',
   parameters: { device_id: deviceId },
-  reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'DeleteItem'], queues: [PUSH] },
 });
@@ -36,33 +34,35 @@ export const registerPush = endpoint({
   method: 'POST',
   path: '/api/v1/mobile_push/register',
   source: 'wire facts 12.1',
-  description: 'Lets push notifications reach a device of the caller, or changes its key or its token.',
+  description: 'Registers a device of the caller for push notifications, or changes its key or its token.',
   access: 'human',
   parameters: {
     device_id: deviceId,
     token_kind: optional(
-      word("Whose service carries notifications to the device: Apple's or Google's.", ['apns', 'fcm']),
+      word('The push service of the device: Apple (`apns`) or Google (`fcm`).', ['apns', 'fcm']),
     ),
     push_key: optional(
-      text('What notifications are encrypted with: base64 of the byte 0x31 and 32 secret ones.'),
+      text('The key that encrypts notifications: base64 of the byte 0x31 followed by 32 secret bytes.'),
     ),
     push_key_id: optional(
       json(
-        'By which the device knows the key: 32 bits without a sign.',
+        'The ID by which the device recognizes the key, an unsigned 32-bit integer.',
         z.int().check(z.minimum(0), z.maximum(0xffff_ffff)),
       ),
     ),
     bouncer_public_key: optional(
-      text("The relay's key with which the registration is encrypted.", z.string().check(z.maxLength(500))),
+      text(
+        'The public key of the relay, with which the registration is encrypted.',
+        z.string().check(z.maxLength(500)),
+      ),
     ),
     encrypted_push_registration: optional(
-      text('The registration, which only the relay can read.', z.string().check(z.maxLength(10_000))),
+      text('The registration, which only the relay can decrypt.', z.string().check(z.maxLength(10_000))),
     ),
     token_id: optional(
-      text("By which the device knows its token: base64 of an integer's bytes, eight at most."),
+      text('The ID by which the device recognizes its token: base64 of at most eight bytes.'),
     ),
   },
-  reply: z.object({}),
   errors: ['BAD_REQUEST', 'PUSH_SERVICE_NOT_CONFIGURED'],
   needs: { table: writes, queues: [PUSH], key: ['Encrypt', 'Decrypt'], settings: ['PUSH_RELAY_URL'] },
 });
@@ -72,11 +72,12 @@ export const testPush = endpoint({
   method: 'POST',
   path: '/api/v1/mobile_push/e2ee/test_notification',
   source: 'specification 4.11, wire facts 12.2',
-  description: "Sends an encrypted test notification to the caller's devices, and tells what became of it.",
+  description: "Sends an encrypted test notification to the caller's devices, and waits for the result.",
   access: 'human',
-  parameters: { device_id: optional(integer('The only device to send it to; all of the caller if absent.')) },
+  parameters: {
+    device_id: optional(integer('The device to send it to. Default: all devices of the caller.')),
+  },
   weight: () => 10,
-  reply: z.object({}),
   errors: [
     'NO_ACTIVE_PUSH_DEVICE',
     'ADMIN_ACTION_REQUIRED',
@@ -84,7 +85,7 @@ export const testPush = endpoint({
     'INTERNAL_SERVER_ERROR_ON_BOUNCER',
   ],
   needs: { table: [...reads, 'PutItem', 'DeleteItem'], queues: [PUSH], settings: ['PUSH_RELAY_URL'] },
-  // The wait for the relay's answer (`test-notification.ts`), and what it takes to ask for it.
+  // The wait for the relay's answer, and the requests before it.
   timeout: 27,
 });
 
@@ -93,10 +94,9 @@ export const testLegacyPush = endpoint({
   method: 'POST',
   path: '/api/v1/mobile_push/test_notification',
   source: 'wire facts 12.5',
-  description: 'Sends a test notification to devices without encryption, of which there are none here.',
+  description: 'Refuses a test notification without encryption, which this service does not send.',
   access: 'human',
-  parameters: { token: optional(text('The token of the only device to send it to.')) },
-  reply: z.object({}),
+  parameters: { token: optional(text('The token of the device to send it to.')) },
   errors: ['INVALID_PUSH_DEVICE_TOKEN'],
   needs: { table: reads },
 });

@@ -15,7 +15,7 @@ const limit = (description: string) => optional(text(`${description} Seconds, or
 const channel = (description: string) =>
   optional(integer(`${description} The ID of a channel; -1 for none.`));
 
-/** Most days of the waiting period: what comes of it is still a date. */
+/** The longest waiting period in days. Its end must still be a valid date. */
 const MAX_DAYS = 100_000;
 
 export const updateRealm = endpoint({
@@ -25,52 +25,56 @@ export const updateRealm = endpoint({
   source:
     'https://zulip.com/api/roles-and-permissions, specification 2.2, 4.2, 4.8, wire facts 2, 3.7, 3.8, 4.3',
   description:
-    'Changes settings of the organization: all that is asked for, or nothing. Some are for owners only.',
+    'Updates settings of the organization; all changes are made, or none. Some require the owner role.',
   access: 'administrator',
   parameters: {
     name: optional(text('The name of the organization.')),
-    description: optional(text('What the organization is for, in Markdown.')),
+    description: optional(text('The description of the organization, in Markdown.')),
     topics_policy: optional(text('`allow_empty_topic` or `disable_empty_topic`.')),
     waiting_period_threshold: optional(
       json(
-        'Days after joining until a member is a full member. For owners.',
+        'Days after joining until a member is a full member. Owners only.',
         z.int().check(z.minimum(0), z.maximum(MAX_DAYS)),
       ),
     ),
-    enable_spectator_access: flag('Whether there can be web-public channels.'),
+    enable_spectator_access: flag('Whether web-public channels are allowed.'),
     message_retention_days: optional(
-      text('How long channels keep messages that say nothing else: days, or `unlimited`. For owners.'),
+      text(
+        'How long messages are kept in channels without a setting of their own: days, or `unlimited`. Owners only.',
+      ),
     ),
-    moderation_request_channel_id: channel('Where requests to moderators go, which must be private.'),
-    new_stream_announcements_stream_id: channel('Where clients tell of new channels.'),
-    owner_full_content_access: flag('Whether owners can export all private messages. For owners.'),
+    moderation_request_channel_id: channel('The private channel for requests to moderators.'),
+    new_stream_announcements_stream_id: channel('The channel in which new channels are announced.'),
+    owner_full_content_access: flag('Whether owners can export all private messages. Owners only.'),
     emails_restricted_to_domains: flag(
-      'Whether new people need an address in one of the allowed domains. For owners.',
+      'Whether new users need an address in one of the allowed domains. Owners only.',
     ),
-    send_channel_events_messages: flag('Whether channels are told what is changed of them.'),
-    enable_read_receipts: flag('Whether people can see who has read a message.'),
-    presence_disabled: flag('Whether nobody is told who is online.'),
+    send_channel_events_messages: flag('Whether changes of a channel are announced in it.'),
+    enable_read_receipts: flag('Whether users can see who has read a message.'),
+    presence_disabled: flag('Whether it is hidden who is online.'),
     name_changes_disabled: flag('Whether only administrators can change names.'),
     video_chat_provider: optional(
-      integer('The number of a provider of video calls that the server has; 0 for none.'),
+      integer('The ID of a video call provider that the server supports; 0 for none.'),
     ),
     message_edit_history_visibility_policy: optional(
-      text('What is shown of earlier versions of messages: `all`, `moves` or `none`.'),
+      text('Which earlier versions of messages are visible: `all`, `moves` or `none`.'),
     ),
-    allow_message_editing: flag('Whether people can edit their messages.'),
-    message_content_edit_limit_seconds: limit('How long people can edit their messages.'),
-    message_content_delete_limit_seconds: limit('How long people can delete their messages.'),
+    allow_message_editing: flag('Whether users can edit their messages.'),
+    message_content_edit_limit_seconds: limit('How long users can edit their messages.'),
+    message_content_delete_limit_seconds: limit('How long users can delete their messages.'),
     move_messages_within_stream_limit_seconds: limit('How long messages can be moved to another topic.'),
     move_messages_between_streams_limit_seconds: limit('How long messages can be moved to another channel.'),
-    can_mention_many_users_group: group('Who may notify many people at once.'),
-    direct_message_permission_group: group('Of whom one must take part in a direct conversation.'),
-    direct_message_initiator_group: group('Who may begin direct conversations.'),
+    can_mention_many_users_group: group('Who may notify many users at once.'),
+    direct_message_permission_group: group(
+      'At least one participant of every direct conversation must be in this group.',
+    ),
+    direct_message_initiator_group: group('Who may start direct conversations.'),
     can_create_public_channel_group: group('Who may create public channels.'),
     can_create_private_channel_group: group('Who may create private channels.'),
     can_create_web_public_channel_group: group('Who may create web-public channels.'),
     can_create_bots_group: group('Who may create bots.'),
-    can_create_groups: group('Who may create user groups. For owners.'),
-    can_manage_all_groups: group('Who may manage all user groups. For owners.'),
+    can_create_groups: group('Who may create user groups. Owners only.'),
+    can_manage_all_groups: group('Who may manage all user groups. Owners only.'),
     can_add_custom_emoji_group: group('Who may add custom emoji.'),
     can_add_subscribers_group: group('Who may add subscribers to channels.'),
     can_set_topics_policy_group: group('Who may choose the topics policy of channels.'),
@@ -79,9 +83,8 @@ export const updateRealm = endpoint({
     can_move_messages_between_channels_group: group('Who may move messages to other channels.'),
     can_move_messages_between_topics_group: group('Who may move messages to other topics.'),
     can_resolve_topics_group: group('Who may resolve topics.'),
-    can_access_all_users_group: group('Who may know of everybody: everyone, or all but guests.'),
+    can_access_all_users_group: group('Who may see all other users: everyone, or everyone except guests.'),
   },
-  reply: z.object({}),
   errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH', 'REQUEST_VARIABLE_INVALID', 'SYSTEM_GROUP_REQUIRED'],
   needs: {
     table: [...writes, 'DeleteItem', 'ConditionCheckItem'],

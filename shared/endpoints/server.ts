@@ -6,9 +6,8 @@ export const getServerSettings = endpoint({
   method: 'GET',
   path: '/api/v1/server_settings',
   source: 'https://zulip.com/api/get-server-settings',
-  description: 'Tells what a client needs to know before it signs in.',
+  description: 'Gets the server settings that a client needs before it signs in.',
   access: 'anyone',
-  parameters: {},
   reply: z.object({
     zulip_version: z.string(),
     zulip_feature_level: z.int(),
@@ -26,7 +25,6 @@ export const getServerSettings = endpoint({
     authentication_methods: z.record(z.string(), z.boolean()),
     external_authentication_methods: z.array(z.object({})),
   }),
-  errors: [],
   needs: { table: ['BatchGetItem'], settings: ['PUSH_RELAY_URL'] },
 });
 
@@ -35,12 +33,9 @@ export const getOpenApi = endpoint({
   method: 'GET',
   path: '/api/v1/openapi.json',
   source: 'https://spec.openapis.org/oas/v3.1.1.html',
-  description: 'Describes the whole API to programs.',
+  description: 'Gets the OpenAPI document of the whole API.',
   access: 'anyone',
-  parameters: {},
   serves: 'An OpenAPI 3.1 document (JSON).',
-  reply: z.custom<object>(),
-  errors: [],
   needs: { table: [] },
 });
 
@@ -49,12 +44,9 @@ export const getEmojiNames = endpoint({
   method: 'GET',
   path: '/static/emoji-names.json',
   source: 'companion facts 4.9, `server_emoji_data_url`',
-  description: 'Tells the names of all emoji that are not custom ones.',
+  description: 'Lists the names of all built-in emoji.',
   access: 'anyone',
-  parameters: {},
   serves:
-    'A JSON object with one key, `code_to_names`: from the code of an emoji to its names, the shown one first.',
-  reply: z.custom<object>(),
-  errors: [],
+    'A JSON object with one key, `code_to_names`: the names of each emoji by its code, the displayed name first.',
   needs: { table: [] },
 });

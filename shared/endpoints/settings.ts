@@ -1,13 +1,10 @@
 import * as z from 'zod/mini';
 import { endpoint, writes } from './endpoint.ts';
+import { forEach } from './objects.ts';
 import { boolean, json, optional, type Parameter, text, word } from './parameter.ts';
 
-/** A parameter for each of these names. */
-const each = <N extends string, P>(names: readonly N[], parameter: (name: N) => P): Record<N, P> =>
-  Object.fromEntries(names.map((name) => [name, parameter(name)])) as Record<N, P>;
-
-/** Settings that are on or off. */
-const flags = each(
+/** Boolean settings. */
+const flags = forEach(
   [
     'allow_private_data_export',
     'automatically_follow_topics_where_mentioned',
@@ -58,58 +55,72 @@ const flags = each(
 const range = (description: string, from: number, to: number): Parameter<number, false> =>
   optional(json(description, z.int().check(z.minimum(from), z.maximum(to))));
 
-/** When topics change their policy by themselves (wire facts 3.10). */
+/** When the policy of a topic changes automatically (wire facts 3.10). */
 const automatically = (what: string) =>
-  range(`${what} topics: 1 the caller takes part in, 2 they send to, 3 they start, 4 never.`, 1, 4);
+  range(
+    `${what} topics automatically: 1 on any participation, 2 on sending to them, 3 on starting them, 4 never.`,
+    1,
+    4,
+  );
 
-/** Settings that are a number. */
+/** Numeric settings. */
 const numbers = {
-  automatically_follow_topics_policy: automatically('Follows'),
-  automatically_unmute_topics_in_muted_streams_policy: automatically('In muted channels, unmutes'),
+  automatically_follow_topics_policy: automatically('Follow'),
+  automatically_unmute_topics_in_muted_streams_policy: automatically('In muted channels, unmute'),
   color_scheme: range('1 automatic, 2 dark, 3 light.', 1, 3),
-  demote_inactive_streams: range('Hides inactive channels: 1 automatically, 2 always, 3 never.', 1, 3),
+  demote_inactive_streams: range('Hide inactive channels: 1 automatically, 2 always, 3 never.', 1, 3),
   desktop_icon_count_display: range(
-    'What is counted: 1 all that is unread, 2 direct messages, mentions and followed topics, 3 the first two, 4 nothing.',
+    'Unread messages to count: 1 all, 2 direct messages, mentions and followed topics, 3 direct messages and mentions, 4 none.',
     1,
     4,
   ),
-  email_notifications_batching_period_seconds: range('Seconds for which mail waits for more.', 1, 604_800),
+  email_notifications_batching_period_seconds: range(
+    'Seconds to collect notifications for one email.',
+    1,
+    604_800,
+  ),
   realm_name_in_email_notifications_policy: range('1 automatic, 2 always, 3 never.', 1, 3),
-  user_list_style: range('1 compact, 2 with status, 3 with picture and status.', 1, 3),
+  user_list_style: range('1 compact, 2 with status, 3 with avatar and status.', 1, 3),
   web_channel_default_view: range(
-    'Where a channel opens: 1 its top topic, 2 its feed, 3 its topics, 4 its top unread topic.',
+    'The view that a channel opens: 1 top topic, 2 channel feed, 3 list of topics, 4 top unread topic.',
     1,
     4,
   ),
-  web_font_size_px: range('Size of letters, pixels.', 6, 72),
-  web_line_height_percent: range('Height of lines, percent.', 80, 400),
-  web_mark_read_on_scroll_policy: range('1 always, 2 in conversations only, 3 never.', 1, 3),
+  web_font_size_px: range('Font size in pixels.', 6, 72),
+  web_line_height_percent: range('Line height in percent.', 80, 400),
+  web_mark_read_on_scroll_policy: range('1 always, 2 only in conversation views, 3 never.', 1, 3),
   web_stream_unreads_count_display_policy: range('1 all channels, 2 unmuted ones, 3 none.', 1, 3),
 };
 
-/** Settings that are one of a few words, or another text. */
+/** Text settings. */
 const words = {
   default_language: optional(
     text('The code of the language, such as `de`.', z.string().check(z.maxLength(35))),
   ),
-  emojiset: optional(word('How emoji look.', ['google', 'twitter', 'text'])),
+  emojiset: optional(word('The style of emoji.', ['google', 'twitter', 'text'])),
   notification_sound: optional(word('The sound of notifications.', ['zulip', 'none'])),
   resolved_topic_notice_auto_read_policy: optional(
-    word('Which notices of resolved topics are read at once.', ['always', 'except_followed', 'never']),
+    word('Which notices of resolved topics are marked as read automatically.', [
+      'always',
+      'except_followed',
+      'never',
+    ]),
   ),
   timezone: optional(text('The IANA name of the time zone.')),
-  web_animate_image_previews: optional(word('When pictures move.', ['always', 'on_hover', 'never'])),
-  web_home_view: optional(word('What the web client opens with.', ['inbox', 'recent', 'all_messages'])),
+  web_animate_image_previews: optional(
+    word('When image previews are animated.', ['always', 'on_hover', 'never']),
+  ),
+  web_home_view: optional(word('The home view of the web client.', ['inbox', 'recent', 'all_messages'])),
 };
 
-const refused = (why: string): Parameter<string, false> => optional(text(`Always refused: ${why}.`));
+const refused = (why: string): Parameter<string, false> => optional(text(`Not supported: ${why}.`));
 
 export const updateSettings = endpoint({
   id: 'settings.update',
   method: 'PATCH',
   path: '/api/v1/settings',
   source: 'https://zulip.com/api/update-settings, wire facts 3.10, 10',
-  description: "Changes the caller's own settings: all that is asked for, or nothing.",
+  description: "Updates the caller's own settings; all changes are made, or none.",
   access: 'human',
   parameters: {
     full_name: optional(text('The full name.')),
@@ -117,14 +128,13 @@ export const updateSettings = endpoint({
     ...numbers,
     ...words,
     twenty_four_hour_time: optional(
-      json('Whether hours are counted to 24; null follows the language.', z.nullable(z.boolean())),
+      json('Whether to show times in 24-hour format; null follows the language.', z.nullable(z.boolean())),
     ),
-    email_address_visibility: range('Who sees the address: everyone (1), which is all there is here.', 1, 5),
-    email: refused('addresses stay as they are'),
+    email_address_visibility: range('Who can see the email address. Only 1 (everyone) is supported.', 1, 5),
+    email: refused('email addresses cannot be changed'),
     new_password: refused('there are no passwords'),
-    target_users: refused('everybody sets their own'),
+    target_users: refused('users can only change their own settings'),
   },
-  reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'DeleteItem'] },
 });

@@ -7,17 +7,17 @@ export const listTopics = endpoint({
   method: 'GET',
   path: '/api/v1/users/me/{stream_id}/topics',
   source: 'https://zulip.com/api/get-stream-topics',
-  description:
-    'Lists the topics of a channel that the caller can read, the one with the newest message first.',
+  description: 'Lists the topics of a channel that the caller can read, newest message first.',
   access: 'user',
   parameters: {
     stream_id: pathId('The ID of the channel.'),
     allow_empty_topic_name: optional(
-      boolean('Whether the empty topic is told as such, and not by its display name; no if absent.'),
+      boolean(
+        'Whether the empty topic is returned as an empty string, not as its display name; default false.',
+      ),
     ),
   },
   reply: z.object({ topics: z.array(z.object({ name: z.string(), max_id: z.int() })) }),
-  errors: [],
   needs: { table: reads },
 });
 
@@ -26,17 +26,15 @@ export const setTopicVisibility = endpoint({
   method: 'POST',
   path: '/api/v1/user_topics',
   source: 'https://zulip.com/api/update-user-topic, wire facts 3.10',
-  description: 'Sets how much the caller wants to hear of a topic.',
+  description: "Sets the caller's visibility policy for a topic.",
   access: 'user',
   parameters: {
     stream_id: integer('The ID of the channel.'),
     topic: text('The topic.'),
     visibility_policy: json(
-      '0 as the channel, 1 muted, 2 unmuted, 3 followed.',
+      '0 none, 1 muted, 2 unmuted, 3 followed.',
       z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]),
     ),
   },
-  reply: z.object({}),
-  errors: [],
   needs: { table: [...writes, 'DeleteItem'] },
 });

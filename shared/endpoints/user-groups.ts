@@ -2,20 +2,19 @@ import * as z from 'zod/mini';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { groupSettingChangeSchema, groupSettingSchema } from '../model/permission/permission.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
+import { forEachSetting, userGroupFields, userGroupPermissions } from './objects.ts';
 import { boolean, json, optional, pathId, text } from './parameter.ts';
-import { userGroupFields } from './user-group-fields.ts';
 
 const groupId = pathId('The ID of the user group.');
 
-/** At most so many ids, which keeps a request within what one transaction takes. */
-const ids = (description: string, most: number) =>
-  json(description, z.array(z.int()).check(z.maxLength(most)));
+/** A list of IDs, limited so that a request fits into one transaction. */
+const ids = (description: string, max: number) => json(description, z.array(z.int()).check(z.maxLength(max)));
 
-/** The most members that a group can be created with; more are added later. */
+/** The most members that a new group can have. Others can be added later. */
 const MAX_FIRST_MEMBERS = 1_000;
-/** The most subgroups that a group can be created with. */
+/** The most subgroups that a new group can have. */
 const MAX_FIRST_SUBGROUPS = 40;
-/** The most people or groups in one list of a change; `MAX_CHANGED` of the domain is for all lists together. */
+/** The most users or groups in one list of a change. `MAX_CHANGED` of the domain limits all lists together. */
 const MAX_IN_LIST = 45;
 
 const setting = (description: string) => optional(json(description, groupSettingSchema));
@@ -28,16 +27,16 @@ export const createUserGroup = endpoint({
   description: 'Creates a user group.',
   access: 'member',
   parameters: {
-    name: text('The name: unique among all groups, deactivated ones too; case matters.'),
-    description: text('What the group is for; may be empty.'),
+    name: text('The name, unique among all groups (deactivated ones too); case-sensitive.'),
+    description: text('The description; may be empty.'),
     members: ids('The IDs of the first members.', MAX_FIRST_MEMBERS),
     subgroups: optional(ids('The IDs of the first subgroups.', MAX_FIRST_SUBGROUPS)),
-    can_add_members_group: setting('Who may add members; at first only the creator.'),
-    can_join_group: setting('Who may join; at first nobody.'),
-    can_leave_group: setting('Who may leave; at first everyone.'),
-    can_manage_group: setting('Who may manage the group; at first only the creator.'),
-    can_mention_group: setting('Who may mention the group; at first everyone.'),
-    can_remove_members_group: setting('Who may remove members; at first nobody but managers.'),
+    can_add_members_group: setting('Who may add members; default the creator.'),
+    can_join_group: setting('Who may join; default nobody.'),
+    can_leave_group: setting('Who may leave; default everyone.'),
+    can_manage_group: setting('Who may manage the group; default the creator.'),
+    can_mention_group: setting('Who may mention the group; default everyone.'),
+    can_remove_members_group: setting('Who may remove members; default only managers of the group.'),
   },
   reply: z.object({ group_id: z.int() }),
   errors: ['BAD_REQUEST'],
@@ -51,21 +50,15 @@ export const updateUserGroup = endpoint({
   method: 'PATCH',
   path: '/api/v1/user_groups/{user_group_id}',
   source: 'https://zulip.com/api/update-user-group, specification 2.2',
-  description: 'Changes a user group: all that is asked for, or nothing.',
+  description: 'Updates a user group; all changes are made, or none.',
   access: 'member',
   parameters: {
     user_group_id: groupId,
     name: optional(text('The new name.')),
     description: optional(text('The new description.')),
-    deactivated: optional(boolean('False takes a deactivated group into use again; true changes nothing.')),
-    can_add_members_group: change('Who may add members.'),
-    can_join_group: change('Who may join.'),
-    can_leave_group: change('Who may leave.'),
-    can_manage_group: change('Who may manage the group.'),
-    can_mention_group: change('Who may mention the group.'),
-    can_remove_members_group: change('Who may remove members.'),
+    deactivated: optional(boolean('False reactivates a deactivated group; true changes nothing.')),
+    ...forEachSetting(userGroupPermissions, change),
   },
-  reply: z.object({}),
   errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH'],
   needs: { table: [...writes, 'DeleteItem'] },
 });
@@ -75,10 +68,9 @@ export const deactivateUserGroup = endpoint({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/deactivate',
   source: 'https://zulip.com/api/deactivate-user-group, wire facts 1.4',
-  description: 'Takes a user group out of use, unless a setting or another group uses it.',
+  description: 'Deactivates a user group, unless a setting or another group uses it.',
   access: 'member',
   parameters: { user_group_id: groupId },
-  reply: z.object({}),
   errors: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
   needs: { table: [...writes, 'ConditionCheckItem'] },
 });
@@ -88,7 +80,7 @@ export const updateUserGroupMembers = endpoint({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/members',
   source: 'https://zulip.com/api/update-user-group-members',
-  description: 'Puts people and groups into a user group and takes others out: all of it, or nothing.',
+  description: 'Adds and removes members and subgroups of a user group; all changes are made, or none.',
   access: 'member',
   parameters: {
     user_group_id: groupId,
@@ -97,7 +89,6 @@ export const updateUserGroupMembers = endpoint({
     add_subgroups: optional(ids('The IDs of groups to add.', MAX_IN_LIST)),
     delete_subgroups: optional(ids('The IDs of groups to remove.', MAX_IN_LIST)),
   },
-  reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
@@ -107,14 +98,13 @@ export const updateUserGroupSubgroups = endpoint({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/subgroups',
   source: 'https://zulip.com/api/update-user-group-subgroups',
-  description: 'Puts groups into a user group and takes others out.',
+  description: 'Adds and removes subgroups of a user group.',
   access: 'member',
   parameters: {
     user_group_id: groupId,
     add: optional(ids('The IDs of groups to add.', MAX_IN_LIST)),
     delete: optional(ids('The IDs of groups to remove.', MAX_IN_LIST)),
   },
-  reply: z.object({}),
   errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'ConditionCheckItem'] },
 });
@@ -128,7 +118,7 @@ export const listUserGroupMembers = endpoint({
   access: 'member',
   parameters: {
     user_group_id: groupId,
-    direct_member_only: optional(boolean('Leaves out those who are members through subgroups.')),
+    direct_member_only: optional(boolean('Whether to exclude members of subgroups.')),
   },
   reply: z.object({ members: z.array(z.int()) }),
   errors: ['BAD_REQUEST'],
@@ -140,12 +130,12 @@ export const isUserGroupMember = endpoint({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/members/{user_id}',
   source: 'https://zulip.com/api/get-is-user-group-member',
-  description: 'Tells whether a user is a member of a user group.',
+  description: 'Checks whether a user is a member of a user group.',
   access: 'member',
   parameters: {
     user_group_id: groupId,
     user_id: pathId('The ID of the user.'),
-    direct_member_only: optional(boolean('Leaves membership through subgroups out of account.')),
+    direct_member_only: optional(boolean('Whether to ignore membership through subgroups.')),
   },
   reply: z.object({ is_user_group_member: z.boolean() }),
   errors: ['BAD_REQUEST'],
@@ -157,11 +147,11 @@ export const listUserGroupSubgroups = endpoint({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/subgroups',
   source: 'https://zulip.com/api/get-user-group-subgroups',
-  description: 'Lists the groups in a user group.',
+  description: 'Lists the subgroups of a user group.',
   access: 'member',
   parameters: {
     user_group_id: groupId,
-    direct_subgroup_only: optional(boolean('Leaves out those that are in it through subgroups.')),
+    direct_subgroup_only: optional(boolean('Whether to exclude subgroups of subgroups.')),
   },
   reply: z.object({ subgroups: z.array(z.int()) }),
   errors: ['BAD_REQUEST'],
@@ -173,12 +163,11 @@ export const listUserGroups = endpoint({
   method: 'GET',
   path: '/api/v1/user_groups',
   source: 'https://zulip.com/api/get-user-groups, wire facts 7',
-  description: 'Lists the user groups, those of the roles too.',
+  description: 'Lists the user groups, including the system groups of roles.',
   access: 'member',
   parameters: {
-    include_deactivated_groups: optional(boolean('Lists deactivated groups too; no if absent.')),
+    include_deactivated_groups: optional(boolean('Whether to include deactivated groups; default false.')),
   },
   reply: z.object({ user_groups: z.array(z.object(userGroupFields)) }),
-  errors: [],
   needs: { table: reads },
 });

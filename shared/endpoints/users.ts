@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
+import { userFields } from './objects.ts';
+import { boolean, integer, json, optional, pathId, text, word } from './parameter.ts';
 import { profileValues } from './profile-fields.ts';
-import { userFields } from './user-fields.ts';
 
 const clientGravatar = optional(
-  boolean('Leaves addresses out that the client can work out from Gravatar; yes if absent.'),
+  boolean('Whether to leave out Gravatar URLs, which the client can compute itself; default true.'),
 );
 const includeCustomProfileFields = optional(
-  boolean('Adds the values of custom profile fields; no if absent.'),
+  boolean('Whether to include the values of custom profile fields; default false.'),
 );
 const user = text('The ID or the email address of the user.');
 
@@ -17,11 +17,9 @@ export const getOwnUser = endpoint({
   method: 'GET',
   path: '/api/v1/users/me',
   source: 'https://zulip.com/api/get-own-user',
-  description: 'Tells who the caller is.',
+  description: 'Gets the account of the caller.',
   access: 'user',
-  parameters: {},
   reply: z.object({ ...userFields, max_message_id: z.int() }),
-  errors: [],
   needs: { table: reads },
 });
 
@@ -30,15 +28,14 @@ export const listUsers = endpoint({
   method: 'GET',
   path: '/api/v1/users',
   source: 'https://zulip.com/api/get-users',
-  description: 'Lists the users of the organization, bots and deactivated accounts too.',
+  description: 'Lists the users of the organization, including bots and deactivated accounts.',
   access: 'user',
   parameters: {
     client_gravatar: clientGravatar,
     include_custom_profile_fields: includeCustomProfileFields,
-    user_ids: optional(json('Lists only the users with these IDs.', z.array(z.int()))),
+    user_ids: optional(json('List only the users with these IDs.', z.array(z.int()))),
   },
   reply: z.object({ members: z.array(z.object(userFields)) }),
-  errors: [],
   needs: { table: reads },
 });
 
@@ -47,7 +44,7 @@ export const getUser = endpoint({
   method: 'GET',
   path: '/api/v1/users/{user}',
   source: 'https://zulip.com/api/get-user',
-  description: 'Tells about a user.',
+  description: 'Gets a user by their ID or email address.',
   access: 'user',
   parameters: {
     user,
@@ -64,14 +61,12 @@ export const createUser = endpoint({
   method: 'POST',
   path: '/api/v1/users',
   source: 'https://zulip.com/api/create-user',
-  description: 'Creates an account and tells its API key, since there are no passwords to sign in with.',
+  description: 'Creates an account and returns its API key, because there are no passwords to sign in with.',
   access: 'administrator',
   parameters: {
-    email: text('The email address; no other account, active or not, may have it.'),
+    email: text('The email address. No other account, active or not, may have it.'),
     full_name: text('The full name.'),
-    role: optional(
-      integer('100 owner, 200 administrator, 300 moderator, 400 member, 600 guest; a member if absent.'),
-    ),
+    role: optional(integer('100 owner, 200 administrator, 300 moderator, 400 member (default), 600 guest.')),
   },
   reply: z.object({ user_id: z.int(), api_key: z.string() }),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
@@ -84,7 +79,7 @@ export const updateUser = endpoint({
   path: '/api/v1/users/{user}',
   source: 'https://zulip.com/api/update-user',
   description:
-    'Changes the name, role or profile of an account. Only owners make owners, or change them or their bots.',
+    'Updates the name, role or profile of an account. Only owners can appoint owners, or update owners and their bots.',
   access: 'administrator',
   parameters: {
     user,
@@ -92,12 +87,11 @@ export const updateUser = endpoint({
     role: optional(integer('100 owner, 200 administrator, 300 moderator, 400 member, 600 guest.')),
     profile_data: optional(
       json(
-        'Custom profile fields: the `id` of each and its `value`; an empty value takes it away.',
+        'Custom profile fields: the `id` and the `value` of each; an empty value removes it.',
         profileValues,
       ),
     ),
   },
-  reply: z.object({}),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'ConditionCheckItem'] },
 });
@@ -108,10 +102,9 @@ export const deactivateUser = endpoint({
   path: '/api/v1/users/{user}',
   source: 'https://zulip.com/api/deactivate-user',
   description:
-    'Deactivates an account and the bots that it owns. A bot may be deactivated by its owner too, and nobody by a lower role.',
+    'Deactivates an account and the bots that it owns. The owner of a bot may deactivate it too. Nobody can deactivate a user of a higher role.',
   access: 'user',
   parameters: { user: pathId('The ID of the user.') },
-  reply: z.object({}),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'DeleteItem'] },
 });
@@ -121,10 +114,9 @@ export const reactivateUser = endpoint({
   method: 'POST',
   path: '/api/v1/users/{user}/reactivate',
   source: 'https://zulip.com/api/reactivate-user',
-  description: 'Reactivates a deactivated account. A bot may be reactivated by its owner too.',
+  description: 'Reactivates a deactivated account. The owner of a bot may reactivate it too.',
   access: 'user',
   parameters: { user: pathId('The ID of the user.') },
-  reply: z.object({}),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
@@ -134,10 +126,54 @@ export const regenerateOwnKey = endpoint({
   method: 'POST',
   path: '/api/v1/users/me/api_key/regenerate',
   source: 'https://zulip.com/api/regenerate-api-key',
-  description: 'Gives the caller a new API key; the old one is out at once.',
+  description: 'Generates a new API key for the caller; the old one stops working at once.',
   access: 'human',
-  parameters: {},
   reply: z.object({ api_key: z.string() }),
-  errors: [],
   needs: { table: [...reads, 'UpdateItem'] },
+});
+
+export const setUserStatus = endpoint({
+  id: 'users.setStatus',
+  method: 'POST',
+  path: '/api/v1/users/me/status',
+  source: 'https://zulip.com/api/update-status, specification 3',
+  description: "Sets the caller's status: a text, an emoji, or both. An empty string clears either.",
+  access: 'human',
+  parameters: {
+    status_text: optional(text('The text, at most 60 characters.')),
+    emoji_name: optional(text('The name of the emoji.')),
+    emoji_code: optional(
+      text('The code of the emoji. Default: that of its name. Must be empty if the name is.'),
+    ),
+    reaction_type: optional(
+      word('The kind of the emoji. Default: that of its name. Must be empty if the name is.', [
+        'unicode_emoji',
+        'realm_emoji',
+        'zulip_extra_emoji',
+        '',
+      ]),
+    ),
+  },
+  errors: ['BAD_REQUEST'],
+  needs: { table: writes },
+});
+
+export const getUserStatus = endpoint({
+  id: 'users.getStatus',
+  method: 'GET',
+  path: '/api/v1/users/{user}/status',
+  source: 'https://zulip.com/api/get-user-status',
+  description: 'Gets the status of a user.',
+  access: 'user',
+  parameters: { user: pathId('The ID of the user.') },
+  reply: z.object({
+    status: z.object({
+      status_text: z.optional(z.string()),
+      emoji_name: z.optional(z.string()),
+      emoji_code: z.optional(z.string()),
+      reaction_type: z.optional(z.string()),
+    }),
+  }),
+  errors: ['BAD_REQUEST'],
+  needs: { table: reads },
 });

@@ -1,9 +1,101 @@
-import { exportWorker } from './export.ts';
-import { incomingMail } from './incoming-mail.ts';
-import { outbox, outboxSweep } from './outbox-worker.ts';
-import { push, pushSweep } from './push-worker.ts';
-import { retention } from './retention.ts';
-import type { Worker } from './worker.ts';
+import { OUTBOX } from '../domain/outbox/outbox.ts';
+import { PUSH } from '../domain/push/wake-up.ts';
+import { writes } from './endpoint.ts';
+import type { QueueWorker, ScheduledWorker, Worker } from './worker.ts';
+
+export const outbox: QueueWorker = {
+  id: OUTBOX,
+  description:
+    'Finishes large moves of messages, and notifies users of new subscriptions and topics of moves; while it fails, all of ' +
+    'this is delayed.',
+  // A queue message only wakes the worker, and any run does all of the work, so a duplicate costs one read.
+  queue: { name: OUTBOX, batchSize: 10, maxReceives: 3 },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  // Visibility policies of 10,000 users take half of it.
+  timeout: 90,
+  memory: 512,
+};
+
+export const outboxSweep: ScheduledWorker = {
+  id: 'outbox-sweep',
+  description: 'Wakes the outbox worker if jobs are left and its queue message was lost.',
+  schedule: { everyMinutes: 5 },
+  needs: { table: ['Query'], queues: [OUTBOX] },
+  timeout: 60,
+  memory: 256,
+};
+
+export const push: QueueWorker = {
+  id: 'push',
+  description:
+    'Registers devices and sends notifications at the push relay; while it fails, phones get no notifications.',
+  // A queue message only wakes the worker, and any run does all of the work, so a duplicate costs one read.
+  queue: { name: PUSH, batchSize: 10, maxReceives: 3 },
+  onlyWith: 'PUSH_RELAY_URL',
+  needs: {
+    table: [...writes, 'DeleteItem'],
+    queues: [PUSH],
+    secrets: ['push-relay-org-key'],
+    key: ['Decrypt'],
+    settings: ['PUSH_RELAY_URL', 'PUSH_RELAY_ORG_ID'],
+  },
+  // Two requests to the relay in sequence, 30 s each (wire facts 2), and the work around them.
+  timeout: 90,
+  memory: 512,
+};
+
+export const pushSweep: ScheduledWorker = {
+  id: 'push-sweep',
+  description: 'Wakes the push worker if its queue message was lost or its run did not finish.',
+  schedule: { everyMinutes: 5 },
+  needs: { table: ['BatchGetItem', 'Query', 'DeleteItem'], queues: [PUSH] },
+  onlyWith: 'PUSH_RELAY_URL',
+  timeout: 60,
+  memory: 256,
+};
+
+/** The name of the bucket for received mail, and of the queue of its notifications. */
+export const MAIL = 'incoming-mail';
+
+export const incomingMail: QueueWorker = {
+  id: 'incoming-mail',
+  description: 'Posts received mail in channels; while it fails, mail waits for up to two weeks.',
+  queue: { name: MAIL, batchSize: 1, maxReceives: 5 },
+  needs: { table: writes, buckets: { [MAIL]: ['GetObject'] }, settings: ['MAIL_DOMAIN'] },
+  onlyWith: 'MAIL_DOMAIN',
+  timeout: 60,
+  // Mail with very many lines uses half of it. Batches have one message, so such a mail affects no other.
+  memory: 1024,
+};
+
+export const exportWorker: QueueWorker = {
+  id: 'export',
+  description:
+    'Writes the archives of data exports; while it fails, exports stay pending, and fail after three attempts.',
+  queue: { name: 'export', batchSize: 1, maxReceives: 3 },
+  needs: {
+    table: writes,
+    queues: ['export'],
+    buckets: {
+      exports: ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload'],
+      images: ['GetObject'],
+    },
+  },
+  // A run that ends early continues in another one.
+  timeout: 300,
+  // It uses a quarter of that, but a share of the processor comes with memory.
+  memory: 1024,
+};
+
+export const retention: ScheduledWorker = {
+  id: 'retention',
+  description: 'Deletes messages that are older than the retention period; while it fails, they stay.',
+  schedule: { everyMinutes: 60 },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  timeout: 900,
+  // Eight organizations at a time, each with up to a hundred of the longest messages.
+  memory: 512,
+};
 
 /** Every worker of the service. */
 export const workers: readonly Worker[] = [

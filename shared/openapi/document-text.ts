@@ -1,7 +1,7 @@
 import { openApiDocument } from './document.ts';
 
 /**
- * The OpenAPI document as it is served. In a bundle its place is taken by the finished text
- * (`infra/openapi-bundle.ts`): no function carries the declarations of all others.
+ * The text of the OpenAPI document. In a bundle, `infra/openapi-bundle.ts` replaces this file with the finished text, so no
+ * function contains the declarations of all others.
  */
 export const openApiText = (): string => JSON.stringify(openApiDocument());

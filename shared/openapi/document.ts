@@ -1,39 +1,75 @@
+import * as z from 'zod/mini';
 import { endpoints as everyEndpoint } from '../endpoints/all.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import { channelFields, messageFields, userFields, userGroupFields } from '../endpoints/objects.ts';
 import { problems } from '../kernel/errors.ts';
+import { groupSettingChangeSchema, groupSettingSchema } from '../model/permission/permission.ts';
 import { FEATURE_LEVEL } from '../model/realm/realm.ts';
-import { areas } from './areas.ts';
-import { errorExamples } from './error-examples.ts';
-import { type Code, errorShape, generalCodes } from './errors.ts';
+import { type Code, errorExamples, errorShape, generalCodes } from './errors.ts';
 import { eventShapes } from './event-shapes.ts';
 import { type JsonSchema, jsonSchema, referring } from './json-schema.ts';
 import { errorName, errorRef, operationOf } from './operation.ts';
-import { anyEvent, shapes } from './shapes.ts';
+
+/** The areas of the API with a title each, in the order of the reference page. */
+const areas: Readonly<Record<string, string>> = {
+  server: 'Server settings, before signing in',
+  messages: 'Sending, getting, editing, moving and deleting messages, and their flags',
+  reactions: 'Emoji reactions to messages',
+  events: 'Real-time events',
+  channels: 'Channels and default channels',
+  subscriptions: 'Subscriptions of users to channels, and their settings',
+  topics: 'Topics of a channel, and their visibility policies',
+  channelFolders: 'Folders of channels',
+  users: 'Accounts, roles, profiles and statuses',
+  presence: 'Who is online',
+  settings: "The caller's own settings",
+  userGroups: 'User groups, for mentions and permissions',
+  bots: 'Bots and their keys',
+  realm: 'The settings of the organization',
+  domains: 'Allowed domains for email addresses of new users',
+  profileFields: 'Custom profile fields',
+  emoji: 'Custom emoji',
+  exports: 'Exports of the data of the organization',
+  push: 'Push notifications to mobile devices',
+  calls: 'Video calls',
+};
+
+/** Objects of several endpoints, which the document defines once under these names. */
+const shapes: Readonly<Record<string, z.ZodMiniType>> = {
+  Message: z.object(messageFields),
+  User: z.object(userFields),
+  Channel: z.object(channelFields),
+  UserGroup: z.object(userGroupFields),
+  GroupSetting: groupSettingSchema,
+  GroupSettingChange: groupSettingChangeSchema,
+};
+
+/** Any event, as in the declaration of `GET /events`. */
+const anyEvent = z.looseObject({ id: z.int(), type: z.string() });
 
 const DESCRIPTION = `Parlance is a team chat service that speaks Zulip's REST API at feature level ${FEATURE_LEVEL}.
 
 **Credentials** are an email address and an API key, by HTTP Basic authentication. With \`npm start\`, the keys of the
 demo accounts are in \`.local/zuliprc\`.
 
-**Parameters.** Text travels as it is, everything else as JSON text: \`true\`, \`7\`, \`["a"]\`. A body is a form
-(\`application/x-www-form-urlencoded\` or \`multipart/form-data\`) on any method; parameters may stand in the query
-instead. A parameter that is given twice is refused, one that means nothing is told in
-\`ignored_parameters_unsupported\`. Every endpoint takes \`client\`, the name of the program that calls.
+**Parameters.** Text is sent as it is, everything else as JSON: \`true\`, \`7\`, \`["a"]\`. The body of any method is a form
+(\`application/x-www-form-urlencoded\` or \`multipart/form-data\`); parameters may be in the query instead. A parameter that
+is sent twice is refused. Unknown parameters are ignored and listed in \`ignored_parameters_unsupported\`. Every endpoint
+accepts \`client\`, the name of the calling program.
 
-**Replies** are JSON objects with \`result\` (\`success\` or \`error\`) and \`msg\`. Clients should ignore fields that
-they do not know.
+**Replies** are JSON objects with \`result\` (\`success\` or \`error\`) and \`msg\`. Clients should ignore unknown
+fields.
 
-**Errors** have a \`code\` for programs beside the \`msg\` for people, and only the first problem is told.
-Besides what each endpoint lists, an address that does not exist is answered with 404 (\`BAD_REQUEST\`), and a method
-that an address does not have with 405 (\`METHOD_NOT_ALLOWED\`).
+**Errors** have a \`code\` for programs and a \`msg\` for people. Only the first problem of a request is reported. Besides
+the errors of each endpoint, a path that does not exist returns 404 (\`BAD_REQUEST\`), and a method that a path does not
+have returns 405 (\`METHOD_NOT_ALLOWED\`).
 
-**Events.** \`POST /api/v1/register\` makes an event queue and tells the state as of its \`last_event_id\`.
-\`GET /api/v1/events\` then waits until there is news, and answers with events of rising \`id\`; the highest of them is
-the \`last_event_id\` of the next request. When nothing happens, a \`heartbeat\` comes. After \`BAD_EVENT_QUEUE_ID\` the
-queue is gone: register again. The schemas at the end show each kind of event (\`Event.…\`) and each error
-(\`Error.…\`).`;
+**Events.** \`POST /api/v1/register\` creates an event queue and returns the state as of its \`last_event_id\`.
+\`GET /api/v1/events\` then waits for events and returns them with ascending \`id\`; the highest is the \`last_event_id\` of
+the next request. If nothing happens, it returns a \`heartbeat\`. After \`BAD_EVENT_QUEUE_ID\` the queue is gone: register
+again. The schemas at the end show each kind of event (\`Event.…\`) and each error (\`Error.…\`).`;
 
-/** An error of the wire, and one such as a client gets it. */
+/** The schema and an example of an error. */
 const json = (code: Code, example: string = code) => ({
   content: {
     'application/json': {
@@ -43,7 +79,7 @@ const json = (code: Code, example: string = code) => ({
   },
 });
 
-/** The OpenAPI 3.1 document of the whole API, made from the declarations of its endpoints. */
+/** The OpenAPI 3.1 document of the whole API, from the declarations of its endpoints. */
 export function openApiDocument(endpoints: readonly Endpoint[] = everyEndpoint): JsonSchema {
   const { schemas, names } = namedSchemas();
   const byPath = Map.groupBy(endpoints, ({ path }) => path);
@@ -70,23 +106,23 @@ export function openApiDocument(endpoints: readonly Endpoint[] = everyEndpoint):
         apiKey: {
           type: 'http',
           scheme: 'basic',
-          description: 'The email address as the user name, the API key as the password.',
+          description: 'The email address is the user name, the API key is the password.',
         },
       },
       schemas,
       examples: errorExamples,
       responses: {
         TooLarge: {
-          description: 'The request is larger than the endpoint takes, or than 10 MB.',
+          description: 'The request is larger than the endpoint accepts, or than 10 MB.',
           ...json('BAD_REQUEST', 'BAD_REQUEST.413'),
         },
         TooMany: {
-          description: 'Too many requests; the header `Retry-After` tells when to try again, in seconds.',
+          description: 'Too many requests. Retry after the seconds in the header `Retry-After`.',
           headers: { 'Retry-After': { schema: { type: 'number' } } },
           ...json('RATE_LIMIT_HIT'),
         },
         Fault: {
-          description: 'A fault of the service, which has been reported.',
+          description: 'An internal error, which has been reported.',
           ...json('INTERNAL_SERVER_ERROR'),
         },
       },
@@ -94,7 +130,7 @@ export function openApiDocument(endpoints: readonly Endpoint[] = everyEndpoint):
   };
 }
 
-/** All that is described once, and by what it is recognized where it is used. */
+/** The named schemas of the document, and the name of each by its text, to replace it with a reference. */
 function namedSchemas(): { readonly schemas: JsonSchema; readonly names: ReadonlyMap<string, string> } {
   const objects = Object.entries(shapes).map(([name, shape]) => [name, jsonSchema(shape)] as const);
   const names = new Map(objects.map(([name, schema]) => [JSON.stringify(schema), name]));
@@ -108,7 +144,7 @@ function namedSchemas(): { readonly schemas: JsonSchema; readonly names: Readonl
   ];
   const errors = codes.map((code) => [errorName(code), jsonSchema(errorShape(code))] as const);
   const event = {
-    description: 'An event, told apart by `type` and, where there is one, `op`.',
+    description: 'An event, identified by `type` and, if present, `op`.',
     anyOf: events.map(([name]) => ({ $ref: `#/components/schemas/${name}` })),
   };
   const schemas = Object.fromEntries([
@@ -118,5 +154,5 @@ function namedSchemas(): { readonly schemas: JsonSchema; readonly names: Readonl
   return { schemas, names: new Map([...names, [JSON.stringify(jsonSchema(anyEvent)), 'Event']]) };
 }
 
-/** `stream/create` becomes `Event.stream.create`: names of the document have no slashes. */
+/** `stream/create` becomes `Event.stream.create`, because names of schemas have no slashes. */
 const eventName = (name: string): string => `Event.${name.replaceAll('/', '.')}`;

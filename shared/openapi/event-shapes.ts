@@ -1,18 +1,28 @@
 import * as z from 'zod/mini';
-import { channelFields, subscriptionFields } from '../endpoints/channel-fields.ts';
-import { messageFields } from '../endpoints/message-fields.ts';
-import { userFields } from '../endpoints/user-fields.ts';
-import { userGroupFields } from '../endpoints/user-group-fields.ts';
+import {
+  botDefaults,
+  channelFields,
+  emojiFields,
+  exportFields,
+  folderFields,
+  forEachSetting,
+  messageFields,
+  profileFieldFields,
+  subscriptionFields,
+  userFields,
+  userGroupFields,
+  userGroupPermissions,
+} from '../endpoints/objects.ts';
 import { groupSettingSchema } from '../model/permission/permission.ts';
 
 type Fields = Readonly<Record<string, z.ZodMiniType>>;
 
-/** The events of a type without operations. */
+/** An event type without operations. */
 const event = <T extends string>(type: T, fields: Fields = {}): Readonly<Record<string, z.ZodMiniType>> => ({
   [type]: z.object({ id: z.int(), type: z.literal(type), ...fields }),
 });
 
-/** The events of a type, by operation. */
+/** An event type with operations. */
 const events = (
   type: string,
   operations: Readonly<Record<string, Fields>>,
@@ -27,7 +37,7 @@ const events = (
 const ids = z.array(z.int());
 const scalar = z.union([z.boolean(), z.int(), z.string(), z.null()]);
 
-/** Flags are told beside the message, which is the same for everybody who can read it. */
+/** Flags are beside the message, which is the same for all its readers. */
 const { flags, ...messageWithoutFlags } = messageFields;
 
 const reaction: Fields = {
@@ -45,7 +55,7 @@ const marked: Fields = {
   all: z.boolean(),
 };
 
-/** What a client needs to count a message as unread again. */
+/** The fields of a message that a client needs to count it as unread again. */
 const unread = z.union([
   z.object({
     type: z.literal('stream'),
@@ -130,16 +140,7 @@ const channelEvents = {
   ...event('default_streams', { default_streams: ids }),
   ...events('channel_folder', {
     add: {
-      channel_folder: z.object({
-        id: z.int(),
-        name: z.string(),
-        description: z.string(),
-        rendered_description: z.string(),
-        date_created: z.int(),
-        creator_id: z.nullable(z.int()),
-        is_archived: z.boolean(),
-        order: z.int(),
-      }),
+      channel_folder: z.object(folderFields),
     },
     update: {
       channel_folder_id: z.int(),
@@ -165,12 +166,7 @@ const groupEvents = events('user_group', {
       name: z.optional(z.string()),
       description: z.optional(z.string()),
       deactivated: z.optional(z.boolean()),
-      can_add_members_group: z.optional(groupSettingSchema),
-      can_join_group: z.optional(groupSettingSchema),
-      can_leave_group: z.optional(groupSettingSchema),
-      can_manage_group: z.optional(groupSettingSchema),
-      can_mention_group: z.optional(groupSettingSchema),
-      can_remove_members_group: z.optional(groupSettingSchema),
+      ...forEachSetting(userGroupPermissions, () => z.optional(groupSettingSchema)),
     }),
   },
   add_members: members,
@@ -206,9 +202,7 @@ const peopleEvents = {
     add: {
       bot: z.object({
         user_id: z.int(),
-        default_sending_stream: z.nullable(z.string()),
-        default_events_register_stream: z.nullable(z.string()),
-        default_all_public_streams: z.boolean(),
+        ...botDefaults,
         services: z.array(z.unknown()),
       }),
     },
@@ -239,15 +233,7 @@ const peopleEvents = {
   }),
 };
 
-/** A custom emoji as events tell it. */
-const emoji = z.object({
-  id: z.string(),
-  name: z.string(),
-  source_url: z.string(),
-  still_url: z.nullable(z.string()),
-  deactivated: z.boolean(),
-  author_id: z.nullable(z.int()),
-});
+const emoji = z.object(emojiFields);
 const domain = z.object({ domain: z.string(), allow_subdomains: z.boolean() });
 
 const organizationEvents = {
@@ -271,38 +257,19 @@ const organizationEvents = {
   ...event('custom_profile_fields', {
     fields: z.array(
       z.object({
-        id: z.int(),
-        name: z.string(),
-        type: z.int(),
-        hint: z.string(),
-        field_data: z.string(),
-        order: z.int(),
-        required: z.boolean(),
-        editable_by_user: z.boolean(),
+        ...profileFieldFields,
         display_in_profile_summary: z.optional(z.literal(true)),
         use_for_user_matching: z.optional(z.literal(true)),
       }),
     ),
   }),
   ...event('realm_export', {
-    exports: z.array(
-      z.object({
-        id: z.int(),
-        acting_user_id: z.int(),
-        export_type: z.string(),
-        export_time: z.number(),
-        export_url: z.nullable(z.string()),
-        pending: z.boolean(),
-        progress: z.int(),
-        failed_timestamp: z.nullable(z.number()),
-        deleted_timestamp: z.nullable(z.number()),
-      }),
-    ),
+    exports: z.array(z.object(exportFields)),
   }),
   ...event('realm_export_consent', { user_id: z.int(), consented: z.boolean() }),
 };
 
-/** Every kind of event that a client can get, by type and operation (wire facts 14.3). */
+/** The shape of every event, by its type and operation (wire facts 14.3). */
 export const eventShapes: Readonly<Record<string, z.ZodMiniType>> = {
   ...messageEvents,
   ...channelEvents,
@@ -312,6 +279,6 @@ export const eventShapes: Readonly<Record<string, z.ZodMiniType>> = {
   ...event('heartbeat'),
 };
 
-/** The kind of an event, as `eventShapes` names it. */
+/** The key of an event in `eventShapes`. */
 export const eventKind = ({ type, op }: { readonly type: string; readonly op?: unknown }): string =>
   typeof op === 'string' ? `${type}/${op}` : type;

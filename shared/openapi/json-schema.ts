@@ -1,18 +1,18 @@
 import * as z from 'zod/mini';
 
-/** A JSON Schema, as it stands in the document. */
+/** A JSON Schema of the document. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
- * The JSON Schema of what a client sends or gets. Integers are exact in JSON and need no bounds for that; objects may
- * come to have further fields in later versions.
+ * The JSON Schema of a request or a reply. Bounds of safe integers are left out as noise, and objects stay open, because
+ * later versions may add fields.
  */
 export function jsonSchema(schema: z.ZodMiniType): JsonSchema {
   const { $schema, ...made } = z.toJSONSchema(schema, { io: 'input' });
   return plain(made) as JsonSchema;
 }
 
-/** Leaves out what the conversion adds and no reader needs. */
+/** Removes what the conversion adds and no reader needs. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
@@ -29,7 +29,7 @@ const isNoise = (keyword: string, given: unknown): boolean =>
   (keyword === 'propertyNames' && JSON.stringify(given) === '{"type":"string"}') ||
   (keyword === 'additionalProperties' && JSON.stringify(given) === '{}');
 
-/** The same with what is described elsewhere in the document replaced by a reference to it. */
+/** Replaces schemas that the document names by references. */
 export function referring(schema: unknown, names: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(schema)) return schema.map((part) => referring(part, names));
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -1,16 +1,14 @@
 import type { AllowedCallers, Endpoint } from '../endpoints/endpoint.ts';
-import { commandOf } from './command.ts';
-import { errorExampleName } from './error-examples.ts';
-import { codesOf, statusesOf } from './errors.ts';
-import { exampleOf } from './examples.ts';
+import { codesOf, errorExampleName, statusesOf } from './errors.ts';
+import { commandOf, exampleOf } from './examples.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { requestOf } from './parameters.ts';
 
 const callers: Readonly<Record<AllowedCallers, string>> = {
   anyone: 'anyone, without credentials',
-  user: 'every user, bots and guests too; finer rules are those of what it is about',
-  human: 'every user but bots; finer rules are those of what it is about',
-  member: 'every user but guests; finer rules are those of what it is about',
+  user: 'all users, including bots and guests; the resource may have finer rules',
+  human: 'all users except bots; the resource may have finer rules',
+  member: 'all users except guests; the resource may have finer rules',
   administrator: 'organization administrators and owners',
   owner: 'organization owners',
 };
@@ -33,16 +31,16 @@ export function operationOf(endpoint: Endpoint): object {
   };
 }
 
-/** The area of an endpoint, by which readers find it. */
+/** The area of an endpoint, its tag in the document. */
 export const areaOf = ({ id }: Pick<Endpoint, 'id'>): string => id.split('.')[0] ?? '';
 
-/** What the summary leaves out, who may call, and a request to copy. */
+/** The rest of the description, who may call, and a request to copy. */
 function descriptionOf(endpoint: Endpoint, summary: string): string {
   const { description, access, webhookBots } = endpoint;
   const command = commandOf(endpoint);
   return [
     ...(description === `${summary}.` ? [] : [description]),
-    `**Who may call:** ${callers[access]}${webhookBots ? '. Incoming-webhook bots may, too' : ''}.`,
+    `**Who may call:** ${callers[access]}${webhookBots ? '. Incoming-webhook bots may call it too' : ''}.`,
     ...(command === undefined ? [] : [`\`\`\`\n${command}\n\`\`\``]),
   ].join('\n\n');
 }
@@ -69,17 +67,17 @@ function successOf({ id, serves, reply }: Endpoint): Record<string, object> {
       ignored_parameters_unsupported: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Names of parameters that were given and mean nothing here.',
+        description: 'Names of parameters that the endpoint does not support.',
       },
     },
     required: ['result', 'msg', ...required],
   };
   const example = exampleOf(id)?.reply;
   const content = { [JSON_TYPE]: { schema, ...(example !== undefined && { example }) } };
-  return { 200: { description: 'Done.', content } };
+  return { 200: { description: 'Success.', content } };
 }
 
-/** What the endpoint can refuse, by status. */
+/** The errors of the endpoint, by status. */
 function refusalsOf(endpoint: Endpoint): Record<string, object> {
   const byStatus = new Map<number, string[]>();
   for (const code of codesOf(endpoint)) {
@@ -91,7 +89,7 @@ function refusalsOf(endpoint: Endpoint): Record<string, object> {
     [...byStatus].map(([status, codes]) => [
       status,
       {
-        description: `Refused: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
+        description: `Error: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
         content: {
           [JSON_TYPE]: {
             schema: anyOf(codes.map((code) => ({ $ref: errorRef(code) }))),
@@ -108,16 +106,16 @@ function refusalsOf(endpoint: Endpoint): Record<string, object> {
 const anyOf = (schemas: readonly object[]): object =>
   schemas.length === 1 ? (schemas[0] ?? {}) : { anyOf: schemas };
 
-/** Where the document describes the error of a code. */
+/** A reference to the schema of an error. */
 export const errorRef = (code: string): string => `#/components/schemas/${errorName(code)}`;
 export const errorName = (code: string): string => `Error.${code}`;
 
-/** Where the document shows an error. */
+/** A reference to the example of an error. */
 const exampleRef = ({ access }: Endpoint, code: string, status: number) => ({
   $ref: `#/components/examples/${errorExampleName(code, status, access)}`,
 });
 
-/** What the gateway and the functions answer whatever was asked for. */
+/** Errors that any request can get. */
 const general = {
   413: { $ref: '#/components/responses/TooLarge' },
   429: { $ref: '#/components/responses/TooMany' },

@@ -3,20 +3,20 @@ import type { Parameter } from '../endpoints/parameter.ts';
 import { exampleOf } from './examples.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 
-/** A parameter as the document describes it, before it is known where it travels. */
+/** A parameter in the document, for the path, the query or the body. */
 interface Described {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonSchema;
   readonly required: boolean;
-  /** It is the older name of another one. */
+  /** Whether it is the older name of another parameter. */
   readonly deprecated: boolean;
-  /** It is JSON text, and no plain word or number. */
+  /** Whether it is JSON other than a number or a boolean. */
   readonly isEncoded: boolean;
   readonly example: unknown;
 }
 
-/** Where a request of an endpoint says what: in its address, and in its body if it has one. */
+/** The parameters of an endpoint in path and query, and its body if it has one. */
 export function requestOf(endpoint: Endpoint): {
   readonly parameters: readonly object[];
   readonly requestBody?: object;
@@ -55,13 +55,13 @@ function described({ id }: Endpoint, name: string, parameter: Parameter): Descri
   ];
 }
 
-/** What a test sent under this name; text is sent as it is, also where a program gave a number. */
+/** The value in the recorded request. Text stays text, even if the test passed a number. */
 function exampleFor(id: string, name: string, { wire }: Parameter): unknown {
   const value = exampleOf(id)?.request[name];
   return value !== undefined && wire === 'text' ? String(value) : value;
 }
 
-/** Numbers and booleans look the same as JSON text and as a plain value of an address or a form. */
+/** Numbers and booleans look the same as JSON and as plain values of a query or a form. */
 function isPrimitive({ type, anyOf, enum: words }: JsonSchema): boolean {
   if (Array.isArray(anyOf)) return anyOf.every((choice) => isPrimitive(choice as JsonSchema));
   return words !== undefined || ['integer', 'number', 'boolean', 'null'].includes(String(type));
@@ -75,7 +75,7 @@ function inAddress(one: Described, place: 'path' | 'query'): object {
   return {
     name,
     in: place,
-    description: isEncoded ? `${description} JSON text.` : description,
+    description: isEncoded ? `${description} JSON.` : description,
     ...(required && { required }),
     ...(deprecated && { deprecated }),
     ...(isEncoded ? { content: { [JSON_TEXT]: { schema, ...example_ } } } : { schema, ...example_ }),
@@ -88,7 +88,7 @@ function inBody({ id, file }: Endpoint, fields: readonly Described[]): object {
       name,
       {
         ...schema,
-        description: isEncoded ? `${description} JSON text.` : description,
+        description: isEncoded ? `${description} JSON.` : description,
         ...(deprecated && { deprecated }),
       },
     ]),

@@ -13,7 +13,7 @@ import { type Inspection, inspectExport } from '../../infra/local/export-archive
 import { startSqsS3Store } from '../../infra/local/sqs-s3-store.ts';
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { archiveKey, EXPORTS, type ExportJob, exportKey } from '../../shared/domain/export/realm-export.ts';
-import { exportWorker } from '../../shared/endpoints/export.ts';
+import { exportWorker } from '../../shared/endpoints/workers.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { tableDefinition } from '../../shared/table/schema.ts';
 import { designBudgets } from '../support/design-budgets.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Bundles, buildFunctions } from '../../infra/build.ts';
-import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
-import { incomingMail } from '../../shared/endpoints/incoming-mail.ts';
+import { getChannelEmailAddress } from '../../shared/endpoints/channels.ts';
+import { incomingMail } from '../../shared/endpoints/workers.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
 import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
 

@@ -11,10 +11,9 @@ import { MailListener } from '../../infra/local/mail-listener.ts';
 import { StartProblem } from '../../infra/local/start-problem.ts';
 import { readMailRoutes } from '../../infra/local/template-mail.ts';
 import { stackId, synthesize } from '../../infra/synthesize.ts';
-import { getChannelEmailAddress } from '../../shared/endpoints/channel-mail.ts';
-import { getChannelId } from '../../shared/endpoints/channels.ts';
-import { incomingMail } from '../../shared/endpoints/incoming-mail.ts';
+import { getChannelEmailAddress, getChannelId } from '../../shared/endpoints/channels.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
+import { incomingMail } from '../../shared/endpoints/workers.ts';
 import { describedFetch } from '../support/described-fetch.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 

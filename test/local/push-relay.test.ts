@@ -8,9 +8,9 @@ import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.
 import { type PushRelay, startPushRelay } from '../../infra/local/push-relay.ts';
 import { stackId, synthesize } from '../../infra/synthesize.ts';
 import { type DemoAccount, planDemo } from '../../shared/domain/organization/demo.ts';
+import { sendMessage } from '../../shared/endpoints/messages.ts';
 import { registerDevice, registerPush, testPush } from '../../shared/endpoints/push.ts';
-import { push, pushSweep } from '../../shared/endpoints/push-worker.ts';
-import { sendMessage } from '../../shared/endpoints/send-message.ts';
+import { push, pushSweep } from '../../shared/endpoints/workers.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { checkDescribed } from '../support/described-fetch.ts';
 import { temporaryFolder } from './sample-cloud.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { handler as getOpenApi } from '../../functions/server/getOpenApi.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { openApiDocument } from '../../shared/openapi/document.ts';
-import { errorExamples } from '../../shared/openapi/error-examples.ts';
+import { errorExamples } from '../../shared/openapi/errors.ts';
 import { exampleOf } from '../../shared/openapi/examples.ts';
 import { newRealm } from '../support/realm.ts';
 import { openApiRules } from './rules.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { gatewayResponses } from '../../infra/gateway-replies.ts';
-import { errorExamples } from '../../shared/openapi/error-examples.ts';
+import { errorExamples } from '../../shared/openapi/errors.ts';
 import { failure } from '../../shared/serve/reply.ts';
 import { handlers } from '../support/handlers.ts';
 import { newRealm, type Person } from '../support/realm.ts';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { handler as getEmailAddress } from '../../functions/channels/getEmailAddress.ts';
 import { handler } from '../../functions/workers/incoming-mail.ts';
 import { s3Objects } from '../../shared/adapters/objects.ts';
-import { MAIL } from '../../shared/endpoints/incoming-mail.ts';
+import { MAIL } from '../../shared/endpoints/workers.ts';
 import { entriesIn } from '../support/log-entries.ts';
 import type { Person, TestRealm } from '../support/realm.ts';
 import { queued, runQueue } from '../support/worker-run.ts';

@@ -1,4 +1,4 @@
-import { subscriptionFields } from '../../../shared/endpoints/channel-fields.ts';
+import { subscriptionFields } from '../../../shared/endpoints/objects.ts';
 import type { Event } from '../event-queue.ts';
 import {
   type Applying,
