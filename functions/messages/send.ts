@@ -27,7 +27,7 @@ async function send(request: Request<SendRequest>, snapshot: SendSnapshot): Prom
   const draft = draftOf(caller, input, client, outside.now());
   const delivery = await acceptMessage(outside, caller, draft, snapshot).catch(async (refused) => {
     if (isMissingChannel(target, refused))
-      await sendOwnerNotice(outside, log, caller, target.asked, 'does not exist');
+      await sendOwnerNotice(outside, log, caller, target.label, 'does not exist');
     throw refused;
   });
   const reply = await commit(delivery.before.length + 1, (numbers) =>

@@ -62,8 +62,8 @@ export class FirstMessages {
     const reach = currentIds(table, this.#realm, { channelId }, recent);
     const to = this.#upTo;
     for (let [from, limit] = [0, FIRST_READ]; ; limit = NEXT_READ) {
-      const { found, until } = await reach({ from, to, side: 'newer', limit });
-      if (found.length > 0) return Math.min(...found.map(({ id }) => id));
+      const { heads, until } = await reach({ from, to, side: 'newer', limit });
+      if (heads.length > 0) return Math.min(...heads.map(({ id }) => id));
       if (until === undefined) return null;
       from = until + 1;
     }

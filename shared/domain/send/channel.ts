@@ -42,7 +42,7 @@ import {
 import type { ChannelRecipient } from './request.ts';
 import type { Delivery, Draft } from './send.ts';
 
-/** Everything about a channel and a topic that a send to it looks at. */
+/** The state of a channel and a topic that a send to it depends on. */
 export interface ChannelSendSnapshot {
   readonly channel: Channel;
   readonly subscription: Subscription | undefined;
@@ -55,13 +55,13 @@ export interface ChannelSendSnapshot {
   readonly mentionable: readonly Mentionable[];
 }
 
-/** Who sends, as far as the reads need it. */
+/** The sender, and the owner of a bot. */
 export interface Sender {
   readonly userId: number;
   readonly ownerId?: number;
 }
 
-/** Reads what a send to this topic looks at, in one round trip; undefined when there is no such channel. */
+/** Loads it in one round trip; undefined if the channel does not exist. */
 export async function loadChannelSend(
   outside: Outside,
   { userId, ownerId }: Sender,
@@ -116,8 +116,8 @@ export async function loadChannelSend(
 }
 
 /**
- * What a sender is told of a channel that does not exist, named as it was asked for (specification 7, wire facts
- * 3.5). A name that no channel can have is refused as such.
+ * The error for a channel that does not exist, with the name in the request (specification 7, wire facts 3.5). An invalid
+ * name is refused as such.
  */
 export const missingChannelError = (recipient: ChannelRecipient): Refusal =>
   'id' in recipient
@@ -125,8 +125,8 @@ export const missingChannelError = (recipient: ChannelRecipient): Refusal =>
     : refusal('channelDoesNotExist', { name: escapedHtml(checkChannelName(recipient.name)) });
 
 /**
- * Whether the sender may know of the channel; a bot also through its owner. That it exists is told to who may not
- * (wire facts 3.5, step 11), but nothing else of it: `noAccess` names it as they did themselves.
+ * Whether the sender, or the owner of a bot, may see the channel. Others learn that it exists (wire facts 3.5, step 11),
+ * but nothing else: `noAccess` has the name in their request.
  */
 export const maySeeChannel = (
   { standing, owner }: Pick<Caller, 'standing' | 'owner'>,
@@ -135,7 +135,7 @@ export const maySeeChannel = (
   hasMetadataAccess(standing, { channel, subscription }) ||
   (owner !== undefined && hasMetadataAccess(owner, { channel, subscription: ownerSubscription }));
 
-/** Clients of the reference show the name in the reply as HTML. */
+/** Zulip's clients show the name in the error as HTML. */
 const escapedHtml = (text: string): string =>
   text
     .replaceAll('&', '&amp;')
@@ -144,22 +144,22 @@ const escapedHtml = (text: string): string =>
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#x27;');
 
-/** A policy for the topic that changes with a message, and what was stored before. */
+/** A change of a user's policy for the topic. `seen` is the stored policy. */
 interface PolicyChange {
   readonly userId: number;
   readonly policy: Visibility;
   readonly seen: UserTopic | undefined;
 }
 
-/** A channel message that was decided on. */
+/** A channel message that passed all checks. */
 interface CheckedChannelMessage {
   readonly rendered: Rendered;
-  /** The policy that the topic gets for the sender. */
+  /** The sender's new policy for the topic. */
   readonly policy: Visibility | undefined;
   readonly policies: readonly PolicyChange[];
 }
 
-/** Decides on a channel message: every check from posting on, in the order of wire facts 3.3. */
+/** Checks a channel message from posting on, in the order of wire facts 3.3, and renders it. */
 export function checkChannelMessage(
   caller: Caller,
   { content, senderId }: Draft,
@@ -172,13 +172,13 @@ export function checkChannelMessage(
   checkTopicCreation(caller, channel, destination.topic);
   checkTopicsPolicy(channel, caller.realm.settings, topic);
   const rendered = render(content, resolveReferences(caller.standing, named));
-  checkWildcards(caller, rendered, crowdOf(destination));
+  checkWildcards(caller, rendered, wildcardCounts(destination));
   checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
   const policy = policyFor(caller, destination);
   return { rendered, policy, policies: policyChanges(senderId, policy, destination, rendered, named) };
 }
 
-/** A channel message as it is delivered once it was decided on. */
+/** The delivery of a checked channel message. */
 export function channelDelivery(
   realm: string,
   { senderId, now }: Draft,
@@ -205,7 +205,7 @@ export function channelDelivery(
   };
 }
 
-/** Whose policy for the topic changes with the message: the sender's own first, then those of the mentioned. */
+/** The policies that change with the message: the sender's first, then those of mentioned users. */
 function policyChanges(
   senderId: number,
   own: Visibility | undefined,
@@ -225,13 +225,13 @@ function policyChanges(
   return [{ userId: senderId, policy: own, seen: userTopic }, ...others];
 }
 
-/** Whom wildcards would notify. The sender counts as taking part (wire facts 3.7). */
-const crowdOf = ({ count, topic, takesPart }: ChannelSendSnapshot): WildcardCounts => ({
+/** How many people wildcards would notify. The sender counts as a participant (wire facts 3.7). */
+const wildcardCounts = ({ count, topic, takesPart }: ChannelSendSnapshot): WildcardCounts => ({
   subscribers: count?.subscribers ?? 0,
   participants: (topic?.participants ?? 0) + (takesPart ? 0 : 1),
 });
 
-/** The policy that the sender's own settings give the topic. Never for bots (wire facts 3.10). */
+/** The sender's automatic policy for the topic. Bots have none (wire facts 3.10). */
 function policyFor(caller: Caller, destination: ChannelSendSnapshot): Visibility | undefined {
   if (caller.user.isBot) return undefined;
   const { channel, subscription, topic, userTopic, settings } = destination;

@@ -10,19 +10,19 @@ import type { Caller } from '../../model/user/caller.ts';
 import { referenceLookupKeys } from '../mention/references.ts';
 import { type Draft, digest, type Echo, type SendToken } from './send.ts';
 
-/** A channel as a sender names it, before anything is looked up (wire facts 3.2). */
+/** The channel in a request, before it is looked up (wire facts 3.2). */
 export type ChannelRecipient =
   | { readonly kind: 'channel'; readonly name: string }
   | { readonly kind: 'channel'; readonly id: number };
 
-/** People as a sender names them. */
+/** The people in a request, before they are looked up. */
 export type DirectRecipient =
   | { readonly kind: 'direct'; readonly ids: readonly number[] }
   | { readonly kind: 'direct'; readonly emails: readonly string[] };
 
 export type Recipient = ChannelRecipient | DirectRecipient;
 
-/** What `JSON.parse` makes of the text, or the text itself where it is not JSON. */
+/** The parsed JSON, or the text itself if it is not JSON. */
 function decoded(to: string): unknown {
   if (!isWithin(to, usualBounds)) throw badRequest("'to' has too many entries or is nested too deeply.");
   try {
@@ -32,7 +32,7 @@ function decoded(to: string): unknown {
   }
 }
 
-/** Whether all numbers in a text are whole. JavaScript takes `7.0` for an integer, the wire does not. */
+/** Whether all numbers in a text are integers. `7.0` is not one on the wire, unlike in JavaScript. */
 const hasWholeNumbers = (to: string): boolean => /^[\s\d[\],-]*$/.test(to);
 
 const isId = (value: unknown): value is number => Number.isSafeInteger(value);
@@ -40,8 +40,8 @@ const isId = (value: unknown): value is number => Number.isSafeInteger(value);
 const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 
 /**
- * The channel that `to` names: text that is not JSON or a JSON string is its name, an integer its id, a list of
- * exactly one is that one. Anything else is `BAD_REQUEST`.
+ * Parses the channel in `to`: an integer is its id, a JSON string or other text its name; a list must have exactly one
+ * of them. Anything else is `BAD_REQUEST`.
  */
 export function parseChannelRecipient(to: string): ChannelRecipient {
   let value = decoded(to);
@@ -54,12 +54,12 @@ export function parseChannelRecipient(to: string): ChannelRecipient {
   throw badRequest("'to' must be the name or the ID of a channel.");
 }
 
-/** Most people in one conversation, its sender included: all of them are written in the transaction that begins it. */
+/** Most people in one conversation, its sender included: the transaction of its first message writes all of them. */
 export const MAX_PEOPLE = 80;
 
 /**
- * The people that `to` names: a list of ids or a list of addresses; text is addresses separated by commas. A bare
- * integer, a mixed list and an empty one are `BAD_REQUEST`. Blanks and repetitions are dropped.
+ * Parses the people in `to`: a list of ids, a list of addresses, or text with addresses separated by commas. A single
+ * integer, a mixed list and an empty one are `BAD_REQUEST`. Drops blanks and duplicates.
  */
 export function parseDirectRecipient(to: string): DirectRecipient {
   const value = decoded(to);
@@ -83,12 +83,12 @@ function checkCount(count: number): void {
   checkSize(count);
 }
 
-/** Decides that a conversation may have so many people. */
+/** Refuses a conversation of too many people. */
 export function checkSize(people: number): void {
   if (people > MAX_PEOPLE) throw badRequest(`A direct conversation has at most ${MAX_PEOPLE} people.`);
 }
 
-/** What must be looked up to find the recipient. A name that nothing can have is not looked up. */
+/** The lookup keys of a recipient. Invalid names and addresses are not looked up. */
 export function recipientLookupKeys(recipient: Recipient): LookupKey[] {
   if ('name' in recipient) {
     return channelNameProblem(recipient.name) === undefined
@@ -103,7 +103,7 @@ export function recipientLookupKeys(recipient: Recipient): LookupKey[] {
   return [];
 }
 
-/** Whether text can be the address of an account: longer text would not even fit into a key. */
+/** Whether text can be the address of an account. Longer text does not fit into a key. */
 const isAddress = (email: string): boolean =>
   email.length <= limits.email && unprintableAt(email) === undefined;
 
@@ -120,60 +120,60 @@ interface SendParameters {
   readonly forged?: string | undefined;
 }
 
-/** A message that somebody asks to send, before anything is looked up. */
+/** A parsed request to send a message, before anything is looked up. */
 export interface SendRequest {
   readonly to: DirectRecipient | (ChannelRecipient & { readonly topic: string });
-  /** Normalized; it may be empty. */
+  /** Normalized, perhaps empty. */
   readonly content: string;
   /** The names in the content. */
   readonly names: References;
-  /** By this a retry is recognized. */
+  /** Identifies a retry. */
   readonly token: SendToken | undefined;
-  /** Whether it starts as read by its sender, if they said so. */
+  /** Whether the message starts as read by its sender, if the request says so. */
   readonly readBySender: boolean | undefined;
 }
 
-/** Interprets the parameters of a send. Throws `BAD_REQUEST` in the order of wire facts 3.3. */
-export function parseSend(given: SendParameters): SendRequest {
-  const { type, to, topic } = given;
-  const echo = checkEcho(given.queue_id, given.local_id);
+/** Parses the parameters of a send. Throws `BAD_REQUEST` in the order of wire facts 3.3. */
+export function parseSend(input: SendParameters): SendRequest {
+  const { type, to, topic } = input;
+  const echo = checkEcho(input.queue_id, input.local_id);
   const recipient =
     type === 'direct' || type === 'private' ? parseDirectRecipient(to) : parseChannelRecipient(to);
-  checkOwnName(given);
-  const content = normalizedContent(given.content);
+  checkOwnName(input);
+  const content = normalizedContent(input.content);
   return {
-    to: recipient.kind === 'direct' ? recipient : { ...recipient, topic: checkGivenTopic(topic) },
+    to: recipient.kind === 'direct' ? recipient : { ...recipient, topic: checkTopicParameter(topic) },
     content,
     names: extractReferences(content),
-    token: echo && { echo, fingerprint: fingerprintOf(recipient, topic, given.content) },
-    readBySender: given.read_by_sender,
+    token: echo && { echo, fingerprint: fingerprintOf(recipient, topic, input.content) },
+    readBySender: input.read_by_sender,
   };
 }
 
-/** That a message has a topic is a rule of channel messages, not of the parameter (wire facts 3.4). */
-function checkGivenTopic(topic: string | undefined): string {
+/** Only channel messages need a topic, so the declaration cannot require it (wire facts 3.4). */
+function checkTopicParameter(topic: string | undefined): string {
   if (topic === undefined) throw badRequest('A channel message needs a topic.');
   return checkTopic(topic);
 }
 
-/** Refuses to send in somebody else's name: ignoring the wish would put words into the caller's mouth (wire facts 3.1). */
+/** Refuses to send as another user. Ignoring `sender` would send as the caller instead (wire facts 3.1). */
 function checkOwnName({ sender, forged }: SendParameters): void {
   if (sender !== undefined || forged === 'yes' || forged === 'true') {
-    throw badRequest('You may not send messages in the name of somebody else.');
+    throw badRequest('You may not send messages as another user.');
   }
 }
 
-/** The names of the recipient and those in the content. */
+/** The lookup keys of the recipient and the content. */
 export const sendLookupKeys = ({ to, names }: SendRequest): LookupKey[] => [
   ...recipientLookupKeys(to),
   ...referenceLookupKeys(names),
 ];
 
-/** Most numbers that it takes: one for the message, its sender's own policy, and everybody who may begin to follow. */
+/** The log numbers to reserve: for the message, the sender's policy, and each user who may start to follow the topic. */
 export const maxNumbers = ({ to, names }: SendRequest): number =>
   to.kind === 'direct' ? 1 : 2 + names.users.length;
 
-/** The queue and the local id, which go together (specification 4.1). */
+/** Checks that both or neither of the queue and the local id are there (specification 4.1). */
 export function checkEcho(queueId: string | undefined, localId: string | undefined): Echo | undefined {
   if ((queueId === undefined) !== (localId === undefined)) {
     throw badRequest("'queue_id' and 'local_id' go together: send both or neither.");
@@ -181,13 +181,13 @@ export function checkEcho(queueId: string | undefined, localId: string | undefin
   return queueId === undefined || localId === undefined ? undefined : { queueId, localId };
 }
 
-/** What tells one message from another under the same name. The topic of a direct message means nothing. */
+/** Distinguishes messages with the same echo. The topic of a direct message is ignored. */
 export function fingerprintOf(recipient: Recipient, topic: string | undefined, content: string): string {
   const about = recipient.kind === 'channel' ? [recipient, topic ?? null] : [recipient];
   return digest([...about, content]);
 }
 
-/** Clients whose own sends count as read (wire facts 3.9), in lower case. */
+/** Clients whose own messages start as read (wire facts 3.9), in lower case. */
 const READING_CLIENTS = new Set([
   'zulipandroid',
   'zulipios',
@@ -201,10 +201,7 @@ const READING_CLIENTS = new Set([
   'android',
 ]);
 
-/**
- * The sender's part of a message. It starts as read if they say so; if they say nothing, if their client is one for
- * reading.
- */
+/** The draft of a message. Unless the request says so, it starts as read if the client is one for reading. */
 export const draftOf = (
   { user }: Caller,
   { content, readBySender, token }: SendRequest,

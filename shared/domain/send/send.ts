@@ -9,30 +9,30 @@ import type { Visibility } from '../../model/message/user-topic.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 
-/** What the sender's request says of a message, whatever its kind. */
+/** What the sender decides about a channel or direct message. */
 export interface Draft {
   readonly senderId: number;
   readonly client: string;
   readonly content: string;
   readonly readBySender: boolean;
-  /** By this a retry is recognized; without it every send is a new message. */
+  /** Identifies a retry; without it every send is a new message. */
   readonly token?: SendToken;
   /** Milliseconds. */
   readonly now: number;
 }
 
-/** A message that was decided on: where it goes, and what comes with it. */
+/** Where an accepted message goes, and the changes that come with it. */
 export interface Delivery {
-  /** The place, as it is stored with the message. */
+  /** The conversation, as stored with the message. */
   readonly place: Pick<Message, 'channelId' | 'topic' | 'people' | 'conversation'>;
-  /** Identifies the place on the wire; absent for a conversation that this message begins: then it is its own id. */
+  /** Identifies the conversation on the wire. Absent for its first message, whose id it becomes. */
   readonly recipientId?: number;
   readonly rendered: Rendered;
-  /** Events that are told just before the message. */
+  /** Events just before the message. */
   readonly before: readonly EventEntry[];
-  /** What keeps the place right when the message arrives there. */
+  /** The writes that add the message to the conversation. */
   readonly writesFor: (messageId: number) => readonly Write[];
-  /** The policy that the topic gets for the sender because of this message. */
+  /** The sender's new policy for the topic. */
   readonly policy?: Visibility;
 }
 
@@ -42,16 +42,15 @@ export interface SendReply {
   readonly automatic_new_visibility_policy?: number;
 }
 
-/** The reply for this message; the policy is told only where it was changed. */
+/** The reply, with the policy if it changed. */
 export const sendReply = (id: number, policy: Visibility | undefined): SendReply => ({
   id,
   ...(policy !== undefined && { automatic_new_visibility_policy: policy }),
 });
 
 /**
- * Stores a message, once for all its readers, with what comes with it: the writes that keep its place right, the
- * events that are told before it, and the memory of the send. `numbers` are one for each event and one more, which
- * becomes the id.
+ * Stores a message once for all its readers, with its delivery's writes and events, and a record for retries. `numbers`
+ * has one for each event, and one more, which becomes the message id.
  */
 export function doSend(
   realm: string,
@@ -86,10 +85,10 @@ export function doSend(
   };
 }
 
-/** A send that was done, remembered under its sender, so that a retry gets the same answer (DESIGN 5). */
+/** A completed send, stored under its sender, so that a retry gets the same reply (DESIGN 5). */
 export interface Sent {
   readonly messageId: number;
-  /** What was sent; a retry must be of the same. */
+  /** Digest of the message; a retry must have the same. */
   readonly fingerprint: string;
   readonly policy?: Visibility;
   /** Seconds since 1970. */
@@ -102,31 +101,31 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** How long a send is remembered at least, seconds. DynamoDB deletes some time after. */
-const REMEMBERED = 48 * 3600;
+/** How long a send is kept at least. DynamoDB deletes it some time later. */
+const SENT_TTL_SECONDS = 48 * 3600;
 
-/** The client's own name of a message: the queue it listens to, and its id there. */
+/** A client's own identifier of a message: its event queue, and a local id. */
 export interface Echo {
   readonly queueId: string;
   readonly localId: string;
 }
 
-/** By what a retry is recognized: the name of the message, and the digest of what was sent under it. */
+/** Identifies a retry: the client's identifier, and a digest of the message. */
 export interface SendToken {
   readonly echo: Echo;
   readonly fingerprint: string;
-  /** Seconds for which it is recognized, where retries may come later than those of clients. */
+  /** Seconds for which it is kept, if retries may come later than those of clients. */
   readonly remembered?: number;
 }
 
 export const digest = (parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
-/** Where the send of this name is remembered. */
+/** The key of a completed send. */
 export const sentKey = (realm: string, userId: number, { queueId, localId }: Echo): Key<'sent'> =>
   key('sent', { realm, userId, token: digest([queueId, localId]) });
 
-/** The earlier send of this name, if there was one; a different message under that name is refused. */
+/** The earlier send with this token, if there was one. Refuses a different message with the same identifier. */
 export function accessSent(sent: Sent | undefined, token: SendToken | undefined): Sent | undefined {
   if (sent !== undefined && sent.fingerprint !== token?.fingerprint) {
     throw badRequest("This 'local_id' was used for another message of the same queue.");
@@ -134,11 +133,11 @@ export function accessSent(sent: Sent | undefined, token: SendToken | undefined)
   return sent;
 }
 
-/** Remembers a send. Two at once with one name: the condition lets one of them in. */
+/** Records a send. Of two concurrent ones with the same identifier, only one succeeds. */
 export function sentWrite(
   realm: string,
   userId: number,
-  { echo, fingerprint, remembered = REMEMBERED }: SendToken,
+  { echo, fingerprint, remembered = SENT_TTL_SECONDS }: SendToken,
   messageId: number,
   policy: Visibility | undefined,
   now: number,
@@ -148,7 +147,7 @@ export function sentWrite(
   return { put: sentKey(realm, userId, echo), item: { ...sent }, when: { absent: true } };
 }
 
-/** The token of what the service itself says once: under the name of its job, and which of its parts it is. */
+/** The token of a notice that a job sends once. */
 export function jobToken(job: string, part: string, remembered: number): SendToken {
   const localId = `${job}/${part}`;
   return { echo: { queueId: 'outbox', localId }, fingerprint: localId, remembered };

@@ -35,20 +35,20 @@ import {
 import { type ChannelRecipient, checkSize, type DirectRecipient, type SendRequest } from './request.ts';
 import { type Delivery, type Draft, type Sent, sentKey } from './send.ts';
 
-/** Somebody to write to: how the sender named them, and who that is. */
+/** A recipient: how the request named them, and the user if they exist. */
 interface Addressee {
   readonly named: string;
   readonly user: User | undefined;
 }
 
-/** The recipients as far as they were found, and their conversation with the sender if it has begun. */
+/** The recipients, and their conversation with the sender if it exists. */
 export interface DirectSendSnapshot {
   readonly addressees: readonly Addressee[];
   readonly conversation: Conversation | undefined;
 }
 
-/** How each recipient was named, and the id that it leads to. */
-function addressed(
+/** Each recipient's name in the request and their id, if it exists. */
+function recipientIds(
   recipient: DirectRecipient,
   resolved: Resolved,
 ): { named: string; userId: number | undefined }[] {
@@ -61,7 +61,7 @@ function addressed(
   }));
 }
 
-/** Reads the recipients and their conversation with the sender, in one round trip. */
+/** Loads the recipients and their conversation with the sender. One round trip. */
 export async function loadDirectSend(
   { table }: Outside,
   senderId: number,
@@ -69,7 +69,7 @@ export async function loadDirectSend(
   resolved: Resolved,
 ): Promise<DirectSendSnapshot> {
   const { realm } = resolved;
-  const targets = addressed(recipient, resolved);
+  const targets = recipientIds(recipient, resolved);
   const ids = targets.flatMap(({ userId }) => userId ?? []);
   const conversation = directConversation([...ids, senderId]);
   const [found, addressees] = await Promise.all([
@@ -85,8 +85,8 @@ export async function loadDirectSend(
 }
 
 /**
- * The people of the conversation, the sender among them, in the order of their ids. A recipient who does not exist
- * is `BAD_REQUEST` (specification 4.1 rule 3), and one who is hidden from the sender is no different from that.
+ * The people of the conversation with the sender, in the order of their ids. A recipient who does not exist, or whom
+ * the sender may not see, is `BAD_REQUEST` (specification 4.1 rule 3).
  */
 export function accessPeople(
   sender: User,
@@ -102,7 +102,7 @@ export function accessPeople(
   return [...people.values()].sort((a, b) => a.userId - b.userId);
 }
 
-/** Decides on a direct message: recipients, permissions, rendering, mentions (wire facts 3.3, 3.8). */
+/** Checks a direct message: recipients, permissions, group mentions (wire facts 3.3, 3.8). Renders it. */
 export async function checkDirectMessage(
   outside: Outside,
   caller: Caller,
@@ -118,7 +118,7 @@ export async function checkDirectMessage(
   return rendered;
 }
 
-/** A message to these people (ids in rising order), as it is delivered once it was decided on. */
+/** The delivery of a message to these people, whose ids are in rising order. */
 export function directDelivery(
   realm: string,
   people: readonly number[],
@@ -135,29 +135,29 @@ export function directDelivery(
   };
 }
 
-/** A topic of a channel to which a message goes, as far as the channel was found. */
+/** The channel and topic of a message. */
 interface ChannelTarget {
   readonly kind: 'channel';
-  /** The channel as its sender named it. */
-  readonly asked: string;
+  /** The channel as the request names it. */
+  readonly label: string;
   readonly to: ChannelRecipient & { readonly topic: string };
   readonly destination: ChannelSendSnapshot | undefined;
 }
 
-/** The people to whom a message goes, as far as they were found. */
+/** The people of a direct message. */
 interface DirectTarget {
   readonly kind: 'direct';
   readonly correspondence: DirectSendSnapshot;
 }
 
-/** What a send reads: where the message goes, what its text refers to, and whether it was sent before. */
+/** Everything that a send depends on. */
 export interface SendSnapshot {
   readonly target: ChannelTarget | DirectTarget;
   readonly named: LoadedReferences;
   readonly sent: Sent | undefined;
 }
 
-/** Reads it, in one round trip. */
+/** Loads it in one round trip. */
 export async function loadSend(
   outside: Outside,
   sender: Sender,
@@ -185,12 +185,12 @@ async function loadTarget(
     return { kind: 'direct', correspondence };
   }
   const destination = await loadChannelSend(outside, sender, to, to.topic, names, resolved);
-  return { kind: 'channel', asked: 'name' in to ? to.name : `${to.id}`, to, destination };
+  return { kind: 'channel', label: 'name' in to ? to.name : `${to.id}`, to, destination };
 }
 
 /**
- * Decides on a message, and returns its delivery. The checks stand in the order of wire facts 3.3, since only the first refusal is told. Whoever is
- * hidden from the caller is nobody, and a name in the text that is theirs stays plain text.
+ * Checks a message and returns its delivery. The order of the checks is that of wire facts 3.3, since clients get only
+ * the first refusal. Users whom the caller may not see cannot be recipients, and their names stay plain text.
  */
 export async function acceptMessage(
   outside: Outside,
@@ -213,11 +213,11 @@ export async function acceptMessage(
   checkContent(draft.content);
   const { to, destination } = target;
   if (destination === undefined) throw missingChannelError(to);
-  if (!maySeeChannel(caller, destination)) throw noAccess(target.asked);
+  if (!maySeeChannel(caller, destination)) throw noAccess(target.label);
   const decided = checkChannelMessage(caller, draft, destination, to.topic, named);
   return channelDelivery(caller.realmId, draft, destination, to.topic, decided);
 }
 
-/** Whether this refusal of `acceptMessage` says that there is no such channel. */
+/** Whether `acceptMessage` failed because the channel does not exist. */
 export const isMissingChannel = (target: SendSnapshot['target'], refused: unknown): target is ChannelTarget =>
   target.kind === 'channel' && refused instanceof Refusal && refused.code === 'STREAM_DOES_NOT_EXIST';

@@ -14,20 +14,20 @@ import { type Caller, directGroups } from '../user/caller.ts';
 import type { User } from '../user/user.ts';
 import type { AfterRemoval } from './leave.ts';
 
-/** A direct conversation, as stored: it exists while it has messages. */
+/** A direct conversation as stored. It exists while it has messages. */
 export interface Conversation {
   readonly people: readonly number[];
   readonly maxId: number;
-  /** The message that came last below the newest one (see `Topic`). */
+  /** The last message that was added below the newest one (see `Topic`). */
   readonly late?: number;
-  /** How many messages ever arrived in it, and how many left it. */
+  /** How many messages were ever added, and how many removed. */
   readonly arrived: number;
   readonly left: number;
   /** Identifies the conversation on the wire: the id of its first message. */
   readonly recipientId: number;
 }
 
-/** That a user takes part in a conversation, stored under the user. */
+/** A user's membership of a direct conversation, stored under the user. */
 export interface DirectMembership {
   readonly conversation: string;
   readonly people: readonly number[];
@@ -40,7 +40,7 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** Keeps the conversation's newest message right when one arrives, and begins it with the first one. */
+/** Adds a message to a direct conversation; the first one creates it. */
 export function doAddToDirect(
   realm: string,
   conversation: string,
@@ -55,7 +55,7 @@ export function doAddToDirect(
       change: { set: { maxId: messageId }, add: { arrived: 1 } },
       when: { absent: false, below: { maxId: messageId } },
     };
-    // A newer message was committed first; that may leave between two tries.
+    // A newer message was committed first. It may be removed between two attempts.
     const older: Write = {
       update: conversationKey,
       change: { set: { late: messageId }, add: { arrived: 1 } },
@@ -74,16 +74,13 @@ export function doAddToDirect(
   ];
 }
 
-/** Messages of one direct conversation that are deleted together. */
+/** Messages of a direct conversation that are deleted together. */
 export interface DirectRemoval {
   readonly conversation: string;
   readonly ids: readonly number[];
 }
 
-/**
- * Keeps a conversation right when messages of it are deleted: with the last one it is gone, for everybody in it. What
- * was seen of its newest message is held to, as in topics.
- */
+/** Removes messages from a direct conversation, which is deleted with its last one. Conditions as for topics. */
 export function doRemoveFromDirect(
   realm: string,
   { conversation, ids }: DirectRemoval,
@@ -113,18 +110,18 @@ export function doRemoveFromDirect(
   ];
 }
 
-/** Decides whether these people can be written to at all: nobody's account may be deactivated (wire facts 3.8). */
+/** Refuses recipients whose account is deactivated (wire facts 3.8). */
 export function checkRecipients(people: readonly User[]): void {
-  const gone = people.find(({ isActive }) => !isActive);
-  if (gone !== undefined) throw badRequest(`The account '${gone.email}' is deactivated.`);
+  const inactive = people.find(({ isActive }) => !isActive);
+  if (inactive !== undefined) throw badRequest(`The account '${inactive.email}' is deactivated.`);
 }
 
 /**
- * Decides whether this conversation is permitted (wire facts 3.8). Bots may always send, and everybody may always
- * write to bots and to themselves. Otherwise somebody in it must hold the permission, and whoever begins it the
- * other one.
+ * Refuses a direct message that the organization does not permit (wire facts 3.8). Bots may always send, and everybody may
+ * always write to bots and to themselves. Otherwise one of the people must have the permission, and the sender of the
+ * first message that to start conversations.
  *
- * Memberships of the recipients are read only where a setting names groups other than those of the roles.
+ * Reads the recipients' groups only if a setting names groups other than those of the roles.
  */
 export async function checkDirectPermission(
   outside: Outside,

@@ -11,20 +11,20 @@ import { topicConversation } from './message.ts';
 import { currentIds, extents, loadRecentChanges, type RecentChanges } from './recent.ts';
 import { type Topic, topicKey } from './topic.ts';
 
-/** A message that may become the newest of its conversation when others leave. */
+/** A message that may become the newest of its conversation when others are removed. */
 export interface NewestCandidate {
   readonly id: number;
   /** As it spells its topic. */
   readonly topic?: string;
 }
 
-/** How many messages beyond those that leave are looked at: an index may still show some that left before. */
+/** Spare messages to read, since the index may still show some that were removed before. */
 const SPARE = 3;
 
 /**
- * Some of the newest messages of a conversation, the newest first: at least one that stays when `leaving` of them
- * leave, if there is one. Whoever makes one of them the newest holds it to be still there. One round trip; another one
- * where `late` tells of a message that came below the newest one and is not among them.
+ * Some of the newest messages of a conversation, newest first: at least one that remains when `leaving` of them are
+ * removed, if there is one. A write that makes one of them the newest must check that it still exists. One round trip;
+ * two if the `late` message of the conversation is not among them.
  */
 export async function loadNewest(
   outside: Pick<Outside, 'table' | 'now' | 'cache'>,
@@ -35,48 +35,48 @@ export async function loadNewest(
   reading: Promise<RecentChanges> = loadRecentChanges(outside, realm, extents.write),
 ): Promise<readonly NewestCandidate[]> {
   const { table } = outside;
-  const reach = currentIds(table, realm, place, () => reading);
-  const page = (to: number) => reach({ from: 0, to, side: 'older', limit: leaving + SPARE });
+  const read = currentIds(table, realm, place, () => reading);
+  const page = (to: number) => read({ from: 0, to, side: 'older', limit: leaving + SPARE });
   const [first, changes, conversation] = await Promise.all([page(LARGEST_NUMBER), reading, stored]);
   const all: NewestCandidate[] = [];
-  for (let { found, until } = first; ; { found, until } = await page(until - 1)) {
-    all.push(...found);
+  for (let { heads, until } = first; ; { heads, until } = await page(until - 1)) {
+    all.push(...heads);
     if (until === undefined || until <= 1 || all.length > leaving) break;
   }
   const newest = all.sort((a, b) => b.id - a.id);
   const late = conversation?.late;
-  const isSeen = late === undefined || changes.has(late) || newest.some(({ id }) => id === late);
-  if (isSeen || late < (newest.at(leaving)?.id ?? 0)) return newest;
+  const isIncluded = late === undefined || changes.has(late) || newest.some(({ id }) => id === late);
+  if (isIncluded || late < (newest.at(leaving)?.id ?? 0)) return newest;
   const more = (await loadHeads(table, realm, [late])).filter(
     (head) => head.conversation === place.conversation,
   );
   return [...newest, ...more].sort((a, b) => b.id - a.id);
 }
 
-/** Messages of one topic that leave it together: they are deleted, or they go elsewhere. */
+/** Messages of one topic that are deleted or moved together. */
 export interface TopicRemoval {
   readonly channelId: number;
   readonly topic: string;
   readonly ids: readonly number[];
 }
 
-/** What keeps the topic and its channel right is decided by this. */
+/** The state of the topic and its channel before messages are removed. */
 export interface TopicRemovalSnapshot {
   readonly topic: Topic | undefined;
   readonly count: ChannelCount | undefined;
-  /** Some of the newest messages of the topic, the newest first. */
+  /** Some of the newest messages of the topic, newest first. */
   readonly newest: readonly NewestCandidate[];
-  /** Some of those who take part in the topic. */
+  /** The first participants of the topic. */
   readonly participants: readonly number[];
 }
 
 /**
- * Participants that go in the transaction with which their topic vanishes; what is more goes before it. Beside them it has
- * room for twenty messages that go to another channel, two writes each, with fifteen people who come to take part there.
+ * Participants that are deleted in one transaction with their topic; the others are deleted before. It leaves room for
+ * twenty messages that move to another channel, two writes each, and fifteen new participants there.
  */
 export const MAX_PARTICIPANTS = 30;
 
-/** Reads what decides about messages that leave, so many at most. One round trip, seldom two. */
+/** Loads the state before at most `leaving` messages are removed. One round trip, seldom two. */
 export async function loadTopicRemoval(
   outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
@@ -110,23 +110,23 @@ async function someParticipants(
   return items.map(({ userId }) => userId);
 }
 
-/** What happens to a topic and to the counts of its channel when messages leave. */
+/** The writes to a topic from which messages are removed. */
 export interface TopicRemovalWrites {
   readonly writes: readonly Write[];
-  /** What is added to the number of named topics of the channel: -1 where one vanishes. */
+  /** The change of the number of named topics of the channel: -1 if the topic is deleted. */
   readonly namedTopics: number;
 }
 
-/** A conversation that messages leave, and the message that is its newest one then, where its newest one leaves. */
+/** The stored conversation, and its next newest message if the newest one is removed. */
 export interface AfterRemoval<C> {
   readonly seen: C;
   readonly next?: NewestCandidate;
 }
 
 /**
- * Decides what becomes of a topic or a direct conversation when messages leave it.
+ * Finds the next newest message of a topic or direct conversation when messages are removed from it.
  *
- * @throws ConflictError where it is gone, and the messages with it, or where a message came after the log was read
+ * @throws ConflictError if the conversation no longer exists, or has a message from after the log was read
  */
 export function checkRemoval<
   C extends { readonly arrived: number; readonly left: number; readonly maxId: number },
@@ -140,9 +140,9 @@ export function checkRemoval<
 }
 
 /**
- * Keeps the topic right when messages leave it: with its last message it vanishes, and with it who took part. Where its
- * newest one leaves, arrivals and departures are held to what was seen: if there was one meanwhile, the change is
- * refused and decided again. `moving` is the job of the outbox in which others follow.
+ * Updates the topic from which messages are removed. The topic and its participants are deleted with its last message.
+ * If its newest message is removed, the write fails if any other message was added or removed since the read.
+ * `moving` is the outbox job that moves the remaining messages.
  */
 export function doRemoveFromTopic(
   realm: string,
@@ -154,11 +154,11 @@ export function doRemoveFromTopic(
   const at = topicKey(realm, { channelId, topic });
   const held = { arrived: seen.arrived, left: seen.left };
   if (seen.arrived - seen.left === ids.length) {
-    // Whoever came to take part since then, by a reaction, would stay behind.
-    const unjoined = { ...held, participants: seen.participants };
+    // A participant who was added since the read, by a reaction, would not be deleted.
+    const unchanged = { ...held, participants: seen.participants };
     return {
       writes: [
-        { delete: at, when: { equals: unjoined } },
+        { delete: at, when: { equals: unchanged } },
         ...participants.slice(0, MAX_PARTICIPANTS).map(
           (userId): Write => ({
             delete: key('participant', { realm, channelId, topic: folded(topic), userId }),
@@ -192,10 +192,10 @@ export function doRemoveFromTopic(
 }
 
 /**
- * Keeps the counts of a channel right when messages leave it, and forgets its oldest message if that may be one of
+ * Updates the counts of a channel from which messages are removed, and clears its first message if that may be one of
  * them.
  *
- * @param number of the log, of the transaction with which they leave
+ * @param number the log number of the removal
  */
 export function doRemoveFromChannel(
   realm: string,
@@ -210,9 +210,8 @@ export function doRemoveFromChannel(
 }
 
 /**
- * Takes people out of a topic that is about to vanish, where they are too many for the transaction with which it
- * does, and tells what is left. Nobody misses them: the topic has no other message than those that leave. `snapshot` are
- * the checks on which it rests that they may leave at all.
+ * Deletes participants of a topic that is about to be deleted, if they are too many for one transaction. Returns the
+ * remaining state. `checks` are the conditions under which the messages may be removed.
  */
 export async function pruneParticipants(
   table: Table,
@@ -220,7 +219,7 @@ export async function pruneParticipants(
   { channelId, topic, ids }: TopicRemoval,
   state: TopicRemovalSnapshot,
   uuid: () => string,
-  snapshot: readonly Write[] = [],
+  checks: readonly Write[] = [],
 ): Promise<TopicRemovalSnapshot> {
   let { topic: seen, participants } = state;
   if (seen === undefined || seen.arrived - seen.left !== ids.length) return state;
@@ -230,13 +229,13 @@ export async function pruneParticipants(
     const add = { participants: -participants.length };
     const outcome = await table.transact(
       [
-        ...snapshot,
+        ...checks,
         { update: topicKey(realm, { channelId, topic }), change: { add }, when: held },
         ...participants.map((userId): Write => ({ delete: key('participant', { ...at, userId }) })),
       ],
       uuid(),
     );
-    // Somebody wrote to the topic at this moment, or the snapshot has changed, so it stays.
+    // A message was sent to the topic, or a check failed: it stays.
     if (outcome.state === 'refused') return state;
     seen = { ...seen, participants: seen.participants - participants.length };
     participants = await someParticipants(table, realm, channelId, topic);

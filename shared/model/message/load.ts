@@ -26,15 +26,12 @@ const headOf = (
   ...(mentions !== undefined && { mentions }),
 });
 
-/** Where messages stand together in an index: a channel, or one conversation. */
+/** The messages of a channel, or of one conversation. */
 export type MessageScope =
   | { readonly channelId: number; readonly conversation?: undefined }
   | Pick<MessageHead, 'conversation' | 'channelId' | 'people'>;
 
-/**
- * The messages of a place as its index shows them: changes come a moment late. Who needs those too asks `inPlace`
- * (message-place.ts).
- */
+/** Reads messages from an index, which shows changes a moment late. `currentMessages` (recent.ts) adds those. */
 export const indexedMessages =
   (table: Table, realm: string, place: MessageScope): RangeReader =>
   async (reach) => {
@@ -54,7 +51,7 @@ export const indexedMessages =
 
 export const isMessage = (slot: Slot): slot is MessageSlot => slot.kind === 'message';
 
-/** The messages with these ids that exist. */
+/** The existing messages with these ids. */
 export async function loadMessages(
   table: Table,
   realm: string,
@@ -65,10 +62,10 @@ export async function loadMessages(
   return slots.filter(isMessage);
 }
 
-/** Messages that are read at once: as many large ones as a function's memory holds with ease. */
+/** Messages in one read: even large ones fit into the memory of a function. */
 export const MAX_MESSAGES_AT_ONCE = 500;
 
-/** The heads of the messages with these ids that exist. One round trip for each 500 of them. */
+/** The heads of the existing messages with these ids. One round trip for each 500. */
 export async function loadHeads(
   table: Table,
   realm: string,
@@ -94,10 +91,10 @@ export const toHead = ({ id, conversation, people, channelId, ...message }: Mess
   ),
 });
 
-/** Which way one goes from a message: towards the past, or towards the present. */
+/** The direction to read in from a message. */
 export type Side = 'older' | 'newer';
 
-/** A request for the messages of a place within a range of ids, both ends included, nearest first. */
+/** A range of message ids, both ends included, to read in one direction. */
 export interface RangeRequest {
   readonly from: number;
   readonly to: number;
@@ -105,18 +102,18 @@ export interface RangeRequest {
   readonly limit: number;
 }
 
-/** What was found in a range, in no order. */
+/** Messages in a range, in no order. */
 export interface RangeResult {
   readonly heads: readonly MessageHead[];
-  /** The id up to which the range was examined; undefined when all of it was. */
+  /** The last id of the part that was read; undefined if all of the range was. */
   readonly until: number | undefined;
 }
 
 export type RangeReader = (reach: RangeRequest) => Promise<RangeResult>;
 
 /**
- * The messages of one place that are known so far: all those from `low` up to, but not including, `high`. It grows
- * at either end, so that nothing is read twice in a request however it moves about.
+ * The messages read so far: all from `low` up to, but not including, `high`. It grows at both ends, so that a
+ * request reads nothing twice.
  */
 export class RangeCache {
   readonly #reach: RangeReader;
@@ -128,7 +125,7 @@ export class RangeCache {
     this.#reach = reach;
   }
 
-  /** These messages, where there are no others. */
+  /** A cache of all messages in the scope. */
   static of(heads: readonly MessageHead[]): RangeCache {
     const strip = new RangeCache(async () => ({ heads: [], until: undefined }));
     for (const head of heads) strip.#heads.set(head.id, head);
@@ -136,27 +133,27 @@ export class RangeCache {
     return strip;
   }
 
-  /** The first id that is not examined yet on this side: none is left at 0, and at infinity. */
+  /** The next id to read on this side: 0 or infinity at the end. */
   frontier(side: Side): number {
     return side === 'newer' ? this.#high : Math.max(0, this.#low - 1);
   }
 
-  /** From where on everything up to, but not including, `id` is known: `id` itself where nothing is. */
+  /** The start of the cached range that ends before `id`: `id` itself if there is none. */
   knownBelow(id: number): number {
     return this.#low <= id && id <= this.#high ? this.#low : id;
   }
 
-  /** Whether this id is in the known range, be there such a message or not. */
+  /** Whether the cached range includes this id. */
   covers(id: number): boolean {
     return this.#low <= id && id < this.#high;
   }
 
-  /** The known messages, in no order. */
+  /** The cached messages, in no order. */
   heads(): Iterable<MessageHead> {
     return this.#heads.values();
   }
 
-  /** Goes to this id: the known range has it in it or at its edge, or else begins anew there, empty. */
+  /** Moves to this id. If the cached range neither includes nor touches it, the cache is cleared. */
   moveTo(id: number): void {
     if (this.#low <= id && id <= this.#high) return;
     this.#heads.clear();
@@ -164,7 +161,7 @@ export class RangeCache {
     this.#high = id > LARGEST_NUMBER ? Number.POSITIVE_INFINITY : id;
   }
 
-  /** Reads up to `limit` more messages on one side: towards the past, only those above an id, or else below one. */
+  /** Reads up to `limit` more messages on one side: older ones above an id, or newer ones below one. */
   async extend(side: Side, limit: number, above = 0, below = Number.POSITIVE_INFINITY): Promise<void> {
     const next = this.frontier(side);
     if (side === 'older' ? next <= above : next >= below || !Number.isFinite(next)) return;

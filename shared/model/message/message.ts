@@ -13,26 +13,26 @@ import type { Subscription } from '../channel/channel.ts';
 import type { Standing } from '../permission/permission.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../realm/realm.ts';
 
-/** People beyond this many make the name of their conversation a digest: keys have a limit. */
+/** Direct conversations with more people are named by a digest, since the length of a key is limited. */
 const MAX_LISTED_PEOPLE = 40;
 
-/** The conversation that a topic of a channel is, whatever the case of its spelling. */
+/** The conversation of a topic; the case of its name does not matter. */
 export const topicConversation = (channelId: number, topic: string): string =>
   conversationOf.topic(channelId, folded(topic));
 
-/** The channel of a conversation that is a topic. */
+/** The channel of a topic's conversation; undefined for a direct one. */
 export function channelOfConversation(conversation: string): number | undefined {
   const channelId = /^topic:(\d+):/.exec(conversation)?.[1];
   return channelId === undefined ? undefined : Number(channelId);
 }
 
-/** Whether two places are one topic, perhaps in other spellings. */
+/** Whether two topics are the same, ignoring case. */
 export const isSameTopic = (
   one: { readonly channelId: number; readonly topic: string },
   other: { readonly channelId: number; readonly topic: string },
 ): boolean => one.channelId === other.channelId && folded(one.topic) === folded(other.topic);
 
-/** The conversation of these people. The order and repetitions do not matter. */
+/** The direct conversation of these people, in any order; duplicates do not matter. */
 export function directConversation(people: readonly number[]): string {
   const ids = uniqueSorted(people).join(',');
   if (people.length <= MAX_LISTED_PEOPLE) return conversationOf.direct(ids);
@@ -41,23 +41,23 @@ export function directConversation(people: readonly number[]): string {
 
 export const messageKey = (realm: string, id: number): Key<'slot'> => key('slot', { realm, seq: id });
 
-/** Holds a change of a message to what was seen: it is still there, and in the same conversation. */
+/** The condition that a message still exists in the same conversation. */
 export const unmoved = ({ conversation }: Pick<MessageSlot, 'conversation'>): Condition => ({
   equals: { kind: 'message', conversation },
 });
 
-/** The same for a change that must know all of its earlier versions: nobody else edited or moved it meanwhile. */
+/** The condition that a message was neither edited nor moved since it was read. */
 export const unchanged = (message: MessageSlot): Condition => ({
   equals: { ...unmoved(message).equals, revision: message.revision },
 });
 
-/** The conversation in whose read states a message stands: a move does not change it. */
+/** The conversation whose read states cover a message. A move does not change it. */
 export const readConversationOf = ({
   conversation,
   readIn,
 }: Pick<MessageHead, 'conversation' | 'readIn'>): string => readIn ?? conversation;
 
-/** The channel in whose topics a message stands in read states, where it moved to another one since. */
+/** The channel whose read states cover a message that has moved to another channel since. */
 export function formerChannelOf({
   readIn,
   channelId,
@@ -66,34 +66,34 @@ export function formerChannelOf({
   return former === channelId ? undefined : former;
 }
 
-/** Whom a rendered message addresses; undefined where it addresses nobody. */
+/** The users, groups and wildcards that a rendered message mentions; undefined if there are none. */
 export function mentionsIn(rendered: Rendered, isChannel: boolean): Mentions | undefined {
   const mentions: Mentions = {
     ...(rendered.mentionedUserIds.length > 0 && { users: rendered.mentionedUserIds }),
     ...(rendered.mentionedGroupIds.length > 0 && { groups: rendered.mentionedGroupIds }),
-    // In a direct conversation everybody is addressed anyway.
+    // Wildcards have no effect in a direct conversation.
     ...(isChannel && rendered.channelWildcard && { channel: true as const }),
     ...(isChannel && rendered.topicWildcard && { topic: true as const }),
   };
   return Object.keys(mentions).length === 0 ? undefined : mentions;
 }
 
-/** What a message is to one person, as far as its flags need it. */
+/** What the flags of a message depend on for one user. */
 export interface Viewer {
   readonly userId: number;
-  /** Every group they are in, however deep (`Standing.groups`). */
+  /** All groups that they are in, directly or through subgroups (`Standing.groups`). */
   readonly groups: ReadonlySet<number>;
-  /** It came to them: a direct message, or one of a channel that they were subscribed to at the time. */
+  /** They received it: a direct message, or one of a channel that they were subscribed to at the time. */
   readonly received: boolean;
-  /** They sent to the topic or reacted in it. Matters only where the message has a topic wildcard. */
+  /** They sent to the topic or reacted in it. Used only if the message has a topic wildcard. */
   readonly takesPart: boolean;
   readonly read: boolean;
   readonly starred: boolean;
 }
 
 /**
- * The flags of a message for one person, for fetches and for events alike (wire facts 14.3). What did not come to
- * them is `historical`, counts as read, and addressed nobody.
+ * The flags of a message for one user, in fetches and events (wire facts 14.3). A message that they did not receive
+ * is `historical`, counts as read, and has no mention flags.
  */
 export function messageFlags(message: Pick<Message, 'senderId' | 'mentions'>, viewer: Viewer): string[] {
   const { received, read, starred } = viewer;
@@ -107,46 +107,40 @@ export function messageFlags(message: Pick<Message, 'senderId' | 'mentions'>, vi
   if (isMentioned(message, viewer)) flags.push('mentioned');
   if (byChannel) flags.push('stream_wildcard_mentioned');
   if (byTopic) flags.push('topic_wildcard_mentioned');
-  // The one flag of both wildcards, for clients that know no other.
+  // Older clients know only this flag for both wildcards.
   if (byChannel || byTopic) flags.push('wildcard_mentioned');
   return flags;
 }
 
-/** Whether the message mentions this person by name or by one of their groups. */
+/** Whether the message mentions this user by name or through a group. */
 export const isMentioned = (
   { mentions }: Pick<Message, 'mentions'>,
   { userId, groups }: Pick<Viewer, 'userId' | 'groups'>,
 ): boolean =>
   mentions?.users?.includes(userId) === true || mentions?.groups?.some((id) => groups.has(id)) === true;
 
-/** What is known of a person who wants to read. `domain/reader` reads it when it is asked for. */
+/** Loads a reader's access to channels on demand; see `domain/reader`. */
 interface Facts {
   readonly userId: number;
   subscription(channelId: number): Promise<Subscription | undefined>;
   channel(channelId: number): Promise<ChannelWithSubscription | undefined>;
 }
 
-/**
- * Whether a message came to the reader: it is a direct one between them and others, or one of a channel that they
- * have been subscribed to since before it.
- */
+/** Whether the reader takes part in the direct conversation, or was subscribed to the channel before the message. */
 export async function hasReceived(reader: Facts, { id, channelId, people }: MessageHead): Promise<boolean> {
   if (channelId === undefined) return people?.includes(reader.userId) === true;
   const subscription = await reader.subscription(channelId);
   return subscription !== undefined && id > subscription.since;
 }
 
-/**
- * Whether the reader may read a message, as things are now: what came to them, and the history of channels that
- * they can read. Who administers the organization may read no more than others.
- */
+/** Whether the reader may read a message now: one they received, or in a channel whose history they can read. */
 export async function mayRead(reader: Facts, standing: Standing, head: MessageHead): Promise<boolean> {
   if (await hasReceived(reader, head)) return true;
   const seen = head.channelId === undefined ? undefined : await reader.channel(head.channelId);
   return seen !== undefined && mayReadMessage(standing, seen, head.id);
 }
 
-/** Who hears what happens to a message: those who take part in its conversation. */
+/** The audience of events about a message: the people of its conversation. */
 export const audienceOf = ({
   id,
   channelId,
@@ -156,7 +150,7 @@ export const audienceOf = ({
 
 type OfMessage = Extract<Audience, { readonly message: number; readonly channel: number }>;
 
-/** The channels that decide who hears of something. */
+/** The channels whose subscriptions decide who is in an audience. */
 export function audienceChannels(hearers: Audience): number[] {
   if (!('channel' in hearers)) return [];
   if ('movedTo' in hearers) return [hearers.channel, hearers.movedTo];
@@ -165,8 +159,8 @@ export function audienceChannels(hearers: Audience): number[] {
 }
 
 /**
- * Whether a listener hears what happens to a message of a channel: who is subscribed, and may read it. When it
- * leaves for another channel, those hear of that who may read it there; the others only that it is gone.
+ * Whether an event about a channel message is visible: the user must be subscribed and able to read it. When it moves to
+ * another channel, users who may read it there get the move; the others get a deletion (`goneTo`).
  */
 export function receivesMessageEvent(
   who: Standing,
@@ -185,16 +179,13 @@ export function receivesMessageEvent(
       mayReadIn(hearers.movedTo)
     );
   }
-  const hears =
+  const isVisible =
     isSubscribedBefore(seen, seq) &&
     (seen?.channel.historyPublicToSubscribers === true || isSubscribedBefore(seen, hearers.message));
-  return hears && !('goneTo' in hearers && mayReadIn(hearers.goneTo));
+  return isVisible && !('goneTo' in hearers && mayReadIn(hearers.goneTo));
 }
 
-/**
- * Whether an event tells a listener who hears of it where a message came from that they could not read there: what it
- * says of that place is not for them.
- */
+/** Whether a moved message comes from a channel where the user could not read it, so its old location is left out. */
 export function isFromHiddenChannel(
   who: Standing,
   hearers: Audience,
@@ -205,50 +196,50 @@ export function isFromHiddenChannel(
   return seen === undefined || !mayReadMessage(who, seen, hearers.message);
 }
 
-/** Whether the listener's subscription began before this number. */
+/** Whether the subscription began before this log number. */
 export const isSubscribedBefore = (seen: ChannelWithSubscription | undefined, seq: number): boolean =>
   seen?.subscription !== undefined && seen.subscription.since < seq;
 
-/** Stands at the end of a message that was cut at the limit. */
+/** Appended to content that was truncated. */
 const CUT_MESSAGE = '\n[message cut at the length limit]';
 const CUT_TOPIC = '...';
 
-/** The first code points of a text that is too long, ending in a mark, so that the whole is as long as allowed. */
+/** Truncates a text to a number of code points, the mark included. */
 const cut = (text: string, limit: number, mark: string): string =>
   codePoints(text) <= limit ? text : firstCodePoints(text, limit - codePoints(mark)) + mark;
 
 /**
- * Message content as it is stored (wire facts 3.4): white space at the end and newlines at the start go, what is
- * beyond the limit is cut. Spaces at the start stay, since they can mean a code block.
+ * Message content as it is stored (wire facts 3.4): without trailing white space and leading newlines, truncated at the
+ * limit. Leading spaces stay, since they can start a code block.
  */
 export const normalizedContent = (content: string): string => contentWithin(content, limits.message);
 
-/** The same in no more than so many code points, where something else has to stand beside it. */
+/** The same with a smaller limit in code points, where other text is added. */
 export const contentWithin = (content: string, limit: number): string =>
   cut(content.trimEnd().replace(/^[\r\n]+/, ''), limit, CUT_MESSAGE);
 
-/** Decides that normalized content says something. */
+/** Refuses empty content. */
 export function checkContent(content: string): void {
   if (content === '') throw badRequest('A message must not be empty.');
 }
 
 /**
- * A topic as it is stored (wire facts 3.4): trimmed, cut at the limit, and with the two names of the empty topic
- * read as the empty one. A character that cannot be shown is refused with its position.
+ * A topic as it is stored (wire facts 3.4): trimmed, truncated at the limit, and empty for both names of the empty topic.
+ * Unprintable characters are refused with their position.
  */
-export function checkTopic(given: string): string {
-  const topic = given.trim();
+export function checkTopic(name: string): string {
+  const topic = name.trim();
   checkPrintable('The topic', topic);
-  const fitting = cut(topic, limits.topic, CUT_TOPIC);
-  return fitting === '(no topic)' || fitting === EMPTY_TOPIC_NAME ? '' : fitting;
+  const stored = cut(topic, limits.topic, CUT_TOPIC);
+  return stored === '(no topic)' || stored === EMPTY_TOPIC_NAME ? '' : stored;
 }
 
-/** The same for a topic that is named and not written to: what is too long is no topic, and refused. */
-export function checkTopicName(given: string): string {
-  if (codePoints(given.trim()) > limits.topic) {
+/** The same for the name of an existing topic: one that is too long is refused. */
+export function checkTopicName(name: string): string {
+  if (codePoints(name.trim()) > limits.topic) {
     throw badRequest(`A topic has at most ${limits.topic} characters.`);
   }
-  return checkTopic(given);
+  return checkTopic(name);
 }
 
 /** How the name of a resolved topic begins. */

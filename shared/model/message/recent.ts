@@ -15,51 +15,47 @@ import {
 import { topicConversation } from './message.ts';
 
 /*
- * The indexes over messages show a change a moment after it was committed; DynamoDB promises no time for that. So
- * whatever the log tells of the last seconds is believed rather than an index: which messages came, where messages
- * went, and which are gone. `inPlace` (message-place.ts) puts the two together, and nothing else asks an index about
- * messages that may be young.
+ * The message indexes are eventually consistent, without a bound. So the log overrides them for the last seconds: it
+ * has the messages that were sent, moved and deleted. `currentMessages` merges the two. Nothing else reads an index
+ * where messages may be recent.
  */
 
-/** How late (ms) an index may show a change. Usually it takes less than a second. */
+/** How long an index may take to show a change. Usually it is less than a second. */
 const MAX_INDEX_DELAY_MS = 10_000;
 
-/**
- * What the log tells of the last so many ms is believed rather than an index. Slots stand in the order of their
- * numbers, and a writer may write its slot a while after it took its number: that time is added.
- */
+/** For so long the log overrides an index. A writer may write its slot `WRITING` ms after it allocated its number. */
 const WINDOW_MS = MAX_INDEX_DELAY_MS + WRITING;
 
-/**
- * How far to look: the slots of the first look where nothing is known of the pace of the log, those of all looks
- * together, and how many looks there may be, which are a round trip each. docs/LIMITS.md says what follows.
- */
+/** How much of the log to read; docs/LIMITS.md has the consequences. */
 interface Extent {
+  /** Slots in the first read, if the pace of the log is unknown. */
   readonly first: number;
+  /** Slots in all reads together. */
   readonly most: number;
+  /** Reads, which are one round trip each. */
   readonly looks: number;
 }
 
 export const extents = {
   read: { first: 40, most: 500, looks: 2 },
-  /** A write has no round trip for a second look. */
+  /** A write has no round trip for a second read. */
   write: { first: 100, most: 500, looks: 1 },
   /** Nobody waits for a worker: at 500 changes a second these are ten seconds. */
   worker: { first: 100, most: 5_000, looks: 100 },
 } as const satisfies Record<string, Extent>;
 
-/** Where a message is, if it is still there. */
+/** The channel, topic and conversation of a message. */
 export type MessageLocation = Pick<MessageHead, 'id' | 'conversation' | 'channelId' | 'topic'>;
 
-/** What is known of a message that changed lately: all of its head, only where it went, or that it is gone. */
+/** A message that changed recently: its new head, only its new location, or deleted. */
 type State =
   | { readonly kind: 'head'; readonly head: MessageHead }
   | { readonly kind: 'moved'; readonly to: MessageLocation }
   | { readonly kind: 'gone' };
 
-/** What the end of the log tells of messages that an index may not show as they are. */
+/** The messages that an index may show outdated, from the end of the log. */
 export class RecentChanges {
-  /** False where there was too much for the slots that were read: an index must not be as late then. */
+  /** False if the window had more slots than were read. Then an index may be outdated for a shorter time only. */
   readonly isComplete: boolean;
   readonly #read: (ids: readonly number[]) => Promise<readonly MessageHead[]>;
   readonly #states: ReadonlyMap<number, State>;
@@ -76,12 +72,12 @@ export class RecentChanges {
     this.#states = statesIn(slots);
   }
 
-  /** Whether the log tells where this message is, so that an index need not be believed. */
+  /** Whether the message changed recently, so that this overrides the index. */
   has(id: number): boolean {
     return this.#states.has(id);
   }
 
-  /** Those of the messages that changed lately which are in a place. */
+  /** The recently changed messages in a scope. */
   locationsIn(place: MessageScope): MessageLocation[] {
     return [...this.#states.values()].flatMap((state) => {
       if (state.kind === 'gone') return [];
@@ -90,7 +86,7 @@ export class RecentChanges {
     });
   }
 
-  /** The same as heads. One round trip where some of them moved there, or else none. */
+  /** The same as heads. One round trip if some moved there; otherwise none. */
   async headsIn(place: MessageScope): Promise<readonly MessageHead[]> {
     const here = this.locationsIn(place);
     const known = here.flatMap(({ id }) => this.#headOf(id) ?? []);
@@ -111,15 +107,15 @@ export class RecentChanges {
 const isIn = (place: MessageScope, { channelId, conversation }: MessageLocation): boolean =>
   place.conversation === undefined ? channelId === place.channelId : conversation === place.conversation;
 
-/** What becomes of each message, from what the slots tell, the last word of the log last. */
+/** The newest state of each message in these slots. */
 function statesIn(slots: readonly Slot[]): Map<number, State> {
   const states = new Map<number, State>();
   const rising = slots.toSorted((a, b) => a.seq - b.seq);
   for (const slot of rising)
     for (const entry of entriesOf(slot)) {
-      if (entry.kind === 'event') for (const [id, state] of told(entry)) states.set(id, state);
+      if (entry.kind === 'event') for (const [id, state] of statesFrom(entry)) states.set(id, state);
     }
-  // The slot of a message is the message as it is now, whatever was told of it since.
+  // The slot of a message is its current state: it overrides events.
   for (const slot of rising) {
     if (slot.kind === 'message') states.set(slot.id, { kind: 'head', head: toHead(slot) });
     else if (slot.kind === 'tombstone') states.set(slot.seq, { kind: 'gone' });
@@ -127,11 +123,11 @@ function statesIn(slots: readonly Slot[]): Map<number, State> {
   return states;
 }
 
-/** What an event tells of messages that are older than itself. */
-function told({ payload, hearers, about }: ReadEvent): (readonly [number, State])[] {
+/** The states of older messages from an event about them. */
+function statesFrom({ payload, hearers, about }: ReadEvent): (readonly [number, State])[] {
   const ids = (payload.message_ids ?? []) as readonly number[];
   if (payload.type === 'delete_message') {
-    // Who may not read messages where they moved is told that they are deleted.
+    // `goneTo` is a move, which looks like a deletion to users who may not read the destination.
     return 'goneTo' in hearers ? [] : ids.map((id) => [id, { kind: 'gone' }]);
   }
   if (payload.type !== 'update_message') return [];
@@ -144,9 +140,8 @@ function told({ payload, hearers, about }: ReadEvent): (readonly [number, State]
 }
 
 /**
- * Reads the end of the log, consistently, as far back as an index may be late, if the extent allows it: what is older
- * is not known else (`isWhole`). One round trip, since it is remembered how many slots that took the last time; where
- * they are too few, they are read on.
+ * Reads the end of the log consistently, over the whole window if the extent allows it (`isComplete`). Usually one round
+ * trip, since the container remembers how many slots the last one took; more if those are too few.
  */
 export async function loadRecentChanges(
   { table, now, cache }: Pick<Outside, 'table' | 'now' | 'cache'>,
@@ -174,16 +169,16 @@ export async function loadRecentChanges(
   return new RecentChanges(slots.slice(0, young), isWhole, read);
 }
 
-/** A few more than were needed, since what is needed differs from one look to the next. */
+/** Some spare slots, since the pace of the log varies. */
 const withMargin = (slots: number): number => Math.ceil(1.25 * slots) + 10;
 
-/** How many slots the window has, if it goes on as in those that were read, the newest first. */
+/** Estimates the slots in the window from the pace of those that were read, newest first. */
 function expected(slots: readonly Slot[], now: number, since: number): number {
   const passed = Math.max(1, now - (slots.at(-1)?.at ?? now));
   return withMargin((slots.length * (now - since)) / passed);
 }
 
-/** The last slots of the log, newest first: below one of them, or from its end. */
+/** The last slots of the log, or those below a number, newest first. */
 async function lastSlots(
   table: Table,
   realm: string,
@@ -194,50 +189,45 @@ async function lastSlots(
   return table.page('slot', { realm }, { descending: true, limit, ...(to && { to }) });
 }
 
-/** The end of the log, read when it is first asked for. */
-type Reading = () => Promise<RecentChanges>;
-
 /**
- * The messages of a place, as they are now: what its index shows, but of messages that changed lately what the log
- * tells. One round trip, and another one where messages moved there lately.
+ * The current messages of a scope: those of its index, overridden by recent changes. One round trip; two if messages
+ * moved there recently.
  */
 export const currentMessages = (
   table: Table,
   realm: string,
-  place: MessageScope,
-  recent: Reading,
-): RangeReader => {
-  const merged = merging<MessageHead>(table, realm, place, recent, (changes) => changes.headsIn(place));
-  return async (reach) => {
-    const { found, until } = await merged(reach);
-    return { heads: found, until };
-  };
-};
+  scope: MessageScope,
+  recent: () => Promise<RecentChanges>,
+): RangeReader => mergedReader(table, realm, scope, recent, (changes) => changes.headsIn(scope));
 
-/** The same, only which messages there are, and how they spell their topic. Always one round trip. */
-export const currentIds = (table: Table, realm: string, place: MessageScope, recent: Reading) =>
-  merging<MessageLocation>(table, realm, place, recent, (changes) => changes.locationsIn(place));
+/** The same with ids and topics only. Always one round trip. */
+export const currentIds = (
+  table: Table,
+  realm: string,
+  scope: MessageScope,
+  recent: () => Promise<RecentChanges>,
+) => mergedReader<MessageLocation>(table, realm, scope, recent, (changes) => changes.locationsIn(scope));
 
-const merging =
-  <W extends MessageLocation>(
+const mergedReader =
+  <W extends MessageLocation = MessageHead>(
     table: Table,
     realm: string,
-    place: MessageScope,
-    recent: Reading,
-    fresh: (changes: RecentChanges) => readonly W[] | Promise<readonly W[]>,
+    scope: MessageScope,
+    recent: () => Promise<RecentChanges>,
+    changedIn: (changes: RecentChanges) => readonly W[] | Promise<readonly W[]>,
   ) =>
   async (
-    reach: RangeRequest,
-  ): Promise<{ readonly found: readonly (W | MessageHead)[]; readonly until: RangeResult['until'] }> => {
+    range: RangeRequest,
+  ): Promise<{ readonly heads: readonly (W | MessageHead)[]; readonly until: number | undefined }> => {
     const [{ heads, until }, changes] = await Promise.all([
-      indexedMessages(table, realm, place)(reach),
+      indexedMessages(table, realm, scope)(range),
       recent(),
     ]);
-    const known = heads.filter(({ id }) => !changes.has(id));
-    const changed = (await fresh(changes)).filter(({ id }) => isWithin(reach, until, id));
-    return { found: [...known, ...changed], until };
+    const unchanged = heads.filter(({ id }) => !changes.has(id));
+    const changed = (await changedIn(changes)).filter(({ id }) => isWithin(range, until, id));
+    return { heads: [...unchanged, ...changed], until };
   };
 
-/** Whether an id is in the part of the range that was examined. */
+/** Whether an id is in the part of the range that was read. */
 const isWithin = ({ from, to, side }: RangeRequest, until: RangeResult['until'], id: number): boolean =>
   from <= id && id <= to && (until === undefined || (side === 'older' ? id >= until : id <= until));

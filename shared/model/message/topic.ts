@@ -4,27 +4,24 @@ import type { Changes, Condition, Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
 import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
 
-/** A topic of a channel, as stored: it exists while it has messages. */
+/** A topic as stored. It exists while it has messages. */
 export interface Topic {
-  /** As the newest message spells it. */
+  /** In the spelling of the newest message. */
   readonly topic: string;
   readonly maxId: number;
   /**
-   * The message that came last below the newest one: it was sent a moment before that, or moved here. Whoever takes the
-   * newest away looks at it as well, since they may have read the log before it came.
+   * The last message that was added below the newest one: it was sent a moment earlier, or moved here. Removing the
+   * newest message considers it too, since the log may have been read before it was added.
    */
   readonly late?: number;
-  /** How many messages ever arrived in it, and how many left it: together they tell whether one is left. */
+  /** How many messages were ever added, and how many removed. The topic is empty when they are equal. */
   readonly arrived: number;
   readonly left: number;
   /** How many people sent to it or reacted in it. */
   readonly participants: number;
-  /** Day of the newest message (days since 1970), so that the channel's own day is written once a day. */
+  /** Day of the newest message (days since 1970), so that the channel's `lastActiveDay` is written once a day. */
   readonly day: number;
-  /**
-   * The job of the outbox by which messages are on their way from here or to here. Once that job is done or given up
-   * the mark means nothing.
-   */
+  /** The outbox job that is moving messages from or to this topic. It means nothing once that job is done. */
   readonly moving?: string;
 }
 
@@ -34,13 +31,13 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** Where a topic is stored, whatever the case of its spelling. */
+/** The key of a topic; case does not matter. */
 export const topicKey = (
   realm: string,
   { channelId, topic }: { readonly channelId: number; readonly topic: string },
 ): Key<'topic'> => key('topic', { realm, channelId, topic: folded(topic) });
 
-/** What of a topic and its channel matters to a message that arrives there. */
+/** The state of a topic and its channel before a message is added. */
 export interface TopicState {
   readonly topic: Topic | undefined;
   /** The sender already takes part. */
@@ -48,22 +45,22 @@ export interface TopicState {
   readonly count: ChannelCount | undefined;
 }
 
-/** A message that arrives in a topic. */
+/** A message that is added to a topic. */
 export interface Arrival {
   readonly channelId: number;
   readonly topic: string;
   readonly messageId: number;
-  /** The first of several messages that arrive together; `messageId` is the last one then. */
+  /** The first of several messages; `messageId` is then the last one. */
   readonly firstId?: number;
-  /** How many messages arrive; one if absent. */
+  /** How many messages are added; one if absent. */
   readonly count?: number;
   readonly senderId: number;
   readonly day: number;
-  /** It is a notice of the service, whose sender is nobody that takes part. */
+  /** A notice of the service, whose sender does not become a participant. */
   readonly isNotice?: true;
 }
 
-/** What the same transaction changes of the channel's counts besides: a transaction has one write an item. */
+/** Other changes of the channel's counts in the same transaction, which may write each item only once. */
 export interface CountChange {
   readonly set?: Pick<ChannelCount, 'onlyEmptyTopic'>;
   readonly remove?: readonly (keyof ChannelCount)[];
@@ -71,10 +68,10 @@ export interface CountChange {
 }
 
 /**
- * Keeps the topic, its participants and the channel's counts right when a message arrives. The decision that the
- * topic is new, or that the sender takes part already, is held by conditions.
+ * Updates the topic, its participants and the channel's counts when a message is added. Conditions check that the topic is
+ * still new, and the sender still not a participant.
  *
- * Messages do not always commit in the order of their ids, so the newest id is compared in the store, never just set.
+ * Messages do not always commit in the order of their ids, so a condition compares the newest id.
  */
 export function doAddToTopic(
   realm: string,
@@ -116,7 +113,7 @@ function topicWrite(realm: string, arrival: Arrival, { topic: seen, takesPart }:
     change: { set: { topic, maxId: id, day }, ...joined },
     when: { absent: false, below: { maxId: id } },
   };
-  // The newest one may leave between two tries, and this one is the newest then.
+  // The newest one may be removed between two attempts. Then this one is the newest.
   const older: Write = {
     update,
     change: { set: { late: id }, ...joined },
@@ -126,7 +123,7 @@ function topicWrite(realm: string, arrival: Arrival, { topic: seen, takesPart }:
   return { ...newer, fallback: older };
 }
 
-/** The channel's counts, which most messages leave as they are. */
+/** Updates the channel's counts, which most messages do not change. */
 function channelWrites(
   realm: string,
   arrival: Arrival,
@@ -135,8 +132,8 @@ function channelWrites(
 ): Write[] {
   const { channelId, topic, messageId, firstId = messageId, day } = arrival;
   if (seen?.day === day && beside === undefined) return [];
-  const begins = seen === undefined;
-  const namesTopic = begins && topic !== '';
+  const isNew = seen === undefined;
+  const namesTopic = isNew && topic !== '';
   const isFreed = beside?.remove?.includes('onlyEmptyTopic') === true;
   const counts = {
     realm,
@@ -148,11 +145,11 @@ function channelWrites(
     },
     when: {
       ...beside?.when,
-      // The channel may be restricted to its empty topic at this very moment (specification 3).
+      // The channel may be restricted to its empty topic concurrently (specification 3).
       ...(namesTopic && !isFreed && { equals: { ...beside?.when?.equals, onlyEmptyTopic: undefined } }),
     },
   };
-  if (!begins) {
+  if (!isNew) {
     const { change, when } = counts;
     return [{ update: key('channelCount', { realm, channelId }), change, when }];
   }

@@ -8,28 +8,28 @@ import { accessContent, type ChannelWithSubscription } from '../channel/access.t
 import type { Standing } from '../permission/permission.ts';
 import type { UserSettings } from '../user/user.ts';
 
-/** How much of a topic a user wants to hear (wire facts 3.10). */
+/** A user's policy for a topic (wire facts 3.10). */
 export const visibility = { inherit: 0, muted: 1, unmuted: 2, followed: 3 } as const;
 export type Visibility = (typeof visibility)[keyof typeof visibility];
 
-/** When a personal setting changes a topic's policy by itself; 4 is never. */
+/** When a personal setting changes a topic's policy automatically; 4 is never. */
 const when = { participation: 1, send: 2, initiation: 3 } as const;
 
-/** What the automatic policies look at. */
+/** What an automatic policy depends on. */
 export interface AutomaticPolicyInput {
   readonly settings: UserSettings;
   readonly current: Visibility;
-  /** The sender has muted the channel. */
+  /** The user has muted the channel. */
   readonly channelMuted: boolean;
-  /** No earlier message of the topic could be read by the sender. */
+  /** The sender could read no earlier message of the topic. */
   readonly startsTopic: boolean;
-  /** They only reacted: that is participation, but nothing was sent. */
+  /** They reacted and did not send: that counts as participation only. */
   readonly onlyReacts?: boolean;
 }
 
 /**
- * The policy that a topic gets because somebody sent to it or reacted in it, or undefined where nothing changes (wire facts 3.10).
- * Where one setting says to follow and the other to unmute, following wins.
+ * The policy that a topic gets for a user who sent to it or reacted in it; undefined if nothing changes (wire facts
+ * 3.10). Following wins over unmuting.
  */
 export function automaticPolicy({
   settings,
@@ -39,7 +39,7 @@ export function automaticPolicy({
   onlyReacts = false,
 }: AutomaticPolicyInput): Visibility | undefined {
   if (current === visibility.followed) return undefined;
-  // Whoever has an explicit policy for the topic does not begin it.
+  // A user with an explicit policy for the topic does not start it.
   const begins = startsTopic && current === visibility.inherit;
   const applies = (setting: number): boolean =>
     setting === when.participation ||
@@ -49,23 +49,20 @@ export function automaticPolicy({
   return unmutes && current !== visibility.unmuted ? visibility.unmuted : undefined;
 }
 
-/** A user's policy for one topic, as stored. */
+/** A user's policy for one topic as stored. */
 export interface UserTopic {
   readonly channelId: number;
   readonly topic: string;
   readonly policy: Visibility;
   /** Seconds since 1970. */
   readonly updated: number;
-  /** The number of the log under which it was changed last. */
+  /** The log number of its last change. */
   readonly changed?: number;
-  /**
-   * Where it followed a topic some time after that had moved: the number of the move. It counts as chosen before
-   * whatever came after the move.
-   */
+  /** If it followed a moved topic: the number of the move. Changes after the move override it. */
   readonly asOf?: number;
 }
 
-/** The same from the side of the topic, so that the policies can follow it when it moves. */
+/** The same policy stored under the topic, so that a move finds it. */
 export interface TopicPolicy {
   readonly userId: number;
   readonly policy: Visibility;
@@ -84,7 +81,7 @@ export interface ChannelTopic {
   readonly topic: string;
 }
 
-/** Sets somebody's policy for a topic, held to the one that was seen, and tells their clients. */
+/** Sets a user's policy for a topic. Fails if it is no longer `seen`. */
 export function doSetVisibility(
   realm: string,
   userId: number,
@@ -107,21 +104,21 @@ export function doSetVisibility(
   };
 }
 
-/** The key of somebody's policy, under them. */
+/** The key of a policy under its user. */
 export const userTopicKey = (
   realm: string,
   { channelId, topic }: ChannelTopic,
   userId: number,
 ): Key<'userTopic'> => key('userTopic', { realm, userId, channelId, topic: folded(topic) });
 
-/** The key of its inverse, under the topic. */
+/** The key of the same policy under its topic. */
 export const topicPolicyKey = (
   realm: string,
   { channelId, topic }: ChannelTopic,
   userId: number,
 ): Key<'topicPolicy'> => key('topicPolicy', { realm, channelId, topic: folded(topic), userId });
 
-/** Everybody who has a policy for the topic. */
+/** All policies for a topic. */
 export const loadTopicPolicies = (
   table: Table,
   realm: string,
@@ -138,9 +135,8 @@ export const userTopicEvent = ({ channelId, topic, policy, updated }: UserTopic)
 });
 
 /**
- * Lets someone set their policy for a topic of a channel that they can read, whether the topic exists or not. A
- * policy of one's own can also be taken back where the channel cannot be read any more; in every other case a
- * channel out of sight is refused as one that does not exist.
+ * Refuses a policy for a topic of a channel that the user cannot read, as if the channel did not exist. The topic need not
+ * exist. A user may always remove their own policy.
  */
 export function accessUserTopic(
   who: Standing,
@@ -154,42 +150,39 @@ export function accessUserTopic(
 }
 
 /*
- * Where a topic moves, the policies that people have for it follow (wire facts 3.10, as the reference does). They
- * stand under the people, since that is where they are read with every send; their inverse under the topic tells
- * whose they are, so that a move costs what there is to move, and nothing for anybody else.
- *
- * They follow a moment later, by a job of the outbox that the transaction of the move leaves (`policy-follow.ts`).
+ * When a topic moves, users' policies for it move too (wire facts 3.10). They are stored under the users, where each send
+ * reads them, and under the topic, where a move finds them. An outbox job of the move does it (`policy-follow.ts`).
  */
 
-/** A topic that moved as a whole, or all of it that the mover can see: what its policies follow. */
+/** A topic that moved, as a whole or as far as the mover can see it. */
 export interface PoliciesTask {
   readonly from: ChannelTopic;
   readonly to: ChannelTopic;
-  /** There were other messages in the topic that it went to. */
+  /** The destination already had messages. */
   readonly merges: boolean;
 }
 
-/** What becomes of somebody's policies for the two topics. */
+/** How a user's policies for the two topics change. */
 export interface PolicyChange {
   readonly userId: number;
   readonly from: Visibility;
   readonly to: { readonly before: Visibility; readonly after: Visibility };
 }
 
-/** From the one with which most is shown to the one with which least is: where topics merge, the first one stays. */
+/** From most to least visible. When topics merge, the first one that applies wins. */
 const byOpenness = [visibility.followed, visibility.unmuted, visibility.inherit, visibility.muted] as const;
 
 const merged = (...policies: readonly Visibility[]): Visibility =>
   byOpenness.find((policy) => policies.includes(policy)) ?? visibility.inherit;
 
-/** What becomes of somebody's policies, if they can read the channel that the topic goes to. */
+/** The change for a user who can read the destination. */
 export const policyChange = (
   userId: number,
   was: Visibility,
   before: Visibility,
   merges: boolean,
 ): PolicyChange => {
-  // A topic without messages has nothing to merge with, but somebody may have said already what they want of it.
+  // A topic without messages does not merge, but a user may already have a policy for it.
   const moved = was === visibility.inherit ? before : was;
   return { userId, from: was, to: { before, after: merges ? merged(was, before) : moved } };
 };
@@ -197,10 +190,7 @@ export const policyChange = (
 export const hasEffect = ({ from, to: { before, after } }: PolicyChange): boolean =>
   from !== visibility.inherit || before !== after;
 
-/**
- * The changes, each held to the policies that were seen, and what the people's clients are told of them. `asOf` is the
- * number of the move.
- */
+/** Writes policy changes, each if it is still as read, and their events. `asOf` is the number of the move. */
 export function doMovePolicies(
   realm: string,
   { from, to }: Pick<PoliciesTask, 'from' | 'to'>,
@@ -208,25 +198,25 @@ export function doMovePolicies(
   updated: number,
   asOf: number,
 ): Pick<Change<undefined>, 'writes' | 'entries'> {
-  const taken = changes.filter((change) => change.from !== visibility.inherit);
-  const given = changes.filter((change) => change.to.before !== change.to.after);
+  const removed = changes.filter((change) => change.from !== visibility.inherit);
+  const added = changes.filter((change) => change.to.before !== change.to.after);
   const set = { updated, asOf };
   return {
     writes: [
-      ...taken.flatMap(({ userId, from: was }) =>
-        changeOf(realm, from, userId, { before: was, after: visibility.inherit, set }),
+      ...removed.flatMap(({ userId, from: was }) =>
+        policyWrites(realm, from, userId, { before: was, after: visibility.inherit, set }),
       ),
-      ...given.flatMap(({ userId, to: change }) => changeOf(realm, to, userId, { ...change, set })),
+      ...added.flatMap(({ userId, to: change }) => policyWrites(realm, to, userId, { ...change, set })),
     ],
     entries: [
-      ...told(from, taken, () => visibility.inherit, updated),
-      ...told(to, given, (change) => change.to.after, updated),
+      ...eventsFor(from, removed, () => visibility.inherit, updated),
+      ...eventsFor(to, added, (change) => change.to.after, updated),
     ],
   };
 }
 
-/** Somebody's policy for one topic and its inverse. */
-function changeOf(
+/** Writes a user's policy for one topic, under both. */
+function policyWrites(
   realm: string,
   { channelId, topic }: ChannelTopic,
   userId: number,
@@ -253,8 +243,8 @@ function changeOf(
   ];
 }
 
-/** People who get the same policy are told by one event. */
-function told(
+/** One event for all users who get the same policy. */
+function eventsFor(
   { channelId, topic }: ChannelTopic,
   changes: readonly PolicyChange[],
   policyOf: (change: PolicyChange) => Visibility,
