@@ -54,7 +54,7 @@ describe('wire facts 3.3: the order of checks', () => {
         [{ type: 'channel' }, /'read_by_sender'/],
         [{ read_by_sender: undefined }, /'queue_id' and 'local_id'/],
         [{ local_id: '1' }, /exactly one channel/],
-        [{ to: '"x\\u0007"' }, /name of somebody else/],
+        [{ to: '"x\\u0007"' }, /send messages as another user/],
         [{ sender: undefined }, /needs a topic/],
         [{ topic: 'a\u0007' }, /topic.*position 2/],
         [{ topic: '' }, /must not be empty/],
@@ -84,7 +84,7 @@ describe('wire facts 3.3: the order of checks', () => {
       (parameters) => realm.call(send, member, parameters),
       [
         [{ type: 'direct', to: '7', content: ' ', forged: 'yes', topic: '\u0007' }, /list/],
-        [{ to: ['nobody@example.com'] }, /name of somebody else/],
+        [{ to: ['nobody@example.com'] }, /send messages as another user/],
         [{ forged: undefined }, /Invalid email/],
         [{ to: [gone.email] }, /must not be empty/],
         [{ content: `@*${quiet.name}*` }, /deactivated/],
@@ -107,7 +107,7 @@ describe('wire facts 3.3: the order of checks', () => {
   });
 });
 
-describe('wire facts 3.1: sending in the name of somebody else', () => {
+describe('wire facts 3.1: sending as another user', () => {
   it.each([{ sender: 'member@example.com' }, { forged: 'yes' }, { forged: 'true' }])(
     '%j is refused, even of an owner',
     async (wish) => {

@@ -26,7 +26,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 
-/** The names in a text, as pointers to look up before anything else. */
+/** The lookup keys of the names in a text. */
 export function referenceLookupKeys(names: References): LookupKey[] {
   return [
     ...names.users.flatMap(({ id, name }) =>
@@ -42,7 +42,7 @@ export function referenceLookupKeys(names: References): LookupKey[] {
 
 const fullName = (name: string): LookupKey<'fullName'> => ({ kind: 'fullName', name });
 
-/** What stands behind the names in a text, as far as it was found. */
+/** The items that the names in a text refer to. */
 export interface LoadedReferences {
   readonly users: ReadonlyMap<number, User>;
   readonly groups: readonly Group[];
@@ -56,8 +56,8 @@ export interface LoadedReferences {
   readonly resolved: Resolved;
 }
 
-/** The bearers of one name that are looked at; who shares a name with more is mentioned with an id. */
-const NAMESAKES = 10;
+/** Most users with one name to consider. Beyond that, a mention needs an id. */
+const MAX_NAMESAKES = 10;
 
 /** The ids of the users that a text may mention. */
 export function mentionableUserIds(names: References, resolved: Resolved): number[] {
@@ -69,9 +69,9 @@ export function mentionableUserIds(names: References, resolved: Resolved): numbe
 }
 
 const bearers = (resolved: Resolved, name: string): number[] =>
-  [...(resolved.follow(fullName(name))?.users ?? [])].sort((a, b) => a - b).slice(0, NAMESAKES);
+  [...(resolved.follow(fullName(name))?.users ?? [])].sort((a, b) => a - b).slice(0, MAX_NAMESAKES);
 
-/** Reads what stands behind the names in a text, in one round trip with whatever is read beside it. */
+/** Loads the items that the names in a text refer to. One round trip. */
 export async function loadReferences(
   outside: Outside,
   resolved: Resolved,
@@ -117,13 +117,13 @@ export async function loadReferences(
   };
 }
 
-/** The same without some people, whose names then stay plain text. */
+/** The same without users whom the writer may not see. Their names stay plain text. */
 export const withoutHiddenUsers = (named: LoadedReferences, hidden: ReadonlySet<number>): LoadedReferences =>
   hidden.size === 0
     ? named
     : { ...named, users: new Map([...named.users].filter(([userId]) => !hidden.has(userId))) };
 
-/** What a text may refer to when this person writes it: a channel that they may not know stays plain text. */
+/** The references that the writer may use. Channels that they may not see stay plain text. */
 export function resolveReferences(standing: Standing, named: LoadedReferences): ResolvedReferences {
   const active = [...named.users.values()].filter((user) => user.isActive);
   const byId = new Map<number, ResolvedUser>(
@@ -139,7 +139,7 @@ export function resolveReferences(standing: Standing, named: LoadedReferences): 
   }
   const channels = new Map<string, ResolvedChannel>();
   for (const name of named.names.channels) {
-    // Another spelling is not the name in a text, although it leads to the channel elsewhere.
+    // Channel links are case-sensitive, unlike lookups.
     const seen = named.channels.find(({ channel }) => channel.name === name);
     if (seen && hasMetadataAccess(standing, seen)) channels.set(name, foundChannel(standing, named, seen));
   }
@@ -163,7 +163,7 @@ function foundChannel(
   return { id, name, newestByTopic: new Map(readable.map(({ topic, newest }) => [topic, newest])) };
 }
 
-/** Named groups that are in use, and the system groups: a text names them as the API does, readers see what they are. */
+/** Active groups, and system groups, which a text names as the API does but which have another display name. */
 function groupsFor({ groups, names }: LoadedReferences): Map<string, ResolvedGroup> {
   const found = new Map<string, ResolvedGroup>();
   for (const { id, name, shown } of Object.values(systemGroups))
@@ -174,14 +174,14 @@ function groupsFor({ groups, names }: LoadedReferences): Map<string, ResolvedGro
   return found;
 }
 
-/** What is counted of the people whom a wildcard mention would notify. */
+/** How many people wildcard mentions would notify. */
 export interface WildcardCounts {
   readonly subscribers: number;
-  /** People who take part in the topic, the sender included. */
+  /** Participants of the topic, including the sender. */
   readonly participants: number;
 }
 
-/** Decides whether the message may notify so many people (specification 4.1 rule 3, wire facts 3.7). */
+/** Refuses wildcard mentions that would notify too many people (specification 4.1 rule 3, wire facts 3.7). */
 export function checkWildcards(
   { standing, realm }: Pick<Caller, 'standing' | 'realm'>,
   mentions: { readonly channelWildcard: boolean; readonly topicWildcard: boolean },
@@ -194,8 +194,8 @@ export function checkWildcards(
 }
 
 /**
- * Decides whether the caller may mention these groups, in any kind of message (wire facts 3.7). Nobody may mention
- * the groups of the roles, which would be a wildcard of no limit.
+ * Refuses groups that the caller may not mention (wire facts 3.7). Nobody may mention the groups of roles: that would be a
+ * wildcard without a limit.
  */
 export function checkGroupMentions(
   { standing }: Pick<Caller, 'standing'>,
@@ -211,17 +211,17 @@ export function checkGroupMentions(
   if (refused) throw badRequest(`You do not have permission to mention the group '${refused.name}'.`);
 }
 
-/** What must be known of somebody who may be mentioned, to let them follow the topic. */
+/** A user who may be mentioned, and whether they would follow the topic. */
 export interface Mentionable {
   readonly userId: number;
-  /** They want to follow topics in which they are mentioned. */
+  /** Their setting to follow topics where they are mentioned. */
   readonly follows: boolean;
   /** Their own policy for the topic. */
   readonly seen: UserTopic | undefined;
   readonly isSubscribed: boolean;
 }
 
-/** Reads what decides whether people who are mentioned start to follow the topic. */
+/** Loads whether users would follow the topic if they are mentioned. One round trip. */
 export const loadMentionable = (
   { table }: Outside,
   realm: string,
@@ -241,12 +241,12 @@ export const loadMentionable = (
     }),
   );
 
-/** Most people whom one message makes follow its topic: each takes two writes of its one transaction. */
+/** Most users who start to follow a topic because of one message: each takes two writes of its transaction. */
 const MAX_FOLLOWING = 40;
 
 /**
- * People who are mentioned by name begin to follow the topic, if they want that and have neither muted nor followed
- * it (wire facts 3.10). Bots follow nothing.
+ * The mentioned users who start to follow the topic: those with that setting who neither muted nor follow it (wire facts
+ * 3.10). Bots never do.
  */
 export const followersOf = (
   mentionable: readonly Mentionable[],

@@ -36,24 +36,24 @@ import type { Write } from '../../table/write.ts';
 import type { Reader } from '../reader/reader.ts';
 import type { Target } from '../reader/target.ts';
 
-/** Most reactions to one message: all of them are told with it, and a reply has a limit. */
+/** Most reactions to one message: a message object has all of them, and a reply has a size limit. */
 const MAX_REACTIONS = 2_000;
 
-/** What a request about a reaction looks at besides the message. */
+/** The state that a reaction depends on, besides the message. */
 export interface ReactionSnapshot {
   readonly state: ReactionState;
-  /** Undefined for a direct message, and where a reaction is taken back. */
+  /** Undefined for a direct message, and when a reaction is removed. */
   readonly participation: Participation | undefined;
 }
 
-/** What a reaction changes besides the message: whoever reacts takes part in the topic. */
+/** The state of the topic, since a user who reacts becomes a participant. */
 interface Participation {
   readonly takesPart: boolean;
   readonly userTopic: UserTopic | undefined;
   readonly settings: ReturnType<typeof settingsOf>;
 }
 
-/** Reads what adding a reaction looks at. One round trip. */
+/** Loads the state before adding a reaction. One round trip. */
 export async function loadReacting(
   message: MessageSlot,
   reader: Reader,
@@ -67,7 +67,7 @@ export async function loadReacting(
   return { state, participation };
 }
 
-/** Reads what taking a reaction back looks at. One round trip. */
+/** Loads the state before removing a reaction. One round trip. */
 export async function loadUnreacting(
   { id }: MessageSlot,
   { table, realm, userId }: Reader,
@@ -91,8 +91,8 @@ async function loadParticipation(
 }
 
 /**
- * Decides that somebody may react so, and under which name: whoever reacts with a picture that is there already
- * joins those who did, even if its emoji was deactivated since.
+ * Checks a new reaction and returns its emoji. If the message has the emoji already, the name is that of the first reaction,
+ * and the emoji may be deactivated.
  */
 export function checkReaction(
   userId: number,
@@ -112,7 +112,7 @@ export function checkReaction(
   return given;
 }
 
-/** The reaction that somebody wants to take back; refuses where there is none. */
+/** The reaction to remove. Refuses if it does not exist. */
 export function accessReaction(
   userId: number,
   { message, more: { state } }: Target<ReactionSnapshot>,
@@ -132,7 +132,7 @@ const reactionOf = (
 ): StoredReaction | undefined =>
   storedInMessage(message, emoji, userId) ?? inSummary(state, emoji, userId) ?? state.own;
 
-/** Adds a reaction. Whoever reacts takes part in the topic, which may change their policy for it. */
+/** Adds a reaction. The user becomes a participant of the topic, which may change their policy for it. */
 export function planReaction(
   caller: Caller,
   { message, seen, more: { state, participation } }: Target<ReactionSnapshot>,
@@ -170,7 +170,7 @@ export function planReaction(
   };
 }
 
-/** Takes a reaction back, held to the one that was seen. */
+/** Removes a reaction. Fails if it has changed. */
 export const planRemoval =
   (caller: Caller, { message, more: { state } }: Target<ReactionSnapshot>, emoji: Emoji) =>
   (): Change<Record<never, never>> => {
@@ -185,7 +185,7 @@ export const planRemoval =
     };
   };
 
-/** Takes back a reaction that an earlier release stored in the message itself. */
+/** Removes a reaction that an earlier release stored in the message. */
 function takeOutOfMessage(realm: string, message: MessageSlot, emoji: EmojiKey, userId: number): Write[] {
   const stored = storedInMessage(message, emoji, userId);
   if (stored === undefined) return [];
@@ -200,7 +200,7 @@ function takeOutOfMessage(realm: string, message: MessageSlot, emoji: EmojiKey, 
   ];
 }
 
-/** Reacting can make somebody follow a topic, or unmute it in a muted channel, where they want that. Bots never. */
+/** The user's automatic policy for the topic after they reacted. Bots have none. */
 function policyFor(user: User, { settings, userTopic }: Participation, channelMuted: boolean) {
   if (user.isBot) return undefined;
   const current = userTopic?.policy ?? visibility.inherit;

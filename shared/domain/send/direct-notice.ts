@@ -13,27 +13,24 @@ import { inlineCode } from './notice.ts';
 import { type Draft, doSend, type SendToken, sentKey } from './send.ts';
 import { directDelivery } from './target.ts';
 
-/** What the service says to one person. */
+/** A direct message of the notice bot. */
 export interface DirectNotice {
   readonly to: number;
-  /** Markdown, and what it becomes. */
+  /** Markdown. */
   readonly content: string;
   readonly rendered: Rendered;
-  /** By this it is known that it was said. */
+  /** Identifies a retry. */
   readonly token: SendToken;
 }
 
-/** Writes of a notice that begins a conversation: the message, the conversation, its two people, and its memory. */
-const WRITES = 5;
-/** Notices in one transaction. */
-const TOGETHER = MAX_WRITES / WRITES;
-/** Transactions under way at once. */
-const WIDTH = 4;
+/** Writes of the first notice in a conversation: the message, the conversation, its two people, and the retry record. */
+const WRITES_PER_NOTICE = 5;
+const NOTICES_PER_TRANSACTION = MAX_WRITES / WRITES_PER_NOTICE;
+const CONCURRENCY = 4;
 
 /**
- * Says something to some people, in direct messages of the bot that speaks for the service, a few in one transaction.
- * Each is remembered by the transaction that says it, so nobody is told twice, however often this is done. Throws
- * where some could not be told, after all others were.
+ * Sends direct messages of the notice bot, several in one transaction. Each transaction records what it sent, so a retry
+ * sends nothing twice. Throws an `AggregateError` if some failed, after all others were sent.
  */
 export async function sendDirectNotices(
   outside: Outside,
@@ -41,8 +38,8 @@ export async function sendDirectNotices(
   noticeBotId: number,
   notices: readonly DirectNotice[],
 ): Promise<void> {
-  const batches = Map.groupBy(notices.entries(), ([i]) => Math.floor(i / TOGETHER));
-  const failures = await runPool(batches.values(), WIDTH, (batch) =>
+  const batches = Map.groupBy(notices.entries(), ([i]) => Math.floor(i / NOTICES_PER_TRANSACTION));
+  const failures = await runPool(batches.values(), CONCURRENCY, (batch) =>
     sendSome(
       outside,
       log,
@@ -50,7 +47,7 @@ export async function sendDirectNotices(
       batch.map(([, notice]) => notice),
     ),
   );
-  if (failures.length > 0) throw new AggregateError(failures, 'some people could not be told');
+  if (failures.length > 0) throw new AggregateError(failures, 'some notices could not be sent');
 }
 
 async function sendSome(
@@ -61,7 +58,7 @@ async function sendSome(
 ): Promise<void> {
   const { realm } = log;
   const peopleOf = ({ to }: DirectNotice): number[] => [noticeBotId, to].sort((a, b) => a - b);
-  // One of the conversations may begin at this very moment, or another run be faster.
+  // A conversation may be created concurrently, or another run may be faster.
   return retryOnConflict(outside, async () => {
     const seen = await Promise.all(
       notices.map(async (notice) => {
@@ -98,13 +95,12 @@ async function sendSome(
   });
 }
 
-/** At most one notice to an owner in this time, ms (wire facts 3.5). */
-const INTERVAL = 5 * 60_000;
+/** At most one notice to an owner in this time (wire facts 3.5). */
+const INTERVAL_MS = 5 * 60_000;
 
 /**
- * Tells the owner of a bot, in a direct message of the notice bot's, that its message reached nobody, since the
- * channel has this fault. Does nothing for people, and for bots whose owner is gone. The bot's own reply does not
- * depend on it: whatever fails here is only reported.
+ * Sends the owner of a bot a direct message that the bot's message reached nobody, because of this fault of the channel.
+ * Does nothing for people, and for bots without an owner. An error is only logged: the bot's request does not fail.
  */
 export async function sendOwnerNotice(
   outside: Outside,
@@ -128,19 +124,19 @@ async function sendNotice(outside: Outside, log: Log, from: number, to: number, 
   const noticeKey = key('notice', { realm, userId: to });
   const conversationKey = key('conversation', { realm, conversation: directConversation(people) });
   const rendered = render(text, NOTHING_RESOLVED);
-  // Another notice may be sent, or the conversation begin, at this very moment.
+  // Another notice may be sent, or the conversation created, concurrently.
   await retryOnConflict(outside, async () => {
     const [notice, conversation] = await Promise.all([
       outside.table.get(noticeKey),
       outside.table.get(conversationKey),
     ]);
     const now = outside.now();
-    if (notice !== undefined && notice.at > now - INTERVAL) return;
+    if (notice !== undefined && notice.at > now - INTERVAL_MS) return;
     const draft: Draft = { senderId: from, client: 'Internal', content: text, readBySender: false, now };
     const delivery = directDelivery(realm, people, conversation, rendered);
     await commit(log, 1, (numbers) => {
       const change = doSend(realm, draft, delivery, numbers);
-      const mark = { put: noticeKey, item: { at: now }, when: { below: { at: now - INTERVAL + 1 } } };
+      const mark = { put: noticeKey, item: { at: now }, when: { below: { at: now - INTERVAL_MS + 1 } } };
       return { ...change, writes: [...change.writes, mark] };
     });
   });

@@ -22,7 +22,7 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { type SendToken, sentKey, sentWrite } from './send.ts';
 
-/** What the bot that speaks for the service says in a topic. */
+/** A message of the notice bot to a topic. */
 export interface Said {
   readonly channelId: number;
   readonly topic: string;
@@ -33,7 +33,7 @@ export interface Said {
   readonly now: number;
 }
 
-/** A notice as a message to a channel; `found` are the names that it may use (wire facts 4.7). */
+/** Renders a notice; `found` has the references that it may use (wire facts 4.7). */
 export function noticeMessage(
   { channelId, topic, noticeBotId, content, now }: Said,
   found: ResolvedReferences,
@@ -56,17 +56,17 @@ export function noticeMessage(
   };
 }
 
-/** The topic in which a channel is told what becomes of it (wire facts 4.7). */
+/** The topic for notices about the channel itself (wire facts 4.7). */
 const EVENTS_TOPIC = 'channel events';
 
-/** What a notice to a channel looks at. */
+/** The state of a channel before a notice is posted. */
 export interface NoticeSnapshot {
   readonly count: ChannelCount | undefined;
-  /** The two topics that it may go to, as far as they exist. */
+  /** The two topics that it may go to, if they exist. */
   readonly topics: { readonly events: Topic | undefined; readonly empty: Topic | undefined };
 }
 
-/** Reads it in one round trip; a number that no channel can have leads nowhere. */
+/** Loads it in one round trip; empty for an invalid channel id. */
 export async function loadNoticeSnapshot(
   table: Table,
   realm: string,
@@ -83,13 +83,13 @@ export async function loadNoticeSnapshot(
   return { count, topics: { events, empty } };
 }
 
-/** Notices that go to a channel together. */
+/** Notices to post to a channel together. */
 export interface Notices {
-  /** The channel as it is when they arrive. */
+  /** The channel after the change that they report. */
   readonly channel: Channel;
   /** Markdown. */
   readonly texts: readonly string[];
-  /** Who did what they tell of. */
+  /** The user who made the change. */
   readonly actor: Pick<User, 'userId' | 'fullName'>;
   readonly noticeBotId: number;
   /** Milliseconds. */
@@ -97,8 +97,8 @@ export interface Notices {
 }
 
 /**
- * Posts notices of the service to a channel, in the transaction of what they tell of. A channel that takes only
- * the empty topic gets them there. `numbers` is one for each; `beside` is what else changes of the channel's counts.
+ * Posts notices to a channel, in the transaction of the change that they report. They go to the empty topic if the channel
+ * allows no other. `numbers` has one for each; `beside` has other changes of the channel's counts.
  */
 export function doPostNotices(
   realm: string,
@@ -140,7 +140,7 @@ export function doPostNotices(
   };
 }
 
-/** What else changes of the channel's counts, where no notice does. */
+/** Other changes of the channel's counts, without a notice. */
 function doCount(realm: string, channelId: number, beside: CountChange | undefined): Write[] {
   if (beside === undefined) return [];
   const { when = { absent: false }, ...change } = beside;
@@ -148,11 +148,11 @@ function doCount(realm: string, channelId: number, beside: CountChange | undefin
   return [change.set || change.remove ? { update: counts, change, when } : { check: counts, when }];
 }
 
-/** Names somebody without notifying them. */
+/** A mention that does not notify. */
 export const silentMention = ({ fullName, userId }: Pick<User, 'userId' | 'fullName'>): string =>
   `@_**${fullName}|${userId}**`;
 
-/** Text that is shown as it is, whatever marks are in it. */
+/** Text as inline code, so that it is not formatted. */
 export const inlineCode = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
 
 /** A topic of a channel. */
@@ -161,7 +161,7 @@ export interface NoticeTarget {
   readonly topic: string;
 }
 
-/** What the service says in a topic. */
+/** A notice to post in a topic. */
 export interface Notice {
   readonly place: NoticeTarget;
   /** Markdown, and the channels that it may name. */
@@ -169,13 +169,13 @@ export interface Notice {
   readonly channels: readonly Channel[];
 }
 
-/** Who did what a notice tells of, and the bot that tells it. */
+/** The user whose action a notice reports, and the bot that sends it. */
 export interface NoticeAuthor {
   readonly actor: User;
   readonly noticeBotId: number;
 }
 
-/** A notice as a message: the bot that speaks for the service says it, naming who did it. `now` is in ms. */
+/** A notice of the notice bot as a message, which may mention the actor. `now` is in ms. */
 export function noticeEntry(
   { actor, noticeBotId }: NoticeAuthor,
   { place: { channel, topic }, content, channels }: Notice,
@@ -191,8 +191,8 @@ export function noticeEntry(
 }
 
 /**
- * Posts a notice once: by its token it is known that it was posted. Where it is no news to whoever did what it tells
- * of, it is read for them from the beginning.
+ * Posts a notice once, even if called again with the same token. Unless it is news to the actor, it starts as read for
+ * them.
  */
 export async function postNotice(
   outside: Outside,
@@ -202,7 +202,7 @@ export async function postNotice(
   token: SendToken,
   isNewsToActor: boolean,
 ): Promise<void> {
-  // Its topic may change meanwhile.
+  // The topic may change concurrently.
   return retryOnConflict(outside, async () => {
     const { table } = outside;
     const { realm } = log;
@@ -219,14 +219,14 @@ export async function postNotice(
       isNewsToActor ? undefined : table.get('read', { realm, userId, conversation }),
     ]);
     if (sent !== undefined) return;
-    // The topic is gone, and since then the channel takes none with a name.
+    // The topic no longer exists, and the channel no longer allows named topics.
     if (stored === undefined && topic !== '' && count?.onlyEmptyTopic === true) return;
     if (state !== undefined && (state.added ?? 0) >= MAX_ADDED_IDS)
       await compactReadState(outside, realm, userId, state);
     const now = outside.now();
     const day = Math.floor(now / 86_400_000);
     const entry = noticeEntry(speaking, notice, now);
-    // For who is not subscribed nothing is unread anyway.
+    // Nothing is unread without a subscription.
     const marks = subscription !== undefined;
     await commit(log, marks ? 2 : 1, (numbers) => {
       const messageId = numbers[0] as number;
@@ -245,7 +245,7 @@ export async function postNotice(
   });
 }
 
-/** Tells somebody's clients that messages are read. */
+/** The event that messages are read, for one user. */
 const readEvent = (userId: number, messages: readonly number[]): EventEntry => ({
   kind: 'event',
   hearers: { users: [userId] },

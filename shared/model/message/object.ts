@@ -5,17 +5,17 @@ import { toldAvatarUrl } from '../user/object.ts';
 import type { User } from '../user/user.ts';
 import { type Reaction, reactionObject } from './reaction.ts';
 
-/** How a reader wants messages told. */
+/** How a client wants messages rendered. */
 export interface RenderOptions {
   /** Rendered HTML, or the Markdown as it was sent. */
   readonly applyMarkdown: boolean;
-  /** The client knows the empty topic, so it is not given a name. */
+  /** The client supports the empty topic name. */
   readonly emptyTopicName: boolean;
-  /** The client works out Gravatar's addresses itself; yes if absent. */
+  /** The client computes Gravatar URLs itself; default true. */
   readonly clientGravatar?: boolean;
 }
 
-/** Names that the stored message refers to by id. */
+/** What a message object needs besides the stored message. */
 export interface MessageNames {
   /** Name of the channel, for channel messages. */
   readonly channelName?: string;
@@ -23,13 +23,13 @@ export interface MessageNames {
   readonly users: ReadonlyMap<number, User>;
   /** The organization's subdomain. */
   readonly realmStringId: string;
-  /** What the organization shows of earlier versions. */
+  /** The organization's policy for edit history. */
   readonly historyVisibility: HistoryVisibility;
-  /** The reader is a guest, to whom less of it is open. */
+  /** The reader is a guest, who sees less history. */
   readonly isGuest: boolean;
 }
 
-/** A message as clients see one (wire facts 14.4), without flags. The reactions come in the order in which they are shown. */
+/** The message object (wire facts 14.4), without flags. The reactions are in display order. */
 export function messageObject(
   message: Message,
   names: MessageNames,
@@ -71,13 +71,13 @@ export function messageObject(
   };
 }
 
-/** A topic as the reader's client names it. */
+/** A topic as the client shows it. */
 export const topicName = (
   topic: string,
   { emptyTopicName }: Pick<RenderOptions, 'emptyTopicName'>,
 ): string => (topic === '' && !emptyTopicName ? EMPTY_TOPIC_NAME : topic);
 
-/** Who changed a message when, and where it was and what it said before, as far as that is kept with the message. */
+/** A revision in `edit_history`: who changed what and when, and the former state if the message keeps it. */
 export const revisionObject = (
   { userId, timestamp, topic, channel, before }: Revision,
   telling: Pick<RenderOptions, 'emptyTopicName'>,
@@ -96,10 +96,10 @@ const personOf = (id: number, user: User | undefined) => ({
   is_mirror_dummy: false,
 });
 
-/** Who can read a channel without being let in: members, or guests too. */
+/** Who can read a channel without a subscription: members, or guests too. */
 export type OpenTo = NonNullable<NonNullable<Revision['channel']>['openTo']>;
 
-/** The same for a channel as it is; undefined for a private one. */
+/** The same for a channel now; undefined for a private one. */
 export function openTo({
   isPrivate,
   isWebPublic,
@@ -109,9 +109,9 @@ export function openTo({
 }
 
 /**
- * The changes of a message, newest first, back to where it last left a channel that this kind of reader could not read
- * without being let in. What it said and was called there stays there. It is told to nobody who reads it elsewhere, not
- * even to those who may read both: who they are can change, and asking would take another round trip for each message.
+ * The revisions of a message, newest first, back to its last move from a channel that such a reader could not read without
+ * a subscription. Subscribers of both channels do not get older ones either: checking would take another round trip for
+ * each message.
  */
 export function readableHistory(history: readonly Revision[] = [], isGuest: boolean): readonly Revision[] {
   const closed = history.findIndex(
@@ -122,8 +122,8 @@ export function readableHistory(history: readonly Revision[] = [], isGuest: bool
 }
 
 /**
- * The changes of a message that the organization shows (its setting `message_edit_history_visibility_policy`): all,
- * none, or the moves, without a word on what else was changed in them.
+ * The revisions that the organization shows (`message_edit_history_visibility_policy`): all, none, or moves without
+ * their content changes.
  */
 export function visibleHistory(
   history: readonly Revision[] | undefined,
@@ -136,18 +136,17 @@ export function visibleHistory(
   );
 }
 
-/** An address in a topic, as clients show it beside the topic. */
+/** A URL in a topic, which clients show beside it. */
 export interface TopicLink {
   readonly text: string;
   readonly url: string;
 }
 
-/** What can stand around an address. */
-const AROUND = /[\s!;,'"()<>]+/;
+const SEPARATORS = /[\s!;,'"()<>]+/;
 
-/** The web addresses in a topic, in their order (wire facts 14.4). Only those with a scheme: the rest are words. */
+/** The URLs in a topic, in order (wire facts 14.4). They must have a scheme. */
 export const topicLinks = (topic: string): TopicLink[] =>
   topic
-    .split(AROUND)
+    .split(SEPARATORS)
     .filter((part) => /^https?:\/\/[^/]/i.test(part) && URL.canParse(part))
     .map((url) => ({ text: url, url }));

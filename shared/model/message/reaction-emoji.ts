@@ -6,29 +6,29 @@ import type { Emoji, EmojiKey, ReactionType } from './reaction.ts';
 /** The one emoji of the kind `zulip_extra_emoji`. */
 const EXTRA = 'zulip';
 
-/** Longest name of an emoji that is looked up. */
+/** Longer names are not looked up. */
 const LONGEST_NAME = 100;
 
-/** An emoji as a client names it. */
+/** The parameters that identify an emoji. */
 export interface EmojiParameters {
   readonly emoji_name?: string;
   readonly emoji_code?: string;
   readonly reaction_type?: ReactionType;
 }
 
-/** The name as a pointer to the organization's own emoji, which wins over a built-in one. */
+/** The lookup key of a custom emoji, which overrides a built-in one of the same name. */
 export const emojiLookupKeys = ({
   emoji_name: name,
 }: Pick<EmojiParameters, 'emoji_name'>): LookupKey<'emojiName'>[] =>
   name !== undefined && name !== '' && name.length <= LONGEST_NAME ? [{ kind: 'emojiName', name }] : [];
 
-/** The id of the organization's active emoji of the given name. */
+/** The id of the active custom emoji with this name. */
 function ownEmojiId(given: EmojiParameters, resolved: Resolved): number | undefined {
   const [pointer] = emojiLookupKeys(given);
   return pointer && resolved.follow(pointer)?.emojiId;
 }
 
-/** The emoji that a name means: the organization's own, Zulip's own, or a built-in one. */
+/** The emoji with this name: a custom one, Zulip's own, or a built-in one. */
 function emojiNamed(given: EmojiParameters & { readonly emoji_name: string }, resolved: Resolved): Emoji {
   const { emoji_name: name } = given;
   const own = ownEmojiId(given, resolved);
@@ -41,18 +41,18 @@ function emojiNamed(given: EmojiParameters & { readonly emoji_name: string }, re
   return { type: 'unicode_emoji', code, name };
 }
 
-/** The emoji to react with, as it was named: what is not said of it follows from its name. */
+/** The emoji of a new reaction. Its name determines what the parameters leave out. */
 export function emojiToAdd(
   given: EmojiParameters & { readonly emoji_name: string },
   resolved: Resolved,
 ): Emoji {
   const { emoji_name: name, emoji_code: code, reaction_type: type } = given;
   if (code !== undefined && type !== undefined) return { type, code, name };
-  const meant = emojiNamed(given, resolved);
-  return { type: type ?? meant.type, code: code ?? meant.code, name };
+  const named = emojiNamed(given, resolved);
+  return { type: type ?? named.type, code: code ?? named.code, name };
 }
 
-/** The emoji whose reaction goes: a code is enough, so that one can go whose emoji was deactivated since. */
+/** The emoji of a reaction to remove. A code is enough, since the emoji may be deactivated. */
 export function emojiToRemove(given: EmojiParameters, resolved: Resolved): EmojiKey {
   const { emoji_name: name, emoji_code: code, reaction_type: type } = given;
   if (code !== undefined) return { type: type ?? 'unicode_emoji', code };
@@ -60,20 +60,17 @@ export function emojiToRemove(given: EmojiParameters, resolved: Resolved): Emoji
   return emojiNamed({ ...given, emoji_name: name }, resolved);
 }
 
-/** Decides that there is such an emoji now, and that its name, its code and its kind go together. */
+/** Refuses an emoji that is not active, or whose name, code and type do not match. */
 export function checkEmoji({ name, code, type }: Emoji, resolved: Resolved): void {
-  const isRight = {
+  const isMatch = {
     unicode_emoji: () => emojiCode(name) === code,
     realm_emoji: () => `${ownEmojiId({ emoji_name: name }, resolved)}` === code,
     zulip_extra_emoji: () => name === EXTRA && code === EXTRA,
   }[type];
-  if (!isRight()) throw badRequest('There is no active emoji with this name, code and type.');
+  if (!isMatch()) throw badRequest('There is no active emoji with this name, code and type.');
 }
 
-/**
- * The emoji as far as it can be told before it is known whether the caller may see the message: a refusal waits until
- * then, so that it does not tell that the message exists.
- */
+/** The emoji, or undefined if it is invalid. That is refused only once the caller may see the message, to hide others. */
 export function emojiIfValid(emoji: () => EmojiKey): EmojiKey | undefined {
   try {
     return emoji();

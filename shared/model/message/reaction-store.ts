@@ -1,20 +1,17 @@
 /*
  * How the reactions to a message are stored.
  *
- * Each message with reactions has one small item of its own, the summary: it counts them and holds the first of them as
- * attributes. It is read beside the message, so most messages need nothing else. When it is full (about 1 KB), it is
- * marked as such for good, and each later reaction becomes an item of its own in the same partition. So a reaction costs
- * the same however many there are, and none of it is in the partition of the log or in the message.
+ * Each message with reactions has a summary item with their count, and the first of them as attributes. It is read beside
+ * the message, and most messages need nothing else. When it is full (about 1 KB), it is marked so for good, and each later
+ * reaction becomes an item in the same partition. So a reaction costs the same however many there are.
  *
- * Every change of the reactions to a message goes through its summary, which makes these hold exactly:
+ * Every change of a message's reactions writes its summary, which guarantees:
  *
- * - A person reacts with one picture once: while there is room, that is a condition on the summary's attribute; later it is
- *   one on the item. The mark is never taken away, so the two cannot be mixed up.
- * - Nobody reacts to a message that is deleted: the deletion puts a summary in its place that says `gone`.
- * - A reaction is told in the channel where the message is: a move to another channel is noted in the summary.
- * - What the log tells last is what is stored (`lastWriterWins`).
- *
- * A change of topic within the channel is not noted, since it changes nothing about who hears of the reaction.
+ * - A user reacts with an emoji once: a condition on the attribute of the summary, or on the item once it is full.
+ * - No reaction is added to a deleted message: the deletion sets `isGone`.
+ * - A reaction event goes to the channel that has the message: a move to another channel is recorded. A change of topic is
+ *   not, since the audience stays the same.
+ * - The last change in the log is what is stored (`lastWriterWins`).
  */
 
 import type { LookupCache } from '../../kernel/lookup.ts';
@@ -33,45 +30,45 @@ import {
   type StoredReaction,
 } from './reaction.ts';
 
-/** The summary of a message's reactions. The first reactions are attributes of it besides. */
+/** The summary of a message's reactions. The first reactions are further attributes. */
 export interface ReactionSummary {
-  /** How many there are, those that are items of their own included. */
+  /** How many there are, including separate items. */
   readonly count?: number;
-  /** About how much room the first ones take in it. */
+  /** Approximate size of the reactions in it. */
   readonly bytes?: number;
-  /** It was full once: whoever reacted since then has an item of their own. */
+  /** It was full once. Later reactions are separate items. */
   readonly isFull?: true;
-  /** The number of the last move of the message to another channel (its `revision` then). */
+  /** The log number of the message's last move to another channel. */
   readonly moved?: number;
-  /** The message was deleted. The item stays until nobody can react any more who read the message before that. */
+  /** The message was deleted. Kept until all requests have ended that read the message before. */
   readonly isGone?: true;
 }
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
     reactions: ReactionSummary;
-    /** With the key, by which they are deleted. */
+    /** With the key, which deletes it. */
     reaction: Reaction & Key<'reaction'>;
   }
 }
 
-/** Bytes for reactions in a summary: with its key and counts it stays below 1 KB, which is one write unit. */
-const ROOM = 800;
+/** With its key and counts, the summary stays below 1 KB, which is one write unit. */
+const MAX_SUMMARY_BYTES = 800;
 
-/** What a reaction takes in a summary besides its name and that of its attribute. */
-const OVERHEAD = 20;
+/** Size of a reaction without its name and the name of its attribute. */
+const OVERHEAD_BYTES = 20;
 
-/** Seconds for which a deleted message is remembered: longer than any request lasts that read it before. */
-const REMEMBERED = 86_400;
+/** How long `isGone` is kept: longer than any request. */
+const GONE_TTL_SECONDS = 86_400;
 
 /** Reactions that are deleted in one transaction. */
-const AT_ONCE = 100;
+const DELETE_BATCH = 100;
 
-/** Between two such transactions (ms): by that they take 800 of the 1,000 write units that their partition has a second. */
-const PACE = 250;
+/** Between two such transactions, so that they take 800 of the 1,000 write units per second of their partition. */
+const PAUSE_MS = 250;
 
-/** Emoji codes that are longer are no emoji's, and perhaps too long for a key. */
-const LONGEST_CODE = 100;
+/** No emoji has a longer code, and a key may not fit one. */
+const MAX_CODE_LENGTH = 100;
 
 const LETTERS: Readonly<Record<ReactionType, string>> = {
   unicode_emoji: 'u',
@@ -85,7 +82,7 @@ const attributeOf = ({ type, code }: EmojiKey, userId: number): string =>
   `${LETTERS[type]}/${code}/${userId}`;
 
 const sizeOf = (attribute: string, name: string): number =>
-  Buffer.byteLength(attribute) + Buffer.byteLength(name) + OVERHEAD;
+  Buffer.byteLength(attribute) + Buffer.byteLength(name) + OVERHEAD_BYTES;
 
 const summaryKey = (realm: string, messageId: number): Key<'reactions'> =>
   key('reactions', { realm, messageId });
@@ -97,14 +94,14 @@ const reactionKey = (
   userId: number,
 ): Key<'reaction'> => key('reaction', { realm, messageId, type, code, userId });
 
-/** Reads the summary of a message's reactions; undefined where there never was one. One round trip. */
+/** The summary of a message's reactions; undefined if it never had one. One round trip. */
 export const loadSummary = (
   table: Table,
   realm: string,
   messageId: number,
 ): Promise<ReactionSummary | undefined> => table.get(summaryKey(realm, messageId));
 
-/** The reactions that a summary holds, in no order. */
+/** The reactions in a summary, in no order. */
 const reactionsIn = (summary: ReactionSummary): Reaction[] =>
   Object.entries(summary).flatMap(([attribute, value]): Reaction[] => {
     const [letter = '', code, userId] = attribute.split('/');
@@ -114,17 +111,17 @@ const reactionsIn = (summary: ReactionSummary): Reaction[] =>
     return [{ type, code, name, userId: Number(userId), seq }];
   });
 
-/** Whether a summary tells of reactions that are items of their own. */
+/** Whether there are reactions in separate items. */
 const hasMore = (summary: ReactionSummary): boolean =>
   summary.isFull === true && (summary.count ?? 0) > reactionsIn(summary).length;
 
-/** Reactions that are items of their own. */
+/** The reactions in separate items. */
 const loadMore = (table: Table, realm: string, messageId: number): Promise<Reaction[]> =>
   table.all('reaction', { realm, messageId });
 
 /**
- * Reads the reactions that are stored beside a message, in no order. One round trip; another one where they are more than
- * the summary holds and the container (`memory`) does not remember that.
+ * The reactions that are stored beside a message, in no order. One round trip; two if some are separate items and the
+ * container's `memory` does not know that yet.
  */
 export async function loadReactions(
   table: Table,
@@ -142,22 +139,22 @@ export async function loadReactions(
   return [...first, ...(expected ?? (await loadMore(table, realm, messageId)))];
 }
 
-/** Whether anybody reacted to a message. One round trip. */
+/** Whether a message has reactions. One round trip. */
 export async function hasReactions(table: Table, realm: string, message: Message): Promise<boolean> {
   const summary = await loadSummary(table, realm, message.id);
   return (summary?.count ?? 0) > 0 || reactionsInMessage(message).length > 0;
 }
 
-/** What decides whether somebody may react with an emoji, or take that back. */
+/** The state before a user adds or removes a reaction. */
 export interface ReactionState {
   readonly summary: ReactionSummary;
-  /** Their reaction with it, where it is an item of its own. */
+  /** Their reaction with the emoji, if it is a separate item. */
   readonly own: StoredReaction | undefined;
-  /** Somebody's reaction with the same emoji, where it is an item of its own. */
+  /** Any reaction with the same emoji, if it is a separate item. */
   readonly same: Reaction | undefined;
 }
 
-/** Reads it; `emoji` is undefined where the request names none. One round trip. */
+/** Loads it; `emoji` is undefined if the request has no valid one. One round trip. */
 export async function loadReactionState(
   table: Table,
   realm: string,
@@ -165,7 +162,7 @@ export async function loadReactionState(
   emoji: EmojiKey | undefined,
   userId: number,
 ): Promise<ReactionState> {
-  const isKey = emoji !== undefined && emoji.code.length <= LONGEST_CODE;
+  const isKey = emoji !== undefined && emoji.code.length <= MAX_CODE_LENGTH;
   const [summary = {}, own, same] = await Promise.all([
     loadSummary(table, realm, messageId),
     isKey ? table.get(reactionKey(realm, messageId, emoji, userId)) : undefined,
@@ -176,7 +173,7 @@ export async function loadReactionState(
   return { summary, own, same: same?.items[0] };
 }
 
-/** Somebody's reaction with the emoji, as far as it is in the summary. */
+/** A user's reaction with the emoji, if it is in the summary. */
 export const inSummary = (
   { summary }: ReactionState,
   emoji: EmojiKey,
@@ -184,21 +181,21 @@ export const inSummary = (
 ): StoredReaction | undefined =>
   (summary as Readonly<Record<string, StoredReaction | undefined>>)[attributeOf(emoji, userId)];
 
-/** Anybody's reaction with the emoji. */
+/** Any reaction with the emoji. */
 export const anyWithEmoji = ({ summary, same }: ReactionState, emoji: EmojiKey): Reaction | undefined =>
   reactionsIn(summary).find((reaction) => isSameEmoji(reaction, emoji)) ?? same;
 
-/** Whether the summary knows of a deletion, or of a move to another channel, that came after the message was read. */
+/** Whether the message was deleted or moved to another channel after it was read. */
 export const isOutdated = ({ revision = 0 }: Message, { summary }: ReactionState): boolean =>
   summary.isGone === true || (summary.moved ?? 0) > revision;
 
-/** Holds a change to the message being where it was seen. */
+/** The condition that the message was neither deleted nor moved to another channel. */
 const stillThere = ({ moved }: ReactionSummary): Readonly<Record<string, unknown>> => ({
   isGone: undefined,
   moved,
 });
 
-/** Adds a reaction under the number `seq`, unless there are `most` by now. */
+/** Adds a reaction with the log number `seq`, unless there are `most` already. */
 export function doReact(
   realm: string,
   messageId: number,
@@ -211,12 +208,15 @@ export function doReact(
   const size = sizeOf(attribute, name);
   const equals = { ...stillThere(summary), [attribute]: undefined };
   const update = summaryKey(realm, messageId);
-  if (summary.isFull !== true && (summary.bytes ?? 0) + size <= ROOM) {
+  if (summary.isFull !== true && (summary.bytes ?? 0) + size <= MAX_SUMMARY_BYTES) {
     return [
       {
         update,
         change: { set: { [attribute]: { name, seq } }, add: { count: 1, bytes: size } },
-        when: { equals: { ...equals, isFull: undefined }, below: { count: most, bytes: ROOM - size + 1 } },
+        when: {
+          equals: { ...equals, isFull: undefined },
+          below: { count: most, bytes: MAX_SUMMARY_BYTES - size + 1 },
+        },
         lastWriterWins: true,
       },
     ];
@@ -236,7 +236,7 @@ export function doReact(
   ];
 }
 
-/** Takes a reaction back from wherever it was seen; one that stands in the message itself is not its business. */
+/** Removes a reaction from the summary or its item, but not from the message itself. */
 export function doUnreact(
   realm: string,
   messageId: number,
@@ -270,7 +270,7 @@ export function doUnreact(
   ];
 }
 
-/** Notes that a message goes to another channel by the revision `moved`, so that nobody tells of a reaction where it was. */
+/** Records a move to another channel, so that a concurrent reaction fails. `moved` is its log number. */
 export const doRecordMove = (realm: string, messageId: number, moved: number): Write => ({
   update: summaryKey(realm, messageId),
   change: { set: { moved } },
@@ -278,8 +278,8 @@ export const doRecordMove = (realm: string, messageId: number, moved: number): W
 });
 
 /**
- * Forgets the reactions to a message that is deleted, held to where they were seen, and keeps anybody from adding one.
- * Those that are items of their own are left to `deleteReactions`. `now` is in milliseconds.
+ * Deletes the summary of a deleted message, and blocks further reactions. `deleteReactions` deletes the separate items.
+ * `now` is in milliseconds.
  */
 export const doForgetReactions = (
   realm: string,
@@ -288,30 +288,30 @@ export const doForgetReactions = (
   now: number,
 ): Write => ({
   put: summaryKey(realm, messageId),
-  item: { isGone: true, expires: Math.floor(now / 1000) + REMEMBERED },
+  item: { isGone: true, expires: Math.floor(now / 1000) + GONE_TTL_SECONDS },
   when: { equals: { isFull: summary?.isFull } },
   lastWriterWins: true,
 });
 
-/** Deleted messages with reactions that are items of their own. */
+/** Deleted messages that have reactions in separate items. */
 export interface ReactionsTask {
   readonly messageIds: readonly number[];
 }
 
-/** Deletes the reactions to a deleted message that are items of their own. To do it again changes nothing. */
+/** Deletes the separate reaction items of a deleted message. Idempotent. */
 export async function deleteReactions(
   { table, uuid, wait }: Pick<Outside, 'table' | 'uuid' | 'wait'>,
   realm: string,
   messageId: number,
 ): Promise<void> {
   for (let more = true; more; ) {
-    const page = await table.page('reaction', { realm, messageId }, { limit: AT_ONCE });
+    const page = await table.page('reaction', { realm, messageId }, { limit: DELETE_BATCH });
     const deletes = page.items.map((item): Write => ({ delete: { pk: item.pk, sk: item.sk } }));
     if (deletes.length > 0) {
       const outcome = await table.transact(deletes, uuid());
       if (outcome.state !== 'done') throw new Error(`reactions to a deleted message stay: ${outcome.state}`);
     }
     more = page.more;
-    if (more) await wait(PACE);
+    if (more) await wait(PAUSE_MS);
   }
 }

@@ -1,10 +1,10 @@
 import type { MessageSlot } from '../../log/slot.ts';
 
-/** The kinds of emoji on the wire: Unicode's, the organization's own, and the one of Zulip's own. */
+/** The types of emoji on the wire: Unicode, custom, and Zulip's own. */
 export const reactionTypes = ['unicode_emoji', 'realm_emoji', 'zulip_extra_emoji'] as const;
 export type ReactionType = (typeof reactionTypes)[number];
 
-/** Which picture it is, whatever name it goes by. */
+/** Identifies an emoji, which may have several names. */
 export interface EmojiKey {
   readonly type: ReactionType;
   /** Code points of a built-in emoji, the id of a custom one. */
@@ -15,27 +15,27 @@ export interface Emoji extends EmojiKey {
   readonly name: string;
 }
 
-/** Somebody's reaction to a message. */
+/** A user's reaction to a message. */
 export interface Reaction extends Emoji {
   readonly userId: number;
-  /** The number of its event: reactions are shown in this order. */
+  /** The log number of its event. Reactions are shown in this order. */
   readonly seq: number;
 }
 
-/** The value that is stored for a reaction; the key or the name of the attribute tells the rest. */
+/** The stored value of a reaction; its key or attribute name has the rest. */
 export type StoredReaction = Pick<Reaction, 'name' | 'seq'>;
 
-/** Whether two emoji are the same picture. */
+/** Whether two emoji are the same, perhaps with different names. */
 export const isSameEmoji = (a: EmojiKey, b: EmojiKey): boolean => a.type === b.type && a.code === b.code;
 
-/** Earlier releases stored a reaction as an attribute of its message, under a name that begins so. */
+/** Prefix of the attributes of a message in which earlier releases stored reactions. */
 const IN_MESSAGE = 'reaction';
 
 /** The attribute of a message in which an earlier release stored this reaction. */
 export const attributeInMessage = ({ type, code }: EmojiKey, userId: number): string =>
   `${IN_MESSAGE}/${type}/${code}/${userId}`;
 
-/** The reactions that earlier releases stored in the message itself, in no order. */
+/** The reactions that earlier releases stored in the message, in no order. */
 export const reactionsInMessage = (message: object): Reaction[] =>
   Object.entries(message).flatMap(([attribute, value]): Reaction[] => {
     const [prefix, type, code, userId, ...rest] = attribute.split('/');
@@ -44,7 +44,7 @@ export const reactionsInMessage = (message: object): Reaction[] =>
     return [{ type: type as ReactionType, code, name, userId: Number(userId), seq }];
   });
 
-/** The reactions to a message in the order in which they were made, from all the places where they are stored. */
+/** All reactions to a message, oldest first, from the message and from `stored`. */
 export function allReactions(message: object, stored: readonly Reaction[]): Reaction[] {
   const byKey = new Map<string, Reaction>();
   const inOrder = [...reactionsInMessage(message), ...stored].sort((a, b) => a.seq - b.seq);
@@ -64,7 +64,7 @@ export const reactionObject = ({ name, code, type, userId }: Reaction) => ({
   user_id: userId,
 });
 
-/** What an earlier release stored of this reaction in the message itself. */
+/** This reaction as an earlier release stored it in the message. */
 export const storedInMessage = (
   message: MessageSlot,
   emoji: EmojiKey,

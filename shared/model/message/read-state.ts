@@ -8,9 +8,9 @@ import { indexedMessages, loadMessages } from './load.ts';
 import { readConversationOf } from './message.ts';
 
 /**
- * What one person has read of one conversation (DESIGN 4): everything up to a floor, and single messages above it.
- * A message that was marked as unread again is one by itself, wherever the floor is. So a change of flags only adds
- * to sets and takes from them, and two devices at once never undo each other's.
+ * What a user has read of one conversation (DESIGN 4): everything up to a floor, and single messages above it. A message
+ * that was marked as unread is listed, even below the floor. A change only adds to sets or removes from them, so
+ * concurrent changes from two devices do not conflict.
  */
 export interface ReadState {
   readonly conversation: string;
@@ -20,9 +20,9 @@ export interface ReadState {
   readonly floor?: number;
   readonly read?: ReadonlySet<number>;
   readonly unread?: ReadonlySet<number>;
-  /** How many ids were added since the sets were last made small. */
+  /** How many ids were added since the last compaction. */
   readonly added?: number;
-  /** Grows with each change, so that making the sets small can be held to what it saw. */
+  /** Grows with each change. A compaction fails if it changed. */
   readonly version?: number;
   /** When a client changed it last, ms. */
   readonly at?: number;
@@ -34,12 +34,12 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** When so many ids were added to a read state, its sets must be made small before it takes more. */
+/** After so many ids, a read state must be compacted before more are added. */
 export const MAX_ADDED_IDS = 256;
 
 /**
- * Whether a message is unread for somebody. What did not come to them is never unread: messages of a channel count
- * from the subscription on, whose floor holds for all its topics.
+ * Whether a message is unread for a user. Messages that they did not receive are never unread. The floor of a
+ * subscription applies to all topics of the channel.
  */
 export function isUnread(
   { id, senderId, channelId, readBySender }: Omit<MessageHead, 'conversation'>,
@@ -54,15 +54,15 @@ export function isUnread(
   return state?.read?.has(id) !== true;
 }
 
-/** Everything up to this id is read, or listed as unread. */
+/** All messages up to this id are read, unless listed as unread. */
 export const floorOf = (
   subscription: Pick<Subscription, 'since' | 'readFloor'> | undefined,
   state: ReadState | undefined,
 ): number => Math.max(subscription?.since ?? 0, subscription?.readFloor ?? 0, state?.floor ?? 0);
 
 /**
- * What somebody has read, as it is for a message that moved away from a channel of theirs (`former`): the floor there
- * holds for it still, since everything below it that is unread is listed.
+ * The read state for a message that moved from another channel (`former`). The floor of that subscription still applies,
+ * since unread messages below it are listed.
  */
 export const withFormerFloor = (
   former: Pick<Subscription, 'since' | 'readFloor'> | undefined,
@@ -74,8 +74,8 @@ export const withFormerFloor = (
     : { conversation: '', ...state, floor: Math.max(state?.floor ?? 0, former.readFloor) };
 
 /**
- * Marks messages that are noted in one conversation, of which `head` is one, as read, or as unread again. Refused where the sets have grown too large; then
- * they are made small (`compactReadState`) and the same is done again.
+ * Marks messages as read or unread that share the read state of `head`. Fails if its sets are too large. Then call
+ * `compactReadState` and retry.
  */
 export const doMark = (
   realm: string,
@@ -95,13 +95,13 @@ export const doMark = (
   lastWriterWins: true,
 });
 
-/** What a read state says of its place. The channel is told where it is certain. */
+/** The conversation fields of a read state. The channel is left out if the message has moved. */
 export const readStateFields = (head: MessageHead): Pick<ReadState, 'conversation' | 'channelId'> => ({
   conversation: readConversationOf(head),
   ...(head.readIn === undefined && head.channelId !== undefined && { channelId: head.channelId }),
 });
 
-/** The read states of one person: of all conversations, or of the topics of one channel. */
+/** The read states of a user: of all conversations, or of the topics of one channel. */
 export async function loadReadStates(
   table: Table,
   realm: string,
@@ -116,16 +116,15 @@ export async function loadReadStates(
 }
 
 /**
- * A message of this age (ms) is settled: numbers below its own are committed or never will be, since a function
- * lives for 29 s at most, and the indexes show them. Only settled messages may come under a floor, because what is
- * under a floor counts as read although nobody listed it.
+ * A message of this age is settled: all lower numbers are committed or never will be, since a function runs for 29 s at
+ * most, and the indexes show them. Only settled messages may be below a floor, since unlisted messages there are read.
  */
 export const SETTLED_MS = 60_000;
 
-/** Where to look for the newest settled message, as parts of a list: four looks in one read. */
+/** Where to look for the newest settled message, as fractions of a list: four messages in one read. */
 const PROBES = [1, 0.75, 0.5, 0.25] as const;
 
-/** The id of about the newest settled one of these messages, which are in id order; 0 if none of them is. */
+/** The id of approximately the newest settled message of these, which are in id order; 0 if none is. */
 export async function newestSettled(
   { table, now }: Pick<Outside, 'table' | 'now'>,
   realm: string,
@@ -136,15 +135,15 @@ export async function newestSettled(
   return Math.max(0, ...messages.filter(({ at }) => at <= now() - SETTLED_MS).map(({ id }) => id));
 }
 
-/** Messages that are looked at to raise one floor. */
+/** Messages to read when a floor is raised. */
 const MAX_SCANNED = 2_000;
 
-/** Most ids that a read state keeps; beyond that, the oldest of them count as read. */
+/** Most ids in a read state. With more, the oldest count as read. */
 const MAX_IDS = 4_000;
 
 /**
- * Makes the sets of a read state small: raises the floor over what is settled, drops the ids below it, and lists
- * those below it that are unread. Does nothing where a client changed the state meanwhile; the next time will do.
+ * Compacts a read state: raises the floor to the newest settled message, drops read ids below it, and lists unread ones.
+ * Does nothing if the state changed concurrently; the next call will do it.
  */
 export async function compactReadState(
   outside: Pick<Outside, 'table' | 'now'>,
@@ -158,7 +157,7 @@ export async function compactReadState(
     channelId === undefined ? undefined : await table.get('subscription', { realm, userId, channelId });
   const floor = floorOf(subscription, state);
   const place = { conversation, ...(channelId !== undefined && { channelId }) };
-  // Only what is settled counts, and what moved here lately is noted elsewhere: the index shows all that matters.
+  // The index is enough: only settled messages count, and messages that moved here have another read state.
   const { heads } = await indexedMessages(
     table,
     realm,
@@ -190,7 +189,7 @@ interface Sets {
   readonly unread: readonly number[];
 }
 
-/** The state with its floor raised to what is settled, or only to the first unread message if many are unread. */
+/** Raises the floor to `settled`, or only to the first unread message if many are unread. */
 function raised(state: ReadState, settled: number, unread: readonly number[]): Sets {
   const read = [...(state.read ?? [])];
   const listed = new Set(state.unread);
@@ -205,7 +204,7 @@ function raised(state: ReadState, settled: number, unread: readonly number[]): S
   };
 }
 
-/** The sets with no more ids than may be kept. */
+/** The sets with at most `MAX_IDS` ids. */
 function limited(sets: Sets): Sets {
   const ids = [...sets.read, ...sets.unread].sort((a, b) => b - a);
   const floor = ids[MAX_IDS];
@@ -218,7 +217,7 @@ function limited(sets: Sets): Sets {
   };
 }
 
-/** A set that is empty cannot be stored, so it is removed. */
+/** DynamoDB stores no empty sets, so they are removed. */
 function changeTo(
   place: Pick<ReadState, 'conversation' | 'channelId'>,
   { floor, read, unread }: Sets,
@@ -235,7 +234,7 @@ function changeTo(
   return { set, add: { version: 1 }, remove };
 }
 
-/** Somebody else changed the state: what was worked out does not hold any more. */
+/** Ignores that the state changed concurrently. */
 export function ignoreFailedCondition(error: unknown): void {
   if (!(error instanceof Error && error.name === 'ConditionalCheckFailedException')) throw error;
 }

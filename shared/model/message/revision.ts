@@ -21,17 +21,17 @@ export interface Rewrite {
   readonly rendered: Rendered;
 }
 
-/** Where a message goes: a topic, in its channel or in another one. */
+/** The destination of a move: a topic in the same or another channel. */
 export interface Relocation {
   readonly channelId: number;
   readonly topic: string;
-  /** It only marks the topic as resolved, or takes the mark away: that does not count as a move (wire facts 14.4). */
+  /** It only marks the topic as resolved or unresolved, which does not count as a move (wire facts 14.4). */
   readonly isResolution: boolean;
-  /** Who could read the channel that it leaves, as `openTo` of a `Revision`. */
+  /** Who could read the former channel (`openTo` of a `Revision`). */
   readonly openTo?: OpenTo;
 }
 
-/** What a message said before a change of its content, where that is not kept with the message. */
+/** The content of a message before an edit, if the message does not keep it. */
 export interface Edit extends MessageText {
   readonly seq: number;
 }
@@ -42,20 +42,19 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** Changes that a message remembers; older ones are forgotten. */
+/** Revisions that a message keeps. Older ones are dropped. */
 const MAX_REMEMBERED = 100;
 
 /**
- * How much of what a message said before is kept with it, so that fetches tell it without a read of their own: so many
- * texts, and so many bytes of them. Each edit writes them again, and each fetch reads them. The newest one is kept
- * however long it is, unless the message might then not fit into an item (400 KB).
+ * Limits of the earlier texts that a message keeps, so that a fetch needs no further read. Each edit writes them again,
+ * and each fetch reads them. The newest text has a larger limit, with which the message still fits into an item (400 KB).
  */
 const KEPT_TEXTS = 10;
 const KEPT_BYTES = 4_096;
 const NEWEST_BYTES = 100_000;
 
 export interface Revising {
-  /** The number of the event that tells of it. */
+  /** The log number of its event. */
   readonly seq: number;
   readonly userId: number;
   /** Milliseconds. */
@@ -64,7 +63,7 @@ export interface Revising {
   readonly relocation?: Relocation | undefined;
 }
 
-/** Changes a message, held to the version that was seen, and remembers what it was before. */
+/** Edits or moves a message and adds a revision. Fails if the message has changed. */
 export function doRevise(realm: string, message: MessageSlot, revising: Revising): Write[] {
   const { seq, userId, now, rewrite, relocation } = revising;
   const timestamp = Math.floor(now / 1000);
@@ -108,7 +107,7 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
   ];
 }
 
-/** A history, newest first, with as many texts as a message keeps, and the others, which become items. */
+/** Limits the texts in a history, newest first. `put` has the others, which become items. */
 function withRoom(history: readonly Revision[]): { history: Revision[]; put: Edit[] } {
   let [texts, bytes] = [0, 0];
   const put: Edit[] = [];
@@ -124,7 +123,7 @@ function withRoom(history: readonly Revision[]): { history: Revision[]; put: Edi
   return { history: kept, put };
 }
 
-/** A move of a message, by itself. */
+/** A move without an edit. */
 interface MovingHead extends Omit<Revising, 'rewrite' | 'relocation'> {
   readonly relocation: Relocation;
   /** The message must not be older than this, seconds since 1970. */
@@ -132,8 +131,8 @@ interface MovingHead extends Omit<Revising, 'rewrite' | 'relocation'> {
 }
 
 /**
- * Moves a message of which only the head was read, held to where that was. Refused too where it remembers as many
- * changes as it may: what to forget is known to those who read all of it.
+ * Moves a message of which only the head was read. Fails if it has moved, or has so many revisions that one must be dropped,
+ * which needs the whole message.
  */
 export function doRelocate(realm: string, head: MessageHead, moving: MovingHead): Write {
   const { seq, userId, now, relocation, notBefore } = moving;
@@ -180,7 +179,7 @@ function relocated(realm: string, { id, ...message }: MessageHead, { channelId, 
   };
 }
 
-/** What an update changed. */
+/** The changes of an update. */
 export interface Updated {
   readonly userId: number;
   /** Milliseconds. */
@@ -188,13 +187,13 @@ export interface Updated {
   readonly rewrite?: Rewrite | undefined;
   readonly relocation?: Relocation | undefined;
   readonly mode?: 'change_one' | 'change_later' | 'change_all';
-  /** Name of the channel that the messages were in. */
+  /** Name of the channel before the move. */
   readonly channelName?: string | undefined;
 }
 
 /**
- * The `update_message` event: new content of one message, or a move of some, or both. It tells of the messages as
- * they were; `messages` are in rising order, and `main` is the one whose content and flags it tells.
+ * The `update_message` event of an edit, a move, or both. `messages` have their state before it, in rising order. `main` is
+ * the one whose content and flags are in the event.
  */
 export function updateEvent(
   main: MessageHead & Partial<Pick<Message, 'content' | 'rendered'>>,
@@ -202,7 +201,7 @@ export function updateEvent(
   { userId, now, rewrite, relocation, mode, channelName }: Updated,
 ): EventEntry {
   const { channelId, topic = '' } = main;
-  // Whoever may read the newest of them may know that the others were there.
+  // Users who may read the newest message may learn the ids of the others.
   const newest = messages.at(-1) ?? main;
   const hearers = audienceOf(newest);
   const leaves = relocation !== undefined && relocation.channelId !== channelId;
@@ -239,8 +238,8 @@ export function updateEvent(
 }
 
 /**
- * The event of a move for those who could not read the messages where they were: without the name of that channel, and
- * as if the topic there had the new name. Clients need some topic there, and the channel's id to know of a move.
+ * The move event for users who could not read the former channel: without its name, and with the new topic as the former
+ * one. Clients need some topic there, and the channel's id to recognize a move.
  */
 export function withoutFormerLocation({
   stream_name: _,
@@ -251,7 +250,7 @@ export function withoutFormerLocation({
   return { ...payload, ...(subject !== undefined && { orig_subject: subject }) };
 }
 
-/** The message as it is after the update, as far as flags need it. */
+/** The fields of the updated message that flags need. */
 function aboutOf(
   message: MessageHead,
   rewrite: Rewrite | undefined,

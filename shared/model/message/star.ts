@@ -4,12 +4,12 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 
-/** That somebody starred a message, stored under them in the order of the messages. */
+/** A star, stored under the user in message order. */
 export interface Star {
   readonly messageId: number;
-  /** What the message was then. It may have moved since: this only tells what to read beside the message itself. */
+  /** The message when it was starred. It may have moved since, so this only helps to read the rest in parallel. */
   readonly head?: Omit<MessageHead, 'id'>;
-  /** It was taken away again. Kept for a while, so that an older change that comes late is known as older. */
+  /** The star was removed. Kept for a while, so that an older write that comes late loses. */
   readonly removed?: true;
 }
 
@@ -19,10 +19,10 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** How long a star that was taken away is remembered, seconds: longer than any change can be under way. */
-const REMEMBERED = 3_600;
+/** How long a removed star is kept: longer than any write takes. */
+const REMOVED_TTL_SECONDS = 3_600;
 
-/** Which of these messages somebody starred. */
+/** The ids of those messages that the user starred. */
 export async function loadStars(
   table: Table,
   realm: string,
@@ -34,16 +34,16 @@ export async function loadStars(
   return new Set(stars.filter(({ removed }) => !removed).map(({ messageId }) => messageId));
 }
 
-/** Stars a message for somebody. */
+/** Stars a message. */
 export const doStar = (realm: string, userId: number, { id, ...head }: MessageHead): Write => ({
   put: key('star', { realm, userId, messageId: id }),
   item: { messageId: id, head },
   lastWriterWins: true,
 });
 
-/** Takes a star away. */
+/** Removes a star. */
 export const doUnstar = (realm: string, userId: number, messageId: number, now: number): Write => ({
   put: key('star', { realm, userId, messageId }),
-  item: { messageId, removed: true, expires: Math.floor(now / 1000) + REMEMBERED },
+  item: { messageId, removed: true, expires: Math.floor(now / 1000) + REMOVED_TTL_SECONDS },
   lastWriterWins: true,
 });
