@@ -109,7 +109,7 @@ const refusals: Readonly<Record<Exclude<Code, 'INTERNAL_SERVER_ERROR'>, Refusal>
   REACTION_ALREADY_EXISTS: refusal('reactionExists'),
   REACTION_DOES_NOT_EXIST: refusal('reactionDoesNotExist'),
   MOVE_MESSAGES_TIME_LIMIT_EXCEEDED: refusal('moveTimeLimit', { first: 117, total: 3, allowed: 2 }),
-  BAD_NARROW: refusal('badNarrow', { desc: "there is no operator 'colour'" }),
+  BAD_NARROW: refusal('badNarrow', { desc: "unknown operator 'colour'" }),
   BAD_EVENT_QUEUE_ID: refusal('badQueue', { queueId: 'gone' }),
   RATE_LIMIT_HIT: refusal('tooMuchAtOnce', { seconds: 2 }),
 };
