@@ -14,7 +14,7 @@ import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { exportWorker } from '../shared/endpoints/workers.ts';
-import { type MetricName, metrics } from '../shared/kernel/metric.ts';
+import { type MetricName, metrics } from '../shared/kernel/outside.ts';
 import { accept } from './accepted.ts';
 import type { Watched } from './watched.ts';
 

@@ -10,7 +10,7 @@ import {
 import { AssetHashType, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
-import { CODE, NAMESPACE } from '../shared/kernel/metric.ts';
+import { CODE, NAMESPACE } from '../shared/kernel/outside.ts';
 import { accept } from './accepted.ts';
 import type { Bundle } from './build.ts';
 import { environment, grants, type Resources, wideGrants } from './resources.ts';

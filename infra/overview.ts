@@ -13,7 +13,7 @@ import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { sendMessage } from '../shared/endpoints/messages.ts';
-import { type MetricName, metrics } from '../shared/kernel/metric.ts';
+import { type MetricName, metrics } from '../shared/kernel/outside.ts';
 import { tableSchema } from '../shared/table/schema.ts';
 import type { Watched } from './watched.ts';
 

@@ -1,14 +1,14 @@
-/** The environment of a function: what the stack tells it, and what Lambda does. */
+/** The environment variables of a function, set by the stack and by Lambda. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the stack tells under this name. A function without it was deployed wrongly, which no request can mend. */
+/** The value of a variable that the stack sets. Throws if it is missing: the function was deployed wrongly. */
 export function required(environment: Environment, name: string): string {
   const value = environment[name];
   if (value === undefined || value === '') throw new Error(`${name} is not set`);
   return value;
 }
 
-/** The name under which the environment tells of a queue, a bucket or a secret: `QUEUE_MAIL_URL`. */
+/** The variable of a queue, a bucket or a secret: `QUEUE_MAIL_URL`. */
 export const variable = (kind: 'QUEUE' | 'BUCKET' | 'SECRET', name: string): string =>
   [
     kind,

@@ -2,7 +2,7 @@ import { doDeactivate, loadDeparture } from '../../shared/domain/account/activat
 import { accessBot } from '../../shared/domain/account/bot.ts';
 import { deactivateBot } from '../../shared/endpoints/bots.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
-import { commitInOrder } from '../../shared/log/in-order.ts';
+import { commitInOrder } from '../../shared/log/bulk.ts';
 import { loadTarget, targetLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,7 +1,7 @@
 import { checkDeactivate, doDeactivate, loadDeparture } from '../../shared/domain/account/activation.ts';
 import { deactivateUser } from '../../shared/endpoints/users.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
-import { commitInOrder } from '../../shared/log/in-order.ts';
+import { commitInOrder } from '../../shared/log/bulk.ts';
 import { loadTarget, targetLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

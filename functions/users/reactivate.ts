@@ -1,6 +1,6 @@
 import { checkReactivate, doReactivate, loadReturn } from '../../shared/domain/account/activation.ts';
 import { reactivateUser } from '../../shared/endpoints/users.ts';
-import { commitInOrder } from '../../shared/log/in-order.ts';
+import { commitInOrder } from '../../shared/log/bulk.ts';
 import { loadTarget, targetLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,6 +1,6 @@
 import { checkRemovals, doChangeProfile, loadProfileSnapshot } from '../../shared/domain/profile/change.ts';
 import { removeProfileData } from '../../shared/endpoints/profile-fields.ts';
-import { commitInOrder } from '../../shared/log/in-order.ts';
+import { commitInOrder } from '../../shared/log/bulk.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(removeProfileData, {

@@ -11,7 +11,7 @@ import {
   valueLookupKeys,
 } from '../../shared/domain/profile/change.ts';
 import { updateUser } from '../../shared/endpoints/users.ts';
-import { commitInOrder } from '../../shared/log/in-order.ts';
+import { commitInOrder } from '../../shared/log/bulk.ts';
 import { userIdOf } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

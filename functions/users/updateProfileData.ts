@@ -5,7 +5,7 @@ import {
   valueLookupKeys,
 } from '../../shared/domain/profile/change.ts';
 import { updateProfileData } from '../../shared/endpoints/profile-fields.ts';
-import { commitInOrder } from '../../shared/log/in-order.ts';
+import { commitInOrder } from '../../shared/log/bulk.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateProfileData, {

@@ -1,3 +1,5 @@
+import { badRequest } from './errors.ts';
+
 /**
  * Case folding for names that are compared without regard to case: emails, channel names, topics, full names.
  * Canonical composition first, so that two spellings of one accented letter are one name; lower case after upper
@@ -37,3 +39,22 @@ export function unprintableAt(text: string): number | undefined {
 
 const isNonCharacter = (point: number): boolean =>
   (point >= 0xfdd0 && point <= 0xfdef) || (point & 0xfffe) === 0xfffe;
+
+/** The sentence of a refusal for text with an unprintable character; undefined if there is none. */
+export function unprintableProblem(what: string, text: string): string | undefined {
+  const position = unprintableAt(text);
+  return position === undefined
+    ? undefined
+    : `${what} has a character at position ${position} that cannot be shown.`;
+}
+
+/**
+ * Checks that a name has printable characters only (wire facts 3.4).
+ *
+ * @param what how the refusal begins: `The topic`
+ * @throws Refusal `BAD_REQUEST` with the position of the first other character
+ */
+export function checkPrintable(what: string, text: string): void {
+  const problem = unprintableProblem(what, text);
+  if (problem !== undefined) throw badRequest(problem);
+}

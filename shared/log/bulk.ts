@@ -1,44 +1,45 @@
 import { runPool } from '../pool.ts';
+import { keyOf, type Write } from '../table/write.ts';
 import { type Change, ConflictError, MAX_WRITES } from './commit.ts';
 import type { Log } from './log.ts';
 import { retryOnConflict } from './retry-on-conflict.ts';
+import type { EventEntry } from './slot.ts';
 
-/** Carries out one change with so many numbers of the log. */
+/** Commits one change with `count` log numbers. */
 export type Commit = <T>(count: number, plan: (numbers: readonly number[]) => Change<T>) => Promise<T>;
 
-/** Work that may be more than one transaction takes: jobs that can be done together, and divided. */
+/** Work that may not fit into one transaction: jobs that can be done together, and divided. */
 export interface Work<J> {
-  /** Whether one transaction takes these jobs. */
+  /** Whether these jobs fit into one transaction. */
   readonly fits: (jobs: readonly J[]) => boolean;
-  /** The part of a job that one transaction takes, and the rest, to be done after it; none if it cannot be divided. */
+  /** Divides a job into a part that fits into one transaction, and the rest; undefined if it cannot be divided. */
   readonly cut: (job: J) => readonly [J, J] | undefined;
   /** Does the jobs in one transaction; throws `ConflictError` when their snapshot has changed. */
   readonly run: (jobs: readonly J[]) => Promise<void>;
 }
 
-/** What bulk work needs from its surroundings. `G` is what it is decided on. */
+/** `G` is the snapshot that bulk work is decided on. */
 export interface Stage<G> extends Pick<Log, 'wait' | 'now'> {
-  /** Reads the snapshot anew. */
+  /** Reads the snapshot again. */
   readonly reload: () => Promise<G>;
 }
 
-/** Most bytes of events in one commit: they are one item of the table, which holds 400 KB. */
+/** Most bytes of events in one commit: they are one item, which holds 400 KB. */
 const MAX_BYTES = 300_000;
-/** Most transactions under way at once. */
+/** Most transactions at the same time. */
 export const MAX_AT_ONCE = 8;
 
-/** Whether one slot of the log has room for the events. */
+/** Whether the events fit into one slot of the log. */
 export const fitsSlot = (events: readonly object[]): boolean =>
   Buffer.byteLength(JSON.stringify(events)) <= MAX_BYTES;
 
-/** Whether one transaction takes the change, with the slot of the log that tells it. */
+/** Whether the change fits into one transaction, with its slot of the log. */
 export const isOneTransaction = ({ writes, entries }: Change<unknown>): boolean =>
   writes.length < MAX_WRITES && fitsSlot(entries);
 
 /**
- * Cuts up a job that is about each of a list: as much of its beginning as fits, one at least, and the rest; none where
- * there is nothing to divide. It looks at lists of about that size only, so that a long one is cut up in time that
- * grows with it.
+ * Divides a job about a list: as many of the first entries as fit, at least one, and the rest; undefined if there is
+ * nothing to divide. It tries sizes near the result only, so that the time grows with the list and not with its square.
  */
 export function cutOf<T, J>(
   list: readonly T[],
@@ -55,17 +56,16 @@ export function cutOf<T, J>(
   return [jobFor(list.slice(0, most)), jobFor(list.slice(most))];
 }
 
-/** Two halves of a list, if there is more than one thing in it. */
+/** The two halves of a list; undefined for fewer than two entries. */
 const halvesOf = <T>(list: readonly T[]): readonly [T[], T[]] | undefined => {
   const half = Math.ceil(list.length / 2);
   return list.length < 2 ? undefined : [list.slice(0, half), list.slice(half)];
 };
 
 /**
- * Decides on work and does all of it. What fits into one transaction is done in one; more is done in several, some
- * at once. Each of them is whole by itself. When one finds that its snapshot has changed, the others are finished,
- * the snapshot is read again, and what is left is decided anew; `decide` is given the newest snapshot each time and must
- * leave out what was done.
+ * Decides on work and does all of it, in one transaction if it fits, else in several, some at once. If one of them finds
+ * that the snapshot has changed, the others are finished, the snapshot is read again and the rest is decided again:
+ * `decide` gets the newest snapshot and must leave out what was done.
  */
 export async function inBulk<G, J, D>(
   stage: Stage<G>,
@@ -78,7 +78,7 @@ export async function inBulk<G, J, D>(
     await carryOut(lanesOf(work, jobs));
     return decision;
   }).catch((error: unknown) => {
-    // A part may be done: the request, which no longer knows which, must not decide again.
+    // Some of it may be done, so the request must not be retried as a whole.
     throw error instanceof ConflictError ? new Error('every try of a bulk change met a conflict') : error;
   });
 }
@@ -104,7 +104,7 @@ function stepsOf<J>(work: Work<J>, job: J): Lane {
   return steps;
 }
 
-/** Carries out the lanes. Where one meets a conflict the others are finished; after a fault none is begun. */
+/** Carries out the lanes. After a conflict the others are finished; after a fault none is begun. */
 async function carryOut(lanes: readonly Lane[]): Promise<void> {
   let isBroken = false;
   const failures = await runPool(lanes, MAX_AT_ONCE, async (lane) => {
@@ -118,4 +118,58 @@ async function carryOut(lanes: readonly Lane[]): Promise<void> {
   });
   const failure = failures.find((error) => !(error instanceof ConflictError)) ?? failures[0];
   if (failure !== undefined) throw failure;
+}
+
+/** A part of a change that is complete by itself, with its events. */
+export interface Step {
+  readonly writes: readonly Write[];
+  readonly entries: readonly EventEntry[];
+  /** Conditions on other items. Left out if a step in the same transaction writes that item, since its write checks it. */
+  readonly held?: readonly Write[];
+}
+
+/** Most writes of one step: the transaction also writes the slot of its events. */
+export const MAX_IN_STEP = MAX_WRITES - 1;
+
+/**
+ * Commits steps in order, as many per transaction as fit. Few steps are all or nothing; of many, the first may be done
+ * and the rest not, which the next request then does.
+ */
+export async function commitInOrder(commit: Commit, steps: readonly Step[]): Promise<void> {
+  for (const batch of batchesOf(steps)) {
+    const writes = withHeld(batch);
+    const entries = batch.flatMap((step) => step.entries);
+    await commit(entries.length, () => ({ writes, entries, result: undefined }));
+  }
+}
+
+/** The writes and conditions of the steps; a transaction may name an item only once. */
+function withHeld(batch: readonly Step[]): Write[] {
+  const writes = batch.flatMap((step) => step.writes);
+  const known = new Set(writes.map(nameOf));
+  for (const write of batch.flatMap(({ held = [] }) => held)) {
+    if (known.has(nameOf(write))) continue;
+    known.add(nameOf(write));
+    writes.push(write);
+  }
+  return writes;
+}
+
+const nameOf = (write: Write): string => JSON.stringify(keyOf(write));
+
+const sizeOf = ({ writes, held = [] }: Step): number => writes.length + held.length;
+
+function batchesOf(steps: readonly Step[]): Step[][] {
+  const batches: Step[][] = [];
+  let room = 0;
+  for (const step of steps) {
+    const batch = batches.at(-1);
+    if (batch && sizeOf(step) <= room) batch.push(step);
+    else {
+      batches.push([step]);
+      room = MAX_IN_STEP;
+    }
+    room -= sizeOf(step);
+  }
+  return batches;
 }

@@ -1,9 +1,8 @@
-import type { Outcome } from '../table/outcome.ts';
 import type { Table } from '../table/table.ts';
-import type { Write } from '../table/write.ts';
+import type { Outcome, Write } from '../table/write.ts';
 import { backoff } from './log.ts';
 
-/** What it takes to carry out a transaction. `now` and `wait` are in milliseconds. */
+/** `now` and `wait` are in milliseconds. */
 interface Store {
   readonly table: Table;
   readonly uuid: () => string;
@@ -11,12 +10,12 @@ interface Store {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** How long (ms) a transaction is tried when nothing is heard of it, well within the life of its token. */
-const PATIENCE = 10_000;
+/** How long (ms) a transaction is retried without an answer: well within the life of its token. */
+const TIMEOUT_MS = 10_000;
 
 /**
- * Carries out writes that no log tells of, in one transaction. Says whether they were done or refused; throws when
- * that cannot be found out in time, and then they may have been done.
+ * Carries out writes without events in one transaction. Returns whether they were done or refused; throws if that is
+ * still unknown when the time is up, and then they may have been done.
  */
 export async function carryOut(
   { table, uuid, now, wait }: Store,
@@ -27,7 +26,7 @@ export async function carryOut(
   for (let attempt = 0; ; attempt++) {
     const outcome = await table.transact(writes, token);
     if (outcome.state !== 'unsure') return outcome;
-    if (now() - started > PATIENCE) throw outcome.cause;
+    if (now() - started > TIMEOUT_MS) throw outcome.cause;
     await wait(backoff(attempt));
   }
 }

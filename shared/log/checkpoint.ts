@@ -1,5 +1,5 @@
 import { key } from '../table/keys.ts';
-import { isRefused } from '../table/outcome.ts';
+import { isRefused } from '../table/write.ts';
 import { type Change, commit } from './commit.ts';
 import type { Log, Numbers } from './log.ts';
 import { follow, SETTLE, WHOLE } from './run.ts';
@@ -43,16 +43,14 @@ export async function commitAndCheckpoint<T>(
 /** The end of the unbroken run of the whole log. */
 export interface StableHead {
   readonly seq: number;
-  /** The newest message that was met on the way there, if any. */
+  /** The newest message on the way there, if any. */
   readonly messageId?: number;
 }
 
 /**
- * Fixes the cursor of a registration (DESIGN 5, rule 4): the end of the unbroken run of the whole log. The counter
- * would not do, since writers that took a number below it may still commit. It returns when everything up to the
- * end can be read in full, so what is read afterwards has all that the log tells up to there.
- *
- * One round trip, while the floor is near.
+ * Returns the cursor of a registration (DESIGN 5, rule 4): the end of the unbroken run of the whole log. Not the counter:
+ * writers that took a number below it may still commit. It returns once everything up to the end can be read in full, so
+ * that later reads see all of it. One round trip, while the checkpoint is near.
  */
 export async function stableHead(log: Log): Promise<StableHead> {
   const { seq, newest, messageId } = await walk(log);
@@ -60,7 +58,7 @@ export async function stableHead(log: Log): Promise<StableHead> {
   return { seq, ...(messageId !== undefined && { messageId }) };
 }
 
-/** Moves the solid floor up to the end, so that the way there stays short. */
+/** Moves the checkpoint to the end, so that the next walk is short. */
 export async function saveCheckpoint(log: Log): Promise<void> {
   await walk(log);
 }
@@ -72,20 +70,20 @@ interface Walk {
   readonly messageId: number | undefined;
 }
 
-/** Walks from the solid floor to the end, and moves the floor there if that is worth it. */
+/** Walks from the checkpoint to the end, and moves the checkpoint there if it is far. */
 async function walk(log: Log): Promise<Walk> {
-  const floorKey = key('solid', log);
+  const checkpointKey = key('solid', log);
   const { realm } = log;
   const [stored, tail] = await Promise.all([
-    log.table.get(floorKey),
+    log.table.get(checkpointKey),
     log.table.page('slot', { realm }, { descending: true, limit: TAIL }),
   ]);
-  const floor = stored?.seq ?? 0;
+  const checkpoint = stored?.seq ?? 0;
   const lowest = tail.items.at(-1);
-  const reachesFloor = !tail.more || (lowest !== undefined && lowest.seq - lowest.width <= floor);
-  let found = { seq: floor, newest: 0, messageId: undefined } as Walk;
-  if (reachesFloor) {
-    found = await step(log, tail.items.filter(({ seq }) => seq > floor).reverse(), found);
+  const reachesCheckpoint = !tail.more || (lowest !== undefined && lowest.seq - lowest.width <= checkpoint);
+  let found = { seq: checkpoint, newest: 0, messageId: undefined } as Walk;
+  if (reachesCheckpoint) {
+    found = await step(log, tail.items.filter(({ seq }) => seq > checkpoint).reverse(), found);
   } else {
     for (let more = true; more; ) {
       const before = found.seq;
@@ -94,11 +92,11 @@ async function walk(log: Log): Promise<Walk> {
       more = page.more && found.seq > before;
     }
   }
-  if (found.seq - floor >= INTERVAL) {
+  if (found.seq - checkpoint >= INTERVAL) {
     await log.table
-      .update(floorKey, { set: { seq: found.seq } }, { below: { seq: found.seq } })
+      .update(checkpointKey, { set: { seq: found.seq } }, { below: { seq: found.seq } })
       .catch((error) => {
-        // Somebody else moved the floor further: that is as good.
+        // Another reader moved it further.
         if (!isRefused(error)) throw error;
       });
   }

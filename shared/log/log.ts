@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { key } from '../table/keys.ts';
-import { isPassing, isRefused } from '../table/outcome.ts';
 import type { Table } from '../table/table.ts';
+import { isPassing, isRefused } from '../table/write.ts';
 import { expiry, type Tombstone } from './slot.ts';
 
 /** The log of one organization, with what reading and writing it needs from the outside. */
@@ -12,7 +12,7 @@ export interface Log {
   readonly now: () => number;
   /** Waits some milliseconds. */
   readonly wait: (ms: number) => Promise<void>;
-  /** Told when a reader filled a hole, of so many slots: their writer died, or was slow. */
+  /** Called when a reader filled a hole of so many slots: their writer died, or was slow. */
   readonly onHole?: (slots: number) => void;
 }
 
@@ -23,7 +23,7 @@ export interface Counter {
   /** When that was, and when numbers were handed out the time before, ms. Absent where an older release took them. */
   readonly at?: number;
   readonly before?: number;
-  /** About how many messages there are: numbers were taken for so many. Absent where there was none yet. */
+  /** About how many messages there are: so many numbers were allocated for messages. */
   readonly messages?: number;
 }
 
@@ -33,9 +33,9 @@ declare module '../table/keys.ts' {
   }
 }
 
-/** Numbers of the log that were taken in one step, so that they stand side by side, in order. */
+/** Log numbers that were allocated in one step: consecutive, in order. */
 export interface Numbers extends ReadonlyArray<number> {
-  /** Nobody had taken a number for so long before the first of these that no writer below it is still alive. */
+  /** No number was allocated for so long before these that no writer with a lower one is still alive. */
   readonly areAfterSilence?: true;
 }
 
@@ -46,8 +46,8 @@ export interface Numbers extends ReadonlyArray<number> {
 const SILENCE = 12 * 3600 * 1000;
 
 /**
- * Takes the next `count` numbers by one atomic step. Numbers that are taken must be committed or released. Of how many
- * of them messages will be made is counted by the same step, so that an estimate costs nothing.
+ * Allocates the next `count` numbers in one atomic step. They must be committed or released. `messages` of them will be
+ * messages, which the same step counts, so that an estimate costs nothing.
  */
 export async function allocate(log: Log, count: number, messages = 0): Promise<Numbers> {
   const at = log.now();
@@ -63,7 +63,7 @@ export async function allocate(log: Log, count: number, messages = 0): Promise<N
 const afterSilence = (numbers: readonly number[]): Numbers =>
   Object.assign([...numbers], { areAfterSilence: true } as const);
 
-/** Blocks of these sizes out of numbers that were taken in one step. */
+/** Splits numbers into blocks of these sizes. */
 export function splitNumbers(numbers: Numbers, sizes: readonly number[]): Numbers[] {
   let start = 0;
   return sizes.map((size, i) => {
@@ -73,31 +73,28 @@ export function splitNumbers(numbers: Numbers, sizes: readonly number[]): Number
   });
 }
 
-/** The same numbers as one block again; blocks stand side by side. */
+/** Joins adjacent blocks of numbers. */
 export function joinNumbers(blocks: readonly Numbers[]): Numbers {
   const numbers = blocks.flat();
   return blocks[0]?.areAfterSilence ? afterSilence(numbers) : numbers;
 }
 
-/** Notes that so many messages are gone. Apart from their removal, since the counter is everybody's. */
+/** Subtracts removed messages. Not in the transaction that removes them, since every writer updates the counter. */
 export async function uncountMessages(log: Log, messages: number): Promise<void> {
   await log.table.update(key('counter', { realm: log.realm }), { add: { messages: -messages } });
 }
 
-/**
- * Moves the end of the log on by one number that tells nothing, for a reader who needs a new one. A number that could
- * not be given back is a hole like any other.
- */
+/** Uses up one log number without an event, for a reader who needs a new one. */
 export async function skipNumber(log: Log): Promise<void> {
   await release(log, await allocate(log, 1));
 }
 
-/** What became of a slot that was to be filled; `busy` is not decided: somebody is at it, or no reply came. */
+/** The result of filling a slot; `busy` is unknown: another writer is at it, or the reply was lost. */
 export type Filled = 'filled' | 'taken' | 'busy';
 
 /**
- * Puts a tombstone where a slot is still empty; one that is taken stays as it is. The tombstone stands for `width`
- * numbers, which only their own writer may give back at once, and carries the time `at` (ms; now unless said).
+ * Puts a tombstone into a slot if it is empty. It covers `width` numbers (only their own writer may use more than 1) and
+ * has the time `at` (ms; default now).
  */
 export async function fill(
   log: Log,
@@ -123,20 +120,19 @@ export async function fill(
   }
 }
 
-/** What the first slot of a block says of the silence before it. */
+/** The attribute of the first slot of a block about the silence before it. */
 export const silenceOf = ({ areAfterSilence }: Numbers): Pick<Tombstone, 'isAfterSilence'> =>
   areAfterSilence ? { isAfterSilence: true } : {};
 
 /** Milliseconds before the next try: doubling, with full jitter, so that colliding writers spread. */
 export const backoff = (attempt: number): number => Math.random() * Math.min(20 * 2 ** attempt, 500);
 
-/** How long (ms) a writer tries to give back a number whose slot stays busy. */
-const PATIENCE = 1_000;
+/** How long (ms) a writer tries to release a number whose slot stays busy. */
+const RELEASE_TIMEOUT_MS = 1_000;
 
 /**
- * Gives back a block of numbers by one tombstone at its highest, where every transaction of its writer has a slot:
- * once that is filled, none of them can commit any more. Returns false when that slot is taken, by a reader or by
- * such a transaction.
+ * Releases a block of numbers by one tombstone at its highest number. Every transaction of its writer writes that slot,
+ * so none of them can commit afterwards. Returns false if the slot is taken, by a reader or by such a transaction.
  */
 export async function release(log: Log, numbers: Numbers): Promise<boolean> {
   const top = numbers.at(-1);
@@ -145,7 +141,7 @@ export async function release(log: Log, numbers: Numbers): Promise<boolean> {
   for (let attempt = 0; ; attempt++) {
     const state = await fill(log, top, { width: numbers.length, ...silenceOf(numbers) });
     if (state !== 'busy') return state === 'filled';
-    if (log.now() - started > PATIENCE) break;
+    if (log.now() - started > RELEASE_TIMEOUT_MS) break;
     await log.wait(backoff(attempt));
   }
   throw new Error(`slot ${top} of the log cannot be filled; readers will do it`);

@@ -7,19 +7,18 @@ const MAX_TRIES = 16;
 /** No further try begins after this long (ms), so that a commit ends before its function does. */
 const TIMEOUT_MS = 5_000;
 
-/** Tries that are made however long they take: the first one may have finished the work of somebody else. */
+/** Tries that are made even when the time is up: the first may have finished the work of another request. */
 const MIN_TRIES = 4;
 
 /** Longest pause (ms) between two tries. */
 const MAX_PAUSE_MS = 500;
 
 /**
- * Reads, decides and commits, and does all of it again as long as the commit meets a conflict: somebody else changed
- * what the decision was based on.
+ * Calls `attempt`, which reads, decides and commits, until its commit meets no conflict.
  *
- * It is right only where `attempt` reads again, since the same decision would meet the same conflict. A request is
- * inside such a loop already (`serve`), so that a handler just throws. What got no answer is no conflict: `carryOut`
- * and `commit` send the same transaction again.
+ * `attempt` must read again each time, since the same decision would meet the same conflict. Handlers are inside such a
+ * loop already (`serve`), so they just throw. A lost reply is not a conflict: `carryOut` and `commit` send the same
+ * transaction again.
  *
  * @param attempt gets the number of the try, from 1
  * @param maxTries fewer than usual, where there is another way after some tries
@@ -37,7 +36,7 @@ export async function retryOnConflict<T>(
     } catch (error) {
       const isOver = number >= maxTries || (number >= MIN_TRIES && now() > ends);
       if (!(error instanceof ConflictError) || isOver) throw error;
-      // Random pauses that double: those who met do not meet again.
+      // Random pauses that double, so that the same two do not collide again.
       await wait(Math.random() * Math.min(10 * 2 ** number, MAX_PAUSE_MS));
     }
   }

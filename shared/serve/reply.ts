@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { badRequest, Refusal, refusal } from '../kernel/errors.ts';
 import { CommitTimeoutError, ConflictError } from '../log/commit.ts';
-import { isThrottled } from '../table/outcome.ts';
+import { isThrottled } from '../table/write.ts';
 import type { Middleware } from './incoming.ts';
 
 /** The challenge that clients of the reference expect with every 401 (wire facts 1.3). */

@@ -3,7 +3,7 @@ import { refusal } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { limits } from '../model/realm/realm.ts';
 import { key } from '../table/keys.ts';
-import { isRefused } from '../table/outcome.ts';
+import { isRefused } from '../table/write.ts';
 import type { Incoming } from './incoming.ts';
 
 /** Requests are counted per minute (ms); the windows of all accounts begin with the minute. */

@@ -5,7 +5,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Input, Parameter } from '../endpoints/parameter.ts';
 import { Refusal, traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
-import { isThrottled } from '../table/outcome.ts';
+import { isThrottled } from '../table/write.ts';
 import { authenticateAndLoad, checkKeyFirst } from './admission.ts';
 import { type ClientFactories, type Clients, clientsFor, operatorLog, outsideOf } from './container.ts';
 import { bodyLimit, multipartBody, parseBody, urlencodedBody } from './form.ts';

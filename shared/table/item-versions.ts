@@ -1,22 +1,22 @@
 import { type ItemName, isOf, itemKinds, type Key } from './keys.ts';
 import type { Item, Write } from './write.ts';
 
-/** The versions that the items of one kind have had. `v` on an item says which one it is of; without it, the first. */
+/** The versions of the items of one kind. An item has its version in `v`; without it, it is of version 1. */
 export interface Versions {
   readonly kind: ItemName;
   /**
-   * The n-th makes an item of version n + 1 of one of version n. It fills in what is missing and leaves what is there,
-   * since an item may have been changed in part by newer code without being lifted.
+   * The n-th turns version n into n + 1. It adds missing attributes and leaves existing ones: newer code may have updated
+   * the item already.
    */
   readonly lifts: readonly ((item: Item) => Item)[];
   /**
-   * The version that new items are written in. Where older functions cannot read the last one, it stays one behind in
-   * the release that first knows it: readers first, writers next (infra/UPGRADES.md).
+   * The version of new items. If older functions cannot read the newest one, it is written one release later: readers
+   * first, writers next (infra/UPGRADES.md).
    */
   readonly writes: number;
 }
 
-/** An item that newer code wrote. The operator is told; a client hears of a fault, and nothing more. */
+/** An item that newer code wrote: a fault, for the operator. */
 export class NewerItem extends Error {
   constructor(kind: string, version: unknown, known: number) {
     super(
@@ -26,21 +26,21 @@ export class NewerItem extends Error {
   }
 }
 
-/** Which kind of item it is. Keys hold addresses and tokens, which nobody is told. */
+/** The kind of an item, for error texts: keys may hold addresses and tokens. */
 const nameOf = (item: Item): string =>
   (Object.keys(itemKinds) as ItemName[]).find((name) => isOf(name)(item as unknown as Key)) ?? 'unknown';
 
-/** The last version that is known of a kind. */
+/** The newest known version of a kind. */
 export const newestOf = ({ lifts }: Pick<Versions, 'lifts'>): number => lifts.length + 1;
 
-/** An item of a kind in its newest version. Throws `NewerItem` for one that is newer still. */
+/** Brings an item to its newest version. Throws `NewerItem`. */
 export function lift({ v = 1, ...item }: Item, versions: Versions): Item {
   const known = newestOf(versions);
   if ((v as number) > known) throw new NewerItem(versions.kind, v, known);
   return versions.lifts.slice((v as number) - 1).reduce((older, step) => step(older), item);
 }
 
-/** What the table knows of its items' versions. Kinds that are not named have had one version only. */
+/** The versions of all kinds. Kinds that are not listed have one version only. */
 export class ItemVersions {
   readonly #kinds: readonly (Versions & { readonly has: (key: Key) => boolean })[];
 
@@ -48,7 +48,7 @@ export class ItemVersions {
     this.#kinds = kinds.map((versions) => ({ ...versions, has: isOf(versions.kind) }));
   }
 
-  /** A stored item in the newest version that is known. Throws `NewerItem` for one that is newer still. */
+  /** Brings a stored item of any kind to its newest version. Throws `NewerItem`. */
   lifted<T extends Item>(stored: T): T {
     const kind = this.#kindOf(stored);
     if (kind !== undefined) return lift(stored, kind) as T;
@@ -57,8 +57,8 @@ export class ItemVersions {
   }
 
   /**
-   * The write with what it says of versions: a new item its own, and that it does not take the place of a newer one.
-   * Updates do neither: they leave what they do not know, and an item in the version that it has.
+   * Adds to a put the version of the item, and the condition that it replaces no newer one. Updates need neither: they
+   * leave unknown attributes and the version as they are.
    */
   written<W extends Write>(write: W): W {
     if (!('put' in write)) return write;
@@ -70,7 +70,7 @@ export class ItemVersions {
     return { ...write, item, when: { ...write.when, below: { ...write.when?.below, v: known + 1 } } };
   }
 
-  #kindOf(place: Item | Key): Versions | undefined {
-    return this.#kinds.find(({ has }) => has(place as Key));
+  #kindOf(item: Item | Key): Versions | undefined {
+    return this.#kinds.find(({ has }) => has(item as Key));
   }
 }

@@ -4,8 +4,8 @@
  * Reading a line: `{realm}` is text (escaped), `{userId:n}` a number (padded so that text order is number order).
  * Every key begins with the realm; only `host` and `mailToken` items, by which the realm is found, have none, and the
  * lists of all organizations stand together.
- * What each item is stands in `key-says.ts`, which no function carries. `test/table/keys.test.ts` proves that no two
- * items can meet and that TABLE.md tells the same.
+ * `key-descriptions.ts` describes each kind. `test/table/keys.test.ts` proves that no two items can have the same key and that
+ * TABLE.md is up to date.
  */
 type Fields<S extends string> = S extends `${string}{${infer F}}${infer Rest}`
   ? (F extends `${infer N}:n` ? { [K in N]: number } : { [K in F]: string }) & Fields<Rest>
@@ -22,7 +22,7 @@ const item = <const Pk extends string, const Sk extends string>(pk: Pk, sk: Sk):
 });
 
 export const itemKinds = {
-  // Pointers: name -> id. They are also the guards that keep the name unique.
+  // Names: name -> id. They also keep the name unique.
   host: item('host/{host}', 'host'),
   mailToken: item('mailToken/{token}', 'address'),
   account: item('{realm}/email/{email}', 'account'),
@@ -33,7 +33,7 @@ export const itemKinds = {
   fullName: item('{realm}/fullName/{name}', 'users'),
   emojiName: item('{realm}/emojiName/{name}', 'emoji'),
 
-  // What is gone through, of all organizations: by the operator, and by workers.
+  // Lists over all organizations, for the operator and the workers.
   organization: item('organizations', '{realm}/organization'),
   retention: item('retention', '{realm}/organization'),
   channelRetention: item('retention', '{realm}/channel/{channelId:n}'),
@@ -127,7 +127,7 @@ export interface ItemTypes {
   mailAddress: { readonly token: string };
   solid: { readonly seq: number };
   quota: { readonly used: number };
-  /** `version` grows with whatever may come to be done there: taking it off the list is held to what was seen. */
+  /** `version` grows with each new reason to be on the list, so that removing the item can be conditional on it. */
   pushRealm: { readonly realm: string; readonly version: number };
   graphVersion: { readonly version: number };
   subscriber: { readonly userId: number };
@@ -144,7 +144,7 @@ export type ItemOf<N extends ItemName> = ItemTypes[N & keyof ItemTypes];
 
 declare const kindOfKey: unique symbol;
 
-/** The key of an item. Its kind is known to the compiler only, for the type of what is read with it. */
+/** The key of an item. Only the compiler knows its kind, which types the item that is read with it. */
 export interface Key<N extends ItemName = ItemName> {
   readonly pk: string;
   readonly sk: string;
@@ -155,18 +155,18 @@ export type PartitionFields<N extends ItemName> = Flatten<Fields<ItemKinds[N]['p
 export type SortFields<N extends ItemName> = Flatten<Fields<ItemKinds[N]['sk']>>;
 type Flatten<T> = { [K in keyof T]: T[K] };
 
-/** Digits of a padded number: 12 are enough for a billion numbers a day for two years, and short. */
-const WIDTH = 12;
+/** Digits of a padded number: enough for a billion numbers a day for two years. */
+const DIGITS = 12;
 
-/** Numbers as text whose order is number order. Refuses what would break the order. */
+/** A number as text that sorts like a number. Throws RangeError for a number that would not. */
 export function padded(value: number): string {
-  if (!Number.isSafeInteger(value) || value < 0 || value >= 10 ** WIDTH) {
+  if (!Number.isSafeInteger(value) || value < 0 || value >= 10 ** DIGITS) {
     throw new RangeError(`not a number for a key: ${value}`);
   }
-  return String(value).padStart(WIDTH, '0');
+  return String(value).padStart(DIGITS, '0');
 }
 
-/** Text that cannot be taken for a separator; `%` first, so that escaping is one-to-one. */
+/** Escapes the separator; `%` first, so that escaping is one-to-one. */
 const escaped = (value: string): string => value.replaceAll('%', '%25').replaceAll('/', '%2F');
 
 function fill(template: string, fields: Readonly<Record<string, unknown>>): string {
@@ -189,22 +189,24 @@ export function key<N extends ItemName>(name: N, fields: KeyFields<N>): Key<N> {
 export const sortKey = <N extends ItemName>(name: N, fields: SortFields<N>): string =>
   fill(itemKinds[name].sk, fields as never);
 
-/** Tells of a key whether it is that of an item of this kind. */
+/** Makes a test for keys of this kind. */
 export function isOf(name: ItemName): (key: Key) => boolean {
   const { pk, sk } = itemKinds[name];
   const form = (template: string): RegExp =>
-    new RegExp(`^${template.replace(/\{\w+(:n)?\}/g, (_, number) => (number ? `\\d{${WIDTH}}` : '[^/]*'))}$`);
+    new RegExp(
+      `^${template.replace(/\{\w+(:n)?\}/g, (_, number) => (number ? `\\d{${DIGITS}}` : '[^/]*'))}$`,
+    );
   const [partitions, sorts] = [form(pk), form(sk)];
   return (key) => sorts.test(key.sk) && partitions.test(key.pk);
 }
 
-/** The partition in which all items of a kind with these fields stand. */
+/** The partition key of the items of a kind with these fields. */
 export const partition = <N extends ItemName>(name: N, fields: PartitionFields<N>): string =>
   fill(itemKinds[name].pk, fields as never);
 
 /**
- * The beginning of the sort keys of a kind: as many leading fields as are given, then a separator.
- * `sortPrefix('userTopic', { channelId: 3 })` is the text with which the sort keys of channel 3 begin.
+ * The prefix of the sort keys of a kind with these leading fields: `sortPrefix('userTopic', { channelId: 3 })` for those
+ * of channel 3.
  */
 export function sortPrefix(name: ItemName, fields: object = {}): string {
   const parts = itemKinds[name].sk.split('/');
@@ -212,7 +214,7 @@ export function sortPrefix(name: ItemName, fields: object = {}): string {
     const field = /^\{(\w+)/.exec(part)?.[1];
     return field !== undefined && !(field in fields);
   });
-  if (open < 0) throw new RangeError(`nothing is left open in the sort key of '${name}'`);
+  if (open < 0) throw new RangeError(`no field is left open in the sort key of '${name}'`);
   const fixed = parts.slice(0, open);
   return fixed.length === 0 ? '' : `${fill(fixed.join('/'), fields as never)}/`;
 }
@@ -227,12 +229,12 @@ export const conversationOf = {
   direct: (people: string): string => `direct:${people}`,
 } as const;
 
-/** The beginning of the sort keys of a person's read state in the topics of one channel. */
+/** The prefix of the sort keys of a user's read state in the topics of one channel. */
 export const readPrefix = (channelId: number): string =>
   `${sortPrefix('read')}${escaped(conversationOf.topic(channelId, ''))}`;
 
-/** Numbers that keys can hold end here. */
-export const LARGEST_NUMBER = 10 ** WIDTH - 1;
+/** The largest number that a key can hold. */
+export const LARGEST_NUMBER = 10 ** DIGITS - 1;
 
 /** The two indexes over messages, both in id order. Keys of other items never appear in them. */
 export const indexes = {

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { lift, newestOf, type Versions } from './item-versions.ts';
 import { isOf, type Key, key, partition } from './keys.ts';
-import { isRefused } from './outcome.ts';
 import type { Table } from './table.ts';
 import type { Item } from './write.ts';
+import { isRefused } from './write.ts';
 
-/** How far the items of one kind are brought to a version, in one organization. */
+/** The progress of a migration: the items of one kind, in one organization. */
 export interface Migration {
   readonly version: number;
-  /** All of them are of it: what it adds can be relied on by queries and indexes too. */
+  /** All items have this version, so that queries and indexes can rely on it. */
   readonly isComplete: boolean;
-  /** How many were changed. */
+  /** Items changed so far. */
   readonly changed: number;
-  /** The sort key up to which they are done, while not all are. */
+  /** The sort key of the last item that was migrated, until all are. */
   readonly after?: string;
 }
 
@@ -22,28 +22,27 @@ declare module './keys.ts' {
   }
 }
 
-/** What a migration works with. `now` and `wait` are in milliseconds. */
+/** `now` and `wait` are in milliseconds. */
 interface Store {
   readonly table: Table;
   readonly now: () => number;
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** Items that one step looks at, at most: a query stops at 1 MB by itself. */
-const STEP = 100;
-/** How many of them are changed at the same time. */
-const SIDE_BY_SIDE = 10;
-/** How often an item is read again that a live function changed meanwhile, before that is a fault. */
-const TRIES = 8;
-/** Milliseconds to wait for each item that was changed, so that at most a quarter of a partition's writes are used. */
-const PACE = 4;
+/** Most items of one step; a query stops at 1 MB by itself. */
+const MAX_STEP = 100;
+/** Items that are changed at the same time. */
+const CONCURRENCY = 10;
+/** Tries to change an item that live functions keep changing, before that is a fault. */
+const MAX_TRIES = 8;
+/** Pause (ms) per changed item, so that at most a quarter of a partition's writes are used. */
+const PAUSE_MS = 4;
 
 /**
- * Brings the items of one kind to their newest version, one step after the other, until all are or `ends` (ms) is
- * reached. Each step is noted: who begins anew, after whatever end, goes on where that one stopped. Several at once do
- * the same work, and no harm.
+ * Brings the items of one kind to their newest version, step by step, until all are or `ends` (ms) is reached. Each step
+ * is saved, so that the next run goes on where this one stopped. Several runs at once do no harm.
  *
- * Throws when this release does not write the newest version yet, since then older items would still arrive.
+ * Throws if this release does not write the newest version yet: older items would still be added.
  */
 export async function migrate(
   { table, now, wait }: Store,
@@ -54,21 +53,21 @@ export async function migrate(
   const version = newestOf(versions);
   if (versions.writes < version) throw new Error(`version ${version} of ${versions.kind} is not written yet`);
   const at = key('schema', { realm, kind: versions.kind });
-  const noted = await table.get(at);
-  if (noted !== undefined && noted.version > version) {
-    throw new Error(`a later release has brought ${versions.kind} to version ${noted.version}`);
+  const saved = await table.get(at);
+  if (saved !== undefined && saved.version > version) {
+    throw new Error(`a later release has brought ${versions.kind} to version ${saved.version}`);
   }
-  let migration: Migration = noted?.version === version ? noted : { version, isComplete: false, changed: 0 };
+  let migration: Migration = saved?.version === version ? saved : { version, isComplete: false, changed: 0 };
   while (!migration.isComplete && now() < ends) {
     const before = migration.changed;
     migration = await step(table, realm, versions, migration);
     await table.put(at, { ...migration });
-    if (!migration.isComplete) await wait(PACE * (migration.changed - before));
+    if (!migration.isComplete) await wait(PAUSE_MS * (migration.changed - before));
   }
   return migration;
 }
 
-/** Looks at the next items, and changes those that are older. */
+/** Migrates the next items. */
 async function step(
   table: Table,
   realm: string,
@@ -76,12 +75,12 @@ async function step(
   { version, changed, after }: Migration,
 ): Promise<Migration> {
   const pk = partition(versions.kind, { realm } as never);
-  const { items, more } = await table.storedPage({ pk, from: after, limit: STEP });
+  const { items, more } = await table.storedPage({ pk, from: after, limit: MAX_STEP });
   const older = items.filter(isOf(versions.kind));
   let count = 0;
-  for (let start = 0; start < older.length; start += SIDE_BY_SIDE) {
-    const some = older.slice(start, start + SIDE_BY_SIDE);
-    const changes = await Promise.all(some.map((item) => bringUp(table, versions, item)));
+  for (let start = 0; start < older.length; start += CONCURRENCY) {
+    const some = older.slice(start, start + CONCURRENCY);
+    const changes = await Promise.all(some.map((item) => migrateItem(table, versions, item)));
     count += changes.filter((isChanged) => isChanged).length;
   }
   const last = items.at(-1)?.sk;
@@ -94,14 +93,14 @@ async function step(
 }
 
 /**
- * Changes one item, if it differs from what it would be in the newest version. Held to all that was read of it: where a
- * live function was faster, its change stays and is what is brought up then.
+ * Migrates one item, unless it is the same in the newest version. Conditional on all of its attributes: if a live function
+ * changed it meanwhile, the item is read and migrated again.
  */
-async function bringUp(table: Table, versions: Versions, stored: Item & Key): Promise<boolean> {
+async function migrateItem(table: Table, versions: Versions, stored: Item & Key): Promise<boolean> {
   const { pk, sk } = stored;
   let item: (Item & Key) | undefined = stored;
   for (let attempt = 0; item !== undefined; attempt++) {
-    if (attempt === TRIES)
+    if (attempt === MAX_TRIES)
       throw new Error(`an item of ${versions.kind} changes faster than it can be migrated`);
     const { pk: _pk, sk: _sk, ...seen } = item as Item;
     const { set, remove } = difference(seen, versions);
@@ -119,7 +118,7 @@ async function bringUp(table: Table, versions: Versions, stored: Item & Key): Pr
   return false;
 }
 
-/** What must be changed of an item. Its version alone is no reason: an item that is the same in both is left. */
+/** The attributes to change. An item that differs in its version only is left as it is. */
 function difference(seen: Item, versions: Versions): { set: Record<string, unknown>; remove: string[] } {
   const lifted = lift(seen, versions);
   return {

@@ -1,6 +1,18 @@
-import { indexProjection } from './index-projection.ts';
+import { type ItemOf, indexes } from './keys.ts';
 
-/** The two text attributes that make a key: the partition and the place within it. */
+/**
+ * The attributes that the indexes carry besides the keys: enough to decide whether a message matches a narrow and whether
+ * it is unread. Each is written once more per index, so the list stays short.
+ */
+export const indexProjection = ['senderId', 'topic', 'readBySender', 'readIn', 'mentions'] as const;
+
+/** A message as an index carries it. Its id is the number of its slot, which is the sort key. */
+export type IndexEntry = Pick<
+  Extract<ItemOf<'slot'>, { readonly kind: 'message' }>,
+  'sk' | (typeof indexProjection)[number]
+>;
+
+/** The two text attributes of a key. */
 interface KeyNames {
   readonly partition: string;
   readonly sort: string;
@@ -22,13 +34,13 @@ export const tableSchema = {
   key: { partition: 'pk', sort: 'sk' },
   indexes: [
     {
-      name: 'by-channel',
-      key: { partition: 'channelKey', sort: 'channelSort' },
+      name: indexes.channel.name,
+      key: { partition: indexes.channel.pk, sort: indexes.channel.sk },
       includes: indexProjection,
     },
     {
-      name: 'by-conversation',
-      key: { partition: 'conversationKey', sort: 'conversationSort' },
+      name: indexes.conversation.name,
+      key: { partition: indexes.conversation.pk, sort: indexes.conversation.sk },
       includes: indexProjection,
     },
   ],
@@ -46,8 +58,8 @@ const keySchema = (key: KeyNames) => [
 ];
 
 /**
- * The schema in the words of DynamoDB's `CreateTable`, which CloudFormation uses too. Time to live is not a part
- * of it: the store takes that in a second call, `UpdateTimeToLive` with `tableSchema.ttlAttribute`.
+ * The schema as input of DynamoDB's `CreateTable` and of CloudFormation. Time to live is set by a second call,
+ * `UpdateTimeToLive` with `tableSchema.ttlAttribute`.
  */
 export const tableDefinition = () => ({
   AttributeDefinitions: [tableSchema.key, ...tableSchema.indexes.map((index) => index.key)]

@@ -9,7 +9,6 @@ import {
   UpdateCommand,
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
-import type { IndexEntry } from './index-projection.ts';
 import { ItemVersions } from './item-versions.ts';
 import {
   type ItemName,
@@ -24,12 +23,14 @@ import {
   sortKey,
   sortPrefix,
 } from './keys.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
+import type { IndexEntry } from './schema.ts';
 import {
   type Changes,
   type Condition,
   conditionText,
   type Item,
+  type Outcome,
+  outcomeOf,
   Placeholders,
   placeholdersOf,
   transactElement,
@@ -37,7 +38,7 @@ import {
   type Write,
 } from './write.ts';
 
-/** Sends one command of the document client. Tests put faults, delays and counters in its place. */
+/** Sends one command of the document client. Tests inject faults, delays and counters here. */
 export type Send = (command: object) => Promise<unknown>;
 
 type Index = (typeof indexes)[keyof typeof indexes];
@@ -56,16 +57,16 @@ export interface Range<N extends ItemName> {
   readonly eventually?: boolean;
 }
 
-/** The fields of a list: those of the partition, and as many leading ones of the sort key as the items have in common. */
+/** The fields of a list: those of the partition, and the leading fields of the sort key that the items share. */
 type ListFields<N extends ItemName> = PartitionFields<N> & Partial<SortFields<N>>;
 
-/** A page of a list; `more` tells that there may be other items behind it. */
+/** A page of a list; `more` if there may be items after it. */
 export interface Page<T> {
   readonly items: T[];
   readonly more: boolean;
 }
 
-/** A query in the words of DynamoDB. */
+/** A query by keys. */
 interface Query {
   readonly pk: string;
   readonly prefix?: string | undefined;
@@ -78,7 +79,7 @@ interface Query {
   readonly asStored?: boolean;
 }
 
-/** Several kinds are read together where they share a partition, which is then read whole. */
+/** Several kinds of one partition are read together: the partition is then read whole. */
 function queryOf<N extends ItemName>(
   kind: N | readonly N[],
   fields: ListFields<N>,
@@ -92,7 +93,7 @@ function queryOf<N extends ItemName>(
     ...(from === undefined && to === undefined
       ? { prefix }
       : {
-          // A range that is open at one end ends with the kind.
+          // An open end of a range is the end of the kind.
           from: from === undefined ? prefix || undefined : sortKey(first, from),
           to: to === undefined ? (prefix && `${prefix}\uffff`) || undefined : sortKey(first, to),
         }),
@@ -101,22 +102,21 @@ function queryOf<N extends ItemName>(
 
 /** Most keys that one `BatchGetItem` takes: a limit of DynamoDB. */
 export const BATCH = 100;
-/** The end of this moment: what is asked for in it leaves together then, the batch of gets among it. */
-const moment = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Waits for the end of this tick, so that queries and updates leave together with the batch of gets. */
+const endOfTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Rounds for keys that a batch left unprocessed, before it is a fault. */
-const ROUNDS = 8;
+/** Most rounds for unprocessed keys of a batch. */
+const MAX_ROUNDS = 8;
 
-/** The fault, under the name that DynamoDB gives it where not one of the keys was processed. */
+/** Has the name of DynamoDB's own error for a batch of which no key was processed. */
 const unprocessed = (): Error =>
   Object.assign(new Error('keys of a batch were left unprocessed again and again'), {
     name: 'ProvisionedThroughputExceededException',
   });
 
 /**
- * The one table, as the domain sees it: items by key, lists by query, one transaction. Reads are consistent. Items come
- * in their newest version, whichever they are stored in.
- * Gets that are asked for in the same moment travel as one batch, so callers just use `Promise.all`.
+ * The one table: items by key, lists by query, transactions. Reads are consistent. Items are returned in their newest
+ * version. Gets of the same tick are sent as one batch, so callers just use `Promise.all`.
  */
 export class Table {
   readonly #name: string;
@@ -163,7 +163,7 @@ export class Table {
     try {
       const left = new Map(wanted);
       for (let round = 0; left.size > 0; round++) {
-        if (round === ROUNDS) throw unprocessed();
+        if (round === MAX_ROUNDS) throw unprocessed();
         if (round > 0) await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** round));
         const Keys = [...left.values()].map(({ key }) => key);
         const answer = (await this.#send(
@@ -215,7 +215,7 @@ export class Table {
     return query.limit === undefined ? items : items.slice(0, query.limit);
   }
 
-  /** One page of what an index carries of messages: those with `pk` as their key in it, in id order. */
+  /** One page of the messages with this partition key in an index, in id order. */
   async indexPage(index: Index, pk: string, range: Range<'slot'>): Promise<Page<IndexEntry>> {
     const { items, last } = await this.#page<IndexEntry>({
       ...queryOf('slot', { realm: '' }, range),
@@ -225,7 +225,7 @@ export class Table {
     return { items, more: last !== undefined };
   }
 
-  /** One page of a partition, with items of whichever kinds in the versions that they have. */
+  /** One page of a partition: items of all kinds, in their stored versions. */
   async storedPage(query: Pick<Query, 'pk' | 'prefix' | 'from' | 'to' | 'limit'>): Promise<Page<Item & Key>> {
     const { items, last } = await this.#page<Item & Key>({ ...query, asStored: true });
     return { items, more: last !== undefined };
@@ -246,7 +246,7 @@ export class Table {
       parts.push(`${at.name(sk)} BETWEEN ${at.value(query.from)} AND ${at.value(query.to)}`);
     } else if (query.from !== undefined) parts.push(`${at.name(sk)} >= ${at.value(query.from)}`);
     else if (query.to !== undefined) parts.push(`${at.name(sk)} <= ${at.value(query.to)}`);
-    await moment();
+    await endOfTick();
     const answer = (await this.#send(
       new QueryCommand({
         TableName: this.#name,
@@ -260,7 +260,7 @@ export class Table {
       }),
     )) as QueryCommandOutput;
     const items = answer.Items ?? [];
-    // What an index carries of an item is no whole one, and the same in all versions.
+    // Index entries are parts of items, and the same in all versions.
     const isLifted = query.index === undefined && query.asStored !== true;
     return {
       items: (isLifted ? items.map((item) => this.#versions.lifted(item)) : items) as T[],
@@ -268,11 +268,11 @@ export class Table {
     };
   }
 
-  /** Changes one item at once, outside a transaction, and tells its attributes after the change. */
+  /** Updates one item outside a transaction, and returns it after the change. */
   async update<N extends ItemName>(key: Key<N>, change: Changes, when?: Condition): Promise<ItemOf<N>> {
     const at = new Placeholders();
     const condition = conditionText(when, at);
-    await moment();
+    await endOfTick();
     const answer = (await this.#send(
       new UpdateCommand({
         TableName: this.#name,
@@ -291,7 +291,7 @@ export class Table {
     const at = new Placeholders();
     const written = this.#versions.written({ put: key, item, ...(when && { when }) });
     const condition = conditionText(written.when, at);
-    await moment();
+    await endOfTick();
     await this.#send(
       new PutCommand({
         TableName: this.#name,
@@ -302,10 +302,7 @@ export class Table {
     );
   }
 
-  /**
-   * All of the writes or none. `token` makes a repetition of the same transaction harmless for ten minutes, so
-   * after `unsure` the same call is simply made again.
-   */
+  /** All of the writes or none. For ten minutes, a repeated call with the same `token` does nothing more. */
   async transact(writes: readonly Write[], token: string): Promise<Outcome> {
     try {
       await this.#send(

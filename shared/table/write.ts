@@ -1,20 +1,21 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Key } from './keys.ts';
 
 export type Item = Readonly<Record<string, unknown>>;
 
-/** What every write of a transaction may carry. */
+/** Options of every write. */
 interface Guarded {
   readonly when?: Condition;
-  /** What is written instead where the condition fails. */
+  /** The write to try instead if the condition fails. */
   readonly fallback?: Write;
 }
 
-/** What a write of a value that is also told by an event carries besides. */
+/** Options of puts and updates whose value is in an event too. */
 interface Ordered extends Guarded {
   /**
-   * The item remembers, as `changed`, the number under which it was changed last, and refuses a change under a
-   * lower one: what the log tells last is then what is stored, however late a writer with an early number is.
+   * The item keeps the log number of its last change in `changed`, and refuses a change with a lower one: the last event
+   * in the log is then what is stored, however late a writer with a lower number is.
    */
   readonly lastWriterWins?: true;
 }
@@ -26,7 +27,7 @@ export type Write =
   | ({ readonly delete: Key } & Guarded)
   | ({ readonly check: Key } & Guarded & { readonly when: Condition });
 
-/** The key that a write is about. */
+/** The key of the item that is written. */
 export const keyOf = (write: Write): Key =>
   'put' in write
     ? write.put
@@ -38,7 +39,7 @@ export const keyOf = (write: Write): Key =>
 
 type Element = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-/** The write in the words of `TransactWriteItems`. A refused one brings the item that refused it. */
+/** The write as an element of `TransactWriteItems`. If it is refused, DynamoDB returns the item as it is. */
 export function transactElement(table: string, write: Write): Element {
   const at = new Placeholders();
   const condition = conditionText(write.when, at);
@@ -67,10 +68,7 @@ export function transactElement(table: string, write: Write): Element {
   };
 }
 
-/**
- * Conditions of writes and the expressions DynamoDB wants for them. Only the few forms that the domain uses;
- * everything given must hold at once.
- */
+/** The condition of a write, in the few forms that the domain uses. All of them must hold. */
 export interface Condition {
   /** The item must not exist (true) or must exist (false). */
   readonly absent?: boolean;
@@ -90,7 +88,7 @@ interface Expression {
   readonly values: Record<string, unknown>;
 }
 
-/** Collects attribute names and values of one expression, so that reserved words never matter. */
+/** Collects the attribute names and values of an expression, so that reserved words never matter. */
 export class Placeholders {
   readonly names: Record<string, string> = {};
   readonly values: Record<string, unknown> = {};
@@ -108,7 +106,7 @@ export class Placeholders {
   }
 }
 
-/** The text of a condition, with its names and values added to `at`; undefined when it asks for nothing. */
+/** The text of a condition, whose names and values are added to `at`; undefined for an empty one. */
 export function conditionText(condition: Condition | undefined, at: Placeholders): string | undefined {
   if (condition === undefined) return undefined;
   const parts: string[] = [];
@@ -181,10 +179,95 @@ export function updateExpression(changes: Changes, at: Placeholders): string {
   return clauses.join(' ');
 }
 
-/** What the SDK wants for names and values: nothing where there are none. */
+/** Names and values as parameters of a command; DynamoDB refuses empty ones. */
 export const placeholdersOf = (
   at: Placeholders,
 ): Partial<Record<string, Expression['names'] | Expression['values']>> => ({
   ...(Object.keys(at.names).length > 0 && { ExpressionAttributeNames: at.names }),
   ...(Object.keys(at.values).length > 0 && { ExpressionAttributeValues: at.values }),
 });
+
+/** How a transaction ended. */
+export type Outcome =
+  | { readonly state: 'done' }
+  /** Conditions failed: which writes (by position), and the items that refused them as they are now. */
+  | {
+      readonly state: 'refused';
+      readonly refused: readonly { readonly index: number; readonly item: Item | undefined }[];
+    }
+  /** Unknown: a conflict, throttling, or a lost reply. Send the same transaction again. */
+  | { readonly state: 'unsure'; readonly cause: Error };
+
+interface Reason {
+  readonly Code?: string;
+  readonly Item?: Parameters<typeof unmarshall>[0];
+}
+
+/** Error names of throttled calls, of which nothing was done: DynamoDB, KMS, S3 and SQS. */
+const THROTTLED = new Set([
+  'TransactionConflictException',
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'SlowDown',
+  'RequestThrottled',
+]);
+
+/** Faults that pass: throttling, errors inside DynamoDB, a lost connection or reply. */
+const PASSING = new Set([
+  ...THROTTLED,
+  'TransactionInProgressException',
+  'InternalServerError',
+  'InternalFailure',
+  'ServiceUnavailable',
+  'ServiceUnavailableException',
+  'TimeoutError',
+  'AbortError',
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'EPIPE',
+]);
+
+/** Reasons for which DynamoDB cancels a transaction that may succeed later. */
+const PASSING_REASONS = new Set([
+  'None',
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]);
+
+/** Whether a transaction was cancelled only by conflicts with others or by throttling. */
+function isCrowded(error: Error): boolean {
+  const { CancellationReasons: reasons = [] } = error as Error & { CancellationReasons?: Reason[] };
+  return reasons.every(({ Code }) => PASSING_REASONS.has(Code ?? 'None'));
+}
+
+/** Whether a call was throttled, and can simply be made later. */
+export const isThrottled = (error: unknown): boolean =>
+  error instanceof Error &&
+  (THROTTLED.has(error.name) || (error.name === 'TransactionCanceledException' && isCrowded(error)));
+
+/** The outcome of a failed `TransactWriteItems`; undefined for a fault of ours, which is thrown as it is. */
+export function outcomeOf(error: unknown): Outcome | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'TransactionCanceledException') {
+    const reasons = (error as Error & { CancellationReasons?: Reason[] }).CancellationReasons ?? [];
+    const refused = reasons.flatMap((reason, index) =>
+      reason.Code === 'ConditionalCheckFailed'
+        ? [{ index, item: reason.Item === undefined ? undefined : unmarshall(reason.Item) }]
+        : [],
+    );
+    if (refused.length > 0) return { state: 'refused', refused };
+    return isCrowded(error) ? { state: 'unsure', cause: error } : undefined;
+  }
+  return isPassing(error) ? { state: 'unsure', cause: error } : undefined;
+}
+
+/** Whether the same call may succeed later. It may also have worked, with its reply lost. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof Error &&
+  (PASSING.has(error.name) || PASSING.has((error as NodeJS.ErrnoException).code ?? ''));
+
+/** Whether a single write was refused by its condition. */
+export const isRefused = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'ConditionalCheckFailedException';

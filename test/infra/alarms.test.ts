@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { workers } from '../../shared/endpoints/workers.ts';
-import { metrics } from '../../shared/kernel/metric.ts';
+import { metrics } from '../../shared/kernel/outside.ts';
 import { designBudgets } from '../support/design-budgets.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
 import { everySetting, wholeStack } from '../support/whole-stack.ts';

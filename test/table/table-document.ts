@@ -1,4 +1,4 @@
-import { says } from '../../shared/table/key-says.ts';
+import { keyDescriptions } from '../../shared/table/key-descriptions.ts';
 import { type ItemName, indexes, itemKinds } from '../../shared/table/keys.ts';
 import { tableSchema } from '../../shared/table/schema.ts';
 
@@ -7,7 +7,8 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 /** The key map as the page `shared/table/TABLE.md` shows it. */
 export function tableDocument(): string {
   const rows = Object.entries(itemKinds).map(
-    ([name, { pk, sk }]) => `| ${name} | \`${pk}\` | \`${sk}\` | ${cell(says[name as ItemName])} |`,
+    ([name, { pk, sk }]) =>
+      `| ${name} | \`${pk}\` | \`${sk}\` | ${cell(keyDescriptions[name as ItemName])} |`,
   );
   const carried = tableSchema.indexes.map(
     ({ name, key, includes }) =>
@@ -16,7 +17,7 @@ export function tableDocument(): string {
   return [
     '# The table',
     '',
-    'Made from `shared/table/keys.ts` and `key-says.ts` by `npm run table`; a test keeps the two the same. `{name}` is text, escaped so',
+    'Made from `shared/table/keys.ts` and `key-descriptions.ts` by `npm run table`; a test keeps the two the same. `{name}` is text, escaped so',
     'that it never holds a `/`; `{name:n}` is a number, padded so that text order is number order.',
     '',
     'On every item `v` is the version of its shape, and none is the first: `shared/model/realm/realm.ts` has the others.',

@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Step } from '../../log/in-order.ts';
+import type { Step } from '../../log/bulk.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import { activeGroupEvents } from '../../model/group/role-groups.ts';

@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import type { Step } from '../../log/in-order.ts';
+import type { Step } from '../../log/bulk.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';
 import { personEvent } from '../../model/user/activation.ts';

@@ -1,7 +1,7 @@
 import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Step } from '../../log/in-order.ts';
+import type { Step } from '../../log/bulk.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import type { Role } from '../../model/permission/permission.ts';
 import { personEvent } from '../../model/user/activation.ts';
@@ -76,7 +76,7 @@ export interface UserUpdate {
   readonly role?: Role;
 }
 
-/** The account, and the name that is asked for, as pointers to look up; refuses what cannot be a name. */
+/** The account, and the name that is asked for, as lookup keys; refuses what cannot be a name. */
 export const updateLookupKeys = (user: string, asked: UserUpdateAsked): LookupKey[] => [
   ...targetLookupKeys(user),
   ...nameLookupKeys(asked),
@@ -85,7 +85,7 @@ export const updateLookupKeys = (user: string, asked: UserUpdateAsked): LookupKe
 const nameLookupKeys = ({ full_name: name }: UserUpdateAsked): LookupKey<'fullName'>[] =>
   name === undefined ? [] : [{ kind: 'fullName', name: checkFullName(name) }];
 
-/** Reads the snapshot for the account that a path names, after the look-up of `updatePointers`. One round trip. */
+/** Reads the snapshot for the account that a path names, after the look-up of `updateLookupKeys`. One round trip. */
 export async function loadUserUpdate(
   outside: Outside,
   resolved: Resolved,

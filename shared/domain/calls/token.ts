@@ -2,7 +2,7 @@ import type { Outside, Vault } from '../../kernel/outside.ts';
 import { commit } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
-import { isRefused } from '../../table/outcome.ts';
+import { isRefused } from '../../table/write.ts';
 import type { CallProvider } from './provider.ts';
 
 /** An OAuth token of one person at one provider. It is never stored in clear. */

@@ -1,6 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { codePoints, folded } from '../../kernel/folding.ts';
-import { checkPrintable } from '../../kernel/printable.ts';
+import { checkPrintable, codePoints, folded } from '../../kernel/folding.ts';
 import { checkQuota, doUseQuota } from '../../kernel/quota.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';

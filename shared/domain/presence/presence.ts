@@ -1,7 +1,7 @@
 import { key } from '../../table/keys.ts';
-import { isPassing, isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
+import { isPassing, isRefused } from '../../table/write.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {

@@ -1,8 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
+import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
-import { checkPrintable } from '../../kernel/printable.ts';
-import type { Step } from '../../log/in-order.ts';
+import type { Step } from '../../log/bulk.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import type { ReactionType } from '../../model/message/reaction.ts';
 import { checkEmoji, type EmojiParameters, emojiToAdd } from '../../model/message/reaction-emoji.ts';

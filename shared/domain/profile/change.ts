@@ -2,7 +2,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
-import type { Step } from '../../log/in-order.ts';
+import type { Step } from '../../log/bulk.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { extractReferences, type References } from '../../markdown/references.ts';
 import { renderDescription } from '../../markdown/render.ts';
@@ -44,7 +44,7 @@ interface Giving {
 const namesIn = (data: readonly AskedValue[]): References =>
   extractReferences(data.map(({ value }) => (typeof value === 'string' ? value : '')).join('\n'));
 
-/** The names in values, as pointers to look up before anything else. */
+/** The names in values, as lookup keys. */
 export const valueLookupKeys = (data: readonly AskedValue[] = []): LookupKey[] =>
   referenceLookupKeys(namesIn(data));
 

@@ -1,6 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
-import { checkPrintable } from '../../kernel/printable.ts';
+import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import { limits } from '../../model/realm/realm.ts';
 import {
   type Choice,

@@ -13,9 +13,9 @@ import type { ProblemName } from '../../kernel/errors.ts';
 import type { Outside, Queues, Secrets, Vault } from '../../kernel/outside.ts';
 import { backoff, type Log } from '../../log/log.ts';
 import { type Key, key } from '../../table/keys.ts';
-import { isPassing, isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Item, Write } from '../../table/write.ts';
+import { isPassing, isRefused } from '../../table/write.ts';
 import type { TokenKind } from './device.ts';
 
 /** One run of the push worker in one organization. */

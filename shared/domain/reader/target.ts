@@ -24,7 +24,7 @@ export const messageLookupKeys = (id: number): LookupKey<'message'>[] =>
 
 /** The message that the first round trip read; undefined if there is none. */
 export function resolvedMessage(resolved: Resolved, id: number): MessageSlot | undefined {
-  const [slot] = messageLookupKeys(id).map((pointer) => resolved.follow(pointer));
+  const [slot] = messageLookupKeys(id).map((lookupKey) => resolved.follow(lookupKey));
   return slot?.kind === 'message' ? slot : undefined;
 }
 

@@ -1,7 +1,6 @@
 import type { Environment } from '../../environment.ts';
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
-import { checkPrintable } from '../../kernel/printable.ts';
+import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import { accessMetadata } from '../../model/channel/access.ts';
 import { checkRetention, invalidWord } from '../../model/channel/settings.ts';
 import { type RealmGroupName, realmGroupNames, realmGroupRules } from '../../model/group/realm-groups.ts';

@@ -1,5 +1,5 @@
+import { MAX_IN_STEP, type Step } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
-import { MAX_IN_STEP, type Step } from '../../log/in-order.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import type { Channel, FormerSubscription, Subscription } from '../../model/channel/channel.ts';
 import { countSubscribers, settingsOf } from '../../model/subscription/settings.ts';

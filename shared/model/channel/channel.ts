@@ -1,6 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
-import { unprintableProblem } from '../../kernel/printable.ts';
+import { codePoints, unprintableProblem } from '../../kernel/folding.ts';
 import { bytesOf } from '../../kernel/quota.ts';
 import { type GroupSetting, onlyUser, systemGroups } from '../permission/permission.ts';
 import { limits, type TopicsPolicy } from '../realm/realm.ts';

@@ -1,7 +1,7 @@
 import { type Key, key } from '../../table/keys.ts';
-import { isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
+import { isRefused } from '../../table/write.ts';
 import type { Realm } from '../realm/realm.ts';
 import type { Channel } from './channel.ts';
 

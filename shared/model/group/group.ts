@@ -1,6 +1,5 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
-import { checkPrintable } from '../../kernel/printable.ts';
+import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import { bytesOf, MEMBER_BYTES } from '../../kernel/quota.ts';
 import {
   type GroupSetting,

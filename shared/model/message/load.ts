@@ -1,8 +1,8 @@
 import { isId } from '../../kernel/id.ts';
 import type { Message, MessageHead } from '../../log/message.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
-import type { IndexEntry } from '../../table/index-projection.ts';
 import { indexes, key, LARGEST_NUMBER } from '../../table/keys.ts';
+import type { IndexEntry } from '../../table/schema.ts';
 import type { Range, Table } from '../../table/table.ts';
 import { topicConversation } from './message.ts';
 

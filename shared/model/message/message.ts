@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { badRequest } from '../../kernel/errors.ts';
-import { codePoints, firstCodePoints, folded } from '../../kernel/folding.ts';
-import { checkPrintable } from '../../kernel/printable.ts';
+import { checkPrintable, codePoints, firstCodePoints, folded } from '../../kernel/folding.ts';
 import type { Mentions, Message, MessageHead } from '../../log/message.ts';
 import type { Audience, MessageSlot } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';

@@ -24,8 +24,8 @@ export const emojiLookupKeys = ({
 
 /** The id of the active custom emoji with this name. */
 function ownEmojiId(given: EmojiParameters, resolved: Resolved): number | undefined {
-  const [pointer] = emojiLookupKeys(given);
-  return pointer && resolved.follow(pointer)?.emojiId;
+  const [lookupKey] = emojiLookupKeys(given);
+  return lookupKey && resolved.follow(lookupKey)?.emojiId;
 }
 
 /** The emoji with this name: a custom one, Zulip's own, or a built-in one. */

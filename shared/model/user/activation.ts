@@ -1,4 +1,4 @@
-import type { Step } from '../../log/in-order.ts';
+import type { Step } from '../../log/bulk.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';

@@ -1,6 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { codePoints, folded } from '../../kernel/folding.ts';
-import { checkPrintable } from '../../kernel/printable.ts';
+import { checkPrintable, codePoints, folded } from '../../kernel/folding.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';

@@ -39,23 +39,23 @@ export async function loadUsersById(
 /** How a path names a user: digits are an id, anything else is an email address. */
 const isNumeral = (name: string): boolean => /^\d+$/.test(name);
 
-/** The address in the name of a user, as a pointer to look up before anything else. */
+/** The address in the name of a user, as a lookup key. */
 export function userLookupKeys(name: string): LookupKey<'account'>[] {
-  const pointer = isNumeral(name) ? undefined : addressLookupKey(name);
-  return pointer === undefined ? [] : [pointer];
+  const lookupKey = isNumeral(name) ? undefined : addressLookupKey(name);
+  return lookupKey === undefined ? [] : [lookupKey];
 }
 
 /** The id that the name of a user leads to; undefined where it leads nowhere. */
 export function userIdOf(name: string, resolved: Resolved): number | undefined {
   if (isNumeral(name)) return isId(Number(name)) ? Number(name) : undefined;
-  const pointer = addressLookupKey(name);
-  return pointer && resolved.follow(pointer)?.userId;
+  const lookupKey = addressLookupKey(name);
+  return lookupKey && resolved.follow(lookupKey)?.userId;
 }
 
 /** The owner of the bot that a name leads to, after the look-up of `targetLookupKeys`; undefined where it is no bot. */
 export function ownerIdOf(name: string, resolved: Resolved): number | undefined {
-  const [pointer] = targetLookupKeys(name);
-  return pointer && resolved.follow(pointer)?.ownerId;
+  const [lookupKey] = targetLookupKeys(name);
+  return lookupKey && resolved.follow(lookupKey)?.ownerId;
 }
 
 /** The same for a request that rests on more of the user, who is read with the look-up where an id is given. */
@@ -63,7 +63,7 @@ export const targetLookupKeys = (name: string): LookupKey<'account' | 'user'>[] 
   isNumeral(name) ? (isId(Number(name)) ? [{ kind: 'user', id: Number(name) }] : []) : userLookupKeys(name);
 
 /**
- * The user that a name leads to, from the look-up of `targetPointers` or, where that gave an address, read after it;
+ * The user that a name leads to, from the look-up of `targetLookupKeys` or, where that gave an address, read after it;
  * undefined where it leads nowhere.
  */
 export async function loadTarget(table: Table, name: string, resolved: Resolved): Promise<User | undefined> {
@@ -104,8 +104,8 @@ export const principalLookupKeys = (principals: Principals = []): LookupKey[] =>
 
 function idOf(principal: number | string, resolved: Resolved): number | undefined {
   if (typeof principal === 'number') return isId(principal) ? principal : undefined;
-  const pointer = addressLookupKey(principal);
-  return pointer && resolved.follow(pointer)?.userId;
+  const lookupKey = addressLookupKey(principal);
+  return lookupKey && resolved.follow(lookupKey)?.userId;
 }
 
 /** The ids that the principals lead to, each once, for reading; the caller's own if there are no principals. */

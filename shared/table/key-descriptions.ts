@@ -1,7 +1,7 @@
 import type { ItemName } from './keys.ts';
 
-/** What the item of each kind is, for TABLE.md. Apart from the keys, since no function needs it. */
-export const says: Readonly<Record<ItemName, string>> = {
+/** What the item of each kind is, for TABLE.md. Apart from the keys, so that no bundle contains it. */
+export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   host: 'Which realm answers at this host; `*` is the default realm.',
   mailToken:
     'Token of a mail address -> its realm and channel, whose address it is, and who appears as the sender.',
