@@ -1,4 +1,4 @@
-import { doDeactivate, loadDeparture } from '../../shared/domain/account/activation.ts';
+import { doDeactivate, loadDeactivation } from '../../shared/domain/account/activation.ts';
 import { accessBot } from '../../shared/domain/account/bot.ts';
 import { deactivateBot } from '../../shared/endpoints/bots.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
@@ -12,11 +12,11 @@ const EVENTS = 6;
 export const handler = serve(deactivateBot, {
   keys: ({ bot_id: id }) => targetLookupKeys(String(id)),
   load: async ({ input: { bot_id: id }, resolved, outside, realm }) =>
-    loadDeparture(outside, realm, await loadTarget(outside.table, String(id), resolved)),
+    loadDeactivation(outside, realm, await loadTarget(outside.table, String(id), resolved)),
   reserve: EVENTS,
-  run: async ({ caller, commit, outside }, departure) => {
-    const bot = accessBot(caller, departure.target, departure.owner);
-    const steps = doDeactivate(caller, bot, departure, outside.now());
+  run: async ({ caller, commit, outside }, snapshot) => {
+    const bot = accessBot(caller, snapshot.target, snapshot.owner);
+    const steps = doDeactivate(caller, bot, snapshot, outside.now());
     if (steps.length === 0) throw badRequest('The bot is deactivated already.');
     await commitInOrder(commit, steps);
     return {};

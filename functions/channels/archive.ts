@@ -1,6 +1,6 @@
 import { checkArchiving, loadArchiveSnapshot } from '../../shared/domain/channel-edit/check.ts';
 import { editChannel } from '../../shared/domain/channel-edit/edit.ts';
-import { doForgetChannel } from '../../shared/domain/realm-edit/edit.ts';
+import { doClearChannelSettings } from '../../shared/domain/realm-edit/edit.ts';
 import { archiveChannel } from '../../shared/endpoints/channels.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -12,7 +12,7 @@ export const handler = serve(archiveChannel, {
   run: ({ caller, outside, commit }, snapshot) => {
     const edit = checkArchiving(caller, snapshot);
     // Settings of the organization that name the channel name none from then on.
-    const { write, events } = doForgetChannel(caller.realmId, caller.realm, edit.before.channelId);
+    const { write, events } = doClearChannelSettings(caller.realmId, caller.realm, edit.before.channelId);
     return editChannel(caller, commit, edit, snapshot, outside.now(), { writes: [write], events });
   },
 });

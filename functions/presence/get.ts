@@ -1,4 +1,4 @@
-import { presenceObject, sinceJoining, singlePresenceObject } from '../../shared/domain/presence/object.ts';
+import { presenceObject, singlePresenceObject, withActiveTime } from '../../shared/domain/presence/object.ts';
 import { loadPresence, seconds } from '../../shared/domain/presence/presence.ts';
 import { getPresence } from '../../shared/endpoints/presence.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
@@ -27,7 +27,7 @@ export const handler = serve(getPresence, {
       throw badRequest(`Nothing is known of the presence of ${user.fullName}.`);
     }
     const now = seconds(outside.now());
-    const told = sinceJoining(last, user);
+    const told = withActiveTime(last, user);
     return {
       presence: { ...(!input.slim_presence && singlePresenceObject(told, now)), ...presenceObject(told) },
       server_timestamp: outside.now() / 1000,

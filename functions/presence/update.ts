@@ -1,14 +1,14 @@
 import {
   legacyPresences,
-  neverActive,
+  neverActiveIds,
   shownPresences,
   slimPresences,
 } from '../../shared/domain/presence/object.ts';
 import {
-  isLately,
+  isRecent,
   loadPresence,
   loadPresences,
-  notePing,
+  recordPing,
   seconds,
   updateId,
 } from '../../shared/domain/presence/presence.ts';
@@ -38,19 +38,19 @@ export const handler = serve(updatePresence, {
     const { status, ping_only: pingOnly, isSlim, since, history_limit_days: days } = input;
     const isOff = caller.realm.settings.presence_disabled;
     const others = loaded.others.filter((presence) => presence.userId !== userId);
-    const lately = isLately(since, now);
-    const accounts = lately ? neverActive(others) : others.map((presence) => presence.userId);
+    const lately = isRecent(since, now);
+    const accounts = lately ? neverActiveIds(others) : others.map((presence) => presence.userId);
     const [mine, visible, users] = await Promise.all([
       isOff || !settings.presence_enabled
         ? own.last
-        : notePing(outside.table, realm, userId, own, status, now),
+        : recordPing(outside.table, realm, userId, own, status, now),
       dropHiddenUsers(outside, caller, others),
       pingOnly ? [] : loadUsersById(outside.table, realm, accounts),
     ]);
     if (pingOnly) return {};
     const people = [...users, caller.user];
     const all = isOff ? [] : [...visible, ...(mine ? [mine] : [])];
-    const shown = shownPresences(all, people, { days, now, isLately: lately });
+    const shown = shownPresences(all, people, { days, now, isRecent: lately });
     return {
       presences: isSlim || lately ? slimPresences(shown) : legacyPresences(shown, people, now),
       presence_last_update_id: updateId(now),

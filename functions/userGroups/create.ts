@@ -1,5 +1,4 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { arrivalJob } from '../../shared/domain/group-edit/arrival.ts';
 import {
   type CreationSnapshot,
   checkCreateGroup,
@@ -8,11 +7,12 @@ import {
   isLargeGroup,
   loadCreationSnapshot,
 } from '../../shared/domain/group-edit/create.ts';
+import { pendingMembersJob } from '../../shared/domain/group-edit/pending-members.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { createUserGroup } from '../../shared/endpoints/user-groups.ts';
 import type { Queues } from '../../shared/kernel/outside.ts';
-import { checkArrivalRoom } from '../../shared/model/group/graph.ts';
+import { checkPendingRoom } from '../../shared/model/group/graph.ts';
 import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -29,13 +29,13 @@ async function run(
   const now = outside.now();
   const created = checkCreateGroup(caller, input, snapshot, now);
   const isLarge = isLargeGroup(realm, caller.graph, created);
-  if (isLarge) checkArrivalRoom(caller.graph, created.members.length);
+  if (isLarge) checkPendingRoom(caller.graph, created.members.length);
   const job = outside.uuid();
   const groupId = await commit(eventsOfCreation(created), ([groupId]) => {
     const change = doCreateGroup(realm, caller.graph, created, groupId as number, { job, now });
     return { ...change, result: groupId as number };
   });
-  if (isLarge) await wakeOutbox(outside, clients.queues, arrivalJob(realm, job));
+  if (isLarge) await wakeOutbox(outside, clients.queues, pendingMembersJob(realm, job));
   return { group_id: groupId };
 }
 

@@ -1,4 +1,4 @@
-import { checkDeactivate, doDeactivate, loadDeparture } from '../../shared/domain/account/activation.ts';
+import { checkDeactivate, doDeactivate, loadDeactivation } from '../../shared/domain/account/activation.ts';
 import { deactivateUser } from '../../shared/endpoints/users.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
 import { commitInOrder } from '../../shared/log/bulk.ts';
@@ -11,11 +11,11 @@ const EVENTS = 12;
 export const handler = serve(deactivateUser, {
   keys: (input) => targetLookupKeys(String(input.user)),
   load: async ({ input, resolved, outside, realm }) =>
-    loadDeparture(outside, realm, await loadTarget(outside.table, String(input.user), resolved)),
+    loadDeactivation(outside, realm, await loadTarget(outside.table, String(input.user), resolved)),
   reserve: EVENTS,
-  run: async ({ caller, commit, outside }, departure) => {
-    const target = checkDeactivate(caller, departure);
-    const steps = doDeactivate(caller, target, departure, outside.now());
+  run: async ({ caller, commit, outside }, snapshot) => {
+    const target = checkDeactivate(caller, snapshot);
+    const steps = doDeactivate(caller, target, snapshot, outside.now());
     if (steps.length === 0) throw badRequest('The account is deactivated already.');
     await commitInOrder(commit, steps);
     return {};

@@ -1,4 +1,4 @@
-import { checkReactivate, doReactivate, loadReturn } from '../../shared/domain/account/activation.ts';
+import { checkReactivate, doReactivate, loadReactivation } from '../../shared/domain/account/activation.ts';
 import { reactivateUser } from '../../shared/endpoints/users.ts';
 import { commitInOrder } from '../../shared/log/bulk.ts';
 import { loadTarget, targetLookupKeys } from '../../shared/model/user/principals.ts';
@@ -10,7 +10,7 @@ const EVENTS = 6;
 export const handler = serve(reactivateUser, {
   keys: (input) => targetLookupKeys(String(input.user)),
   load: async ({ input, resolved, outside, realm }) =>
-    loadReturn(outside, realm, await loadTarget(outside.table, String(input.user), resolved)),
+    loadReactivation(outside, realm, await loadTarget(outside.table, String(input.user), resolved)),
   reserve: EVENTS,
   run: async ({ caller, commit, outside }, snapshot) => {
     const target = checkReactivate(caller, snapshot);

@@ -5,9 +5,9 @@ import {
   updateLookupKeys,
 } from '../../shared/domain/account/update.ts';
 import {
-  checkGivenValues,
+  checkProfileInput,
   doChangeProfile,
-  loadGivenValues,
+  loadProfileInput,
   valueLookupKeys,
 } from '../../shared/domain/profile/change.ts';
 import { updateUser } from '../../shared/endpoints/users.ts';
@@ -25,7 +25,7 @@ export const handler = serve(updateUser, {
     const userId = userIdOf(input.user, resolved);
     const [snapshot, given] = await Promise.all([
       loadUserUpdate(outside, resolved, input.user, input),
-      userId && input.profile_data ? loadGivenValues(look, userId, input.profile_data) : undefined,
+      userId && input.profile_data ? loadProfileInput(look, userId, input.profile_data) : undefined,
     ]);
     return { snapshot, given };
   },
@@ -33,7 +33,7 @@ export const handler = serve(updateUser, {
   run: async ({ input, caller, commit, outside, realm }, { snapshot, given }) => {
     const update = checkUserUpdate(caller, snapshot, input);
     const { target } = update;
-    const profile = given && (await checkGivenValues(outside, caller, target, given));
+    const profile = given && (await checkProfileInput(outside, caller, target, given));
     const step = doUpdateUser(caller, update, snapshot, outside.now());
     await commitInOrder(commit, [
       ...(step ? [step] : []),

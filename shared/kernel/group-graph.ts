@@ -3,7 +3,7 @@ export interface GroupGraph {
   readonly version: number;
   /** Group id (as text, since it is an attribute name) -> the groups directly inside it. */
   readonly edges: Readonly<Record<string, readonly number[]>>;
-  /** Group -> those who came into it with its creation and are not stored one by one yet (`group-arrival.ts`). */
+  /** Group -> those who came into it with its creation and are not stored one by one yet (`pending-members.ts`). */
   readonly arriving?: Readonly<Record<string, readonly number[]>>;
 }
 

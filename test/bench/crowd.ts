@@ -2,7 +2,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler as register } from '../../functions/events/register.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { MAX_QUEUES, newQueue } from '../../shared/domain/event/queue.ts';
-import { kept, presenceKey, pulseKey, seconds, slotOf } from '../../shared/domain/presence/presence.ts';
+import { presenceKey, pulseKey, seconds, slotOf, withExpiry } from '../../shared/domain/presence/presence.ts';
 import type { Group } from '../../shared/model/group/group.ts';
 import { onlyUser, roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { type Key, key } from '../../shared/table/keys.ts';
@@ -171,8 +171,8 @@ async function peopleOnline(given: TestRealm, count: number): Promise<void> {
       const userId = FIRST + i;
       const presence = { userId, at: now, active: now, idle: now };
       return [
-        { at: pulseKey(realm, slotOf(now), userId), item: kept('pulse', presence) },
-        { at: presenceKey(realm, userId), item: kept('presence', presence) },
+        { at: pulseKey(realm, slotOf(now), userId), item: withExpiry('pulse', presence) },
+        { at: presenceKey(realm, userId), item: withExpiry('presence', presence) },
       ];
     }).flat(),
   );

@@ -6,12 +6,12 @@ import {
   checkChannelGroup,
   checkNewChannelGroups,
 } from '../../shared/model/channel/settings.ts';
-import { checkGroupSetting, type NamedInSettings } from '../../shared/model/group/setting.ts';
+import { checkGroupSetting, type SettingReferences } from '../../shared/model/group/setting.ts';
 import { type GroupSetting, systemGroups } from '../../shared/model/permission/permission.ts';
 
 const { nobody, everyone, internet, members, owners } = systemGroups;
 
-const named: NamedInSettings = {
+const named: SettingReferences = {
   groups: new Map([
     [201, { deactivated: false }],
     [202, { deactivated: true }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as listSubscriptions } from '../../functions/subscriptions/list.ts';
-import { createOrganization, type WantedOrganization } from '../../shared/domain/organization/create.ts';
+import { createOrganization, type OrganizationInput } from '../../shared/domain/organization/create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
 import { HOME } from '../../shared/kernel/lookup.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
@@ -111,7 +111,7 @@ describe('an organization', () => {
     expect(await whoIs(service, 'other.example.com', second.owner)).toBe(401);
   });
 
-  const refused: readonly [Partial<WantedOrganization>, string | RegExp][] = [
+  const refused: readonly [Partial<OrganizationInput>, string | RegExp][] = [
     [{ name: '  ' }, 'An organization needs a name.'],
     [{ name: 'x'.repeat(41) }, 'The name of an organization has at most 40 characters.'],
     [{ name: 'a\u0007' }, 'The name has a character at position 2 that cannot be shown.'],

@@ -14,7 +14,7 @@ import type { UserTopic } from '../../shared/model/message/user-topic.ts';
 import { onlyUser, roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import type { RealmSettings } from '../../shared/model/realm/realm.ts';
 import { subscriptionWrites } from '../../shared/model/subscription/settings.ts';
-import { doHaveBot } from '../../shared/model/user/activation.ts';
+import { doAddOwnedBot } from '../../shared/model/user/activation.ts';
 import { digestOf, newApiKey, type User } from '../../shared/model/user/user.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
@@ -52,7 +52,7 @@ export async function givenUser(realm: TestRealm, given: Partial<NewUser> = {}):
   const apiKey = newApiKey(realm.outside);
   const { userId } = await commit(realm.log, 1, ([id]) => {
     const { writes, ...change } = doCreateUser(realm.realm, id as number, user, digestOf(apiKey));
-    const owned = user.ownerId === undefined ? [] : [doHaveBot(realm.realm, user.ownerId, id as number)];
+    const owned = user.ownerId === undefined ? [] : [doAddOwnedBot(realm.realm, user.ownerId, id as number)];
     return { ...change, writes: [...writes, ...owned] };
   });
   return { email: user.email, apiKey, userId };

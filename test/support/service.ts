@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import { createOrganization, type WantedOrganization } from '../../shared/domain/organization/create.ts';
+import { createOrganization, type OrganizationInput } from '../../shared/domain/organization/create.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import { itemVersions } from '../../shared/model/realm/realm.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
@@ -62,7 +62,7 @@ export async function whoIs(service: TestService, host: string, as: Omit<Person,
 }
 
 /** Makes an organization as the operator does. */
-export const given = ({ outside }: TestService, wanted: Partial<WantedOrganization> = {}) =>
+export const given = ({ outside }: TestService, wanted: Partial<OrganizationInput> = {}) =>
   createOrganization(outside, { name: 'Acme', ownerEmail: 'ada@example.com', ...wanted });
 
 /** What the operator was told when something was refused; fails if nothing was. */

@@ -9,16 +9,21 @@ import { isFullMember } from '../../model/permission/permission.ts';
 import { loadCurrent } from '../../model/subscription/object.ts';
 import {
   doActivate,
-  doHaveBot,
+  doAddOwnedBot,
   doInactivate,
-  doLoseBot,
+  doRemoveOwnedBot,
   isHumanOwner,
   type OwnerCount,
   personEvent,
 } from '../../model/user/activation.ts';
 import { type Caller, directGroups } from '../../model/user/caller.ts';
 import { checkManages, loadBotOwner } from '../../model/user/management.ts';
-import { checkBotName, holdNamesakes, lookUpNamesakes, type Namesakes } from '../../model/user/name.ts';
+import {
+  checkBotName,
+  doRequireNamesakes,
+  loadOtherNamesakes,
+  type Namesakes,
+} from '../../model/user/name.ts';
 import { noSuchAccount } from '../../model/user/principals.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
@@ -27,29 +32,29 @@ import type { Write } from '../../table/write.ts';
 import { resumeSubscriptions, suspendSubscriptions } from '../subscribe/leave.ts';
 import { checkMayCreateBots, type OwnedBot, ownBot } from './bot.ts';
 
-/** What the deactivation of an account is decided on. */
-export interface Departure {
+/** The snapshot for deactivating an account. */
+export interface DeactivationSnapshot {
   readonly target: User | undefined;
-  /** Whose bot it is. */
+  /** The owner, if it is a bot. */
   readonly owner: User | undefined;
   readonly owners: OwnerCount | undefined;
-  /** The bots that it owns. */
+  /** Its bots. */
   readonly bots: readonly User[];
-  /** What it and its bots are subscribed to. */
+  /** Its subscriptions and those of its bots. */
   readonly subscriptions: readonly Subscription[];
-  /** The named groups that it and its bots are directly in, by user id. */
+  /** The named groups that contain it and its bots directly, by user id. */
   readonly groups: ReadonlyMap<number, readonly number[]>;
 }
 
 /**
- * Reads the snapshot of a deactivation, after the account itself: that tells its bots, and lets the deactivation be held
- * to whatever came to be theirs since. One round trip.
+ * Loads the snapshot. Read the account first: it lists its bots, and the deactivation fails if a bot or subscription
+ * was added since. One round trip.
  */
-export async function loadDeparture(
+export async function loadDeactivation(
   outside: Outside,
   realm: string,
   target: User | undefined,
-): Promise<Departure> {
+): Promise<DeactivationSnapshot> {
   if (target === undefined) {
     return {
       target,
@@ -74,10 +79,10 @@ export async function loadDeparture(
 }
 
 /**
- * Decides whether the caller may deactivate the account, and the bots that are deactivated with it: they manage all of
- * them. The last owner stays.
+ * Checks that the caller manages the account and the bots that are deactivated with it, and that it is not the last
+ * owner.
  */
-export function checkDeactivate(caller: Caller, { target, owner, owners, bots }: Departure): User {
+export function checkDeactivate(caller: Caller, { target, owner, owners, bots }: DeactivationSnapshot): User {
   if (target === undefined || isSystemBot(target)) throw noSuchAccount(caller);
   checkManages(caller, target, owner);
   for (const bot of bots) if (bot.isActive) checkManages(caller, bot, target);
@@ -88,13 +93,13 @@ export function checkDeactivate(caller: Caller, { target, owner, owners, bots }:
 }
 
 /**
- * Deactivates the account and its bots, whose keys are out with it, and puts their subscriptions to sleep. There
- * are no steps for what is done already. `now` is in milliseconds.
+ * Deactivates the account and its bots, whose keys stop working, and suspends their subscriptions. Skips what is done
+ * already. `now` is in milliseconds.
  */
 export function doDeactivate(
   { realmId, realm }: Pick<Caller, 'realmId' | 'realm'>,
   target: User,
-  { bots, subscriptions, groups }: Departure,
+  { bots, subscriptions, groups }: DeactivationSnapshot,
   now: number,
 ): Step[] {
   const groupsOf = (user: User): EventEntry[] => {
@@ -109,56 +114,54 @@ export function doDeactivate(
   ];
 }
 
-/** What the return of an account is decided on. */
-export interface Return {
+/** The snapshot for reactivating an account. */
+export interface ReactivationSnapshot {
   readonly target: User | undefined;
   readonly subscriptions: readonly Subscription[];
-  /** The named groups that it is directly in. */
+  /** The named groups that contain it directly. */
   readonly groups: readonly number[];
-  readonly bot?: BotReturn;
+  readonly bot?: BotReactivationSnapshot;
 }
 
-/** What the return of a bot is decided on besides. */
-interface BotReturn {
+/** The additional snapshot for a bot. */
+interface BotReactivationSnapshot {
   readonly owner: User | undefined;
   readonly owned: OwnedBot | undefined;
   readonly namesakes: Namesakes;
 }
 
-/**
- * Reads the snapshot of a return, after the account itself: its state tells what fell asleep since. One round trip, and
- * another one for a bot whose name others bear.
- */
-export async function loadReturn(outside: Outside, realm: string, target: User | undefined): Promise<Return> {
+/** Loads the snapshot, after the account itself. One round trip, and another for a bot that shares its name. */
+export async function loadReactivation(
+  outside: Outside,
+  realm: string,
+  target: User | undefined,
+): Promise<ReactivationSnapshot> {
   if (target === undefined) return { target, subscriptions: [], groups: [] };
   const { table } = outside;
   const { userId, ownerId, fullName } = target;
   const [subscriptions, groups, bot] = await Promise.all([
     loadCurrent(table, realm, userId),
     directGroups(outside, realm, userId),
-    ownerId === undefined ? undefined : loadBotReturn(table, realm, { userId, ownerId, fullName }),
+    ownerId === undefined ? undefined : loadBotReactivation(table, realm, { userId, ownerId, fullName }),
   ]);
   return { target, subscriptions, groups, ...(bot && { bot }) };
 }
 
-async function loadBotReturn(
+async function loadBotReactivation(
   table: Table,
   realm: string,
   { userId, ownerId, fullName }: Pick<User, 'userId' | 'fullName'> & { readonly ownerId: number },
-): Promise<BotReturn> {
+): Promise<BotReactivationSnapshot> {
   const [owner, owned, namesakes] = await Promise.all([
     loadBotOwner(table, realm, { ownerId }),
     table.get('bot', { realm, ownerId, userId }),
-    lookUpNamesakes(table, realm, { userId, fullName }),
+    loadOtherNamesakes(table, realm, { userId, fullName }),
   ]);
   return { owner, owned, namesakes };
 }
 
-/**
- * Decides whether the caller may bring the account back: they manage it, and for a bot as for creating one, whose name
- * must be free. A bot whose owner is deactivated becomes the caller's, who needs the role that its owner had.
- */
-export function checkReactivate(caller: Caller, { target, bot }: Return): User {
+/** Checks that the caller manages the account, and for a bot that they may create bots and its name is free. */
+export function checkReactivate(caller: Caller, { target, bot }: ReactivationSnapshot): User {
   if (target === undefined || isSystemBot(target)) throw noSuchAccount(caller);
   checkManages(caller, target, bot?.owner);
   if (bot && !target.isActive) {
@@ -169,38 +172,38 @@ export function checkReactivate(caller: Caller, { target, bot }: Return): User {
 }
 
 /**
- * Brings the account back: what it was subscribed to wakes, then its key is good again. A bot whose owner is not
- * active becomes the caller's. There are no steps for an account that is active. `now` is in milliseconds.
+ * Reactivates the account: first its subscriptions, then its key. A bot with an inactive owner becomes the caller's.
+ * No steps if it is active. `now` is in milliseconds.
  */
 export function doReactivate(
   { realmId: realm, realm: { settings }, user }: Pick<Caller, 'realmId' | 'realm' | 'user'>,
   target: User,
-  { subscriptions, groups, bot }: Return,
+  { subscriptions, groups, bot }: ReactivationSnapshot,
   now: number,
 ): Step[] {
   if (target.isActive) return [];
   const ownerId = bot && (bot.owner?.isActive ? bot.owner.userId : user.userId);
-  const wakes = resumeSubscriptions(realm, subscriptions);
+  const resumed = resumeSubscriptions(realm, subscriptions);
   const isFull = isFullMember(target, settings.waiting_period_threshold, now);
   const inGroups = activeGroupEvents('add_members', target, isFull, groups);
-  if (ownerId === undefined) return [...wakes, doActivate(realm, target, inGroups)];
-  const isHeir = ownerId !== target.ownerId;
-  const { writes, entries } = doActivate(realm, target, inGroups, isHeir ? { ownerId } : {});
+  if (ownerId === undefined) return [...resumed, doActivate(realm, target, inGroups)];
+  const isNewOwner = ownerId !== target.ownerId;
+  const { writes, entries } = doActivate(realm, target, inGroups, isNewOwner ? { ownerId } : {});
   return [
-    ...wakes,
+    ...resumed,
     {
       writes: [
         ...writes,
-        doHaveBot(realm, ownerId, target.userId),
-        ...(isHeir ? doChangeOwner(realm, target, ownerId, bot?.owned) : []),
-        ...(bot ? holdNamesakes(realm, target.fullName, bot.namesakes) : []),
+        doAddOwnedBot(realm, ownerId, target.userId),
+        ...(isNewOwner ? doChangeOwner(realm, target, ownerId, bot?.owned) : []),
+        ...(bot ? doRequireNamesakes(realm, target.fullName, bot.namesakes) : []),
       ],
-      entries: [...entries, ...(isHeir ? [personEvent(target.userId, { bot_owner_id: ownerId })] : [])],
+      entries: [...entries, ...(isNewOwner ? [personEvent(target.userId, { bot_owner_id: ownerId })] : [])],
     },
   ];
 }
 
-/** Moves a bot from its owner to another one, with what was set for it; the bot itself is another write. */
+/** Moves a bot, with its settings, to another owner. The bot itself is another write. */
 function doChangeOwner(
   realm: string,
   { userId, email, ownerId }: User,
@@ -211,12 +214,12 @@ function doChangeOwner(
     { update: key('account', { realm, email: folded(email) }), change: { set: { ownerId: to } } },
     ...(ownerId === undefined
       ? []
-      : [{ delete: key('bot', { realm, ownerId, userId }) }, doLoseBot(realm, ownerId, userId)]),
+      : [{ delete: key('bot', { realm, ownerId, userId }) }, doRemoveOwnedBot(realm, ownerId, userId)]),
     ownBot(realm, to, { ...settingsIn(owned), userId }),
   ];
 }
 
-/** What is set for a bot, without the key of the item that says so. */
+/** The settings of a bot without the key of their item. */
 const settingsIn = (owned: OwnedBot | undefined): Omit<OwnedBot, 'userId'> => ({
   ...(owned?.sendingChannelId !== undefined && { sendingChannelId: owned.sendingChannelId }),
   ...(owned?.eventsChannelId !== undefined && { eventsChannelId: owned.eventsChannelId }),

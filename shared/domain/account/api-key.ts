@@ -6,10 +6,11 @@ import { digestOf, newApiKey } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 
 /**
- * Gives the account of this address a new key; the old one is out at once. Nobody is told of it, so no event goes
- * with it. `held` is the digest of the key that the account must still have; if it has another one, throws `ConflictError`.
+ * Replaces the key of an account; the old one stops working at once. There is no event. Only the caller learns the
+ * new key: if the reply of the store is lost, the item shows whether it was stored.
  *
- * The new key is known only here: should a reply be lost, the item itself tells whether it was stored.
+ * @param held digest of the key that the account must still have
+ * @throws ConflictError if it has another one
  */
 export async function changeKey(
   outside: Outside,

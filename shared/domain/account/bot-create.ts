@@ -7,16 +7,16 @@ import { checkChannelName } from '../../model/channel/channel.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
 import { isFullMember, roles, type Standing } from '../../model/permission/permission.ts';
 import { ownHost } from '../../model/realm/hosts.ts';
-import { doHaveNewBot } from '../../model/user/activation.ts';
+import { doAddNewBot } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { checkBotName, checkFullName, loadNamesakes, type Namesakes } from '../../model/user/name.ts';
 import type { User } from '../../model/user/user.ts';
 import type { Table } from '../../table/table.ts';
 import {
   type BotSettings,
-  botAddedEvents,
   botDefaults,
   botEmail,
+  botEvents,
   checkBotType,
   checkMayCreateBots,
   checkRoomForBot,
@@ -24,18 +24,22 @@ import {
 } from './bot.ts';
 import { doCreateUser, type NewBot, type NewUser } from './create.ts';
 
-/** A bot that somebody asks for. */
-export interface AskedBot {
+/** The parameters of a new bot. */
+export interface BotInput {
   readonly shortName: string;
   readonly fullName: string;
   readonly botType: number;
-  /** The channels that it sends to and listens to unless it says otherwise. */
+  /** Names of the channels it sends to and gets events from by default. */
   readonly sending: string | undefined;
   readonly events: string | undefined;
   readonly allPublicChannels: boolean;
 }
 
-/** Interprets the parameters. Throws `BAD_REQUEST` for what cannot be a name. */
+/**
+ * Interprets the parameters.
+ *
+ * @throws Refusal `BAD_REQUEST` for invalid names
+ */
 export const parseBot = (given: {
   readonly short_name: string;
   readonly full_name: string;
@@ -43,7 +47,7 @@ export const parseBot = (given: {
   readonly default_sending_stream?: string | undefined;
   readonly default_events_register_stream?: string | undefined;
   readonly default_all_public_streams?: boolean | undefined;
-}): AskedBot => {
+}): BotInput => {
   const { default_sending_stream: sending, default_events_register_stream: events } = given;
   return {
     shortName: checkShortName(given.short_name),
@@ -56,20 +60,20 @@ export const parseBot = (given: {
 };
 
 const organization: LookupKey<'organization'> = { kind: 'organization' };
-const bearers = (name: string): LookupKey<'fullName'> => ({ kind: 'fullName', name });
-const channelNamed = (name: string): LookupKey<'channelName'> => ({ kind: 'channelName', name });
+const fullNameKey = (name: string): LookupKey<'fullName'> => ({ kind: 'fullName', name });
+const channelNameKey = (name: string): LookupKey<'channelName'> => ({ kind: 'channelName', name });
 
-/** The organization, which leads to its hosts, the name, and the channels. */
-export const botLookupKeys = ({ fullName, sending, events }: AskedBot): LookupKey[] => [
+/** The organization (for its hosts), the full name, and the channels. */
+export const botLookupKeys = ({ fullName, sending, events }: BotInput): LookupKey[] => [
   organization,
-  bearers(fullName),
-  ...[sending, events].flatMap((name) => (name === undefined ? [] : [channelNamed(name)])),
+  fullNameKey(fullName),
+  ...[sending, events].flatMap((name) => (name === undefined ? [] : [channelNameKey(name)])),
 ];
 
-/** What a new bot is decided on. */
+/** The snapshot for creating a bot. */
 export interface BotSnapshot {
   readonly email: string;
-  /** There is an account with the address already. */
+  /** An account with the address exists. */
   readonly isTaken: boolean;
   readonly namesakes: Namesakes;
   readonly sending: ChannelWithSubscription | undefined;
@@ -81,24 +85,24 @@ export async function accessBotSnapshot(
   table: Table,
   resolved: Resolved,
   userId: number,
-  asked: AskedBot,
+  input: BotInput,
 ): Promise<BotSnapshot> {
   const { realm } = resolved;
-  const email = botEmail(asked.shortName, ownHost(realm, resolved.follow(organization)));
+  const email = botEmail(input.shortName, ownHost(realm, resolved.follow(organization)));
   const channel = async (name: string | undefined): Promise<ChannelWithSubscription | undefined> => {
-    const found = name === undefined ? undefined : resolved.follow(channelNamed(name));
+    const found = name === undefined ? undefined : resolved.follow(channelNameKey(name));
     return found && loadChannel(table, realm, found.channelId, userId);
   };
   const [account, namesakes, sending, events] = await Promise.all([
     table.get('account', { realm, email: folded(email) }),
-    loadNamesakes(table, realm, resolved.follow(bearers(asked.fullName))?.users),
-    channel(asked.sending),
-    channel(asked.events),
+    loadNamesakes(table, realm, resolved.follow(fullNameKey(input.fullName))?.users),
+    channel(input.sending),
+    channel(input.events),
   ]);
   return { email, isTaken: account !== undefined, namesakes, sending, events };
 }
 
-/** The channel of this name, or the same refusal for those that do not exist and those that are hidden. */
+/** The channel with this name. The error is the same for missing and hidden channels. */
 function accessNamed(
   who: Standing,
   name: string | undefined,
@@ -112,29 +116,29 @@ function accessNamed(
 }
 
 /**
- * Decides on a new bot of the caller's.
+ * Checks a new bot of the caller.
  *
  * @param now milliseconds
  */
 export function checkNewBot(
   caller: Caller,
-  asked: AskedBot,
+  input: BotInput,
   { email, isTaken, namesakes, ...seen }: BotSnapshot,
   now: number,
 ): Omit<DecidedBot, 'keyDigest'> {
   const { standing, user } = caller;
   checkMayCreateBots(caller);
   checkRoomForBot(user);
-  const botType = checkBotType(asked.botType);
+  const botType = checkBotType(input.botType);
   if (isTaken) throw badRequest(`There is already an account with the address '${email}'.`);
-  const { fullName } = asked;
+  const { fullName } = input;
   checkBotName(fullName, namesakes);
-  const sending = accessNamed(standing, asked.sending, seen.sending);
-  const events = accessNamed(standing, asked.events, seen.events);
+  const sending = accessNamed(standing, input.sending, seen.sending);
+  const events = accessNamed(standing, input.events, seen.events);
   const set: BotSettings = {
     ...(sending && { sendingChannelId: sending.channel.channelId }),
     ...(events && { eventsChannelId: events.channel.channelId }),
-    ...(asked.allPublicChannels && { allPublicChannels: true as const }),
+    ...(input.allPublicChannels && { allPublicChannels: true as const }),
   };
   const channels = [sending, events].flatMap((each) =>
     each ? [[each.channel.channelId, each] as const] : [],
@@ -156,17 +160,17 @@ export function checkNewBot(
   };
 }
 
-/** A bot that was decided on. */
+/** A new bot that passed the checks. */
 export interface DecidedBot extends NewBot {
   readonly user: NewUser;
   readonly keyDigest: string;
-  /** What is set for it, as clients are told. */
+  /** Its settings as clients see them. */
   readonly defaults: ReturnType<typeof botDefaults>;
 }
 
 /**
- * Creates a bot of the caller's: the account, what is set for it, and what clients are told. `numbers` are one for
- * each event; the first one is the bot's id.
+ * Creates a bot of the caller: the account, its settings, and the events. `numbers` has one for each event; the first
+ * is the id of the bot.
  */
 export function doCreateBot(
   { realmId, realm, standing }: Pick<Caller, 'realmId' | 'realm' | 'standing'>,
@@ -178,11 +182,11 @@ export function doCreateBot(
   const joined = Date.parse(user.dateJoined);
   const isFull = isFullMember(user, realm.settings.waiting_period_threshold, joined);
   return {
-    writes: [...created.writes, doHaveNewBot(realmId, standing.userId, userId)],
+    writes: [...created.writes, doAddNewBot(realmId, standing.userId, userId)],
     entries: [
       ...created.entries,
       ...roleGroupEvents(userId, user.role, isFull),
-      ...botAddedEvents(standing, userId, defaults),
+      ...botEvents(standing, userId, defaults),
     ],
     result: created.result,
   };

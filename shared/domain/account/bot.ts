@@ -11,14 +11,14 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 
-/** What the owner of a bot has set for it. */
+/** What the owner has configured for a bot. */
 export interface BotSettings {
   readonly sendingChannelId?: number;
   readonly eventsChannelId?: number;
   readonly allPublicChannels?: true;
 }
 
-/** That somebody owns a bot, stored as the inverse of what the bot says of its owner. */
+/** The item of an owner that lists a bot, with its settings. */
 export interface OwnedBot extends BotSettings {
   readonly userId: number;
 }
@@ -29,20 +29,20 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** Makes somebody the owner of a bot. */
+/** Makes a user the owner of a bot. */
 export const ownBot = (realm: string, ownerId: number, bot: OwnedBot): Write => ({
   put: key('bot', { realm, ownerId, userId: bot.userId }),
   item: { ...bot },
 });
 
-/** The bots that somebody owns, active or not, with what is set for them. One round trip. */
+/** The bots of a user with their settings, including deactivated ones. One round trip. */
 export const loadOwnedBots = (table: Table, realm: string, ownerId: number): Promise<OwnedBot[]> =>
   table.all('bot', { realm, ownerId });
 
-/** All bots that anybody owns, active or not, with what is set for them. One round trip. */
+/** The same for all users. One round trip. */
 export const loadAllBots = (table: Table, realm: string): Promise<OwnedBot[]> => table.all('bot', { realm });
 
-/** The channels that are set for bots, as their owner sees them. One round trip. */
+/** The channels in the settings of bots, as their owner sees them. One round trip. */
 export async function loadBotChannels(
   table: Table,
   realm: string,
@@ -59,7 +59,7 @@ export async function loadBotChannels(
   return new Map(channels.flatMap((seen) => (seen ? [[seen.channel.channelId, seen] as const] : [])));
 }
 
-/** What is set for a bot, as its owner is told: the name of a channel that they may not know any more is left out. */
+/** The settings of a bot as its owner sees them. Channels that are hidden from the owner are left out. */
 export function botDefaults(
   owner: Standing,
   bot: BotSettings,
@@ -97,40 +97,40 @@ export function botEmail(shortName: string, host: string | undefined): string {
   return `${shortName}-bot@${isDomain ? host : NO_DOMAIN}`;
 }
 
-/** Decides on the kind of a bot: the two that need nothing but a key. */
-export function checkBotType(given: number): 1 | 2 {
-  if (given === 1 || given === 2) return given;
+/** Accepts the two types of bots that need only a key. */
+export function checkBotType(type: number): 1 | 2 {
+  if (type === 1 || type === 2) return type;
   throw badRequest("'bot_type' must be 1 (a general bot) or 2 (an incoming webhook).");
 }
 
-/** Decides whether somebody has room for one more bot. */
+/** Checks that a user may own another bot. */
 export function checkRoomForBot({ bots }: Pick<User, 'bots'>): void {
   if (bots !== undefined && bots.size >= MAX_BOTS) {
     throw badRequest(`One person can have at most ${MAX_BOTS} bots, including deactivated ones.`);
   }
 }
 
-/** Decides whether the caller may create bots, or take one up again. Guests never may. */
+/** Checks that the caller may create or reactivate bots. Guests never may. */
 export function checkMayCreateBots({ standing, realm }: Pick<Caller, 'standing' | 'realm'>): void {
   if (!holdsUnlessGuest(standing, realm.settings.can_create_bots_group)) {
     throw refusal('insufficientPermission');
   }
 }
 
-/** The bot, for someone who may manage it (`checkManages`). */
+/** Returns the bot if the caller may manage it (`checkManages`). */
 export function accessBot(
   caller: Pick<Caller, 'user' | 'standing'>,
   target: User | undefined,
   owner: User | undefined,
 ): User {
-  // The bot of the service has no owner, and is nobody's to decide about.
+  // The system bot has no owner, and nobody may manage it.
   if (target?.ownerId === undefined) throw badRequest('There is no such bot.');
   checkManages(caller, target, owner);
   return target;
 }
 
-/** Tells those who may decide about a bot that there is one more. An owner who is an administrator hears it once. */
-export function botAddedEvents(
+/** The events about a new bot for administrators and the owner. An owner who is an administrator gets it once. */
+export function botEvents(
   owner: Pick<Standing, 'userId' | 'role'>,
   userId: number,
   defaults: ReturnType<typeof botDefaults>,

@@ -23,19 +23,19 @@ import type { Write } from '../../table/write.ts';
 import { doJoin, entriesOfJoin, type Joining, type Newcomer } from '../subscribe/join.ts';
 import { type BotSettings, ownBot } from './bot.ts';
 
-/** A new account before it has an id. */
+/** An account without an id. */
 export type NewUser = Omit<User, 'userId' | 'isActive' | 'avatarVersion'>;
 
-/** What else is decided on when the account is a bot. */
+/** What a new bot has besides its account. */
 export interface NewBot {
   readonly set: BotSettings;
-  /** Those who were seen to bear the name, so that it is still free when the bot is made. */
+  /** Those who had the name when it was checked. */
   readonly namesakes: Namesakes;
 }
 
 /**
- * Creates an account: the user, the guard of its address with the digest of its key, its name for mentions, and
- * the event that tells everybody.
+ * Creates an account: the user, the address with the digest of the key, the name for mentions, and the event for
+ * everyone.
  */
 export function doCreateUser(
   realm: string,
@@ -79,22 +79,22 @@ export function doCreateUser(
   };
 }
 
-/** The channels that everybody is subscribed to who comes new. */
+/** The channels to which every new user is subscribed. */
 const defaultChannels = (channels: readonly CountedChannel[]): CountedChannel[] =>
   channels.filter(({ channel }) => channel.isDefault && !channel.isArchived);
 
-/** Most channels of one transaction: each takes up to five writes, and the account takes some. */
+/** Most channels per transaction: each takes up to five writes, and the account some more. */
 const MAX_CHANNELS = 18;
 
-/** What somebody new is decided on. */
+/** The snapshot for adding a person. */
 export interface NewcomerSnapshot {
   readonly channels: readonly CountedChannel[];
   readonly domains: Domains;
-  /** There is an account with the address already. */
+  /** An account with the address exists. */
   readonly isTaken: boolean;
 }
 
-/** Reads it but for the address. One round trip; it costs what the list of all channels costs. */
+/** Loads the snapshot without the address. One round trip; reads all channels. */
 export async function loadNewcomerSnapshot(
   table: Table,
   realm: string,
@@ -104,8 +104,9 @@ export async function loadNewcomerSnapshot(
 }
 
 /**
- * Makes an account for somebody whose name and role may be, unless their address is taken, or none that the
- * organization takes. Returns its id and its key, which is known only here.
+ * Adds a person with a checked name and role. Returns the id, and the key, which is not stored.
+ *
+ * @throws Refusal `BAD_REQUEST` if the address is taken or not allowed
  */
 export async function addPerson(
   outside: Pick<Outside, 'now' | 'randomBytes'>,
@@ -135,8 +136,8 @@ export async function addPerson(
 }
 
 /**
- * Adds a person to the organization and subscribes them to the default channels, in one transaction with the account
- * unless they are very many. `snapshot` is what else must still hold then. Returns the id.
+ * Adds a person and subscribes them to the default channels, in one transaction unless there are very many channels.
+ * `snapshot` has further conditions. Returns the id.
  */
 async function addUser(
   { realmId, realm }: Pick<Caller, 'realmId' | 'realm'>,
@@ -168,7 +169,7 @@ async function addUser(
   return userId;
 }
 
-/** The subscriptions of somebody who has just come. Their clients know of no channel so far, nor need to be told. */
+/** The subscriptions of a new user. Their clients do not know the channels yet, and need no events about them. */
 const joiningsOf = (
   who: Pick<Newcomer, 'userId' | 'isNewAccount'>,
   channels: readonly CountedChannel[],

@@ -12,22 +12,17 @@ import { isSystemBot } from '../../model/user/user.ts';
 import { changeKey } from './api-key.ts';
 import { addPerson, loadNewcomerSnapshot } from './create.ts';
 
-/*
- * What the operator of a service does to accounts, whose right to it is that they reach the table.
- */
+/* Commands of the operator, who is authorized by having access to the table. */
 
-/** An account, and the key that is told this once. */
+/** An account with its new key, which is shown once. */
 export interface KeyedAccount {
-  /** The address as it is stored. */
+  /** As stored. */
   readonly email: string;
   readonly apiKey: string;
   readonly userId: number;
 }
 
-/**
- * Adds a person to an organization as `POST /users` does, and tells everybody. Refuses what that refuses, but the
- * operator may make owners.
- */
+/** Adds a person like `POST /users`, with the same checks, except that the operator may add owners. */
 export async function addPersonAsOperator(
   outside: Outside,
   realmId: string,
@@ -52,16 +47,13 @@ export async function addPersonAsOperator(
   });
 }
 
-/** Commits to the log of an organization as a request does. */
+/** Commits to the log of an organization like a request. */
 function commitOf(outside: Outside, realm: string): Commit {
   const log: Log = { table: outside.table, realm, now: outside.now, wait: outside.wait };
   return (count, plan) => commitAndCheckpoint(log, outside.report, count, plan);
 }
 
-/**
- * Gives an active account of an organization a new key, whoever it belongs to; the old one is out at once. Of two that
- * do it at once, one has a key and the other is refused.
- */
+/** Gives an active account a new key; the old one stops working at once. Of two concurrent calls one is refused. */
 export async function renewKeyAsOperator(
   outside: Outside,
   realm: string,
@@ -75,12 +67,12 @@ export async function renewKeyAsOperator(
     throw badRequest(`There is no account with the address '${address}' in this organization.`);
   }
   if (isSystemBot(user)) throw badRequest('The bot of the service itself has no key.');
-  if (!user.isActive) throw badRequest(`The account '${address}' is deactivated: a key would be of no use.`);
+  if (!user.isActive) throw badRequest(`The account '${address}' is deactivated: a key would not work.`);
   try {
     const apiKey = await changeKey(outside, realm, user.email, account.keyDigest);
     return { email: user.email, apiKey, userId: user.userId };
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
-    throw badRequest(`Somebody else changed the key of '${address}' at the same moment: do it again.`);
+    throw badRequest(`The key of '${address}' was changed at the same moment: try again.`);
   }
 }

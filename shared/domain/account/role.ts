@@ -24,7 +24,7 @@ import { type Caller, directGroups } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import type { Write } from '../../table/write.ts';
 
-/** Decides that a number is a role, which only owners may give if it is theirs. */
+/** Checks a role. Only owners may make owners. */
 export function checkNewRole({ standing }: Pick<Caller, 'standing'>, given: number): Role {
   const role = Object.values(roles).find((known) => known === given);
   if (role === undefined) throw badRequest(`'role' must be one of ${Object.values(roles).join(', ')}.`);
@@ -32,17 +32,17 @@ export function checkNewRole({ standing }: Pick<Caller, 'standing'>, given: numb
   return role;
 }
 
-/** What a change of somebody's role rests on besides them. */
+/** The snapshot for changing the role of a user, besides the user. */
 export interface RoleSnapshot {
   readonly owners: OwnerCount | undefined;
   readonly channels: readonly Channel[];
-  /** What they are subscribed to. */
+  /** Their subscriptions. */
   readonly subscriptions: readonly Subscription[];
-  /** The named groups that they are direct members of. */
+  /** The named groups that contain them directly. */
   readonly groups: readonly number[];
 }
 
-/** Reads the snapshot of a change of somebody's role. One round trip; it costs what the list of all channels costs. */
+/** Loads the snapshot. One round trip; reads all channels. */
 export async function loadRoleSnapshot(
   outside: Outside,
   realm: string,
@@ -59,8 +59,8 @@ export async function loadRoleSnapshot(
 }
 
 /**
- * Decides whether an administrator may give somebody this role: only owners make owners, and the last one stays.
- * That nobody else may change owners is decided for all of their account.
+ * Checks a role for a user: only owners make owners, and the last one stays. `checkManages` has checked that the
+ * caller may manage the account.
  */
 export function checkRoleChange(
   caller: Pick<Caller, 'standing'>,
@@ -69,16 +69,16 @@ export function checkRoleChange(
   owners: OwnerCount | undefined,
 ): Role {
   const role = checkNewRole(caller, given);
-  const isGone = isHumanOwner(target) && target.isActive && role !== target.role;
-  if (isGone && (owners?.count ?? 0) <= 1) {
+  const losesOwner = isHumanOwner(target) && target.isActive && role !== target.role;
+  if (losesOwner && (owners?.count ?? 0) <= 1) {
     throw badRequest('The only owner of an organization must stay one.');
   }
   return role;
 }
 
 /**
- * Gives somebody another role, and tells everybody. What `set` says belongs into the write of the account, which
- * must be held to its being active or not, and to the role that it had. `now` is in milliseconds.
+ * Changes a role, with its events. The caller adds `set` to the write of the account, on condition that the role and
+ * `isActive` are unchanged. `now` is in milliseconds.
  */
 export function doChangeRole(
   { realmId, realm, graph }: Pick<Caller, 'realmId' | 'realm' | 'graph'>,
@@ -110,9 +110,9 @@ export function doChangeRole(
     ],
     entries: [
       personEvent(userId, { role }),
-      // Those who are deactivated are in no group of a role.
+      // Deactivated users are not in system groups.
       ...(isActive ? roleGroupEvents(userId, role, isFull, target.role) : []),
-      ...sightEvents(
+      ...channelVisibilityEvents(
         userId,
         idsOf(channels.filter((channel) => !sees(before, channel) && sees(after, channel))),
         idsOf(channels.filter((channel) => sees(before, channel) && !sees(after, channel))),
@@ -122,8 +122,12 @@ export function doChangeRole(
   };
 }
 
-/** Tells somebody which channels they may know of from now on, and of which not any more. */
-function sightEvents(userId: number, gained: readonly number[], lost: readonly number[]): EventEntry[] {
+/** Tells a user which channels became visible or hidden to them. */
+function channelVisibilityEvents(
+  userId: number,
+  gained: readonly number[],
+  lost: readonly number[],
+): EventEntry[] {
   const hearers = { users: [userId] };
   return [
     ...(gained.length > 0
@@ -153,7 +157,7 @@ function sightEvents(userId: number, gained: readonly number[], lost: readonly n
   ];
 }
 
-/** Guests are not told which channels newcomers are subscribed to. */
+/** Guests do not see the default channels. */
 function defaultChannelEvents(userId: number, before: Role, after: Role): EventEntry[] {
   const isGuest = after === roles.guest;
   if (isGuest === (before === roles.guest)) return [];

@@ -11,36 +11,36 @@ import type { Write } from '../../table/write.ts';
 import { doHidePresence, doShowPresence } from '../presence/presence.ts';
 import { doRename } from './update.ts';
 
-/** What a request asks for: settings by their names, of the right types and within their ranges. */
-export type SettingsAsked = Readonly<Record<string, unknown>> & { readonly full_name?: string };
+/** Settings by name, with validated types and ranges. */
+export type SettingsInput = Readonly<Record<string, unknown>> & { readonly full_name?: string };
 
-/** What of it is different from what there was. */
+/** The settings that differ from the current ones. */
 export interface SettingsChange {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly fullName?: string;
   readonly timezone?: string;
 }
 
-/** Why something that the reference changes here is refused. */
+/** Why we refuse some settings of the reference. */
 const refusals: Readonly<Record<string, string>> = {
   email: 'Email addresses cannot be changed.',
   new_password: 'There are no passwords here; make a new API key instead.',
   target_users: 'Everybody changes their own settings only.',
 };
 
-/** Decides on the settings that somebody asks for, all together. `stored` are those that they have. */
+/** Checks a change of settings as a whole. `stored` are the current ones. */
 export function checkSettings(
   { user, standing, realm }: Pick<Caller, 'user' | 'standing' | 'realm'>,
   stored: UserSettings,
-  { full_name: name, timezone, ...asked }: SettingsAsked,
+  { full_name: name, timezone, ...input }: SettingsInput,
 ): SettingsChange {
   for (const [setting, why] of Object.entries(refusals)) {
-    if (asked[setting] !== undefined) throw badRequest(why);
+    if (input[setting] !== undefined) throw badRequest(why);
   }
-  if (asked.email_address_visibility !== undefined && asked.email_address_visibility !== 1) {
+  if (input.email_address_visibility !== undefined && input.email_address_visibility !== 1) {
     throw badRequest('Email addresses are visible to everybody in the organization.');
   }
-  if (asked.default_language !== undefined && languageName(asked.default_language) === undefined) {
+  if (input.default_language !== undefined && languageName(input.default_language) === undefined) {
     throw badRequest('There is no such language.');
   }
   if (timezone !== undefined && !isTimeZone(timezone)) throw badRequest('There is no such time zone.');
@@ -50,14 +50,14 @@ export function checkSettings(
   }
   return {
     settings: Object.fromEntries(
-      Object.entries(asked).filter(([setting, value]) => stored[setting] !== value),
+      Object.entries(input).filter(([setting, value]) => stored[setting] !== value),
     ),
     ...(fullName !== user.fullName && { fullName }),
     ...(timezone !== user.timezone && typeof timezone === 'string' && { timezone }),
   };
 }
 
-/** Names of time zones begin with a letter; what else is a zone to the runtime is an offset. */
+/** Names of time zones begin with a letter; the runtime also accepts offsets, which are not names. */
 const isTimeZone = (name: unknown): name is string => {
   if (typeof name !== 'string' || !/^[A-Z][\w+/-]{1,40}$/.test(name)) return false;
   try {
@@ -68,20 +68,20 @@ const isTimeZone = (name: unknown): name is string => {
   }
 };
 
-/** What a language calls itself; undefined for a code that no language has. */
+/** The name of a language in itself; undefined for an unknown code. */
 function languageName(code: unknown): string | undefined {
   try {
     const tag = String(code);
     return new Intl.DisplayNames([tag], { type: 'language', fallback: 'none' }).of(tag);
   } catch {
-    // Not the form of a code.
+    // Malformed code.
     return undefined;
   }
 }
 
 /**
- * Changes the settings of a person, and tells their clients each of them; everybody, what everybody is told of a
- * person. `now` is in seconds. Undefined where nothing is different.
+ * Changes settings, with an event for each; name and time zone are visible to everyone. `now` is in seconds.
+ * Undefined if nothing changes.
  */
 export function doChangeSettings(
   realm: string,
@@ -133,7 +133,7 @@ export function doChangeSettings(
   };
 }
 
-/** What is told of one setting: to the clients of the person, and to administrators whether they consent to exports. */
+/** The events for a setting: for the user, and for administrators if it is the consent to exports. */
 function settingEvents(userId: number, property: string, value: unknown): EventEntry[] {
   const payload = {
     type: 'user_settings',

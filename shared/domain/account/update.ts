@@ -28,8 +28,8 @@ import type { Write } from '../../table/write.ts';
 import { checkRoleChange, doChangeRole, loadRoleSnapshot, type RoleSnapshot } from './role.ts';
 
 /**
- * Gives an account another name, for mentions too, and tells everybody. What `set` says belongs into the write of
- * the account, which must be held to the name that it had. `namesakes` as in `nameWrite`.
+ * Renames an account, for mentions too. The caller adds `set` to the write of the account, on condition that the name
+ * is unchanged. `namesakes` as in `nameWrite`.
  */
 export function doRename(
   realm: string,
@@ -41,84 +41,83 @@ export function doRename(
   readonly writes: readonly Write[];
   readonly entries: readonly EventEntry[];
 } {
-  // Another spelling of the same letters is found under the same name.
-  const isFoundAnew = folded(before) !== folded(fullName);
+  // Names that differ only in case have the same key.
+  const isOtherKey = folded(before) !== folded(fullName);
   return {
     set: { fullName },
-    writes: isFoundAnew
+    writes: isOtherKey
       ? [nameWrite(realm, fullName, userId, namesakes), unnameWrite(realm, before, userId)]
       : [],
     entries: [personEvent(userId, { full_name: fullName })],
   };
 }
 
-/** What an administrator may want of an account. */
-export interface UserUpdateAsked {
+/** The changes that a request makes to an account. */
+export interface UserUpdateInput {
   readonly full_name?: string;
   readonly role?: number;
 }
 
-/** What it is decided on. */
+/** The snapshot for a change of an account. */
 export interface UserUpdateSnapshot {
   readonly target: User | undefined;
-  /** Whose bot it is. */
+  /** The owner, if it is a bot. */
   readonly owner: User | undefined;
-  /** Read where a role is asked for. */
+  /** Loaded if the role changes. */
   readonly role: RoleSnapshot | undefined;
-  /** Who bears the name that is asked for. */
+  /** The users with the new name. */
   readonly namesakes: Namesakes | undefined;
 }
 
-/** What is decided; what stays as it was is absent. */
+/** A change that passed the checks. Unchanged fields are absent. */
 export interface UserUpdate {
   readonly target: User;
   readonly fullName?: string;
   readonly role?: Role;
 }
 
-/** The account, and the name that is asked for, as lookup keys; refuses what cannot be a name. */
-export const updateLookupKeys = (user: string, asked: UserUpdateAsked): LookupKey[] => [
+/** The account and the new name as lookup keys. Throws a refusal for an invalid name. */
+export const updateLookupKeys = (user: string, input: UserUpdateInput): LookupKey[] => [
   ...targetLookupKeys(user),
-  ...nameLookupKeys(asked),
+  ...nameLookupKeys(input),
 ];
 
-const nameLookupKeys = ({ full_name: name }: UserUpdateAsked): LookupKey<'fullName'>[] =>
+const nameLookupKeys = ({ full_name: name }: UserUpdateInput): LookupKey<'fullName'>[] =>
   name === undefined ? [] : [{ kind: 'fullName', name: checkFullName(name) }];
 
-/** Reads the snapshot for the account that a path names, after the look-up of `updateLookupKeys`. One round trip. */
+/** Loads the snapshot for the account in the path, after the lookup of `updateLookupKeys`. One round trip. */
 export async function loadUserUpdate(
   outside: Outside,
   resolved: Resolved,
   user: string,
-  asked: UserUpdateAsked,
+  input: UserUpdateInput,
 ): Promise<UserUpdateSnapshot> {
   const userId = userIdOf(user, resolved);
   if (userId === undefined) {
     return { target: undefined, owner: undefined, role: undefined, namesakes: undefined };
   }
   const { realm } = resolved;
-  const [name] = nameLookupKeys(asked);
-  const bearers = name && resolved.follow(name)?.users;
+  const [name] = nameLookupKeys(input);
   const [target, owner, role, namesakes] = await Promise.all([
     loadTarget(outside.table, user, resolved),
     loadBotOwner(outside.table, realm, { ownerId: ownerIdOf(user, resolved) }),
-    asked.role === undefined ? undefined : loadRoleSnapshot(outside, realm, userId),
-    name && loadNamesakes(outside.table, realm, bearers),
+    input.role === undefined ? undefined : loadRoleSnapshot(outside, realm, userId),
+    name && loadNamesakes(outside.table, realm, resolved.follow(name)?.users),
   ]);
   return { target, owner, role, namesakes };
 }
 
-/** Decides on a new name and a new role, for somebody who manages the account (`checkManages`). */
+/** Checks a new name and a new role. The caller must manage the account (`checkManages`). */
 export function checkUserUpdate(
   caller: Pick<Caller, 'user' | 'standing'>,
   { target, owner, role: snapshot, namesakes }: UserUpdateSnapshot,
-  asked: UserUpdateAsked,
+  input: UserUpdateInput,
 ): UserUpdate {
   if (target === undefined || isSystemBot(target)) throw noSuchUser();
   checkManages(caller, target, owner);
-  const fullName = asked.full_name === undefined ? target.fullName : checkFullName(asked.full_name);
+  const fullName = input.full_name === undefined ? target.fullName : checkFullName(input.full_name);
   const role =
-    asked.role === undefined ? target.role : checkRoleChange(caller, target, asked.role, snapshot?.owners);
+    input.role === undefined ? target.role : checkRoleChange(caller, target, input.role, snapshot?.owners);
   if (target.isBot && target.isActive && fullName !== target.fullName && namesakes) {
     checkBotName(fullName, namesakes);
   }
@@ -130,8 +129,8 @@ export function checkUserUpdate(
 }
 
 /**
- * Changes an account, held to what was seen of it, and tells everybody; `now` is in milliseconds. Undefined where
- * nothing is different.
+ * Changes an account, on condition that it is unchanged since it was read. `now` is in milliseconds. Undefined if
+ * nothing changes.
  */
 export function doUpdateUser(
   caller: Pick<Caller, 'realmId' | 'realm' | 'graph'>,

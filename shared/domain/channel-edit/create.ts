@@ -15,7 +15,7 @@ import {
   checkTopicsPolicyName,
   mayCreateChannels,
 } from '../../model/channel/settings.ts';
-import type { NamedInSettings } from '../../model/group/setting.ts';
+import type { SettingReferences } from '../../model/group/setting.ts';
 import { isAdministrator, isOwner } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
@@ -40,7 +40,7 @@ export const mayCreateChannel = ({ standing, realm }: Caller, input: NewChannelS
 
 /** What the settings of new channels refer to. */
 export interface CreationSnapshot {
-  readonly namedInSettings: NamedInSettings;
+  readonly namedInSettings: SettingReferences;
   readonly folder: Folder | undefined;
   /** The deployment supports web-public channels. */
   readonly isWebPublicEnabled: boolean;

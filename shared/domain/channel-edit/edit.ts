@@ -11,7 +11,7 @@ import { type Channel, channelBytes, channelNameProblem } from '../../model/chan
 import { doMoveToFolder, type Folder, loadFolder } from '../../model/channel/folder.ts';
 import { doSetChannelRetention } from '../../model/channel/retention.ts';
 import { type ChannelGroupName, channelGroupNames } from '../../model/channel/settings.ts';
-import { doUseGroups, loadNamedInSettings, type NamedInSettings } from '../../model/group/setting.ts';
+import { doUseGroups, loadSettingReferences, type SettingReferences } from '../../model/group/setting.ts';
 import type { CountChange } from '../../model/message/topic.ts';
 import type { GroupSetting, GroupSettingChange } from '../../model/permission/permission.ts';
 import { isWebPublicEnabled } from '../../model/realm/realm.ts';
@@ -41,7 +41,7 @@ export interface EditSnapshot extends NoticeSnapshot {
   /** The channel that already has the new name. */
   readonly holder: ChannelWithSubscription | undefined;
   readonly folder: Folder | undefined;
-  readonly named: NamedInSettings;
+  readonly named: SettingReferences;
   /** What the new description refers to. */
   readonly inDescription: LoadedReferences;
   /** The deployment supports web-public channels. */
@@ -98,7 +98,7 @@ export async function loadEditSnapshot(
     loadChannel(table, realm, channelId, userId),
     holderId === undefined ? undefined : loadChannel(table, realm, holderId, userId),
     loadFolder(table, realm, edit.folder_id),
-    loadNamedInSettings(table, realm, settings),
+    loadSettingReferences(table, realm, settings),
     loadReferences(outside, resolved, names, userId),
     loadQuotaUse(table, realm, 'channels'),
     loadNoticeSnapshot(table, realm, channelId),

@@ -9,14 +9,14 @@ import {
   checkGroupName,
   checkNewGroupSettings,
   fitsGroupName,
-  type GivenGroupSettings,
   type Group,
-  givenGroupSettings,
+  type GroupSettingsInput,
   groupBytes,
   groupObject,
+  groupSettingValues,
 } from '../../model/group/group.ts';
 import { checkMembers, doJoinGroup, loadGroups, loadPeople } from '../../model/group/member.ts';
-import { doUseGroups, loadNamedInSettings, type NamedInSettings } from '../../model/group/setting.ts';
+import { doUseGroups, loadSettingReferences, type SettingReferences } from '../../model/group/setting.ts';
 import { holdsUnlessGuest } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
@@ -24,35 +24,35 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { keyOf, type Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { doLeaveArrivals } from './arrival.ts';
+import { doAddPendingMembers } from './pending-members.ts';
 
-/** What a request says of the group that it creates, under the wire names (specification 4.5). */
-export interface GroupToCreate extends GivenGroupSettings {
+/** The parameters of a new group (specification 4.5). */
+export interface NewGroupInput extends GroupSettingsInput {
   readonly name: string;
   readonly description: string;
   readonly members: readonly number[];
   readonly subgroups?: readonly number[];
 }
 
-/** What the creation of a group is decided on. */
+/** The snapshot for creating a group. */
 export interface CreationSnapshot {
-  readonly named: NamedInSettings;
+  readonly named: SettingReferences;
   readonly users: ReadonlyMap<number, User>;
   readonly groups: ReadonlyMap<number, Group>;
-  /** Another group bears the name. */
+  /** Another group has the name. */
   readonly isNameTaken: boolean;
-  /** How many bytes the organization's groups take. */
+  /** The quota that the groups of the organization use. */
   readonly bytes: number;
 }
 
-/** Reads all of it in one round trip. */
+/** Loads the snapshot. One round trip. */
 export async function loadCreationSnapshot(
   table: Table,
   realm: string,
-  given: GroupToCreate,
+  given: NewGroupInput,
 ): Promise<CreationSnapshot> {
   const [named, users, groups, holder, bytes] = await Promise.all([
-    loadNamedInSettings(table, realm, givenGroupSettings(given)),
+    loadSettingReferences(table, realm, groupSettingValues(given)),
     loadPeople(table, realm, given.members),
     loadGroups(table, realm, given.subgroups ?? []),
     fitsGroupName(given.name) ? table.get('groupName', { realm, name: given.name }) : undefined,
@@ -61,25 +61,24 @@ export async function loadCreationSnapshot(
   return { named, users, groups, isNameTaken: holder !== undefined, bytes };
 }
 
-/** A group that was decided on, before it has an id. */
+/** A group that passed the checks, without an id. */
 export interface NewGroup {
   readonly group: Omit<Group, 'groupId' | 'version'>;
   readonly members: readonly number[];
   readonly subgroups: readonly number[];
 }
 
-/** The refusal of a name that another group has; deactivated groups keep theirs (wire facts 7). */
+/** The error for a name of another group. Deactivated groups keep their names (wire facts 7). */
 export const nameIsTaken = (name: string) => badRequest(`There is already a user group named '${name}'.`);
 
 /**
- * Decides on a new group, in the order of wire facts 7. Its creator may put groups into it whatever else they may
- * do (specification 4.5).
+ * Checks a new group, in the order of wire facts 7. Its creator may add any subgroups (specification 4.5).
  *
  * @param now milliseconds
  */
 export function checkCreateGroup(
   { standing, realm, user, graph }: Caller,
-  given: GroupToCreate,
+  given: NewGroupInput,
   snapshot: CreationSnapshot,
   now: number,
 ): NewGroup {
@@ -110,14 +109,13 @@ export function checkCreateGroup(
   };
 }
 
-/** How many events tell of a new group. */
+/** The number of events of a new group. */
 export const eventsOfCreation = ({ subgroups }: NewGroup): number => (subgroups.length === 0 ? 1 : 2);
 
 /**
- * Creates a group: itself, the guard of its name, the uses of groups that it names, its place in the graph, its
- * members, and the events. Subgroups are told by an event of their own, as clients expect (wire facts 7). More members
- * than one transaction takes (`isLargeGroup`) are stored as lists, with a job of the outbox that is named `job`.
- * `now` is in milliseconds.
+ * Creates a group: the item, its name, the uses of other groups, its subgroups, its members, and the events.
+ * Subgroups have an event of their own, as clients expect (wire facts 7). If the members do not fit in one
+ * transaction (`isLargeGroup`), they are stored as lists with the outbox job `job`. `now` is in milliseconds.
  */
 export function doCreateGroup(
   realm: string,
@@ -129,7 +127,7 @@ export function doCreateGroup(
   if (!isLargeGroup(realm, graph, created)) return doCreateWhole(realm, graph, created, groupId);
   const arriving = { ...graph.arriving, [String(groupId)]: created.members };
   const { writes, entries } = doCreate(realm, graph, created, groupId, { arriving });
-  const lists = doLeaveArrivals(realm, groupId, created.members, later);
+  const lists = doAddPendingMembers(realm, groupId, created.members, later);
   return { writes: [...writes, ...lists], entries, result: undefined };
 }
 
@@ -139,11 +137,11 @@ function doCreateWhole(realm: string, graph: GroupGraph, created: NewGroup, grou
   return { writes: [...writes, ...memberships], entries, result: undefined };
 }
 
-/** Whether a group has more members than the transaction that creates it can store one by one. */
+/** Whether the members do not fit in the transaction that creates the group. */
 export const isLargeGroup = (realm: string, graph: GroupGraph, created: NewGroup): boolean =>
   doCreateWhole(realm, graph, created, 0).writes.length >= MAX_WRITES;
 
-/** The same without the members, who may come with the graph. */
+/** The same without the memberships. */
 function doCreate(
   realm: string,
   graph: GroupGraph,
@@ -160,7 +158,7 @@ function doCreate(
   };
   const hasSubgroups = subgroups.length > 0;
   const uses = doUseGroups(realm, { groupId }, [], Object.values(group.settings));
-  // A transaction has one write an item: a group that is put in and named by a setting too is held by the latter.
+  // One write per item: if a subgroup is also in use by a setting, that write already checks it.
   const isHeld = (write: Write): boolean => uses.some((use) => keyOf(use).pk === keyOf(write).pk);
   const graphWrites =
     hasSubgroups || arriving ? doSetSubgroups(realm, graph, groupId, subgroups, arriving) : [];

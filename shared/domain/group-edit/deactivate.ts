@@ -14,19 +14,19 @@ import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { groupUpdate, ofDeactivated, removalForOld } from './edit.ts';
+import { forDeactivatedGroup, groupUpdate, removalForOldClients } from './edit.ts';
 
-/** What a deactivation is decided on. */
+/** The snapshot for deactivating a group. */
 export interface DeactivationSnapshot {
   readonly group: Group | undefined;
   readonly use: GroupUse | undefined;
-  /** Channels with a setting that names the group. */
+  /** Channels with a setting that references the group. */
   readonly channels: readonly ChannelWithSubscription[];
   /** Other groups with such a setting, and groups that contain the group. */
   readonly groups: ReadonlyMap<number, Group>;
 }
 
-/** Reads who uses the group, and if anybody does, the users themselves in a second round trip. */
+/** Loads the uses of the group, then the channels and groups that use it. Two round trips. */
 export async function loadDeactivationSnapshot(
   table: Table,
   realm: string,
@@ -48,26 +48,26 @@ export async function loadDeactivationSnapshot(
   return { group: found.get(groupId), use, channels: channels.filter((seen) => seen !== undefined), groups };
 }
 
-/** Why a group cannot be deactivated, as clients are told. */
+/** Why a group cannot be deactivated, as clients see it. */
 type Objection =
   | { readonly type: 'subgroup'; readonly supergroup_ids: readonly number[] }
-  /** The channel is named only to those who may know of it. */
+  /** The id only if the channel is visible to the caller. */
   | { readonly type: 'channel'; readonly channel_id?: number; readonly settings: readonly string[] }
   | { readonly type: 'user_group'; readonly group_id: number; readonly settings: readonly string[] }
   | { readonly type: 'realm'; readonly settings: readonly string[] };
 
-/** The settings among these that name the group, in the order of their names. */
+/** The settings that reference the group, sorted by name. */
 const naming = (groupId: number, settings: object): string[] =>
   Object.entries(settings)
     .filter(([, setting]: [string, GroupSetting]) => groupsOf(setting).includes(groupId))
     .map(([name]) => name)
     .sort();
 
-/** The settings of the organization that hold a group: others may hold numbers that look alike. */
+/** Only the group settings: other settings may hold numbers that look like group ids. */
 const groupSettingsOf = (settings: RealmSettings): object =>
   Object.fromEntries(realmGroupNames.map((name) => [name, settings[name]]));
 
-/** Where the group is in use. Archived channels and deactivated groups do not count, as in the reference. */
+/** Where the group is in use. As in the reference, archived channels and deactivated groups do not count. */
 function objectionsTo(caller: Caller, groupId: number, snapshot: DeactivationSnapshot): Objection[] {
   const active = [...snapshot.groups.values()].filter(({ deactivated }) => !deactivated);
   const supergroups = supergroupsOf(caller.graph, groupId);
@@ -100,7 +100,11 @@ function objectionsTo(caller: Caller, groupId: number, snapshot: DeactivationSna
   ];
 }
 
-/** The group, if the caller may deactivate it and nobody uses it; who does is told (wire facts 1.4). */
+/**
+ * Checks that the caller may deactivate the group.
+ *
+ * @throws Refusal with the uses of the group, if there are any (wire facts 1.4)
+ */
 export function checkDeactivation(caller: Caller, groupId: number, snapshot: DeactivationSnapshot): Group {
   const group = accessGroup(caller, groupId, snapshot.group);
   if (group.deactivated) throw badRequest('The user group is deactivated already.');
@@ -110,8 +114,8 @@ export function checkDeactivation(caller: Caller, groupId: number, snapshot: Dea
 }
 
 /**
- * Deactivates a group, held to all that could object to it being as it was seen: its uses by settings, the graph,
- * and the organization. Its name, members and subgroups stay.
+ * Deactivates a group, on condition that its uses, the graph and the organization are unchanged. Its name, members
+ * and subgroups stay.
  */
 export function doDeactivate(
   { realmId: realm, graph, realm: organization }: Caller,
@@ -131,7 +135,10 @@ export function doDeactivate(
       { check: key('groupGraph', { realm }), when: { equals: { version: graph.version } } },
       { check: key('realm', { realm }), when: { equals: { version: organization.version } } },
     ],
-    entries: [ofDeactivated(groupUpdate(groupId, { deactivated: true })), removalForOld(groupId)],
+    entries: [
+      forDeactivatedGroup(groupUpdate(groupId, { deactivated: true })),
+      removalForOldClients(groupId),
+    ],
     result: {},
   };
 }

@@ -19,8 +19,8 @@ import {
   checkNamedGroups,
   doMarkActive,
   doUseGroups,
-  loadNamedInSettings,
-  type NamedInSettings,
+  loadSettingReferences,
+  type SettingReferences,
 } from '../../model/group/setting.ts';
 import {
   type GroupSetting,
@@ -33,24 +33,24 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { nameIsTaken } from './create.ts';
 
-/** What a request changes of a group, under the wire names. */
+/** The changes that a request makes to a group, under their wire names. */
 export type GroupEdit = {
   readonly name?: string;
   readonly description?: string;
   readonly deactivated?: boolean;
 } & { readonly [K in GroupPermission]?: GroupSettingChange };
 
-/** What an edit is decided on. */
+/** The snapshot for an edit. */
 export interface EditSnapshot {
   readonly group: Group | undefined;
-  readonly named: NamedInSettings;
-  /** Who bears the name that is given, if anybody. */
+  readonly named: SettingReferences;
+  /** The group with the new name, if any. */
   readonly nameHolder: number | undefined;
-  /** How many bytes the organization's groups take. */
+  /** The quota that the groups of the organization use. */
   readonly bytes: number;
 }
 
-/** Reads all of it in one round trip. */
+/** Loads the snapshot. One round trip. */
 export async function loadEditSnapshot(
   table: Table,
   realm: string,
@@ -61,22 +61,22 @@ export async function loadEditSnapshot(
   const settings = groupPermissions.flatMap((permission) => edit[permission]?.new ?? []);
   const [groups, named, holder, bytes] = await Promise.all([
     loadGroups(table, realm, [groupId]),
-    loadNamedInSettings(table, realm, settings),
+    loadSettingReferences(table, realm, settings),
     name !== undefined && fitsGroupName(name) ? table.get('groupName', { realm, name }) : undefined,
     loadQuotaUse(table, realm, 'groups'),
   ]);
   return { group: groups.get(groupId), named, nameHolder: holder?.groupId, bytes };
 }
 
-/** The group before and after an edit that was decided on. */
+/** The group before and after an edit that passed the checks. */
 export interface DecidedEdit {
   readonly before: Group;
   readonly after: Group;
 }
 
 /**
- * Decides on an edit as a whole: nothing is changed unless all of it may be (specification 2.2, wire facts 4.5).
- * A deactivated group can be edited; `deactivated` can only be given back (as false).
+ * Checks an edit as a whole (specification 2.2, wire facts 4.5). Deactivated groups can be edited; `deactivated` can
+ * only become false.
  */
 export function checkEdit(
   caller: Caller,
@@ -107,12 +107,12 @@ export function checkEdit(
   return { before, after };
 }
 
-/** One setting after its change. A value that stays is not looked at further, as in the reference. */
+/** One setting after its change. An unchanged value is not checked, as in the reference. */
 function checkChange(
   permission: GroupPermission,
   current: GroupSettings,
   change: GroupSettingChange,
-  named: NamedInSettings,
+  named: SettingReferences,
 ): GroupSetting {
   const value = current[permission];
   if (change.old !== undefined && change.old !== null && !sameSetting(change.old, value)) {
@@ -121,7 +121,7 @@ function checkChange(
   return sameSetting(change.new, value) ? value : checkGroupPermission(permission, change.new, named);
 }
 
-/** What clients hear of an edit: one event for each thing that became different, in the reference's order. */
+/** The events of an edit: one for each change, in the order of the reference. */
 export function eventsOfEdit({ before, after }: DecidedEdit): EventEntry[] {
   const data: object[] = [];
   if (after.name !== before.name) data.push({ name: after.name });
@@ -133,20 +133,26 @@ export function eventsOfEdit({ before, after }: DecidedEdit): EventEntry[] {
   }
   const updates = data.map((each) => groupUpdate(after.groupId, each));
   if (!before.deactivated) return updates;
-  return [...updates.map(ofDeactivated), ...(after.deactivated ? [] : [returnForOld(after.groupId)])];
+  return [
+    ...updates.map(forDeactivatedGroup),
+    ...(after.deactivated ? [] : [additionForOldClients(after.groupId)]),
+  ];
 }
 
-/** To clients that cannot handle deactivated groups, these do not exist (wire facts 14.1). */
-export const ofDeactivated = (entry: EventEntry): EventEntry => ({
+/**
+ * Restricts an event to clients that support deactivated groups; for others such groups do not exist (wire facts
+ * 14.1).
+ */
+export const forDeactivatedGroup = (entry: EventEntry): EventEntry => ({
   ...entry,
   given: 'include_deactivated_groups',
 });
 
-/** To them a group that is deactivated is gone. */
-export const removalForOld = (groupId: number): EventEntry => forOld('remove', groupId);
+/** For other clients, deactivating a group removes it. */
+export const removalForOldClients = (groupId: number): EventEntry => forOld('remove', groupId);
 
-/** And one that is taken into use again is new: they are told it with its members as they are then. */
-const returnForOld = (groupId: number): EventEntry => ({ ...forOld('add', groupId), fill: 'group' });
+/** For other clients, reactivating a group adds it, with its current members. */
+const additionForOldClients = (groupId: number): EventEntry => ({ ...forOld('add', groupId), fill: 'group' });
 
 const forOld = (op: 'add' | 'remove', groupId: number): EventEntry => ({
   kind: 'event',
@@ -156,7 +162,7 @@ const forOld = (op: 'add' | 'remove', groupId: number): EventEntry => ({
   unless: 'include_deactivated_groups',
 });
 
-/** The event that something about a group changed (wire facts 14.6). */
+/** The event that a group changed (wire facts 14.6). */
 export const groupUpdate = (groupId: number, data: object): EventEntry => ({
   kind: 'event',
   hearers: { everyone: 'all' },
@@ -164,7 +170,7 @@ export const groupUpdate = (groupId: number, data: object): EventEntry => ({
   access: true,
 });
 
-/** Edits a group, held to the group that was decided on. */
+/** Edits a group, on condition that it is unchanged since it was read. */
 export function doEdit(realm: string, decided: DecidedEdit): Change<Record<string, never>> {
   const { before, after } = decided;
   const { groupId, name, description, deactivated, settings } = after;

@@ -22,23 +22,20 @@ import {
   loadPeople,
   membersEvent,
 } from '../../model/group/member.ts';
-import { sightThroughGroup } from '../../model/group/role-groups.ts';
+import { channelsThroughGroupEvent } from '../../model/group/role-groups.ts';
 import { makesCycle } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { endArrivalFirst } from './arrival.ts';
-import { ofDeactivated } from './edit.ts';
+import { forDeactivatedGroup } from './edit.ts';
+import { storePendingMembersFirst } from './pending-members.ts';
 
-/**
- * Most people and groups that one request may put into a group and take out of it. All of it is one transaction of
- * at most 100 writes, of which each person needs two.
- */
+/** Most users and groups that one request may add and remove: one transaction of 100 writes, two for each user. */
 const MAX_CHANGED = 45;
 
-/** Whom and what a request puts into a group and takes out of it. */
+/** The users and groups that a request adds and removes. */
 export interface MemberChange {
   readonly add: readonly number[];
   readonly remove: readonly number[];
@@ -58,19 +55,19 @@ export const memberChange = (
   removeSubgroups: uniqueSorted(given.removeSubgroups ?? []),
 });
 
-/** What such a change is decided on. */
+/** The snapshot for a change of members. */
 export interface MemberSnapshot {
   readonly group: Group | undefined;
   readonly users: ReadonlyMap<number, User>;
-  /** Those of the people who are direct members. */
+  /** The users among them who are direct members. */
   readonly members: ReadonlySet<number>;
-  /** The groups that are to be put in. */
+  /** The groups to add. */
   readonly groups: ReadonlyMap<number, Group>;
-  /** How many bytes the organization's groups take. */
+  /** The quota that the groups of the organization use. */
   readonly bytes: number;
 }
 
-/** Reads all of it in one round trip. */
+/** Loads the snapshot. One round trip. */
 export async function loadMemberSnapshot(
   table: Table,
   realm: string,
@@ -93,17 +90,17 @@ export async function loadMemberSnapshot(
   };
 }
 
-/** A change that was decided on: what is told, and what really becomes different. */
-interface DecidedMembers {
+/** A change that passed the checks. */
+interface DecidedMemberChange {
   readonly group: Group;
   readonly change: MemberChange;
   readonly joining: readonly number[];
   readonly leaving: readonly number[];
-  /** The subgroups afterwards; absent where they stay. */
+  /** The new list of subgroups; absent if unchanged. */
   readonly subgroups?: readonly number[];
 }
 
-/** What lets somebody put just themselves in, or take themselves out, rather than others. */
+/** The permissions that allow a change: one more if the caller adds or removes only themselves. */
 const permissionsFor = (
   people: readonly number[],
   callerId: number,
@@ -111,7 +108,7 @@ const permissionsFor = (
   others: GroupPermission,
 ): GroupPermission[] => (people.length === 1 && people[0] === callerId ? [self, others] : [others]);
 
-/** Decides whether the caller may make such a change at all: additions before removals, as the reference does. */
+/** Checks the permissions of the caller: additions before removals, as in the reference. */
 function checkMayChange(
   caller: Caller,
   groupId: number,
@@ -135,15 +132,15 @@ function checkMayChange(
 }
 
 /**
- * Decides whom and what the change is about: people before groups, as the reference does. Somebody who is added and
- * removed by one request ends as they began.
+ * Checks the users and groups of a change, users first, as in the reference. A user who is both added and removed
+ * stays as they are.
  */
 function checkMemberChange(
   caller: Caller,
   groupId: number,
   change: MemberChange,
   snapshot: MemberSnapshot,
-): DecidedMembers {
+): DecidedMemberChange {
   const { add, remove } = change;
   checkPeople(change, snapshot);
   const subgroups = checkGroups(caller.graph, groupId, change, snapshot);
@@ -163,7 +160,7 @@ function checkPeople({ add, remove }: MemberChange, { users, members }: MemberSn
   if (unknown !== undefined) throw badRequest(`User ${unknown} is not a member of this group.`);
 }
 
-/** Decides on the subgroups; returns them as they will be, or undefined where they stay. */
+/** Checks the subgroups. Returns the new list, or undefined if it is unchanged. */
 function checkGroups(
   graph: GroupGraph,
   groupId: number,
@@ -186,11 +183,11 @@ function checkGroups(
   return after;
 }
 
-/** How many events tell of a change. */
+/** The number of events of a change. */
 export const eventsOfChange = (change: MemberChange): number =>
   eventsFor({ groupId: 0, deactivated: false }, change).length;
 
-/** What is told of a change: to everybody who came or left, and to those what they may know of by that. */
+/** The events of a change: the members for everyone, and the channels that become visible or hidden to them. */
 function eventsFor(
   { groupId: group, deactivated }: Pick<Group, 'groupId' | 'deactivated'>,
   { add, remove, addSubgroups, removeSubgroups }: MemberChange,
@@ -201,20 +198,23 @@ function eventsFor(
     [addSubgroups, (ids) => subgroupsEvent('add_subgroups', group, ids)],
     [removeSubgroups, (ids) => subgroupsEvent('remove_subgroups', group, ids)],
   ];
-  const sight = (op: 'create' | 'delete', members: readonly number[], subgroups: readonly number[]) =>
-    members.length + subgroups.length === 0 ? [] : [sightThroughGroup(op, { group, members, subgroups })];
+  const visibility = (op: 'create' | 'delete', members: readonly number[], subgroups: readonly number[]) =>
+    members.length + subgroups.length === 0
+      ? []
+      : [channelsThroughGroupEvent(op, { group, members, subgroups })];
   return [
     ...events
       .flatMap(([ids, event]) => (ids.length > 0 ? [event(ids)] : []))
-      .map((event) => (deactivated ? ofDeactivated(event) : event)),
-    ...sight('create', add, addSubgroups),
-    ...sight('delete', remove, removeSubgroups),
+      .map((event) => (deactivated ? forDeactivatedGroup(event) : event)),
+    ...visibility('create', add, addSubgroups),
+    ...visibility('delete', remove, removeSubgroups),
   ];
 }
 
 /**
- * Decides on the change and carries it out in one transaction. Throws `ConflictError` where members of the group were still
- * being stored when they were read.
+ * Checks a change of members and commits it in one transaction.
+ *
+ * @throws ConflictError if members were pending when they were read
  */
 export async function changeMembers(
   outside: Outside,
@@ -226,16 +226,16 @@ export async function changeMembers(
 ): Promise<Record<string, never>> {
   checkMayChange(caller, groupId, change, snapshot);
   const hasPeople = change.add.length + change.remove.length > 0;
-  if (hasPeople) await endArrivalFirst(outside, caller.realmId, snapshot.group);
+  if (hasPeople) await storePendingMembersFirst(outside, caller.realmId, snapshot.group);
   const decided = checkMemberChange(caller, groupId, change, snapshot);
   return commit(eventsOfChange(change), () => doChangeMembers(caller.realmId, caller.graph, decided));
 }
 
-/** Puts people and groups into a group and takes others out, held to the settings by which that was allowed. */
+/** Changes members and subgroups, on condition that the group and its settings are unchanged. */
 function doChangeMembers(
   realm: string,
   graph: GroupGraph,
-  { group, change, joining, leaving, subgroups }: DecidedMembers,
+  { group, change, joining, leaving, subgroups }: DecidedMemberChange,
 ): Change<Record<string, never>> {
   const { groupId, version } = group;
   return {

@@ -3,7 +3,7 @@ import { isSameTopic } from '../../model/message/message.ts';
 import { deleteReactions } from '../../model/message/reaction-store.ts';
 import type { PoliciesTask } from '../../model/message/user-topic.ts';
 import { runPool } from '../../pool.ts';
-import { endArrival } from '../group-edit/arrival.ts';
+import { storePendingMembers } from '../group-edit/pending-members.ts';
 import { moveRest } from '../move/move-rest.ts';
 import { tellMoved } from '../move/moved-notice.ts';
 import { bringPeople } from '../move/moved-people.ts';
@@ -52,7 +52,7 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
     if (subscribed.length > 0) await sendSubscribedNotices(run, job.job, subscribed);
     for (const part of parts) {
       if (part.kind === 'move') await moveRest(run, part, deadline - MARGIN_MS);
-      else if (part.kind === 'arrivals') await endArrival(outside, job.realm, part.groupId);
+      else if (part.kind === 'arrivals') await storePendingMembers(outside, job.realm, part.groupId);
       else if (part.kind === 'people') await bringPeople(run, part);
       else if (part.kind === 'moved') await tellMoved(run, part, 'old');
     }

@@ -12,32 +12,34 @@ import type { KeyedAccount } from '../account/operator.ts';
 import { checkOrganizationName } from '../realm-edit/check.ts';
 import { GENERAL, NOTICES, planFounding } from './founding.ts';
 
-/** What the operator says of a new organization. */
-export interface WantedOrganization {
+/** The parameters of a new organization. */
+export interface OrganizationInput {
   readonly name: string;
   readonly ownerEmail: string;
-  /** Without it, what stands before the `@` of the address. */
+  /** Default: the local part of the address. */
   readonly ownerName?: string | undefined;
-  /** Needed for every organization but the first. */
+  /** Required for every organization but the first. */
   readonly host?: string | undefined;
 }
 
 /** A new organization, and its owner with the key. */
-export interface Founded extends Pick<Organization, 'realm' | 'hosts' | 'name'> {
+export interface CreatedOrganization extends Pick<Organization, 'realm' | 'hosts' | 'name'> {
   readonly owner: KeyedAccount;
 }
 
 /**
- * Makes an organization with one owner and one channel, in one transaction. The first one of a service is its default:
- * it answers at every host that nobody registered, besides the one that was given. Every other needs a host of its
- * own. Of two that want the same, one gets it, and the other is told.
+ * Creates an organization with one owner and one channel, in one transaction. The first one is the default: it also
+ * answers at all unregistered hosts. Every other needs its own host.
  *
- * The owner's key is told this once. Who never heard it is refused when they try again, and told how to get another.
+ * The key of the owner is shown once. If it is lost, a second call is refused with a hint how to get another.
  */
-export async function createOrganization(outside: Outside, wanted: WantedOrganization): Promise<Founded> {
-  const name = checkOrganizationName(wanted.name);
-  const host = wanted.host === undefined ? undefined : checkHost(wanted.host);
-  const owner = checkOwner(wanted);
+export async function createOrganization(
+  outside: Outside,
+  input: OrganizationInput,
+): Promise<CreatedOrganization> {
+  const name = checkOrganizationName(input.name);
+  const host = input.host === undefined ? undefined : checkHost(input.host);
+  const owner = checkOwner(input);
   return retryOnConflict(outside, async () => {
     const isDefault = await checkRoom(outside, host, owner.email);
     const given = { name, host, isDefault };
@@ -48,17 +50,17 @@ export async function createOrganization(outside: Outside, wanted: WantedOrganiz
   });
 }
 
-/** Decides on the owner, who must not be taken for the service itself. */
-function checkOwner({ ownerEmail, ownerName }: WantedOrganization) {
+/** Checks the owner, who must not be mistaken for the system bot. */
+function checkOwner({ ownerEmail, ownerName }: OrganizationInput) {
   const email = checkEmail(ownerEmail);
   const fullName = checkFullName(ownerName ?? email.slice(0, email.lastIndexOf('@')));
   if (folded(email) === folded(NOTICES.email) || folded(fullName) === folded(NOTICES.fullName)) {
-    throw badRequest('The owner cannot have the name or the address of the bot that speaks for the service.');
+    throw badRequest('The owner cannot have the name or address of the notification bot.');
   }
   return { email, fullName, role: roles.owner };
 }
 
-/** Whether a new organization would be the default one. Refuses where something else is in its place. */
+/** Whether a new organization is the default one. Refuses if its host or id is taken. */
 async function checkRoom(outside: Outside, host: string | undefined, email: string): Promise<boolean> {
   const { table } = outside;
   const leads = (to: string) => table.get('host', { host: to });
@@ -73,7 +75,7 @@ async function checkRoom(outside: Outside, host: string | undefined, email: stri
     const there = await described(outside, fallback.realm, email);
     throw badRequest(`Every organization but the first needs a host; this service has ${there}.`);
   }
-  // One that is being made at this host at this moment is met by its write.
+  // A concurrent creation at this host makes the write fail.
   if (namesake && !namesake.hosts.includes(host)) {
     throw badRequest(
       `'${host}' is the ID of the organization '${namesake.name}', which has moved: make the new one at another host, then attach this one to it.`,
@@ -82,7 +84,7 @@ async function checkRoom(outside: Outside, host: string | undefined, email: stri
   return false;
 }
 
-/** The organization that is in the way, and what somebody can do whose key got lost. */
+/** Describes the existing organization, with a hint if the key was lost. */
 async function described({ table }: Outside, realm: string, email: string): Promise<string> {
   const [organization, account] = await Promise.all([
     loadOrganization(table, realm),

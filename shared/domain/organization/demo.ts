@@ -4,7 +4,7 @@ import { roles } from '../../model/permission/permission.ts';
 import type { KeyedAccount } from '../account/operator.ts';
 import { type Founder, GENERAL, type NewOrganization, planFounding } from './founding.ts';
 
-/** An account of the demo organization, with the key that is told this once. */
+/** An account of the demo organization with its key, which is shown once. */
 export interface DemoAccount extends KeyedAccount {
   readonly name: DemoName;
 }
@@ -24,7 +24,7 @@ export type DemoName = (typeof people)[number]['name'];
 
 const random = { name: 'random', description: 'What fits nowhere else.', isDefault: false };
 
-/** The demo organization: its realm, its accounts and its channels' ids. */
+/** The demo organization: realm, accounts and channel ids. */
 export interface Demo {
   readonly realm: string;
   readonly accounts: readonly DemoAccount[];
@@ -32,9 +32,9 @@ export interface Demo {
 }
 
 /**
- * A demo organization with one account of each role, a bot of the member's, and two channels to which all of them
- * are subscribed (guests only to the default one). One transaction makes all of it or nothing; the keys are made
- * before, so that the caller can keep them safe first.
+ * Plans a demo organization: one account of each role, a bot, and two channels to which all are subscribed (guests
+ * only to the default one). One transaction creates all of it. The keys are made first, so that the caller can store
+ * them before.
  */
 export function planDemo(
   outside: Outside,

@@ -16,9 +16,9 @@ import { doCreateChannel } from '../channel-edit/create.ts';
 
 /** A new organization. */
 export interface NewOrganization {
-  /** The host it answers at. Without one it is the default organization. */
+  /** Without one it is the default organization. */
   readonly host?: string | undefined;
-  /** Whether it answers at every host that nobody registered too. */
+  /** It also answers at all unregistered hosts. */
   readonly isDefault?: boolean;
   readonly name: string;
   readonly uuid: string;
@@ -27,12 +27,12 @@ export interface NewOrganization {
   readonly settings?: Partial<RealmSettings>;
 }
 
-/** Full name and address of the account in whose name the service itself speaks. */
+/** Name and address of the system bot, which sends notices. */
 export const NOTICES = { fullName: 'Notification Bot', email: 'notification-bot@parlance.invalid' };
 
 /**
- * Creates an organization with nobody in it but the bot that speaks for the service. Returns the realm's id, its
- * hosts and the writes; the caller adds the first people, and the counter with the last number that was used.
+ * Creates an organization with only the system bot. Returns the realm id, the hosts and the writes. The caller adds
+ * the first users, and the counter with the last number used.
  */
 export function doCreateOrganization(
   given: NewOrganization,
@@ -63,7 +63,7 @@ export function doCreateOrganization(
       dateJoined: new Date(given.now).toISOString(),
       timezone: '',
     },
-    // No key has this digest, so nobody can sign in as the bot.
+    // No key has this digest, so nobody can use the bot.
     'f'.repeat(64),
   );
   return {
@@ -80,57 +80,57 @@ export function doCreateOrganization(
   };
 }
 
-/** The counter of a new organization, standing at the last number that its creation used. */
+/** The counter of a new log, at the last number that its creation used. */
 export const counterWrite = (realm: string, last: number): Write => ({
   put: key('counter', { realm }),
   item: { seq: last },
 });
 
-/** The floor of a new organization's log: its creation is not told, so nothing before the next number is missing. */
+/** The checkpoint of a new log. Its creation has no events, so no number is missing below it. */
 export const floorWrite = (realm: string, last: number): Write => ({
   put: key('solid', { realm }),
   item: { seq: last },
 });
 
-/** Somebody who is there from the beginning. */
+/** One of the first users. */
 export interface Founder {
   readonly email: string;
   readonly fullName: string;
   readonly role: Role;
-  /** The address of the founder who owns this one, which is a bot then. */
+  /** The address of the owner, if it is a bot. */
   readonly ownedBy?: string;
 }
 
-/** A public channel that is there from the beginning. */
+/** One of the first channels, which is public. */
 export interface FirstChannel {
   readonly name: string;
-  /** Plain words, that mean nothing in Markdown. */
+  /** Plain text without Markdown. */
   readonly description: string;
   readonly isDefault: boolean;
 }
 
-/** The channel with which every organization begins. */
+/** The first channel of every organization. */
 export const GENERAL: FirstChannel = {
   name: 'general',
   description: 'For everyone and everything.',
   isDefault: true,
 };
 
-/** An organization that was decided on, and the transaction that makes all of it. */
+/** A planned organization, and the transaction that creates it. */
 export interface Founding {
   readonly realm: string;
   readonly hosts: readonly string[];
-  /** The accounts of the founders in their order, with their keys. */
+  /** The accounts in the order of the founders, with their keys. */
   readonly accounts: readonly KeyedAccount[];
-  /** The ids of the channels in their order. */
+  /** In the order of the channels. */
   readonly channelIds: readonly number[];
   readonly writes: readonly Write[];
 }
 
 /**
- * A new organization with its first people and channels. Everybody is subscribed to all channels, guests only to the
- * default ones. The keys are made here, so that the caller can keep them safe before anything is written; the table
- * gets their digests. A transaction has room for a handful of people and channels.
+ * Plans an organization with its first users and channels. Everyone is subscribed to all channels, guests to the
+ * default ones. The keys are made here, so that the caller can store them first; the table gets their digests. One
+ * transaction has room for a handful of users and channels.
  */
 export function planFounding(
   outside: Pick<Outside, 'now' | 'uuid' | 'randomBytes'>,

@@ -1,82 +1,90 @@
 import type { User } from '../../model/user/user.ts';
 import { OFFLINE_SECONDS, type Presence, seconds } from './presence.ts';
 
-/** Seconds after which somebody who did something is called idle, in the words of older clients. */
-const IDLE = 120;
+/** Seconds after the last activity until older clients see a user as idle. */
+const IDLE_SECONDS = 120;
 
-/** Days of history that are told unless a client asks for others. */
-const HISTORY = 14;
+/** Default for the days of history in a reply. */
+const HISTORY_DAYS = 14;
 
 const DAY = 86_400;
 
-/** A presence with both of its times, as every client is told them. */
-export interface ToldPresence extends Presence {
+/** A presence with both of its times. */
+export interface FullPresence extends Presence {
   readonly active: number;
 }
 
-/** The same presence; somebody who was never active counts as active when they joined. */
-export const sinceJoining = (presence: Presence, { dateJoined }: Pick<User, 'dateJoined'>): ToldPresence => ({
+/** Fills in the time of joining for a user who was never active. */
+export const withActiveTime = (
+  presence: Presence,
+  { dateJoined }: Pick<User, 'dateJoined'>,
+): FullPresence => ({
   ...presence,
   active: presence.active ?? seconds(Date.parse(dateJoined)),
 });
 
-/** Somebody's presence as modern clients read it. */
-export const presenceObject = ({ active, idle }: ToldPresence) => ({
+/** A presence in the modern format. */
+export const presenceObject = ({ active, idle }: FullPresence) => ({
   active_timestamp: active,
   idle_timestamp: idle,
 });
 
-/** The status and its time in the words of older clients. */
-function statusOf({ active, idle }: ToldPresence, now: number) {
-  return now - active <= IDLE ? { status: 'active', timestamp: active } : { status: 'idle', timestamp: idle };
+/** Status and time in the legacy format. */
+function statusOf({ active, idle }: FullPresence, now: number) {
+  return now - active <= IDLE_SECONDS
+    ? { status: 'active', timestamp: active }
+    : { status: 'idle', timestamp: idle };
 }
 
-/** The same as older clients read it: there is one client, and it stands for all. */
-function legacyPresenceObject(presence: ToldPresence, now: number) {
+/** A presence in the legacy format, with one client that stands for all. */
+function legacyPresenceObject(presence: FullPresence, now: number) {
   const told = { client: 'website', ...statusOf(presence, now) };
   return { aggregated: told, website: { ...told, pushable: false } };
 }
 
-/** The same for those who ask about one person. */
-export function singlePresenceObject(presence: ToldPresence, now: number) {
+/** The legacy format of `GET /users/{user}/presence`. */
+export function singlePresenceObject(presence: FullPresence, now: number) {
   const told = statusOf(presence, now);
   const status = now - told.timestamp > OFFLINE_SECONDS ? 'offline' : told.status;
   return { aggregated: { ...told, status }, website: told };
 }
 
-/** Whose presence cannot be told without their account, which says when they joined. */
-export const neverActive = (presences: readonly Presence[]): number[] =>
+/** Users whose account is needed, since it has the time when they joined. */
+export const neverActiveIds = (presences: readonly Presence[]): number[] =>
   presences.flatMap((presence) => (hasBeenActive(presence) ? [] : [presence.userId]));
 
-const hasBeenActive = (presence: Presence): presence is ToldPresence => presence.active !== undefined;
+const hasBeenActive = (presence: Presence): presence is FullPresence => presence.active !== undefined;
 
 /**
- * The presences of the last `days`, of those who are not deactivated. `now` is in seconds.
- *
- * A presence is told if `users` has its person. Where `isLately`, everybody in `presences` was let in moments ago: then
- * `users` are only those of `neverActive`, and whoever has been active is told without.
+ * The presences of the last `days` of active users. `now` is in seconds. Only users in `users` are included. With
+ * `isRecent`, all `presences` are of users who were authenticated moments ago: then `users` need only have those of
+ * `neverActiveIds`.
  */
 export function shownPresences(
   presences: readonly Presence[],
   users: readonly User[],
-  { days = HISTORY, now, isLately = false }: { days?: number | undefined; now: number; isLately?: boolean },
-): ToldPresence[] {
+  {
+    days = HISTORY_DAYS,
+    now,
+    isRecent = false,
+  }: { days?: number | undefined; now: number; isRecent?: boolean },
+): FullPresence[] {
   const accounts = new Map(users.map((user) => [user.userId, user]));
   const oldest = now - days * DAY;
   return presences.flatMap((presence) => {
     if (presence.idle < oldest) return [];
-    if (isLately && hasBeenActive(presence)) return [presence];
+    if (isRecent && hasBeenActive(presence)) return [presence];
     const user = accounts.get(presence.userId);
-    return user?.isActive ? [sinceJoining(presence, user)] : [];
+    return user?.isActive ? [withActiveTime(presence, user)] : [];
   });
 }
 
-/** The presences in their modern form, by user id. */
-export const slimPresences = (presences: readonly ToldPresence[]) =>
+/** Presences in the modern format, by user id. */
+export const slimPresences = (presences: readonly FullPresence[]) =>
   Object.fromEntries(presences.map((presence) => [presence.userId, presenceObject(presence)]));
 
-/** The presences as older clients read them, by address. */
-export function legacyPresences(presences: readonly ToldPresence[], users: readonly User[], now: number) {
+/** Presences in the legacy format, by email address. */
+export function legacyPresences(presences: readonly FullPresence[], users: readonly User[], now: number) {
   const addresses = new Map(users.map(({ userId, email }) => [userId, email]));
   return Object.fromEntries(
     presences.map((presence) => [addresses.get(presence.userId) ?? '', legacyPresenceObject(presence, now)]),

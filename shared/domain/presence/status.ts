@@ -14,7 +14,7 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** What a user says of themselves, under the names of the wire; what they do not say is absent. */
+/** A status under its wire names. Unset fields are absent. */
 export interface StatusFields {
   readonly status_text?: string;
   readonly emoji_name?: string;
@@ -22,50 +22,50 @@ export interface StatusFields {
   readonly reaction_type?: string;
 }
 
-/** The same as stored. One that was cleared stays for a while, so that no late writer brings it back. */
+/** A status as stored. A cleared status is kept for a while, so that a late write cannot restore it. */
 export interface UserStatus extends StatusFields {
   readonly userId: number;
-  /** The number under which it was changed last. */
+  /** The log number of the last change. */
   readonly changed: number;
 }
 
-/** The fields, in the order in which they are told. */
+/** In the order of replies. */
 export const statusFields = ['status_text', 'emoji_name', 'emoji_code', 'reaction_type'] as const;
 
-/** What is told of a status: only what is said. A deactivated emoji is still said. */
+/** A status as clients see it: only fields that are set. A deactivated emoji stays. */
 export function statusObject(status: StatusFields = {}): StatusFields {
-  const said = statusFields.filter((name) => status[name] && (status.emoji_name || name === 'status_text'));
-  return Object.fromEntries(said.map((name) => [name, status[name]]));
+  const shown = statusFields.filter((name) => status[name] && (status.emoji_name || name === 'status_text'));
+  return Object.fromEntries(shown.map((name) => [name, status[name]]));
 }
 
-/** Reads what somebody says of themselves. */
+/** The status of a user. */
 export const loadStatus = (table: Table, realm: string, userId: number): Promise<UserStatus | undefined> =>
   table.get('userStatus', { realm, userId });
 
-/** Reads what everybody says of themselves. One round trip; it costs what those cost who say something. */
+/** All statuses. One round trip. */
 export async function loadStatuses(table: Table, realm: string): Promise<UserStatus[]> {
   const statuses = await table.all('userStatus', { realm });
   return statuses.filter((status) => Object.keys(statusObject(status)).length > 0);
 }
 
-/** Longest text, in code points. */
-const LONGEST = 60;
+/** Code points. */
+const MAX_STATUS_TEXT = 60;
 
-/** Seconds for which a status that was cleared is kept. */
-const CLEARED = 86_400;
+/** How long a cleared status is kept. */
+const CLEARED_STATUS_SECONDS = 86_400;
 
-/** What a request sets. Clients that clear the emoji send all three of its fields empty. */
-interface GivenStatus extends Omit<EmojiParameters, 'reaction_type'> {
+/** The parameters. Clients clear an emoji by sending all three of its fields empty. */
+interface StatusInput extends Omit<EmojiParameters, 'reaction_type'> {
   readonly status_text?: string;
   readonly reaction_type?: ReactionType | '';
 }
 
-/** Decides on the fields that a request changes; the empty text clears one. */
-export function checkStatus(given: GivenStatus, resolved: Resolved): StatusFields {
+/** Checks the changed fields; empty text clears one. */
+export function checkStatus(given: StatusInput, resolved: Resolved): StatusFields {
   const text = given.status_text?.trim();
   const { emoji_name: name, emoji_code: code, reaction_type: type } = given;
-  if (text !== undefined && codePoints(text) > LONGEST) {
-    throw badRequest(`'status_text' is too long (at most ${LONGEST}).`);
+  if (text !== undefined && codePoints(text) > MAX_STATUS_TEXT) {
+    throw badRequest(`'status_text' is too long (at most ${MAX_STATUS_TEXT}).`);
   }
   if (text !== undefined) checkPrintable('The status', text);
   if (name === undefined && (code || type)) {
@@ -90,10 +90,7 @@ export function checkStatus(given: GivenStatus, resolved: Resolved): StatusField
   }
 }
 
-/**
- * Sets these fields of somebody's status, held to the one that was seen, and tells everybody which they are. `now`
- * is in seconds. Undefined where that changes nothing.
- */
+/** Sets fields of a status, on condition that it is unchanged. `now` is in seconds. Undefined if nothing changes. */
 export function doSetStatus(
   realm: string,
   userId: number,
@@ -114,7 +111,7 @@ export function doSetStatus(
     writes: [
       {
         put: key('userStatus', { realm, userId }),
-        item: { userId, ...after, ...(isCleared && { expires: now + CLEARED }) },
+        item: { userId, ...after, ...(isCleared && { expires: now + CLEARED_STATUS_SECONDS }) },
         when: seen === undefined ? { absent: true } : { equals: { changed: seen.changed } },
         lastWriterWins: true,
       },

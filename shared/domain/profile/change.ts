@@ -25,35 +25,35 @@ import { loadProfileFields, type ProfileField, type ProfileFields } from './fiel
 import { accessField } from './field-check.ts';
 import { checkValue, isMarkdown, liveValues, type Profile, type StoredValue, valueObject } from './value.ts';
 
-/** Values for somebody's profile with what they are decided on: also whom they name, in Markdown or in lists. */
-export interface GivenValues extends ProfileSnapshot {
-  readonly data: readonly AskedValue[];
+/** The snapshot for new profile values, with the users that they reference, in Markdown or in lists. */
+export interface ProfileInputSnapshot extends ProfileSnapshot {
+  readonly data: readonly ValueInput[];
   readonly named: LoadedReferences;
   readonly listed: readonly User[];
 }
 
-/** Who gives them, and where. */
-interface Giving {
+/** The request that sets values. */
+interface ProfileRequest {
   readonly outside: Outside;
   readonly realm: string;
   readonly resolved: Resolved;
   readonly userId: number;
 }
 
-/** The names in values; which of them are Markdown is not known yet. */
-const namesIn = (data: readonly AskedValue[]): References =>
+/** The references in values. Which values are Markdown is not known yet. */
+const namesIn = (data: readonly ValueInput[]): References =>
   extractReferences(data.map(({ value }) => (typeof value === 'string' ? value : '')).join('\n'));
 
-/** The names in values, as lookup keys. */
-export const valueLookupKeys = (data: readonly AskedValue[] = []): LookupKey[] =>
+/** The references in values, as lookup keys. */
+export const valueLookupKeys = (data: readonly ValueInput[] = []): LookupKey[] =>
   referenceLookupKeys(namesIn(data));
 
-/** Reads what values for the profile of `ofUserId` are decided on. One round trip. */
-export async function loadGivenValues(
-  { outside, realm, resolved, userId }: Giving,
+/** Loads the snapshot for values of the profile of `ofUserId`. One round trip. */
+export async function loadProfileInput(
+  { outside, realm, resolved, userId }: ProfileRequest,
   ofUserId: number,
-  data: readonly AskedValue[],
-): Promise<GivenValues> {
+  data: readonly ValueInput[],
+): Promise<ProfileInputSnapshot> {
   const listed = data.flatMap(({ value }) => (typeof value === 'string' ? [] : (value ?? [])));
   const [snapshot, named, users] = await Promise.all([
     loadProfileSnapshot(outside.table, realm, ofUserId),
@@ -64,14 +64,14 @@ export async function loadGivenValues(
 }
 
 /**
- * Decides on values for the profile of `target`, who must be a person. Reads only for guests who do not see
- * everyone, in one round trip.
+ * Checks values for the profile of `target`, who must be a person. One round trip for guests with restricted access
+ * to users, none for others.
  */
-export async function checkGivenValues(
+export async function checkProfileInput(
   outside: Outside,
   caller: Caller,
   target: User,
-  given: GivenValues,
+  given: ProfileInputSnapshot,
 ): Promise<DecidedProfile> {
   if (target.isBot) throw badRequest('Bots have no profile.');
   const { data, named, listed } = given;
@@ -84,21 +84,21 @@ export async function checkGivenValues(
   });
 }
 
-/** What a request says of a field; nothing, a blank text and an empty list take away what the profile says. */
-export interface AskedValue {
+/** A value in a request. Null, blank text and an empty list remove the value. */
+export interface ValueInput {
   readonly id: number;
   readonly value: string | readonly number[] | null;
 }
 
-/** What a change of a profile is decided on. */
+/** The snapshot for a change of a profile. */
 export interface ProfileSnapshot {
   readonly fields: ProfileFields;
   readonly profile: Profile | undefined;
-  /** How many bytes the organization's profiles take. */
+  /** The quota that the profiles of the organization use. */
   readonly bytes: number;
 }
 
-/** Reads the snapshot of a change of this user's profile. One round trip. */
+/** Loads the snapshot. One round trip. */
 export async function loadProfileSnapshot(
   table: Table,
   realm: string,
@@ -112,33 +112,32 @@ export async function loadProfileSnapshot(
   return { fields, profile, bytes };
 }
 
-/** What values are made with. */
-interface ValueTools {
-  /** The users whom the caller may know of, among those whom the request names. */
+interface ValueContext {
+  /** The referenced users whom the caller may see. */
   readonly people: ReadonlyMap<number, User>;
-  /** Makes HTML of Markdown. */
+  /** Renders Markdown to HTML. */
   readonly render: (text: string) => string;
 }
 
-/** A change of a profile that was decided on. */
+/** A change of a profile that passed the checks. */
 export interface DecidedProfile extends ProfileSnapshot {
   readonly values: Readonly<Record<string, StoredValue>>;
-  /** What becomes different, as clients are told. */
-  readonly told: readonly { readonly id: number; readonly value: string | null }[];
+  /** The changed values as clients see them. */
+  readonly changes: readonly { readonly id: number; readonly value: string | null }[];
 }
 
-/** Most bytes of a profile: it is one item of the table, and so is the event that tells all of it. */
+/** Largest profile: one item of the table, and one event. */
 const MAX_BYTES = 100_000;
 
 /**
- * Decides on values for fields of a profile, which may be the caller's own or, for administrators, anybody's
- * (specification 4.4: `editable_by_user`). If a field is given several values, the last one counts.
+ * Checks values for a profile: the caller's own or, for administrators, anyone's (specification 4.4:
+ * `editable_by_user`). The last value for a field counts.
  */
 export function checkValues(
   caller: Pick<Caller, 'standing'>,
   snapshot: ProfileSnapshot,
-  data: readonly AskedValue[],
-  { people, render }: ValueTools,
+  data: readonly ValueInput[],
+  { people, render }: ValueContext,
 ): DecidedProfile {
   const asked = data.map(({ id, value }): readonly [ProfileField, StoredValue | undefined] => {
     const field = accessFieldToFill(caller, id, snapshot.fields);
@@ -149,7 +148,7 @@ export function checkValues(
   return decide(snapshot, asked);
 }
 
-/** Decides on taking away what a profile says in these fields; where it says nothing, nothing happens. */
+/** Checks the removal of values. Missing values are ignored. */
 export const checkRemovals = (
   caller: Pick<Caller, 'standing'>,
   snapshot: ProfileSnapshot,
@@ -175,7 +174,7 @@ function accessFieldToFill(
   return field;
 }
 
-/** The profile without what does not count any more and with what was asked for, and what of that is news. */
+/** The new profile, without values that are no longer valid, and what changes. */
 function decide(
   snapshot: ProfileSnapshot,
   asked: readonly (readonly [ProfileField, StoredValue | undefined])[],
@@ -183,33 +182,30 @@ function decide(
   const values = new Map(
     liveValues(snapshot.fields.fields, snapshot.profile).map(([{ fieldId }, stored]) => [fieldId, stored]),
   );
-  const told: DecidedProfile['told'][number][] = [];
+  const changes: DecidedProfile['changes'][number][] = [];
   for (const [{ fieldId: id }, stored] of new Map(asked)) {
     if (values.get(id)?.value === stored?.value) continue;
-    told.push({ id, ...(stored ? valueObject(stored) : { value: null }) });
+    changes.push({ id, ...(stored ? valueObject(stored) : { value: null }) });
     if (stored) values.set(id, stored);
     else values.delete(id);
   }
   const kept = Object.fromEntries(values);
   if (profileBytes(kept) > MAX_BYTES) throw badRequest('The profile is too large.');
   checkQuota('profiles', snapshot.bytes, profileBytes(kept) - profileBytes(snapshot.profile?.values));
-  return { ...snapshot, values: kept, told };
+  return { ...snapshot, values: kept, changes };
 }
 
-/** The bytes that a profile takes of its quota. */
+/** The quota that a profile uses. */
 const profileBytes = (values: DecidedProfile['values'] = {}): number =>
   Buffer.byteLength(JSON.stringify(values));
 
-/**
- * Changes a profile, held to the profile and to the fields that were decided on, and tells everybody; no step where
- * nothing becomes different.
- */
+/** Changes a profile, on condition that the profile and the fields are unchanged. No step if nothing changes. */
 export function doChangeProfile(
   realm: string,
   userId: number,
-  { fields, profile, values, told }: DecidedProfile,
+  { fields, profile, values, changes }: DecidedProfile,
 ): Step[] {
-  if (told.length === 0) return [];
+  if (changes.length === 0) return [];
   const writes: Write[] = [
     {
       put: key('profile', { realm, userId }),
@@ -220,7 +216,7 @@ export function doChangeProfile(
     { check: key('profileFields', { realm }), when: { equals: { version: fields.version } } },
     ...doUseQuota(realm, 'profiles', profileBytes(values) - profileBytes(profile?.values)),
   ];
-  return [{ writes, entries: told.map((value) => valueEvent(userId, value)) }];
+  return [{ writes, entries: changes.map((value) => valueEvent(userId, value)) }];
 }
 
 const valueEvent = (userId: number, value: object): EventEntry => ({

@@ -2,20 +2,20 @@ import { badRequest } from '../../kernel/errors.ts';
 import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import { limits } from '../../model/realm/realm.ts';
 import {
+  builtInAccount,
   type Choice,
   type FieldData,
   type FieldType,
   fieldObjects,
   fieldTypes,
   isLink,
-  knownAccount,
   type NewField,
   type ProfileField,
   type ProfileFields,
 } from './field.ts';
 
-/** What a request says of a field, in the words of the wire. */
-export interface AskedField {
+/** The parameters of a field. */
+export interface FieldInput {
   readonly name?: string;
   readonly hint?: string;
   readonly field_data?: SentData;
@@ -25,18 +25,18 @@ export interface AskedField {
   readonly use_for_user_matching?: boolean;
 }
 
-/** Most bytes of all fields together: each of their events tells all of them, and is one item of the table. */
+/** Most bytes of all fields together: each event has all of them, in one item of the table. */
 const MAX_BYTES = 100_000;
 
-/** The field with this id, or a refusal. */
+/** Returns the field with this id, or refuses. */
 export function accessField(fieldId: number, { fields }: ProfileFields): ProfileField {
   const field = fields.find((each) => each.fieldId === fieldId);
   if (field === undefined) throw badRequest(`There is no custom profile field with the ID ${fieldId}.`);
   return field;
 }
 
-/** Decides on a new field (specification 4.4), in the order of wire facts 6. */
-export function checkNewField(type: number, asked: AskedField, all: ProfileFields): NewField {
+/** Checks a new field (specification 4.4), in the order of wire facts 6. */
+export function checkNewField(type: number, asked: FieldInput, all: ProfileFields): NewField {
   if (asked.display_in_profile_summary) checkSummaryHasRoom(all);
   const data = checkFieldData(type, asked.field_data ?? {}, [], all.version + 1);
   const label = checkLabel(asked, data, '');
@@ -56,10 +56,10 @@ export function checkNewField(type: number, asked: AskedField, all: ProfileField
   return { ...field, name };
 }
 
-/** Decides on a change of a field, and tells what the fields are after it (the rules of specification 4.4). */
+/** Checks a change of a field (specification 4.4). Returns all fields after it. */
 export function checkFieldEdit(
   fieldId: number,
-  asked: AskedField,
+  asked: FieldInput,
   all: ProfileFields,
 ): readonly ProfileField[] {
   const before = accessField(fieldId, all);
@@ -69,7 +69,7 @@ export function checkFieldEdit(
     asked.field_data === undefined
       ? { ...(before.choices && { choices }), ...(account && { account }) }
       : checkFieldData(before.type, asked.field_data, choices, all.version + 1);
-  if (account && knownAccount(account.subtype)) checkIsKept(before, asked, data);
+  if (account && builtInAccount(account.subtype)) checkIsKept(before, asked, data);
   const after: ProfileField = {
     fieldId,
     type: before.type,
@@ -91,13 +91,13 @@ export function checkFieldEdit(
   return fields;
 }
 
-/** Tells the fields without one of them, or refuses. */
+/** Returns the fields without one of them, or refuses. */
 export function checkFieldRemoval(fieldId: number, all: ProfileFields): readonly ProfileField[] {
   const field = accessField(fieldId, all);
   return all.fields.filter((each) => each !== field);
 }
 
-/** Decides whether these are the ids of all fields, each once, and tells the fields in that order. */
+/** Checks that `order` has the id of each field once. Returns the fields in that order. */
 export function checkFieldOrder(order: readonly number[], all: ProfileFields): readonly ProfileField[] {
   if (order.length !== all.fields.length || new Set(order).size !== order.length) {
     throw badRequest("'order' must name each custom profile field once.");
@@ -105,23 +105,20 @@ export function checkFieldOrder(order: readonly number[], all: ProfileFields): r
   return order.map((fieldId) => accessField(fieldId, all));
 }
 
-/** At most two fields are in the summary of profiles (specification 4.4, 8). */
+/** At most two fields can be in the summary (specification 4.4, 8). */
 function checkSummaryHasRoom({ fields }: ProfileFields): void {
   if (fields.filter(({ inSummary }) => inSummary).length >= limits.profileSummary) {
     throw badRequest(`At most ${limits.profileSummary} custom profile fields can be in the profile summary.`);
   }
 }
 
-/**
- * The name, where one is given, and the hint, which may stay as it was. An external account that everybody knows has
- * a name and a hint of its own, whatever is given (wire facts 6).
- */
+/** The name, if it changes, and the hint. A built-in external account has a fixed name and hint (wire facts 6). */
 function checkLabel(
-  asked: AskedField,
+  asked: FieldInput,
   { account }: FieldData,
   before: string,
 ): { readonly name?: string; readonly hint: string } {
-  const known = account && knownAccount(account.subtype);
+  const known = account && builtInAccount(account.subtype);
   if (known) return { name: known.name, hint: known.hint };
   const hint = asked.hint ?? before;
   if (codePoints(hint) > limits.profileFieldHint) {
@@ -147,7 +144,7 @@ function checkType(type: number): FieldType {
   return known.id;
 }
 
-/** Not every type can be shown in the summary, nor used to find people (specification 4.4). */
+/** Not every type can be in the summary or be used to find users (specification 4.4). */
 function checkUses({ type, inSummary, forMatching }: Omit<NewField, 'name'>): void {
   if (inSummary && type === fieldTypes.USER.id) {
     throw badRequest('Fields of this type cannot be in the profile summary.');
@@ -163,15 +160,15 @@ function checkNameIsFree(name: string, fields: readonly ProfileField[]): void {
   }
 }
 
-/** A name may be left out (specification 4.4): the field is then called what it is, with a number if it must be. */
+/** A field without a name (specification 4.4) is called like its type, with a number if that is taken. */
 function freeName(type: FieldType, { fields }: ProfileFields): string {
   const base = Object.values(fieldTypes).find(({ id }) => id === type)?.name ?? '';
   const taken = new Set(fields.map(({ name }) => name));
   for (let name = base, n = 2; ; name = `${base} ${n++}`) if (!taken.has(name)) return name;
 }
 
-/** An account that everybody knows stays what it is (wire facts 6); it may only be used otherwise. */
-function checkIsKept(before: ProfileField, asked: AskedField, data: FieldData): void {
+/** A built-in external account cannot change its name, hint and data (wire facts 6). */
+function checkIsKept(before: ProfileField, asked: FieldInput, data: FieldData): void {
   const isKept =
     (asked.name?.trim() ?? before.name) === before.name &&
     (asked.hint ?? before.hint) === before.hint &&
@@ -181,19 +178,19 @@ function checkIsKept(before: ProfileField, asked: AskedField, data: FieldData): 
 
 function checkSize(fields: readonly ProfileField[]): void {
   if (Buffer.byteLength(JSON.stringify(fieldObjects(fields))) > MAX_BYTES) {
-    throw badRequest('The custom profile fields are too large together: shorten choices, or remove fields.');
+    throw badRequest('The custom profile fields are too large in total: shorten choices, or remove fields.');
   }
 }
 
-/** `field_data` as it is sent: an object of texts, or of objects of texts (wire facts 6). */
+/** `field_data` as parsed: an object of texts, or of objects of texts (wire facts 6). */
 export type SentData = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
 /**
- * Decides on what a field needs by its type (specification 4.4): dropdowns have choices, external accounts say which
- * they are, and for the others whatever is sent does not matter.
+ * Checks the data of a field by its type (specification 4.4): dropdowns have choices, external accounts a kind; other
+ * types ignore it.
  *
- * @param before the choices that the dropdown has so far
- * @param version the version in which new choices come
+ * @param before the current choices of the dropdown
+ * @param version the version of the fields that adds new choices
  */
 export function checkFieldData(
   type: number,
@@ -212,7 +209,7 @@ function checkChoices(sent: SentData, before: readonly Choice[], version: number
   const known = new Map(before.map((choice) => [choice.key, choice]));
   const choices = Object.entries(sent).map(([key, given]): Choice => {
     if (isBlank(key)) throw badRequest('The key of a choice must not be blank.');
-    // The text of a choice may change; it is the key that people have chosen.
+    // The text of a choice may change: values refer to the key.
     return { key, ...checkChoice(given), since: known.get(key)?.since ?? version };
   });
   if (choices.length === 0) throw badRequest('A dropdown needs at least one choice.');
@@ -233,27 +230,27 @@ function checkChoice(given: SentData[string]): Pick<Choice, 'text' | 'order'> {
   return { text, order };
 }
 
-/** Where the name of an account stands in an address. */
-const PLACE = '%(username)s';
+/** The placeholder for the account name in a URL. */
+const USERNAME = '%(username)s';
 
 function checkAccount({ subtype, url_pattern, ...others }: SentData): NonNullable<FieldData['account']> {
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
-    throw badRequest("The data of an external account are 'subtype' and 'url_pattern', and nothing else.");
+    throw badRequest("The data of an external account has only 'subtype' and 'url_pattern'.");
   }
   if (typeof subtype !== 'string' || isBlank(subtype)) {
-    throw badRequest("The data of an external account need a 'subtype'.");
+    throw badRequest("The data of an external account needs a 'subtype'.");
   }
-  if (knownAccount(subtype)) return { subtype };
+  if (builtInAccount(subtype)) return { subtype };
   if (subtype !== 'custom') throw badRequest('This kind of external account is not known; use "custom".');
   if (typeof url_pattern !== 'string') {
-    throw badRequest("The data of a custom external account need a 'url_pattern'.");
+    throw badRequest("The data of a custom external account needs a 'url_pattern'.");
   }
-  if (url_pattern.split(PLACE).length !== 2) {
-    throw badRequest(`'url_pattern' must have ${PLACE} in it, exactly once.`);
+  if (url_pattern.split(USERNAME).length !== 2) {
+    throw badRequest(`'url_pattern' must contain ${USERNAME} exactly once.`);
   }
-  if (!isLink(url_pattern.replace(PLACE, 'username'))) {
-    throw badRequest("'url_pattern' must make a valid address.");
+  if (!isLink(url_pattern.replace(USERNAME, 'username'))) {
+    throw badRequest("'url_pattern' must be a valid URL.");
   }
   return { subtype, url_pattern };
 }

@@ -10,7 +10,7 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** The types of custom profile fields (specification 2.6), as `/register` tells them. */
+/** The types of custom profile fields (specification 2.6), as in `/register`. */
 export const fieldTypes = {
   SHORT_TEXT: { id: 1, name: 'Short text' },
   LONG_TEXT: { id: 2, name: 'Paragraph' },
@@ -30,13 +30,13 @@ export interface Choice {
   readonly text: string;
   readonly order: string;
   /**
-   * The version of the fields in which it came. A key that is taken away and later used again is another choice:
-   * who had chosen the first one has not chosen the second one.
+   * The version of the fields that added it. A key that is removed and added again is a new choice, which nobody has
+   * selected yet.
    */
   readonly since: number;
 }
 
-/** What else a field needs by its type: the choices of a dropdown, or which external account it is. */
+/** The data of some types: the choices of a dropdown, or the kind of external account. */
 export interface FieldData {
   readonly choices?: readonly Choice[];
   readonly account?: { readonly subtype: string; readonly url_pattern?: string };
@@ -58,20 +58,20 @@ export interface ProfileField extends FieldData {
 export type NewField = Omit<ProfileField, 'fieldId'>;
 
 /**
- * The fields of an organization in their order, as stored: one item, since each event tells all of them, and since
- * their names, their order and the two of the summary are decided on together.
+ * The fields of an organization in order. One item, since each event has all fields, and since names, order and
+ * summary fields are checked together.
  */
 export interface ProfileFields {
   readonly fields: readonly ProfileField[];
-  /** Grows with each change; 0 while there has never been a field. */
+  /** Incremented by each change; 0 before the first field. */
   readonly version: number;
 }
 
-/** Reads the fields. One round trip, with whatever is read beside it. */
+/** One round trip. */
 export const loadProfileFields = async (table: Table, realm: string): Promise<ProfileFields> =>
   (await table.get('profileFields', { realm })) ?? { fields: [], version: 0 };
 
-/** The fields as clients see them, in their order (wire facts 6). */
+/** The fields as clients see them, in order (wire facts 6). */
 export const fieldObjects = (fields: readonly ProfileField[]) =>
   fields.map((field, order) => ({
     id: field.fieldId,
@@ -86,7 +86,7 @@ export const fieldObjects = (fields: readonly ProfileField[]) =>
     ...(field.forMatching && { use_for_user_matching: true }),
   }));
 
-/** What is particular to the type as JSON text; the empty text where there is nothing (wire facts 6). */
+/** The data of the type as JSON text, or empty text (wire facts 6). */
 function encodedData({ choices, account }: FieldData): string {
   if (choices) {
     return JSON.stringify(Object.fromEntries(choices.map(({ key, text, order }) => [key, { text, order }])));
@@ -94,7 +94,7 @@ function encodedData({ choices, account }: FieldData): string {
   return account ? JSON.stringify(account) : '';
 }
 
-/** External accounts whose addresses clients can make themselves (wire facts 6): what a field for one is called. */
+/** Built-in external accounts (wire facts 6): clients know how to link to them. */
 export const externalAccounts: Readonly<Record<string, ExternalAccount>> = {
   github: {
     text: 'GitHub',
@@ -117,30 +117,26 @@ interface ExternalAccount {
   readonly url_pattern: string;
 }
 
-/** The external account of this name, if it is one that everybody knows. */
-export const knownAccount = (subtype: string): ExternalAccount | undefined =>
+/** The built-in external account with this name. */
+export const builtInAccount = (subtype: string): ExternalAccount | undefined =>
   Object.hasOwn(externalAccounts, subtype) ? externalAccounts[subtype] : undefined;
 
-/** Longest address that a link may have. */
-const LONGEST = 2_048;
+/** Longest URL of a link. */
+const MAX_LINK = 2_048;
 
-/** Characters that no address has (RFC 3986), and that end an attribute or begin an element in HTML. */
+/** Characters that are invalid in a URL (RFC 3986), or end an attribute or begin an element in HTML. */
 const MARKUP = /[<>"`\\\s]/;
 
-/**
- * Whether text is the address of a page on the web, written so that it can stand in HTML as it is. `javascript:` and
- * the like lead nowhere.
- */
+/** Whether text is an http(s) URL that is safe in HTML as it is. */
 export const isLink = (text: string): boolean =>
-  text.length <= LONGEST &&
+  text.length <= MAX_LINK &&
   /^https?:\/\/[^/]/i.test(text) &&
   !MARKUP.test(text) &&
   unprintableAt(text) === undefined &&
   URL.canParse(text);
 
 /**
- * Puts other fields in the place of those that a decision was made on, held to them, and tells everybody. So of many
- * who add a field to the summary at once, one after the other is done, and each is decided on by what is there.
+ * Replaces the fields, on condition that they are unchanged. So concurrent changes are checked one after the other.
  */
 const doChangeFields = (
   realm: string,
@@ -165,7 +161,7 @@ const doChangeFields = (
   result: {},
 });
 
-/** Adds a field that was decided on as the last one. */
+/** Adds a field at the end. */
 export const doCreateField = (
   realm: string,
   before: ProfileFields,
@@ -179,7 +175,7 @@ export const doCreateField = (
 const isChanged = ({ fields }: ProfileFields, after: readonly ProfileField[]): boolean =>
   JSON.stringify(fieldObjects(fields)) !== JSON.stringify(fieldObjects(after));
 
-/** Changes the fields as it was decided, unless clients would see no difference. */
+/** Commits a change of the fields, unless clients would see no difference. */
 export const changeFields = async (
   commit: Commit,
   realm: string,

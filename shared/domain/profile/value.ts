@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
-import type { TellProfile } from '../../model/user/object.ts';
-import { fewIds } from '../../model/user/principals.ts';
+import type { RenderProfile } from '../../model/user/object.ts';
+import { idsToRead } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -13,30 +13,29 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** A value of a field, as stored and as clients get it: lists of users are JSON text. */
+/** A value as stored and as clients get it. Lists of users are JSON text. */
 export interface StoredValue {
   readonly value: string;
-  /** HTML, where the value is Markdown. */
+  /** HTML of a Markdown value. */
   readonly rendered?: string;
-  /** Of which choice of a dropdown it is the key (see `Choice`). */
+  /** For a dropdown, the version of the choice (see `Choice`). */
   readonly since?: number;
 }
 
 /**
- * What somebody's profile says, as stored: apart from the user, who is read much more often. Values of fields and
- * choices that are gone may still be in it, since what takes those away cannot go through everybody's profile.
- * They are never told, and leave with the next change of the profile.
+ * A profile as stored, apart from the user item, which is read much more often. It may contain values of deleted
+ * fields and choices. Those are never returned, and are dropped by the next change of the profile.
  */
 export interface Profile {
   readonly userId: number;
-  /** By the ids of the fields. */
+  /** By field id. */
   readonly values: Readonly<Record<string, StoredValue>>;
   readonly version: number;
 }
 
 /**
- * The values in a profile that count: of fields that are there, in dropdowns of choices that are there, and in links of
- * addresses that would be taken today. Earlier versions took some that are none.
+ * The valid values of a profile: of existing fields, of existing choices of dropdowns, and links that pass today's
+ * checks, which are stricter than earlier ones.
  */
 export const liveValues = (
   fields: readonly ProfileField[],
@@ -57,13 +56,13 @@ export const valueObject = ({ value, rendered }: StoredValue) => ({
   ...(rendered !== undefined && { rendered_value: rendered }),
 });
 
-/** Reads the profiles of these users, or of all, and tells them. One round trip. */
+/** Loads the profiles of these users, or of all. One round trip. */
 export async function loadProfiles(
   table: Table,
   realm: string,
   userIds: readonly number[] | undefined,
-): Promise<TellProfile> {
-  const few = fewIds(userIds);
+): Promise<RenderProfile> {
+  const few = idsToRead(userIds);
   const [{ fields }, profiles] = await Promise.all([
     loadProfileFields(table, realm),
     few === undefined
@@ -78,13 +77,13 @@ export async function loadProfiles(
 }
 
 /** Longest values, in code points. */
-const SHORT = 50;
-const LONG = 500;
+const MAX_SHORT_TEXT = 50;
+const MAX_LONG_TEXT = 500;
 
 /**
- * Decides whether a field can have this value, by its type (specification 2.6), and tells how it is stored.
+ * Checks a value of a field by its type (specification 2.6). Returns it as stored.
  *
- * @param people those whom a list of users may name
+ * @param people the users that a list may reference
  */
 export function checkValue(
   field: ProfileField,
@@ -103,13 +102,13 @@ export function checkValue(
       if (isLink(value)) return { value };
       throw badRequest(`The value of '${field.name}' must be a valid address, as in https://example.com.`);
     case fieldTypes.LONG_TEXT.id:
-      return { value: checkLength(field, value, LONG) };
+      return { value: checkLength(field, value, MAX_LONG_TEXT) };
     default:
-      return { value: checkLength(field, value, SHORT) };
+      return { value: checkLength(field, value, MAX_SHORT_TEXT) };
   }
 }
 
-/** Whether values of the field are Markdown, so that clients are told their HTML too. */
+/** Whether values of the field are Markdown, so that clients get HTML too. */
 export const isMarkdown = ({ type }: ProfileField): boolean =>
   type === fieldTypes.SHORT_TEXT.id || type === fieldTypes.LONG_TEXT.id;
 
@@ -126,7 +125,7 @@ function checkChoice({ name, choices = [] }: ProfileField, value: string): Omit<
   return { value, since: choice.since };
 }
 
-/** The people of a list, each once: active ones who are no bots, and whom the one who names them may know of. */
+/** The users of a list, each once: active people whom the caller may see. */
 function checkPeople(
   { name }: ProfileField,
   value: string | readonly number[],
@@ -142,7 +141,7 @@ function checkPeople(
   return [...new Set(value)];
 }
 
-/** Whether text is a day of the calendar, year, month and day, with all their zeros. */
+/** Whether text is a valid date with all its zeros. */
 function isDate(text: string): boolean {
   const day = new Date(`${text}T00:00:00Z`);
   return /^\d{4}-\d\d-\d\d$/.test(text) && day.getTime() >= YEAR_ONE && day.toISOString().startsWith(text);

@@ -24,30 +24,24 @@ import {
   timeLimitNames,
 } from './edit.ts';
 
-/** What administrators who are not owners may not even say again as it is, like in the reference. */
+/** Settings that only owners may send, even unchanged, as in the reference. */
 const ownersOnly: readonly (keyof RealmSettings)[] = [
   'message_retention_days',
   'can_create_groups',
   'can_manage_all_groups',
   'emails_restricted_to_domains',
   'waiting_period_threshold',
-  // It opens everybody's private messages to owners (specification 4.8).
+  // It gives owners access to all private messages (specification 4.8).
   'owner_full_content_access',
 ];
 
-/**
- * Most people and groups that all group settings of the organization may list together: they are read with every
- * request.
- */
+/** Most users and groups in all group settings of the organization together, since every request reads them. */
 const MAX_LISTED = 500;
 
-/** The longest time limit, seconds: 68 years, as the reference's database has it. */
-const LONGEST_LIMIT = 2 ** 31 - 1;
+/** The longest time limit: 68 years, as in the database of the reference. */
+const MAX_TIME_LIMIT_SECONDS = 2 ** 31 - 1;
 
-/**
- * Decides on an edit as a whole: nothing is changed unless all of it may be. Only administrators come here; the
- * first refusal is told.
- */
+/** Checks an edit as a whole. The endpoint has checked that the caller is an administrator. */
 export function checkRealmEdit(
   { standing, realm: before }: Pick<Caller, 'standing' | 'realm'>,
   edit: RealmEdit,
@@ -76,7 +70,7 @@ export function checkRealmEdit(
   };
 }
 
-/** Decides whether text can be the name of an organization, and trims it. */
+/** Checks and trims the name of an organization. */
 export function checkOrganizationName(given: string): string {
   const name = given.trim();
   if (name === '') throw badRequest('An organization needs a name.');
@@ -96,12 +90,12 @@ function checkDescription(given: string): string {
   return given;
 }
 
-/** Words are taken raw or as JSON text, since clients of both habits are about. */
+/** Clients send words either raw or as JSON text. */
 const unquoted = (given: string): string => given.replace(/^"(.*)"$/, '$1');
 
 type Words = 'topics_policy' | 'message_edit_history_visibility_policy' | 'message_retention_days';
 
-/** Topics policy, what is shown of earlier versions, and how long messages are kept. */
+/** Topics policy, visibility of earlier versions, and message retention. */
 function checkWords(edit: RealmEdit, before: RealmSettings): Pick<RealmSettings, Words> {
   const {
     topics_policy: policy = before.topics_policy,
@@ -126,10 +120,10 @@ function oneOf<W extends string>(name: string, given: string, words: readonly W[
   return word;
 }
 
-/** How long channels keep messages that say nothing else: days, or -1 for ever. */
+/** The retention of channels without one of their own: days, or -1 for ever. */
 function checkDefaultRetention(given: string): number {
   const days = checkRetention(given);
-  // There is nothing further that the organization could follow.
+  // The organization has no default to inherit.
   if (days === undefined) throw invalidWord('message_retention_days', given);
   return days;
 }
@@ -141,7 +135,7 @@ function checkTimeLimits(edit: RealmEdit, before: RealmSettings): Pick<RealmSett
   });
 }
 
-/** The settings of these names, each decided on. */
+/** Checks each setting of these names. */
 const after = <N extends string, T>(names: readonly N[], decide: (name: N) => T): Record<N, T> =>
   Object.fromEntries(names.map((name) => [name, decide(name)])) as Record<N, T>;
 
@@ -149,11 +143,11 @@ const after = <N extends string, T>(names: readonly N[], decide: (name: N) => T)
 function checkTimeLimit(name: string, given: string): number | null {
   if (unquoted(given) === 'unlimited') return null;
   const seconds = /^\d+$/.test(given) ? Number(given) : 0;
-  if (seconds < 1 || seconds > LONGEST_LIMIT) throw invalidWord(name, given);
+  if (seconds < 1 || seconds > MAX_TIME_LIMIT_SECONDS) throw invalidWord(name, given);
   return seconds;
 }
 
-/** A provider that the operator has set up, or the one that is chosen already. */
+/** A provider that the operator has configured, or the current one. */
 function checkVideoChat(
   { video_chat_provider: given }: RealmEdit,
   { video_chat_provider: current }: RealmSettings,
@@ -191,7 +185,7 @@ function checkGroups(
 const listedIn = (setting: GroupSetting): number =>
   typeof setting === 'number' ? 0 : setting.direct_members.length + groupsOf(setting).length;
 
-/** The settings that name a channel. A negative number names none. */
+/** The settings that reference a channel. A negative number means none. */
 function checkChannels(
   who: Standing,
   edit: RealmEdit,

@@ -9,20 +9,20 @@ import {
   domainObject,
   domainProblem,
   isSame,
-  LONGEST_DOMAIN,
+  MAX_DOMAIN,
 } from '../../model/realm/domains.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doUnrestrict } from './edit.ts';
 
-/** Most domains of an organization, which keeps the item well below what the table holds. */
+/** Most domains of an organization, which keeps the item well below the item size. */
 const MAX_DOMAINS = 500;
 
-/** Decides whether text is a domain that can be added (wire facts 8). */
-export function checkNewDomain(given: string, { list }: Domains): string {
-  // Text is taken raw or as JSON text, since clients of both habits are about.
-  const domain = asciiDomain(given.replace(/^"(.*)"$/, '$1'));
+/** Checks a new domain (wire facts 8). */
+export function checkNewDomain(input: string, { list }: Domains): string {
+  // Clients send text either raw or as JSON text.
+  const domain = asciiDomain(input.replace(/^"(.*)"$/, '$1'));
   const problem = domainProblem(domain);
   if (problem !== undefined) throw badRequest(`This is not a valid domain: ${problem}.`);
   if (list.some((each) => each.domain === domain)) {
@@ -32,17 +32,17 @@ export function checkNewDomain(given: string, { list }: Domains): string {
   return domain;
 }
 
-/** The domain of this name, which is taken as it is sent (wire facts 8); letters beyond ASCII in their ASCII form. */
+/** Returns the domain with this exact name (wire facts 8), or its ASCII form. */
 export function accessDomain({ list }: Domains, sent: string): Domain {
   const name = /^\p{ASCII}*$/u.test(sent) ? sent : asciiDomain(sent);
   const domain = list.find((each) => each.domain === name);
   if (domain === undefined) {
-    throw badRequest(`The domain '${firstCodePoints(sent, LONGEST_DOMAIN)}' is not among the allowed ones.`);
+    throw badRequest(`The domain '${firstCodePoints(sent, MAX_DOMAIN)}' is not among the allowed ones.`);
   }
   return domain;
 }
 
-/** Puts another list in the place of the one that was seen. */
+/** Replaces the list, if it is unchanged. */
 const replaced = (realm: string, seen: Domains, list: readonly Domain[]): Write => ({
   put: key('domains', { realm }),
   item: { version: seen.version + 1, list },
@@ -50,20 +50,19 @@ const replaced = (realm: string, seen: Domains, list: readonly Domain[]): Write 
   lastWriterWins: true,
 });
 
-const told = (op: 'add' | 'change', domain: Domain): EventEntry => ({
+const domainEvent = (op: 'add' | 'change', domain: Domain): EventEntry => ({
   kind: 'event',
   hearers: { everyone: 'all' },
   payload: { type: 'realm_domains', op, realm_domain: domainObject(domain) },
 });
 
-/** Adds a domain. */
 export const doAddDomain = (realm: string, seen: Domains, domain: Domain): Change<Domain> => ({
   writes: [replaced(realm, seen, [...seen.list, domain])],
-  entries: [told('add', domain)],
+  entries: [domainEvent('add', domain)],
   result: domain,
 });
 
-/** Changes whether addresses in subdomains are allowed too. */
+/** Changes whether subdomains are allowed too. */
 export function doChangeDomain(
   realm: string,
   seen: Domains,
@@ -72,13 +71,10 @@ export function doChangeDomain(
 ): Change<Record<string, never>> {
   const changed = { id, domain, allowSubdomains };
   const list = seen.list.map((each) => (each.id === id ? changed : each));
-  return { writes: [replaced(realm, seen, list)], entries: [told('change', changed)], result: {} };
+  return { writes: [replaced(realm, seen, list)], entries: [domainEvent('change', changed)], result: {} };
 }
 
-/**
- * Removes a domain. With the last one goes the restriction to domains, like in the reference: it would keep everybody
- * out.
- */
+/** Removes a domain. Removing the last one turns off the restriction to domains, as in the reference. */
 export function doRemoveDomain(
   realm: string,
   organization: Realm,

@@ -9,9 +9,9 @@ import { groupSettingsIn, type RealmGroupName, realmGroupNames } from '../../mod
 import { fullMemberEvents } from '../../model/group/role-groups.ts';
 import {
   doRequireActive,
-  loadNamedInSettings,
-  type NamedInSettings,
+  loadSettingReferences,
   namedGroupsIn,
+  type SettingReferences,
 } from '../../model/group/setting.ts';
 import type { GroupSettingChange } from '../../model/permission/permission.ts';
 import {
@@ -25,7 +25,7 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 
-/** Settings that are a number of seconds, or no limit. */
+/** Settings in seconds, or without limit. */
 export const timeLimitNames = [
   'message_content_edit_limit_seconds',
   'message_content_delete_limit_seconds',
@@ -33,7 +33,7 @@ export const timeLimitNames = [
   'move_messages_between_streams_limit_seconds',
 ] as const satisfies readonly (keyof RealmSettings)[];
 
-/** Settings that name a channel, or none. */
+/** Settings that reference a channel, or none. */
 export const channelSettingNames = [
   'moderation_request_channel_id',
   'new_stream_announcements_stream_id',
@@ -42,16 +42,16 @@ export const channelSettingNames = [
 export type TimeLimitName = (typeof timeLimitNames)[number];
 export type ChannelSettingName = (typeof channelSettingNames)[number];
 
-/** Settings that are words or numbers of days on the wire, each with rules of its own. */
+/** Settings that are words or numbers of days on the wire, each with its own check. */
 type WordName = 'topics_policy' | 'message_edit_history_visibility_policy' | 'message_retention_days';
 
-/** Settings that are stored as they come. */
+/** Settings that are stored as sent. */
 type PlainName = Exclude<
   keyof RealmSettings,
   RealmGroupName | TimeLimitName | ChannelSettingName | WordName | 'video_chat_provider'
 >;
 
-/** What a request changes of the organization, under the wire names. What is absent stays. */
+/** The changes that a request makes to the organization, under their wire names. */
 export type RealmEdit = {
   readonly name?: string;
   readonly description?: string;
@@ -62,20 +62,20 @@ export type RealmEdit = {
   readonly [N in RealmGroupName]?: GroupSettingChange;
 };
 
-/** What an edit is decided on. */
+/** The snapshot for an edit. */
 export interface RealmEditSnapshot {
-  readonly named: NamedInSettings;
-  /** The channels that are named, as far as they exist. */
+  readonly named: SettingReferences;
+  /** The existing channels among those referenced. */
   readonly channels: ReadonlyMap<number, ChannelWithSubscription>;
 }
 
-/** The organization before and after an edit that was decided on. */
+/** The organization before and after an edit that passed the checks. */
 export interface DecidedRealmEdit {
   readonly before: Realm;
   readonly after: Realm;
 }
 
-/** Reads the snapshot in one round trip. */
+/** Loads the snapshot. One round trip. */
 export async function loadRealmEditSnapshot(
   table: Table,
   realm: string,
@@ -83,7 +83,7 @@ export async function loadRealmEditSnapshot(
   edit: RealmEdit,
 ): Promise<RealmEditSnapshot> {
   const [named, ...channels] = await Promise.all([
-    loadNamedInSettings(
+    loadSettingReferences(
       table,
       realm,
       realmGroupNames.flatMap((name) => edit[name]?.new ?? []),
@@ -97,7 +97,7 @@ export async function loadRealmEditSnapshot(
   return { named, channels: new Map(found.map((seen) => [seen.channel.channelId, seen])) };
 }
 
-/** Settings that clients are told of in the older of two forms, like group settings. */
+/** Settings whose events have the older of two forms. */
 const inDictionary: ReadonlySet<string> = new Set([
   ...realmGroupNames,
   'allow_message_editing',
@@ -107,12 +107,9 @@ const inDictionary: ReadonlySet<string> = new Set([
   'can_create_write_only_bots_group',
 ] satisfies (keyof RealmSettings | keyof ReturnType<typeof derivedSettings> | 'description')[]);
 
-/**
- * What clients hear of an edit: one event for each thing that became different, in the reference's forms. `now` is
- * in milliseconds.
- */
+/** The events of an edit: one for each change, in the forms of the reference. `now` is in milliseconds. */
 export function eventsOfRealmEdit({ before, after }: DecidedRealmEdit, now: number): EventEntry[] {
-  const [old, current] = [before.settings, inOrder(after.settings)];
+  const [old, current] = [before.settings, ordered(after.settings)];
   const changed = <T extends object>(was: T, is: T): [string, unknown][] =>
     Object.entries(is).filter(([name, value]) => !isDeepStrictEqual(value, was[name as keyof T]));
   const derived = Object.fromEntries(changed(derivedSettings(old), derivedSettings(current)));
@@ -139,10 +136,10 @@ export function eventsOfRealmEdit({ before, after }: DecidedRealmEdit, now: numb
   ];
 }
 
-/** The settings in the order in which changes of several are told: a map of the table has none. */
-const inOrder = (settings: RealmSettings): RealmSettings => ({ ...defaultRealmSettings, ...settings });
+/** The settings in a fixed order for events: a map of the table has none. */
+const ordered = (settings: RealmSettings): RealmSettings => ({ ...defaultRealmSettings, ...settings });
 
-/** One setting that became different; who may see what can rest on it. */
+/** A changed setting. It may change what users can see. */
 const property = (name: string, value: unknown): EventEntry => ({
   kind: 'event',
   hearers: { everyone: 'all' },
@@ -158,8 +155,8 @@ const dictionary = (data: object): EventEntry => ({
 });
 
 /**
- * Edits the organization, held to what was decided on: its other settings, the channels that settings come to name,
- * and that no group that they come to name was deactivated meanwhile.
+ * Edits the organization, on condition that it, the newly referenced channels and the newly referenced groups are
+ * unchanged.
  */
 export function doEditRealm(
   realm: string,
@@ -185,7 +182,7 @@ export function doEditRealm(
   };
 }
 
-/** Sets parts of the organization, as long as it is as it was seen. */
+/** Sets attributes of the organization, if it is unchanged. */
 const doSet = (
   realm: string,
   { version }: Realm,
@@ -197,7 +194,7 @@ const doSet = (
   lastWriterWins: true,
 });
 
-/** That channels which settings come to name are still fit for it; one that both name takes one check. */
+/** Checks that newly referenced channels are still valid. A channel that both settings reference takes one check. */
 function channelChecks(realm: string, before: RealmSettings, after: RealmSettings): Write[] {
   const named = new Set(
     channelSettingNames.filter((name) => after[name] !== before[name]).map((name) => after[name]),
@@ -214,9 +211,7 @@ function channelChecks(realm: string, before: RealmSettings, after: RealmSetting
   }));
 }
 
-/**
- * Turns off the restriction of addresses: with no domain that is allowed it would keep everybody out.
- */
+/** Turns off the restriction to domains: without an allowed domain it would keep everyone out. */
 export function doUnrestrict(realm: string, before: Realm): { write: Write; event: EventEntry } {
   const settings = { ...before.settings, emails_restricted_to_domains: false };
   return {
@@ -226,10 +221,10 @@ export function doUnrestrict(realm: string, before: Realm): { write: Write; even
 }
 
 /**
- * What archiving a channel means for the organization: settings that name it name none from then on, and if there
- * are none, none may come to name it in the same moment.
+ * When a channel is archived, clears the settings that reference it. If none does, fails the transaction if one was
+ * set meanwhile.
  */
-export function doForgetChannel(
+export function doClearChannelSettings(
   realm: string,
   before: Realm,
   channelId: number,

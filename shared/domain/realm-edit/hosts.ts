@@ -12,13 +12,13 @@ import {
 } from '../../model/realm/hosts.ts';
 import { key } from '../../table/keys.ts';
 
-/** Hosts to attach to an organization, and to take from it, as they were given. */
+/** Hosts to attach and to remove, as the operator typed them. */
 export interface HostChange {
   readonly add?: string | undefined;
   readonly remove?: string | undefined;
 }
 
-/** Decides which hosts an organization has from then on: it must stay within reach. */
+/** Returns the hosts after a change. An organization keeps at least one host. */
 export function checkHostChange({ hosts }: Hosts, given: HostChange): readonly string[] {
   const add = given.add === undefined ? undefined : checkHost(given.add);
   const remove = given.remove === undefined ? undefined : checkHost(given.remove);
@@ -36,8 +36,9 @@ export function checkHostChange({ hosts }: Hosts, given: HostChange): readonly s
 }
 
 /**
- * Attaches a host to an organization, takes one from it, or both in one transaction. A host that leads elsewhere is
- * refused; one that is attached already stays. Returns the hosts of the organization.
+ * Attaches a host, removes one, or both in one transaction. Returns the hosts.
+ *
+ * @throws Refusal `BAD_REQUEST` for a host of another organization
  */
 export async function changeHosts(
   outside: Outside,
@@ -46,7 +47,7 @@ export async function changeHosts(
 ): Promise<readonly string[]> {
   return retryOnConflict(outside, async () => {
     const seen = await loadOrganization(outside.table, realm);
-    if (seen === undefined) throw badRequest('This organization is not there any more.');
+    if (seen === undefined) throw badRequest('This organization no longer exists.');
     const after = checkHostChange(seen, given);
     const added = after.filter((host) => !seen.hosts.includes(host));
     const removed = seen.hosts.filter((host) => !after.includes(host));
@@ -62,7 +63,7 @@ export async function changeHosts(
     ]);
     if (outcome.state === 'done') return after;
     const elsewhere = outcome.refused.some(({ index, item }) => index > 0 && item?.realm !== realm);
-    if (elsewhere) throw badRequest(`'${added[0]}' leads to another organization already.`);
+    if (elsewhere) throw badRequest(`'${added[0]}' already belongs to another organization.`);
     throw new ConflictError(outcome.refused.map(({ item }) => item));
   });
 }

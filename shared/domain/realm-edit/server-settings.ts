@@ -7,7 +7,7 @@ import { render } from '../../markdown/render.ts';
 import { FEATURE_LEVEL, pushSettings, REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
 import { organizationIcon } from '../../model/user/object.ts';
 
-/** Loads the organization that answers at the host, or refuses where none does. Two round trips, one when warm. */
+/** Loads the organization at a host, or refuses if there is none. Two round trips, one when warm. */
 export async function accessOrganization(outside: Outside, host: string): Promise<Realm> {
   const { table, cache } = outside;
   const load = (realm: string): Promise<Realm | undefined> => table.get('realm', { realm });
@@ -20,7 +20,7 @@ export async function accessOrganization(outside: Outside, host: string): Promis
   return realm;
 }
 
-/** Ways to sign in that clients ask for. There are none here: a client is given an API key. */
+/** Sign-in methods that clients look for. None is supported: clients get an API key. */
 const authenticationMethods = [
   'password',
   'dev',
@@ -36,7 +36,7 @@ const authenticationMethods = [
   'openid connect',
 ];
 
-/** What a client needs to know before it signs in. */
+/** What a client needs before it signs in. */
 export const serverSettings = (realm: Realm, baseUrl: string, environment: Environment) => ({
   zulip_version: REFERENCE_VERSION,
   zulip_feature_level: FEATURE_LEVEL,
@@ -50,7 +50,7 @@ export const serverSettings = (realm: Realm, baseUrl: string, environment: Envir
   realm_name: realm.name,
   realm_icon: organizationIcon(realm.uuid),
   realm_description: render(realm.description, NOTHING_RESOLVED).html,
-  // It means that channels can be read without an account, which no endpoint here allows.
+  // No endpoint serves channels without an account.
   realm_web_public_access_enabled: false,
   authentication_methods: Object.fromEntries(authenticationMethods.map((method) => [method, false])),
   external_authentication_methods: [],

@@ -7,7 +7,7 @@ import type { References } from '../../markdown/references.ts';
 import { administersChannel, hasContentAccess, hasMetadataAccess } from '../../model/channel/access.ts';
 import { type Channel, checkChannelDescription, checkChannelName } from '../../model/channel/channel.ts';
 import type { Folder } from '../../model/channel/folder.ts';
-import type { NamedInSettings } from '../../model/group/setting.ts';
+import type { SettingReferences } from '../../model/group/setting.ts';
 import { holdsUnlessGuest, type Standing, standingOf } from '../../model/permission/permission.ts';
 import { checkColor, settingsOf } from '../../model/subscription/settings.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -93,7 +93,7 @@ export interface SubscribeRequest extends SubscribeInput {
 /** What a request to subscribe people is decided on. */
 export interface SubscribeSnapshot extends Snapshot {
   /** The groups and people in the settings of new channels. */
-  readonly namedInSettings: NamedInSettings;
+  readonly namedInSettings: SettingReferences;
   /** The folder of new channels. */
   readonly folder: Folder | undefined;
   /** How many bytes the organization's channels use. */

@@ -16,7 +16,7 @@ import {
   newSubscriptionSettings,
   subscriptionWrites,
 } from '../../model/subscription/settings.ts';
-import { doReceive, doReceiveForBot } from '../../model/user/activation.ts';
+import { doCountBotMembership, doCountMembership } from '../../model/user/activation.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doCreateChannel } from '../channel-edit/create.ts';
@@ -114,8 +114,8 @@ const accountWrites = (realm: string, arriving: readonly Arriving[]): Write[] =>
   const ids = new Set(people.map(({ userId }) => userId));
   const owners = new Set(people.flatMap(({ ownerId }) => ownerId ?? []).filter((id) => !ids.has(id)));
   return [
-    ...[...ids].map((userId) => doReceive(realm, userId)),
-    ...[...owners].map((userId) => doReceiveForBot(realm, userId)),
+    ...[...ids].map((userId) => doCountMembership(realm, userId)),
+    ...[...owners].map((userId) => doCountBotMembership(realm, userId)),
   ];
 };
 

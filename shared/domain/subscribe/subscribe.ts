@@ -16,7 +16,7 @@ import { extractReferences } from '../../markdown/references.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { loadFolder } from '../../model/channel/folder.ts';
 import { groupSettingsOf } from '../../model/channel/settings.ts';
-import { loadNamedInSettings } from '../../model/group/setting.ts';
+import { loadSettingReferences } from '../../model/group/setting.ts';
 import type { CountedChannel } from '../../model/subscription/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { type Principals, principalLookupKeys } from '../../model/user/principals.ts';
@@ -105,7 +105,7 @@ async function loadSubscribeSnapshot(
   const { realm } = resolved;
   const [snapshot, namedInSettings, folder, channelBytes] = await Promise.all([
     loadSnapshot(table, resolved, userId, ids, principals),
-    loadNamedInSettings(table, realm, groupSettingsOf(settings)),
+    loadSettingReferences(table, realm, groupSettingsOf(settings)),
     loadFolder(table, realm, settings.folder_id),
     loadQuotaUse(table, realm, 'channels'),
   ]);

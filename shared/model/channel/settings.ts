@@ -4,7 +4,7 @@ import {
   checkGroupSetting,
   checkNamedGroups,
   type GroupSettingRule,
-  type NamedInSettings,
+  type SettingReferences,
 } from '../group/setting.ts';
 import {
   type GroupSetting,
@@ -51,14 +51,14 @@ export const groupSettingsOf = (input: ChannelGroupInput): GroupSetting[] =>
 export const checkChannelGroup = (
   name: ChannelGroupName,
   value: GroupSetting,
-  named: NamedInSettings,
+  named: SettingReferences,
 ): GroupSetting => checkGroupSetting(name, channelGroupRules[name], value, named);
 
 /** The group settings of a new channel: those of the request, checked, and defaults for the rest. */
 export function checkNewChannelGroups(
   creatorId: number,
   input: ChannelGroupInput,
-  named: NamedInSettings,
+  named: SettingReferences,
 ): ChannelGroups {
   const groups: Record<ChannelGroupName, GroupSetting> = { ...defaultChannelGroups(creatorId) };
   for (const name of channelGroupNames) {

@@ -8,16 +8,15 @@ import type { Group } from './group.ts';
 import { doRequireActive } from './setting.ts';
 
 /**
- * Most edges of an organization's graph. The graph is one item, which holds 400 KB and is read by every request:
- * this many are about 100 KB.
+ * Most edges of the graph of an organization: about 100 KB. Every request reads the graph, and an item holds 400 KB.
  */
 const MAX_EDGES = 10_000;
 
-/** The groups directly in a group. */
+/** The direct subgroups of a group. */
 export const subgroupsOf = (graph: GroupGraph, groupId: number): readonly number[] =>
   systemSubgroups.get(groupId) ?? graph.edges[String(groupId)] ?? [];
 
-/** The groups in a group at any depth, without itself, in rising order. */
+/** The subgroups of a group at any depth, without itself, ascending. */
 export function allSubgroupsOf(graph: GroupGraph, groupId: number): number[] {
   const seen = new Set<number>();
   const open = [...subgroupsOf(graph, groupId)];
@@ -29,13 +28,13 @@ export function allSubgroupsOf(graph: GroupGraph, groupId: number): number[] {
   return [...seen].sort((a, b) => a - b);
 }
 
-/** The named groups that a group is directly in. */
+/** The named groups that contain a group directly. */
 export const supergroupsOf = (graph: GroupGraph, groupId: number): number[] =>
   Object.entries(graph.edges).flatMap(([parent, children]) =>
     children.includes(groupId) ? [Number(parent)] : [],
   );
 
-/** The groups that a group is in at any depth, those of the roles too. */
+/** The groups that contain a group at any depth, including system groups. */
 export function allSupergroupsOf(graph: GroupGraph, groupId: number): number[] {
   const above = (id: number): number[] => [
     ...supergroupsOf(graph, id),
@@ -51,7 +50,7 @@ export function allSupergroupsOf(graph: GroupGraph, groupId: number): number[] {
   return [...seen];
 }
 
-/** Decides whether groups can be put into a group: they exist and are active (wire facts 7). */
+/** Checks that subgroups exist and are active (wire facts 7). */
 export function checkSubgroups(ids: readonly number[], groups: ReadonlyMap<number, Group>): void {
   for (const id of ids) {
     if (isSystemGroup(id)) continue;
@@ -61,20 +60,20 @@ export function checkSubgroups(ids: readonly number[], groups: ReadonlyMap<numbe
   }
 }
 
-/** Decides whether the graph has room for more edges. */
+/** Checks that the graph has room for more edges. */
 export function checkGraphRoom(graph: GroupGraph, more: number): void {
   if (sizeOfLists(graph.edges) + more > MAX_EDGES)
     throw badRequest('This organization has too many subgroups.');
 }
 
-/** Decides whether so many people more can arrive in groups: they make the graph larger for some seconds. */
-export function checkArrivalRoom(graph: GroupGraph, more: number): void {
+/** Checks that the graph has room for pending members, who are in it for some seconds. */
+export function checkPendingRoom(graph: GroupGraph, more: number): void {
   if (sizeOfLists(graph.arriving ?? {}) + more > MAX_EDGES) {
     throw badRequest('Other large user groups are being created; try again in a moment.');
   }
 }
 
-/** Changes the graph, held to the one that was decided on, and the version by which containers know it. */
+/** Changes the graph and its version. Fails if the graph has changed since it was read. */
 export const doSetGraph = (
   realm: string,
   { version }: GroupGraph,
@@ -90,9 +89,8 @@ export const doSetGraph = (
 ];
 
 /**
- * Gives a group its subgroups. The transaction is held to the graph that was decided on, so that two such changes
- * cannot make a cycle together, and to the added groups being active. `arriving` are those who arrive in groups, where
- * they change too.
+ * Sets the subgroups of a group. Fails if the graph has changed, so that concurrent changes cannot make a cycle
+ * together, or if an added group was deactivated. `arriving` replaces the pending members.
  */
 export function doSetSubgroups(
   realm: string,
@@ -113,7 +111,7 @@ export function doSetSubgroups(
   ];
 }
 
-/** Tells everybody that groups were put into a group, or taken out of it. */
+/** The event that subgroups were added or removed. */
 export const subgroupsEvent = (
   op: 'add_subgroups' | 'remove_subgroups',
   groupId: number,

@@ -16,7 +16,7 @@ import {
   checkGroupSetting,
   checkNamedGroups,
   type GroupSettingRule,
-  type NamedInSettings,
+  type SettingReferences,
 } from './setting.ts';
 
 declare module '../../table/keys.ts' {
@@ -25,7 +25,7 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** A named user group, as stored. System groups are never stored: they follow from the role. */
+/** A named user group, as stored. System groups are not stored: they follow from roles. */
 export interface Group {
   readonly groupId: number;
   readonly name: string;
@@ -34,14 +34,14 @@ export interface Group {
   /** Seconds since 1970. */
   readonly dateCreated: number;
   readonly deactivated: boolean;
-  /** Memberships that it was created with are still being stored (`group-arrival.ts`). */
+  /** Some of its first members are still pending (`pending-members.ts`). */
   readonly isArriving?: true;
   readonly settings: GroupSettings;
-  /** Grows with each edit, so that a change can be held to what it saw. Its members may come and go without. */
+  /** Incremented by each edit, for conditional writes. Membership changes do not count. */
   readonly version: number;
 }
 
-/** The six group settings of a group, under their wire names (specification 2.7). */
+/** The six group settings under their wire names (specification 2.7). */
 export interface GroupSettings {
   readonly can_add_members_group: GroupSetting;
   readonly can_join_group: GroupSetting;
@@ -51,17 +51,19 @@ export interface GroupSettings {
   readonly can_remove_members_group: GroupSetting;
 }
 
-/** What a group counts at least, so that there are at most 1,000 of them: their members take a query each to read. */
+/**
+ * Least quota of a group. It limits an organization to 1,000 groups, since reading members takes a query for each.
+ */
 const MIN_BYTES = 500;
 
-/** The bytes that a group takes of its quota, with so many members. */
+/** The quota (bytes) that a group with this many members uses. */
 export const groupBytes = (
   { name, description, settings }: Pick<Group, 'name' | 'description' | 'settings'>,
   members = 0,
 ): number =>
   Math.max(MIN_BYTES, bytesOf(name, description, Object.values(settings))) + members * MEMBER_BYTES;
 
-/** A named user group as clients see one (wire facts 7). Both lists are of what is directly in it. */
+/** A named group as clients see it (wire facts 7), with direct members and direct subgroups. */
 export const groupObject = (group: Group, members: readonly number[], subgroups: readonly number[]) => ({
   id: group.groupId,
   name: group.name,
@@ -75,13 +77,13 @@ export const groupObject = (group: Group, members: readonly number[], subgroups:
   deactivated: group.deactivated,
 });
 
-/** Beginnings that would make a group's name look like something else (wire facts 7). Their case matters. */
+/** Prefixes that would make a group name ambiguous (wire facts 7). Case-sensitive. */
 const RESERVED = ['@', 'role:', 'user:', 'stream:', 'channel:'];
 
-/** Whether a text is short enough to be the name of a group, so that it can be looked up as one. */
+/** Whether a text is short enough to be looked up as a group name. */
 export const fitsGroupName = (name: string): boolean => codePoints(name) <= limits.groupName;
 
-/** Decides whether text can name a group (wire facts 7). The name stays just as it was sent. */
+/** Checks a group name (wire facts 7), which is not trimmed. */
 export function checkGroupName(name: string): string {
   if (name.trim() === '') throw badRequest('A user group needs a name.');
   if (!fitsGroupName(name)) {
@@ -93,7 +95,7 @@ export function checkGroupName(name: string): string {
   return name;
 }
 
-/** Decides whether text can describe a group. */
+/** Checks a group description. */
 export function checkGroupDescription(description: string): string {
   if (codePoints(description) > limits.groupDescription) {
     throw badRequest(`A user group description has at most ${limits.groupDescription} characters.`);
@@ -103,7 +105,7 @@ export function checkGroupDescription(description: string): string {
 
 export type GroupPermission = keyof GroupSettings;
 
-/** The six group settings of a group and what each may be (wire facts 7, specification 4.5). */
+/** Which groups each of the six settings may reference (wire facts 7, specification 4.5). */
 export const groupPermissionRules = {
   can_add_members_group: { nobody: true, everyone: false },
   can_join_group: { nobody: true, everyone: false },
@@ -125,25 +127,25 @@ export const defaultGroupSettings = (creatorId: number): GroupSettings => ({
   can_remove_members_group: systemGroups.nobody.id,
 });
 
-/** The settings that a request gives, of the six. */
-export type GivenGroupSettings = { readonly [K in GroupPermission]?: GroupSetting | undefined };
+/** The group settings in a request. */
+export type GroupSettingsInput = { readonly [K in GroupPermission]?: GroupSetting | undefined };
 
-/** The values given, for reading whom they name. */
-export const givenGroupSettings = (given: GivenGroupSettings): GroupSetting[] =>
+/** The values in a request, for loading what they reference. */
+export const groupSettingValues = (given: GroupSettingsInput): GroupSetting[] =>
   groupPermissions.flatMap((name) => given[name] ?? []);
 
-/** Decides on one setting of a group: its normal form, or a refusal (wire facts 4.5, 7). */
+/** Checks one setting of a group and returns its normal form (wire facts 4.5, 7). */
 export const checkGroupPermission = (
   name: GroupPermission,
   given: GroupSetting,
-  named: NamedInSettings,
+  named: SettingReferences,
 ): GroupSetting => checkGroupSetting(name, groupPermissionRules[name], given, named);
 
-/** The settings of a new group: those given, each decided on, and the defaults of its creator's. */
+/** Checks the settings of a new group, and fills in the defaults. */
 export function checkNewGroupSettings(
   creatorId: number,
-  given: GivenGroupSettings,
-  named: NamedInSettings,
+  given: GroupSettingsInput,
+  named: SettingReferences,
 ): GroupSettings {
   const settings: Record<GroupPermission, GroupSetting> = { ...defaultGroupSettings(creatorId) };
   for (const name of groupPermissions) {
@@ -154,15 +156,15 @@ export function checkNewGroupSettings(
   return settings;
 }
 
-/** Whether someone has this permission of a group. Guests have it only where everyone could be given it. */
+/** Whether a user has a permission of a group. Guests have it only if it can be given to everyone. */
 const isPermitted = (who: Standing, group: Group, permission: GroupPermission): boolean =>
   groupPermissionRules[permission].everyone
     ? holds(who, group.settings[permission])
     : holdsUnlessGuest(who, group.settings[permission]);
 
 /**
- * The group, for someone who may change this of it: those who manage all groups or this one, and the holders of
- * any of the permissions named. System groups follow from roles; nobody can change them.
+ * Returns the group if the caller may change it: they manage all groups or this one, or have one of `permissions`.
+ * System groups cannot be changed.
  */
 export function accessGroup(
   { standing, realm }: Caller,

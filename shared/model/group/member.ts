@@ -21,7 +21,7 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** Reads those of the people that exist. */
+/** Loads the existing users with these ids. */
 export async function loadPeople(
   table: Table,
   realm: string,
@@ -31,7 +31,7 @@ export async function loadPeople(
   return new Map(users.map((user) => [user.userId, user]));
 }
 
-/** Reads those of the named groups that exist. System groups are not stored. */
+/** Loads the existing named groups with these ids. */
 export async function loadGroups(
   table: Table,
   realm: string,
@@ -45,7 +45,7 @@ export async function loadGroups(
   return new Map(groups.map((group) => [group.groupId, group]));
 }
 
-/** Decides whether people can be put into a group, or taken out: they exist and are active (specification 4.5). */
+/** Checks that users exist and are active, so that they can be added or removed (specification 4.5). */
 export function checkMembers(ids: readonly number[], users: ReadonlyMap<number, User>): void {
   const invalid = ids.find((id) => users.get(id)?.isActive !== true);
   if (invalid !== undefined) throw badRequest(`Invalid user ID: ${invalid}.`);
@@ -56,12 +56,12 @@ interface Member {
   readonly groupId: number;
 }
 
-/** Those whose memberships of one group are not stored one by one yet (`group-arrival.ts`). */
+/** Pending members: their memberships are not stored one by one yet (`pending-members.ts`). */
 interface Arrivals {
   readonly userIds: readonly number[];
 }
 
-/** Makes somebody a direct member. `isNew` holds the transaction to them not being one yet. */
+/** Makes a user a direct member. With `isNew` it fails if they are one already. */
 export const doJoinGroup = (realm: string, groupId: number, userId: number, isNew: boolean): Write[] => {
   const membership: Write = {
     put: key('membership', { realm, userId, groupId }),
@@ -71,13 +71,13 @@ export const doJoinGroup = (realm: string, groupId: number, userId: number, isNe
   return [membership, { put: key('member', { realm, groupId, userId }), item: { userId, groupId } }];
 };
 
-/** Ends a direct membership, which must still be there. */
+/** Removes a direct membership. Fails if there is none. */
 export const doLeaveGroup = (realm: string, groupId: number, userId: number): Write[] => [
   { delete: key('membership', { realm, userId, groupId }), when: { absent: false } },
   { delete: key('member', { realm, groupId, userId }) },
 ];
 
-/** Tells everybody that people came into a group, or went. */
+/** The event that members were added or removed. */
 export const membersEvent = (
   op: 'add_members' | 'remove_members',
   groupId: number,
@@ -89,16 +89,16 @@ export const membersEvent = (
   access: true,
 });
 
-/** The named groups of an organization with the ids of their direct members. */
+/** The named groups of an organization, with the ids of their direct members. */
 export interface NamedGroups {
   readonly groups: readonly Group[];
-  /** Group -> direct members, deactivated ones too. */
+  /** Group -> direct members, including deactivated ones. */
   readonly members: ReadonlyMap<number, readonly number[]>;
 }
 
 /**
- * Reads all named groups and who is in them: two round trips, whose cost is that of the list. `membersOf` may know
- * of a shorter way. The quota of groups keeps them to 1,000.
+ * Loads all named groups and their members. Two round trips. `membersOf` can replace the read of members. The quota
+ * limits an organization to 1,000 groups.
  */
 export async function loadNamedGroups(
   table: Table,
@@ -112,7 +112,9 @@ export async function loadNamedGroups(
   return { groups, members: new Map(members) };
 }
 
-/** A named group as clients see it, with its active direct members; undefined if there is none. Two round trips. */
+/**
+ * A named group as clients see it, with its active direct members; undefined if it does not exist. Two round trips.
+ */
 export async function loadGroupObject(table: Table, realm: string, graph: GroupGraph, groupId: number) {
   const [group, ids] = await Promise.all([
     table.get('group', { realm, groupId }),
@@ -124,15 +126,15 @@ export async function loadGroupObject(table: Table, realm: string, graph: GroupG
   return group && groupObject(group, direct, subgroupsOf(graph, groupId));
 }
 
-/** The ids of a group's direct members, ascending; some may still be in a list (`group-arrival.ts`). One round trip. */
+/** The ids of the direct members of a group, ascending, including pending ones. One round trip. */
 export async function loadMemberIds(table: Table, realm: string, groupId: number): Promise<number[]> {
   const members = await table.all('member', { realm, groupId });
   return uniqueSorted(members.flatMap((member) => ('userIds' in member ? member.userIds : member.userId)));
 }
 
 /**
- * All user groups as clients see them (wire facts 7), those of the roles first, each with its active direct
- * members. `users` are all users of the organization; `now` is in milliseconds.
+ * All user groups as clients see them (wire facts 7), system groups first, with active direct members. `users` are
+ * all users of the organization; `now` is in milliseconds.
  */
 export function groupObjects(
   { realm, graph }: Pick<Caller, 'realm' | 'graph'>,
@@ -152,30 +154,29 @@ export function groupObjects(
   return [...roleGroupObjects(active, waitingDays, options.now), ...named];
 }
 
-/** Decides whether there is a group with this id to look at; deactivated ones can be. */
+/** Refuses an unknown group. Deactivated groups exist. */
 export function checkGroupExists(groupId: number, group: Group | undefined): void {
   if (!isSystemGroup(groupId) && group === undefined) throw badRequest('Invalid user group.');
 }
 
-/** Reads a named group; undefined for an id that no named group has. One round trip. */
+/** Loads a named group, if it exists. One round trip. */
 export const loadGroup = async (table: Table, realm: string, groupId: number): Promise<Group | undefined> =>
   isId(groupId) && !isSystemGroup(groupId) ? table.get('group', { realm, groupId }) : undefined;
 
-/** Who may be in a group, before it is known who of them is. */
+/** Possible members of a group, before roles are evaluated. */
 export interface Candidates {
   readonly group: Group | undefined;
-  /** Those who are put into the group, or into a named group within it. */
+  /** Direct members of the group, or of named groups in it. */
   readonly listed: ReadonlySet<number>;
-  /** The groups of roles in it: whoever has the role is a member. */
+  /** System groups in the group: everyone with the role is a member. */
   readonly roleGroups: ReadonlySet<number>;
-  /** Among others, everybody who may be a member. */
+  /** Includes all possible members. */
   readonly users: readonly User[];
 }
 
 /**
- * Reads who may be in a group, directly or (unless `directOnly`) through groups in it, in two round trips. It costs
- * what these groups and their members do; with a group of a role among them, what the list of all users does, since
- * who has a role is not kept apart.
+ * Loads the possible members of a group, directly or (unless `directOnly`) through its subgroups. Two round trips. If
+ * a system group is among them, all users are read.
  */
 export async function loadCandidates(
   table: Table,
@@ -197,7 +198,7 @@ export async function loadCandidates(
 }
 
 /**
- * The active members among the candidates, in rising order.
+ * The active members among the candidates, ascending.
  *
  * @param waitingDays days until a member is a full member
  * @param now milliseconds

@@ -2,7 +2,7 @@ import { type GroupSetting, systemGroups } from '../permission/permission.ts';
 import type { RealmSettings } from '../realm/realm.ts';
 import type { GroupSettingRule } from './setting.ts';
 
-/** The settings of the organization that give a permission to a group. */
+/** The organization settings whose value is a group setting. */
 export type RealmGroupName = {
   [N in keyof RealmSettings]: RealmSettings[N] extends GroupSetting
     ? GroupSetting extends RealmSettings[N]
@@ -13,12 +13,12 @@ export type RealmGroupName = {
 
 const { nobody, owners, administrators, moderators, members, everyone } = systemGroups;
 
-/** Anybody can hold it, guests too. */
+/** Guests can have it. */
 const open: GroupSettingRule = { nobody: true, everyone: true };
-/** Guests never hold it. */
+/** Guests never have it. */
 const forMembers: GroupSettingRule = { nobody: true, everyone: false };
 
-/** Which groups each of them may be given to (wire facts 3.7, 3.8, 4.3; the rest as the reference says). */
+/** Which groups each setting may reference (wire facts 3.7, 3.8, 4.3; the rest as in the reference). */
 export const realmGroupRules: Readonly<Record<RealmGroupName, GroupSettingRule>> = {
   can_mention_many_users_group: open,
   direct_message_permission_group: open,
@@ -51,6 +51,6 @@ export const realmGroupRules: Readonly<Record<RealmGroupName, GroupSettingRule>>
 
 export const realmGroupNames = Object.keys(realmGroupRules) as RealmGroupName[];
 
-/** The values of these settings, for reading which groups they name. */
+/** The values of these settings, for finding the groups that they reference. */
 export const groupSettingsIn = (settings: RealmSettings): GroupSetting[] =>
   realmGroupNames.map((name) => settings[name]);

@@ -10,7 +10,7 @@ import {
 import type { User } from '../user/user.ts';
 import type { GroupSettings } from './group.ts';
 
-/** What the groups of the roles are, for people. */
+/** Shown in clients. */
 const descriptions: Readonly<Record<SystemGroup, string>> = {
   nobody: 'Nobody at all',
   owners: 'The owners of the organization',
@@ -22,7 +22,7 @@ const descriptions: Readonly<Record<SystemGroup, string>> = {
   internet: 'Everybody on the internet, with or without an account',
 };
 
-/** Nobody can change the groups of the roles, nor mention all of their members at once. */
+/** System groups cannot be changed, nor mentioned. */
 export const roleGroupSettings: GroupSettings = {
   can_add_members_group: systemGroups.nobody.id,
   can_join_group: systemGroups.nobody.id,
@@ -32,7 +32,7 @@ export const roleGroupSettings: GroupSettings = {
   can_remove_members_group: systemGroups.nobody.id,
 };
 
-/** The groups that clients are told a person of this role is directly in. Full members are in both of theirs. */
+/** The system groups that clients list for a role. Full members are in both of theirs. */
 export function roleGroups(role: Role, isFull: boolean): number[] {
   switch (role) {
     case roles.owner:
@@ -48,25 +48,19 @@ export function roleGroups(role: Role, isFull: boolean): number[] {
   }
 }
 
-/** Tells everybody that somebody is in the groups of their role, and not in those of the one they had before. */
+/** The events that a user entered the groups of their role, and left those of the role before. */
 export function roleGroupEvents(userId: number, role: Role, isFull: boolean, before?: Role): EventEntry[] {
   const had = before === undefined ? [] : roleGroups(before, isFull);
   const has = roleGroups(role, isFull);
-  const event = (op: 'add_members' | 'remove_members', groupId: number): EventEntry => ({
-    kind: 'event',
-    hearers: { everyone: 'all' },
-    payload: { type: 'user_group', op, group_id: groupId, user_ids: [userId] },
-  });
   return [
-    ...had.filter((id) => !has.includes(id)).map((id) => event('remove_members', id)),
-    ...has.filter((id) => !had.includes(id)).map((id) => event('add_members', id)),
+    ...had.filter((id) => !has.includes(id)).map((id) => memberEvent('remove_members', id, userId)),
+    ...has.filter((id) => !had.includes(id)).map((id) => memberEvent('add_members', id, userId)),
   ];
 }
 
 /**
- * Tells everybody that an account came back into all of its groups, or is in none any more: it is no member of any while
- * it is deactivated. `named` are the others that it is directly in; those that are out of use are told only to clients
- * that know them.
+ * The events that an account entered or left all its groups when it was activated or deactivated. `named` are its
+ * other direct groups; events of deactivated groups reach only clients that support them.
  */
 export function activeGroupEvents(
   op: 'add_members' | 'remove_members',
@@ -74,22 +68,23 @@ export function activeGroupEvents(
   isFull: boolean,
   named: readonly number[],
 ): EventEntry[] {
-  const event = (groupId: number): EventEntry => ({
-    kind: 'event',
-    hearers: { everyone: 'all' },
-    payload: { type: 'user_group', op, group_id: groupId, user_ids: [userId] },
-  });
   return [
-    ...roleGroups(role, isFull).map(event),
-    ...named.map((groupId): EventEntry => ({ ...event(groupId), fill: 'groupInUse' })),
+    ...roleGroups(role, isFull).map((id) => memberEvent(op, id, userId)),
+    ...named.map((id): EventEntry => ({ ...memberEvent(op, id, userId), fill: 'groupInUse' })),
   ];
 }
+
+const memberEvent = (op: 'add_members' | 'remove_members', groupId: number, userId: number): EventEntry => ({
+  kind: 'event',
+  hearers: { everyone: 'all' },
+  payload: { type: 'user_group', op, group_id: groupId, user_ids: [userId] },
+});
 
 const DAY = 86_400_000;
 
 /**
- * Tells everybody who is a full member from now on, or none any more, since the waiting period (days) changed: those
- * who joined between the two times that follow from it. They are looked up when it is told. `now` is in milliseconds.
+ * The events for members who become full members, or stop being ones, because the waiting period (days) changed:
+ * those who joined between the two limits. They are looked up when the event is read. `now` is in milliseconds.
  */
 export function fullMemberEvents(before: number, after: number, now: number): EventEntry[] {
   if (before === after) return [];
@@ -108,13 +103,13 @@ export function fullMemberEvents(before: number, after: number, now: number): Ev
       fill: { joined },
       access: true,
     },
-    sightThroughGroup(isShorter ? 'create' : 'delete', { group, joined }),
+    channelsThroughGroupEvent(isShorter ? 'create' : 'delete', { group, joined }),
   ];
 }
 
 /**
- * The eight groups of the roles as clients see groups (wire facts 7): they are not stored, but follow from the
- * active users. `now` is in milliseconds.
+ * The eight system groups as clients see groups (wire facts 7), computed from the active users. `now` is in
+ * milliseconds.
  */
 export function roleGroupObjects(users: readonly User[], waitingDays: number, now: number) {
   const members = new Map<number, number[]>();
@@ -142,8 +137,11 @@ export function roleGroupObjects(users: readonly User[], waitingDays: number, no
   });
 }
 
-/** Tells those who came into a group, or left it, which channels they may know of by that, or not any more. */
-export const sightThroughGroup = (op: 'create' | 'delete', through: MembershipChange): EventEntry => ({
+/** Tells members who entered or left a group which channels became visible or hidden to them. */
+export const channelsThroughGroupEvent = (
+  op: 'create' | 'delete',
+  through: MembershipChange,
+): EventEntry => ({
   kind: 'event',
   hearers: { everyone: 'all' },
   payload: { type: 'stream', op },

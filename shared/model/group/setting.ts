@@ -18,39 +18,41 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** Which groups a setting may be given to. `role:internet` is refused for every setting. */
+/** Which groups a setting may reference. `role:internet` is always refused. */
 export interface GroupSettingRule {
   readonly nobody: boolean;
   readonly everyone: boolean;
-  /** Refused to the owners' group only where it says so. */
+  /** False refuses the owners group, which is allowed by default. */
   readonly owners?: false;
-  /** Only system groups, by their id: no named group, no list of people. */
+  /** Only system groups, by id: no named groups and no lists. */
   readonly systemOnly?: true;
-  /** Only these of the system groups. */
+  /** Only these system groups. */
   readonly only?: readonly number[];
 }
 
 /** Existing groups and users referenced by setting values. */
-export interface NamedInSettings {
+export interface SettingReferences {
   readonly groups: ReadonlyMap<number, { readonly deactivated: boolean }>;
   readonly users: ReadonlyMap<number, Pick<User, 'isActive'>>;
 }
 
-/** Most people and groups that one value may list: it is stored and sent with its channel every time. */
+/** Most users and groups in one value, which is stored and sent with its channel. */
 const MAX_LISTED = 500;
 
 const peopleOf = (setting: GroupSetting): readonly number[] =>
   typeof setting === 'number' ? [] : setting.direct_members;
 
-/** Reads the groups and people that the values name, in one round trip. System groups need no reading. */
-export async function loadNamedInSettings(
+/** Loads the named groups and users that values reference. One round trip. */
+export async function loadSettingReferences(
   table: Table,
   realm: string,
   settings: readonly GroupSetting[],
-): Promise<NamedInSettings> {
-  const few = settings.filter((setting) => groupsOf(setting).length + peopleOf(setting).length <= MAX_LISTED);
+): Promise<SettingReferences> {
+  const valid = settings.filter(
+    (setting) => groupsOf(setting).length + peopleOf(setting).length <= MAX_LISTED,
+  );
   const ids = (listed: (setting: GroupSetting) => readonly number[]): number[] =>
-    [...new Set(few.flatMap(listed))].filter(isId);
+    [...new Set(valid.flatMap(listed))].filter(isId);
   const [groups, users] = await Promise.all([
     table.getMany(
       ids(groupsOf)
@@ -66,14 +68,15 @@ export async function loadNamedInSettings(
 }
 
 /**
- * Decides whether a setting may have this value, and gives it its one form (wire facts 4.5). Refuses groups that
- * are unknown, deactivated or forbidden for this setting, and people who are unknown or deactivated.
+ * Checks the value of a setting and returns its normal form (wire facts 4.5).
+ *
+ * @throws Refusal for unknown or deactivated groups and users, and for groups that the rule forbids
  */
 export function checkGroupSetting(
   name: string,
   rule: GroupSettingRule,
   given: GroupSetting,
-  named: NamedInSettings,
+  named: SettingReferences,
 ): GroupSetting {
   const setting = normalized(given);
   const listed = groupsOf(setting).length + peopleOf(setting).length;
@@ -94,7 +97,7 @@ export function checkGroupSetting(
   return setting;
 }
 
-function checkGroupExists(groupId: number, named: NamedInSettings): void {
+function checkGroupExists(groupId: number, named: SettingReferences): void {
   if (isSystemGroup(groupId)) return;
   const group = named.groups.get(groupId);
   if (group === undefined) throw badRequest(`There is no user group with the ID ${groupId}.`);
@@ -110,33 +113,33 @@ const forbiddenBy = (rule: GroupSettingRule) => [
 ];
 
 /**
- * Which channels and groups have settings that name a group. It is kept by the writes that change those settings,
- * in the same transaction, one write for each group that comes or goes. So a group that is named cannot be
- * deactivated, and a deactivated one cannot be named, even by two requests at once.
+ * The channels and groups whose settings reference a group. Each change of those settings updates it in the same
+ * transaction. So a group in use cannot be deactivated, and a deactivated group cannot be referenced, even by
+ * concurrent requests.
  */
 export interface GroupUse {
-  /** Ids of the channels and of the other groups; absent where there are none. */
+  /** Ids of channels and of other groups; absent if there are none. */
   readonly channels?: ReadonlySet<number>;
   readonly groups?: ReadonlySet<number>;
-  /** The group is deactivated: held here too, so that a setting that comes to name it can be held to it. */
+  /** The group is deactivated. Also stored here, so that new references can check it. */
   readonly deactivated?: true;
 }
 
-/** Whose settings they are. */
+/** The channel or group that has the settings. */
 export type SettingHolder = { readonly channelId: number } | { readonly groupId: number };
 
 /**
- * Most named groups that the settings of one channel or group may name together. A change may let all of them go
- * and take as many others, one write each, and the rest of its transaction must still find room.
+ * Most named groups that the settings of one channel or group may reference. A change may replace all of them, one
+ * write each, within one transaction.
  */
 const MAX_NAMED = 40;
 
-/** The named groups that settings name, each once. */
+/** The named groups that settings reference, each once. */
 export const namedGroupsIn = (settings: Iterable<GroupSetting>): number[] => [
   ...new Set([...settings].flatMap(groupsOf).filter((groupId) => !isSystemGroup(groupId))),
 ];
 
-/** Decides whether the settings of one channel or group name few enough groups. */
+/** Checks that settings do not reference too many named groups. */
 export function checkNamedGroups(settings: Iterable<GroupSetting>): void {
   if (namedGroupsIn(settings).length > MAX_NAMED) {
     throw badRequest(`The settings may name at most ${MAX_NAMED} different user groups.`);
@@ -144,8 +147,8 @@ export function checkNamedGroups(settings: Iterable<GroupSetting>): void {
 }
 
 /**
- * Keeps the uses right when the settings of a holder change: `before` and `after` are all of its settings (none
- * before it exists). Refused by the store when a group that comes to be named was deactivated meanwhile.
+ * Updates the uses when the settings of a holder change from `before` (none for a new holder) to `after`. Fails if a
+ * newly referenced group was deactivated.
  */
 export function doUseGroups(
   realm: string,
@@ -154,7 +157,7 @@ export function doUseGroups(
   after: Iterable<GroupSetting>,
 ): Write[] {
   const own = 'groupId' in holder ? holder.groupId : undefined;
-  // A group may name itself in its settings; that keeps it from nothing.
+  // A group that references itself can still be deactivated.
   const named = (settings: Iterable<GroupSetting>): number[] =>
     namedGroupsIn(settings).filter((groupId) => groupId !== own);
   const [old, now] = [named(before), named(after)];
@@ -170,7 +173,7 @@ export function doUseGroups(
   ];
 }
 
-/** The same for channels that are created together: groups that several of them name take one write. */
+/** The same for channels that are created together: a group that several reference takes one write. */
 export function doUseGroupsInNew(
   realm: string,
   channels: readonly { readonly channelId: number; readonly groups: object }[],
@@ -178,9 +181,7 @@ export function doUseGroupsInNew(
   const users = new Map<number, Set<number>>();
   for (const { channelId, groups } of channels) {
     for (const groupId of namedGroupsIn(Object.values<GroupSetting>({ ...groups }))) {
-      const others = users.get(groupId);
-      if (others) others.add(channelId);
-      else users.set(groupId, new Set([channelId]));
+      users.set(groupId, (users.get(groupId) ?? new Set()).add(channelId));
     }
   }
   return [...users].map(([groupId, channels]) => ({
@@ -196,18 +197,18 @@ const useOf = <C>(realm: string, groupId: number, change: C) => ({
   change,
 });
 
-/** Makes the transaction fail if one of the named groups among these is deactivated. */
+/** Fails the transaction if one of these named groups is deactivated. */
 export const doRequireActive = (realm: string, groupIds: readonly number[]): Write[] =>
   groupIds
     .filter((groupId) => !isSystemGroup(groupId))
     .map((groupId) => ({ check: key('groupUse', { realm, groupId }), when: isActive }));
 
-/** Marks the group as deactivated, as long as it is used by just what was seen. */
+/** Marks a group as deactivated. Fails if its uses have changed since they were read. */
 export const doMarkDeactivated = (realm: string, groupId: number, seen: GroupUse | undefined): Write => ({
   ...useOf(realm, groupId, { set: { deactivated: true } }),
   when: { equals: { channels: seen?.channels, groups: seen?.groups } },
 });
 
-/** Marks the group as active again. */
+/** Marks a group as active again. */
 export const doMarkActive = (realm: string, groupId: number): Write =>
   useOf(realm, groupId, { remove: ['deactivated'] });

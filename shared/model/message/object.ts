@@ -1,7 +1,7 @@
 import type { Message, Revision } from '../../log/message.ts';
 import type { Channel } from '../channel/channel.ts';
 import { EMPTY_TOPIC_NAME, type HistoryVisibility } from '../realm/realm.ts';
-import { toldAvatarUrl } from '../user/object.ts';
+import { avatarUrlFor } from '../user/object.ts';
 import type { User } from '../user/user.ts';
 import { type Reaction, reactionObject } from './reaction.ts';
 
@@ -48,7 +48,7 @@ export function messageObject(
     sender_email: sender?.email ?? '',
     sender_full_name: sender?.fullName ?? '',
     sender_realm_str: names.realmStringId,
-    avatar_url: sender === undefined ? null : toldAvatarUrl(sender, telling.clientGravatar),
+    avatar_url: sender === undefined ? null : avatarUrlFor(sender, telling.clientGravatar),
     recipient_id: message.recipientId,
     timestamp: message.timestamp,
     client: message.client,

@@ -3,9 +3,8 @@ import type { GroupGraph } from '../../kernel/group-graph.ts';
 import { uniqueSorted } from '../../unique.ts';
 
 /**
- * The eight groups that follow from the role (wire facts 7). Their ids are the same small numbers in every
- * organization, so that no read is needed to know them; the log's own numbers begin above. `shown` is what readers of a
- * mention see.
+ * The eight groups that follow from roles (wire facts 7). Their ids are the same in every organization, so no read is
+ * needed; log numbers begin above them. `shown` is the text of a mention.
  */
 export const systemGroups = {
   nobody: { id: 1, name: 'role:nobody', shown: 'Nobody' },
@@ -20,10 +19,10 @@ export const systemGroups = {
 
 export type SystemGroup = keyof typeof systemGroups;
 
-/** The first number that an organization's log hands out. */
+/** The first number that the log of an organization allocates. */
 export const FIRST_NUMBER = 101;
 
-/** What each system group contains directly. Nobody stands apart. */
+/** The direct subgroups of each system group. */
 export const systemSubgroups: ReadonlyMap<number, readonly number[]> = new Map([
   [systemGroups.nobody.id, []],
   [systemGroups.owners.id, []],
@@ -37,11 +36,11 @@ export const systemSubgroups: ReadonlyMap<number, readonly number[]> = new Map([
 
 export const isSystemGroup = (groupId: number): boolean => systemSubgroups.has(groupId);
 
-/** Roles on the wire; a smaller number may do more. */
+/** Roles on the wire. A smaller number has more rights. */
 export const roles = { owner: 100, administrator: 200, moderator: 300, member: 400, guest: 600 } as const;
 export type Role = (typeof roles)[keyof typeof roles];
 
-/** The one system group that a person is a direct member of. Members become full ones with time. */
+/** The one system group of which a person is a direct member. */
 export function systemGroupOf(role: Role, isFullMember: boolean): number {
   switch (role) {
     case roles.owner:
@@ -58,8 +57,8 @@ export function systemGroupOf(role: Role, isFullMember: boolean): number {
 }
 
 /**
- * A group-setting value (specification 2.2): the id of a group, or people and groups listed directly.
- * It is stored and sent in this same form.
+ * A group-setting value (specification 2.2): a group id, or users and groups listed directly. Stored and sent in this
+ * form.
  */
 export type GroupSetting =
   | number
@@ -70,7 +69,9 @@ export const groupSettingSchema: z.ZodMiniType<GroupSetting> = z.union([
   z.strictObject({ direct_members: z.array(z.int()), direct_subgroups: z.array(z.int()) }),
 ]);
 
-/** A change of such a value (specification 2.2): the new one, and perhaps what the caller takes for the current one. */
+/**
+ * A change of a group setting (specification 2.2): the new value, and optionally the value that the caller expects.
+ */
 export interface GroupSettingChange {
   readonly new: GroupSetting;
   readonly old?: GroupSetting | null | undefined;
@@ -82,8 +83,8 @@ export const groupSettingChangeSchema: z.ZodMiniType<GroupSettingChange> = z.str
 });
 
 /**
- * The one form of each value (wire facts 4.5): lists are sorted and without repetition, one lone subgroup
- * becomes its id, an empty object becomes the nobody group.
+ * The normal form of a value (wire facts 4.5): lists are sorted and unique, a lone subgroup becomes its id, an empty
+ * object becomes the nobody group.
  */
 export function normalized(setting: GroupSetting): GroupSetting {
   if (typeof setting === 'number') return setting;
@@ -95,21 +96,20 @@ export function normalized(setting: GroupSetting): GroupSetting {
   return { direct_members: members, direct_subgroups: subgroups };
 }
 
-/** Whether two values mean the same, whatever their order. */
+/** Whether two values are equal in their normal form. */
 export const sameSetting = (a: GroupSetting, b: GroupSetting): boolean =>
   JSON.stringify(normalized(a)) === JSON.stringify(normalized(b));
 
-/** The setting that holds just this one person: how "the creator" is stored and reported. */
+/** The setting that holds one user, such as "the creator". */
 export const onlyUser = (userId: number): GroupSetting => ({
   direct_members: [userId],
   direct_subgroups: [],
 });
 
-/** The groups that a setting names. */
+/** The groups that a setting references. */
 export const groupsOf = (setting: GroupSetting): readonly number[] =>
   typeof setting === 'number' ? [setting] : setting.direct_subgroups;
 
-/** What is known of a person whose standing is worked out. */
 interface Person {
   readonly userId: number;
   readonly role: Role;
@@ -117,7 +117,7 @@ interface Person {
   readonly dateJoined: string;
 }
 
-/** What someone may do follows from this: who they are, and every group they are in, however deep. */
+/** The facts about a user that permission checks need: their role and all groups that contain them, at any depth. */
 export interface Standing {
   readonly userId: number;
   readonly role: Role;
@@ -125,10 +125,9 @@ export interface Standing {
 }
 
 /**
- * Works out the standing of a person from what the request has read anyway: the user, the ids of the groups they
- * are a direct member of, and the graph.
+ * Computes the standing of a user from what the request has read anyway.
  *
- * @param waitingDays days after joining until a member is a full member (the organization's setting)
+ * @param waitingDays days after joining until a member is a full member
  * @param now milliseconds
  */
 export function standingOf(
@@ -150,16 +149,16 @@ export function standingOf(
   return { userId: user.userId, role: user.role, groups };
 }
 
-/** Whether somebody is past the waiting period (days) of the organization. `now` is in milliseconds. */
+/** Whether the waiting period (days) of a user is over. `now` is in milliseconds. */
 export const isFullMember = (user: Pick<Person, 'dateJoined'>, waitingDays: number, now: number): boolean =>
   now - Date.parse(user.dateJoined) >= waitingDays * 86_400_000;
 
-/** The graph from below: group -> the groups that contain it directly. */
+/** The graph upside down: group -> the groups that contain it directly. */
 function parentsIn(graph: GroupGraph): ReadonlyMap<number, readonly number[]> {
   const parents = new Map<number, number[]>();
   const put = (child: number, parent: number): void => {
-    const known = parents.get(child);
-    if (known) known.push(parent);
+    const list = parents.get(child);
+    if (list) list.push(parent);
     else parents.set(child, [parent]);
   };
   for (const [parent, children] of systemSubgroups) for (const child of children) put(child, parent);
@@ -169,7 +168,7 @@ function parentsIn(graph: GroupGraph): ReadonlyMap<number, readonly number[]> {
   return parents;
 }
 
-/** Whether the setting gives its permission to this person. */
+/** Whether a setting grants its permission to this user. */
 export function holds(standing: Standing, setting: GroupSetting): boolean {
   if (typeof setting === 'number') return standing.groups.has(setting);
   return (
@@ -178,11 +177,11 @@ export function holds(standing: Standing, setting: GroupSetting): boolean {
   );
 }
 
-/** The same for a setting that guests never hold, even if they are listed (wire facts 4.5). */
+/** Like `holds`, for permissions that guests never have, even if listed (wire facts 4.5). */
 export const holdsUnlessGuest = (standing: Standing, setting: GroupSetting): boolean =>
   standing.role !== roles.guest && holds(standing, setting);
 
-/** Whether everybody in the organization has the permission, so that nobody needs to be looked at. */
+/** Whether the whole organization has the permission, so that no member lists need reading. */
 export const isForEveryone = (setting: GroupSetting): boolean =>
   setting === systemGroups.everyone.id || setting === systemGroups.internet.id;
 
@@ -192,8 +191,8 @@ export const isOwner = (standing: Pick<Standing, 'role'>): boolean => standing.r
 export const isGuest = (standing: Pick<Standing, 'role'>): boolean => standing.role === roles.guest;
 
 /**
- * Whether `group` would contain itself if `children` were put into it: the walk from the children must not reach
- * it. The caller's transaction holds the graph's version, so that two such changes cannot make a cycle together.
+ * Whether `group` would contain itself with `children` as subgroups. The transaction checks the version of the graph,
+ * so that two concurrent changes cannot make a cycle together.
  */
 export function makesCycle(graph: GroupGraph, group: number, children: readonly number[]): boolean {
   const seen = new Set<number>();

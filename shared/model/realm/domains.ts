@@ -5,16 +5,16 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { Realm } from './realm.ts';
 
-/** A domain in which new people may have their addresses, where the organization restricts them. */
+/** A domain that email addresses of new users may have, if the organization restricts them. */
 export interface Domain {
-  /** The number under which it was added. */
+  /** The log number of its creation. */
   readonly id: number;
-  /** In lower case and in ASCII. */
+  /** Lower case and ASCII. */
   readonly domain: string;
   readonly allowSubdomains: boolean;
 }
 
-/** All of them, in the order in which they were added: one item, so that the last one is known for the last. */
+/** All allowed domains in order of creation. One item, so that removing the last one is noticed. */
 export interface Domains {
   readonly version: number;
   readonly list: readonly Domain[];
@@ -28,7 +28,7 @@ declare module '../../table/keys.ts' {
 
 const none: Domains = { version: 0, list: [] };
 
-/** Reads the domains in one round trip. */
+/** One round trip. */
 export const loadDomains = async (table: Table, realm: string): Promise<Domains> =>
   (await table.get('domains', { realm })) ?? none;
 
@@ -38,7 +38,7 @@ export const domainObject = ({ domain, allowSubdomains }: Domain) => ({
   allow_subdomains: allowSubdomains,
 });
 
-/** Decides whether somebody new may have this address: a restricted organization takes them from its domains only. */
+/** Checks that a new user may have this address: a restricted organization accepts only its domains. */
 export function checkAddressAllowed(
   email: string,
   { settings }: Pick<Realm, 'settings'>,
@@ -46,7 +46,7 @@ export function checkAddressAllowed(
 ): void {
   if (!settings.emails_restricted_to_domains) return;
   const cut = email.lastIndexOf('@');
-  // Behind a plus, one mailbox has as many addresses as it likes.
+  // With a plus, one mailbox has any number of addresses.
   if (email.slice(0, cut).includes('+')) {
     throw badRequest('Addresses with a + are not allowed in this organization.');
   }
@@ -58,31 +58,31 @@ export function checkAddressAllowed(
   if (!isAllowed) throw badRequest(`Addresses at '${domain}' are not allowed in this organization.`);
 }
 
-/** Makes the transaction fail if the domains have changed since they were read. */
+/** Fails the transaction if the domains have changed since they were read. */
 export const doRequireSameDomains = (realm: string, seen: Domains): Write => ({
   check: key('domains', { realm }),
   when: isSame(seen),
 });
 
-/** That the domains are those that were seen. */
+/** The condition that the domains are those that were read. */
 export const isSame = ({ version }: Domains) => (version === 0 ? { absent: true } : { equals: { version } });
 
-/** The one form of a name: lower case, and letters beyond ASCII as the name system has them. Empty if it has none. */
-export function asciiDomain(given: string): string {
-  const name = given.trim().toLowerCase();
+/** The normal form of a domain: lower case and ASCII (punycode). Empty if it has none. */
+export function asciiDomain(input: string): string {
+  const name = input.trim().toLowerCase();
   if (/^\p{ASCII}*$/u.test(name)) return name;
   return /^[\p{L}\p{M}\p{N}.。．｡-]+$/u.test(name) ? domainToASCII(name) : '';
 }
 
-/** What keeps text from being a domain, as a part of a sentence; undefined if nothing. */
+/** Why text is not a domain, as a clause; undefined if it is one. */
 export function domainProblem(domain: string): string | undefined {
   if (domain === '') return 'it is empty, or has characters that no domain can have';
-  if (domain.length > LONGEST_DOMAIN) return `it has more than ${LONGEST_DOMAIN} characters`;
+  if (domain.length > MAX_DOMAIN) return `it has more than ${MAX_DOMAIN} characters`;
   const labels = domain.split('.');
   if (labels.length < 2) return 'it has no dot';
-  if (labels.includes('')) return 'nothing stands before, after or between dots';
-  if (labels.some((label) => label.length > LONGEST_LABEL)) {
-    return `a part of it has more than ${LONGEST_LABEL} characters`;
+  if (labels.includes('')) return 'it has an empty part before, after or between dots';
+  if (labels.some((label) => label.length > MAX_LABEL)) {
+    return `a part of it has more than ${MAX_LABEL} characters`;
   }
   if (!labels.every((label) => /^[a-z0-9-]+$/.test(label))) {
     return 'it may have letters, digits, hyphens and dots only';
@@ -93,6 +93,6 @@ export function domainProblem(domain: string): string | undefined {
   return undefined;
 }
 
-/** Longest name of a domain and longest part between its dots (RFC 1035). */
-export const LONGEST_DOMAIN = 253;
-const LONGEST_LABEL = 63;
+/** Longest domain, and longest label in one (RFC 1035). */
+export const MAX_DOMAIN = 253;
+const MAX_LABEL = 63;

@@ -3,7 +3,7 @@ import type { RealmSettings } from './realm.ts';
 
 const { nobody, owners, administrators, moderators, fullMembers, members } = systemGroups;
 
-/** The number of each role in the policies that came before group settings (companion facts 4.9). */
+/** The number of each role in the policies that preceded group settings (companion facts 4.9). */
 const channelCreation: Readonly<Record<number, number>> = {
   [nobody.id]: 2,
   [owners.id]: 2,
@@ -27,15 +27,15 @@ const wildcardMention: Readonly<Record<number, number>> = {
 };
 
 /**
- * A group setting as one of these numbers: the smallest set of roles that holds the group. Groups that people made can
- * have anybody in them, so they count as the largest one, which is `widest`.
+ * A group setting as a legacy policy number: the smallest set of roles that contains the group. Named groups can
+ * contain anybody, so they map to `widest`.
  */
 const policyOf = (setting: GroupSetting, numbers: Readonly<Record<number, number>>, widest: number): number =>
   (typeof setting === 'number' ? numbers[setting] : undefined) ?? widest;
 
 /**
- * The deprecated policies that older clients still read at registration (companion facts 4.9); current mobile clients
- * do not load without the last one. No events tell of them.
+ * Deprecated policies that older clients still read at registration (companion facts 4.9). Current mobile clients do
+ * not load without the last one. There are no events for them.
  */
 export const legacyPolicies = (settings: RealmSettings) => ({
   realm_create_public_stream_policy: policyOf(settings.can_create_public_channel_group, channelCreation, 1),

@@ -11,28 +11,28 @@ declare module '../../table/keys.ts' {
 
 export type TopicsPolicy = 'inherit' | 'allow_empty_topic' | 'disable_empty_topic' | 'empty_topic_only';
 
-/** What is shown of earlier versions of messages: all, only where they were moved from, or nothing. */
+/** Which earlier versions of messages are visible: all, only moves, or none. */
 export type HistoryVisibility = 'all' | 'moves' | 'none';
 
-/** The organization, as stored in one item. Settings carry the names they have on the wire. */
+/** The organization, stored as one item. Settings have their wire names. */
 export interface Realm {
   readonly uuid: string;
   readonly name: string;
   readonly description: string;
-  /** The subdomain on the wire (`sender_realm_str`); empty for the home organization. */
+  /** The subdomain on the wire (`sender_realm_str`); empty for the default organization. */
   readonly stringId: string;
   /** Seconds since 1970. */
   readonly created: number;
   readonly deactivated: boolean;
-  /** Grows with each change of the settings, so that a decision made on them can be held to it. */
+  /** Incremented by each change of the settings, for conditional writes. */
   readonly version: number;
-  /** The user that speaks for the service in notices. */
+  /** The system bot, which sends notices. */
   readonly noticeBotId: number;
-  /** Somebody has a device for push notifications: their worker must hear when there is something to tell. */
+  /** At least one user has a push device, so message events must wake the push worker. */
   readonly hasPushDevices?: true;
-  /** The relay for push notifications refuses to serve the organization. */
+  /** The push relay refuses this organization. */
   readonly pushRefused?: true;
-  /** Seconds since 1970: until when the relay will serve it, where that ends. */
+  /** Seconds since 1970 until which the push relay serves this organization. */
   readonly pushEnds?: number;
   readonly settings: RealmSettings;
 }
@@ -83,7 +83,7 @@ export interface RealmSettings {
   readonly can_access_all_users_group: GroupSetting;
 }
 
-/** How a setting that names a channel names none. */
+/** The value of a channel setting without a channel. */
 export const NO_CHANNEL = -1;
 
 /** The settings of a new organization (wire facts 3.7, 3.8, 4.3; the rest as the reference sets them). */
@@ -127,32 +127,32 @@ export const defaultRealmSettings: RealmSettings = {
   can_access_all_users_group: systemGroups.everyone.id,
 };
 
-/** The organization with a value for every setting, also for those that came later than it did. */
+/** Fills in defaults for settings that are newer than the stored item. */
 export const withAllSettings = (stored: Realm): Realm => ({
   ...stored,
   settings: { ...defaultRealmSettings, ...stored.settings },
 });
 
-/** What is worked out from other settings and told beside them, under its name in events. */
+/** Settings computed from others, under their names in events. */
 export const derivedSettings = ({
   topics_policy,
   message_edit_history_visibility_policy,
   can_create_bots_group,
 }: RealmSettings) => ({
-  // Whoever may create bots may create incoming webhooks, and nobody else may (companion facts 4.9).
+  // The same people may create incoming webhooks (companion facts 4.9).
   can_create_write_only_bots_group: can_create_bots_group,
   mandatory_topics: topics_policy === 'disable_empty_topic',
   allow_edit_history: message_edit_history_visibility_policy !== 'none',
 });
 
-/** How the empty topic is shown to clients that do not know it (wire facts 3.4). */
+/** The name of the empty topic for clients that do not support it (wire facts 3.4). */
 export const EMPTY_TOPIC_NAME = 'general chat';
-/** Feature level that this service speaks. */
+/** The API feature level of this service. */
 export const FEATURE_LEVEL = 500;
-/** Version of the reference whose API this is, as clients compare it. */
+/** The server version that clients compare. */
 export const REFERENCE_VERSION = '12.0';
 
-/** Limits of the wire (specification 8, wire facts 2), in code points unless said otherwise. */
+/** Limits of the wire (specification 8, wire facts 2), in code points unless noted. */
 export const limits = {
   message: 10_000,
   topic: 60,
@@ -161,7 +161,7 @@ export const limits = {
   folderName: 60,
   folderDescription: 1_024,
   groupName: 100,
-  /** The wire facts know none; this keeps a group and its event well within what the table holds. */
+  /** Not in the wire facts; keeps a group and its event well below the item size. */
   groupDescription: 10_000,
   fullName: 100,
   organizationName: 40,
@@ -169,36 +169,36 @@ export const limits = {
   email: 254,
   profileFieldName: 40,
   profileFieldHint: 80,
-  /** Fields that may be in the summary of profiles. */
+  /** Custom profile fields in the summary. */
   profileSummary: 2,
-  /** People whom one request that subscribes them lets tell of it. */
+  /** Most users per request who get a "you were subscribed" message. */
   newSubscriptionMessages: 250,
-  /** Requests a minute for an account, unless the operator sets others (companion facts 5). */
+  /** Requests per minute and account, unless the operator sets another limit (companion facts 5). */
   requests: 200,
-  /** At or below this many people, anyone may notify all of them. */
+  /** Up to this many people, anyone may use wildcard mentions. */
   wildcard: 15,
 } as const;
 
 const lift = <T>(as: (older: T) => object): Versions['lifts'][number] => as as (item: Item) => Item;
 
 /**
- * The kinds of items that have had more than one version, and how older ones become newer. A setting or an attribute
- * that is added makes a new version; what reads the item then finds it in every one. infra/UPGRADES.md tells how.
+ * Kinds of items with more than one version, and how older items are migrated when read. A new setting or attribute
+ * makes a new version; see infra/UPGRADES.md.
  */
 export const versions: readonly Versions[] = [
-  // Older functions read the second one as well: it has more settings, and none that means something else.
+  // Older functions can read version 2: it only adds settings.
   { kind: 'realm', lifts: [lift<Realm>(withAllSettings)], writes: 2 },
 ];
 
 export const itemVersions = new ItemVersions(versions);
 
-/** A provider of video calls as clients know it; they find its number by its name in `/register`. */
+/** A video call provider as clients see it: `/register` lists the ids by name. */
 interface VideoChatProvider {
   readonly id: number;
   readonly name: string;
 }
 
-/** The providers that the operator has set up, by their names on the wire, and that there may be none. */
+/** The video call providers that the operator has configured, by wire name, and none. */
 export const videoChatProviders = ({
   ZOOM_CLIENT_ID,
   WEBEX_CLIENT_ID,
@@ -208,10 +208,10 @@ export const videoChatProviders = ({
   ...(WEBEX_CLIENT_ID && { webex: { id: 8, name: 'Webex' } }),
 });
 
-/** Whether the operator set up a relay at all. */
+/** Whether the operator has configured a push relay. */
 export const hasRelay = (environment: Environment): boolean => Boolean(environment.PUSH_RELAY_URL);
 
-/** What clients are told of the organization (wire facts 12.2), under the names of the `realm` event. */
+/** Push settings of the organization (wire facts 12.2), under the names of the `realm` event. */
 export const pushSettings = (
   { pushRefused, pushEnds }: Pick<Realm, 'pushRefused' | 'pushEnds'>,
   environment: Environment,
@@ -220,6 +220,6 @@ export const pushSettings = (
   push_notifications_enabled_end_timestamp: hasRelay(environment) ? (pushEnds ?? null) : null,
 });
 
-/** Whether the operator lets organizations have web-public channels (specification 4.2): yes, unless said otherwise. */
+/** Whether the operator allows web-public channels (specification 4.2). Default: true. */
 export const isWebPublicEnabled = ({ WEB_PUBLIC_STREAMS_ENABLED: value }: Environment): boolean =>
   value !== 'false';

@@ -12,26 +12,25 @@ declare module '../../table/keys.ts' {
 }
 
 /**
- * How many people own the organization, and who. Whoever makes or unmakes an owner changes it in the same
- * transaction, so that two requests at once cannot take the last two away.
+ * The owners of the organization. Each change of an owner updates it in the same transaction, so that concurrent
+ * requests cannot remove the last two.
  */
 export interface OwnerCount {
   readonly count: number;
-  /** Absent where there was none yet. */
   readonly ids?: ReadonlySet<number>;
 }
 
-/** Whether the account counts as an owner while it is active. A bot does not keep an organization alive. */
+/** Whether the account counts as an owner while it is active. Bots do not count. */
 export const isHumanOwner = (user: Pick<User, 'role' | 'isBot'>): boolean =>
   user.role === roles.owner && !user.isBot;
 
-/** One owner more. */
+/** Adds an owner to the count. */
 export const countOwner = (realm: string, userId: number): Write => ({
   update: key('owners', { realm }),
   change: { add: { count: 1, ids: new Set([userId]) } },
 });
 
-/** One owner fewer: refused by the store where it is the last one. */
+/** Removes an owner from the count. The condition fails for the last one. */
 export const uncountOwner = (realm: string, userId: number): Write => ({
   update: key('owners', { realm }),
   change: { add: { count: -1 }, take: { ids: new Set([userId]) } },
@@ -39,9 +38,8 @@ export const uncountOwner = (realm: string, userId: number): Write => ({
 });
 
 /**
- * Makes an account active, with what else is set of it, and tells everybody. It holds to the account as it was
- * read, and to what was found asleep after that. The number of owners is kept right. `groups` tell of the groups that
- * it is in again.
+ * Activates an account, with the events for everyone and for its `groups`. Fails if the account, or its number of
+ * memberships (`arrivals`), has changed since it was read.
  */
 export const doActivate = (
   realm: string,
@@ -64,8 +62,8 @@ export const doActivate = (
 });
 
 /**
- * The contrary. It holds to nothing having come to be theirs since the account was read, which must be read before
- * the lists of what is.
+ * Deactivates an account. Fails if a bot or subscription was added since the account was read, so read the account
+ * before those lists.
  */
 export const doInactivate = (realm: string, user: User, groups: readonly EventEntry[]): Step => ({
   writes: [
@@ -80,42 +78,44 @@ export const doInactivate = (realm: string, user: User, groups: readonly EventEn
   entries: [personEvent(user.userId, { is_active: false }), ...groups],
 });
 
-/** Something comes to be theirs, which holds it to their account being active, and their deactivation to it. */
-export const doReceive = (realm: string, userId: number): Write => ({
+/**
+ * Counts a new membership on the account. Fails if the account is inactive, and makes a concurrent deactivation fail.
+ */
+export const doCountMembership = (realm: string, userId: number): Write => ({
   update: key('user', { realm, userId }),
   change: { add: { arrivals: 1 } },
   when: { equals: { isActive: true } },
 });
 
-/** The same for what comes to be their bot's, whose own account is held to being active. */
-export const doReceiveForBot = (realm: string, ownerId: number): Write => ({
-  ...doReceive(realm, ownerId),
+/** The same for a membership of a bot, counted on its owner, who may be inactive. */
+export const doCountBotMembership = (realm: string, ownerId: number): Write => ({
+  ...doCountMembership(realm, ownerId),
   when: { absent: false },
 });
 
-/** The same for a bot that comes to be active, and perhaps to be theirs. */
-export const doHaveBot = (realm: string, ownerId: number, botId: number): Write => ({
+/** Counts an active bot on its owner, and lists it there. Fails if the owner is inactive. */
+export const doAddOwnedBot = (realm: string, ownerId: number, botId: number): Write => ({
   update: key('user', { realm, userId: ownerId }),
   change: { add: { arrivals: 1, bots: new Set([botId]) } },
   when: { equals: { isActive: true } },
 });
 
-/** Most bots of one person, deactivated ones too: everybody who registers is told of all of them (docs/LIMITS.md). */
+/** Most bots of one user, including deactivated ones: every registration lists all bots (docs/LIMITS.md). */
 export const MAX_BOTS = 100;
 
-/** The same for a bot that is created, for which its owner must have room. */
-export const doHaveNewBot = (realm: string, ownerId: number, botId: number): Write => ({
-  ...doHaveBot(realm, ownerId, botId),
+/** The same for a new bot. Also fails if the owner has `MAX_BOTS` bots. */
+export const doAddNewBot = (realm: string, ownerId: number, botId: number): Write => ({
+  ...doAddOwnedBot(realm, ownerId, botId),
   when: { equals: { isActive: true }, shorter: { bots: MAX_BOTS } },
 });
 
-/** Takes a bot from somebody. */
-export const doLoseBot = (realm: string, ownerId: number, botId: number): Write => ({
+/** Removes a bot from the list of its owner. */
+export const doRemoveOwnedBot = (realm: string, ownerId: number, botId: number): Write => ({
   update: key('user', { realm, userId: ownerId }),
   change: { take: { bots: new Set([botId]) } },
 });
 
-/** Tells everybody what has changed of an account. */
+/** The event for everyone that an account changed. */
 export const personEvent = (userId: number, changes: Readonly<Record<string, unknown>>): EventEntry => ({
   kind: 'event',
   hearers: { everyone: 'all' },

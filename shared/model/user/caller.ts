@@ -5,27 +5,30 @@ import { type Standing, standingOf } from '../permission/permission.ts';
 import type { Realm } from '../realm/realm.ts';
 import type { User } from './user.ts';
 
-/** Who is calling, and where: read afresh in every request, so that a change takes effect on the next one. */
+/**
+ * The authenticated user, with their organization and rights. Read in every request, so that changes take effect at
+ * once.
+ */
 export interface Caller {
   readonly realmId: string;
   readonly user: User;
   readonly standing: Standing;
-  /** The standing of a bot's owner, whose rights the bot has too. */
+  /** The standing of the owner of a bot: the bot has those rights too. */
   readonly owner?: Standing;
   readonly realm: Realm;
   readonly graph: GroupGraph;
 }
 
-/** Edges of a graph that costs no more to read than its version: some 4 KB. */
-const SMALL_GRAPH = 400;
+/** Below this many edges (about 4 KB) a graph costs no more to read than its version. */
+const MIN_CACHED_GRAPH = 400;
 
 /**
- * Reads which named groups contain which. Every request needs the graph, which can have 100 KB, so a container that
- * remembers a large one reads only its version. One round trip, or two where a large graph has changed since.
+ * Loads the graph of named groups. It can have 100 KB, so a container with a large cached graph reads only its
+ * version. One round trip, or two if a large graph has changed.
  */
 export async function loadGraph({ table, cache }: Outside, realm: string): Promise<GroupGraph> {
   const remembered = cache.graphs.get(realm);
-  if (remembered !== undefined && sizeOfGraph(remembered) > SMALL_GRAPH) {
+  if (remembered !== undefined && sizeOfGraph(remembered) > MIN_CACHED_GRAPH) {
     const stored = await table.get('graphVersion', { realm });
     if ((stored?.version ?? noGroups.version) === remembered.version) return remembered;
   }
@@ -34,7 +37,7 @@ export async function loadGraph({ table, cache }: Outside, realm: string): Promi
   return graph;
 }
 
-/** The IDs of the named groups that a person is a direct member of. One round trip. */
+/** The ids of the named groups of which a user is a direct member. One round trip. */
 export async function directGroups(
   outside: Outside,
   realm: string,
@@ -50,18 +53,18 @@ export async function directGroups(
 }
 
 /**
- * The caller, or the refusal of an unknown or deactivated account, or of a deactivated organization: `UNAUTHORIZED`
- * (wire facts 1.3). One round trip.
+ * Loads the caller. Throws `UNAUTHORIZED` if the account or the organization is unknown or deactivated (wire facts
+ * 1.3). One round trip.
  */
 export async function accessCaller(
-  ...asked: [outside: Outside, realmId: string, userId: number, ownerId: number | undefined]
+  ...args: [outside: Outside, realmId: string, userId: number, ownerId: number | undefined]
 ): Promise<Caller> {
-  const caller = await loadCaller(...asked);
+  const caller = await loadCaller(...args);
   if (caller === undefined) throw refusal('unauthorized');
   return caller;
 }
 
-/** Reads somebody as a caller; undefined where their account or their organization is not active. One round trip. */
+/** Loads a user as a caller; undefined if the account or the organization is not active. One round trip. */
 export async function loadCaller(
   outside: Outside,
   realmId: string,
@@ -86,7 +89,7 @@ export async function loadCaller(
     realmId,
     user: self,
     standing: standing(self, groups),
-    // A deactivated owner lends no rights.
+    // A deactivated owner gives the bot no rights.
     ...(owner?.isActive && { owner: standing(owner, ownerGroups) }),
     realm,
     graph,

@@ -4,13 +4,10 @@ import { isAdministrator, type Role, roles } from '../permission/permission.ts';
 import type { Caller } from './caller.ts';
 import type { User } from './user.ts';
 
-/** What of an account decides who may manage it. */
-type Managed = Pick<User, 'role' | 'isBot' | 'ownerId'>;
+/** The fields of an account that decide who may manage it. */
+type ManagedAccount = Pick<User, 'role' | 'isBot' | 'ownerId'>;
 
-/**
- * The account of a bot's owner, whose rights the bot has too; undefined for a person, and where there is no account.
- * One round trip for a bot, none for a person.
- */
+/** Loads the owner of a bot; undefined for a person. One round trip for a bot, none for a person. */
 export const loadBotOwner = async (
   table: Table,
   realm: string,
@@ -19,17 +16,16 @@ export const loadBotOwner = async (
   account?.ownerId === undefined ? undefined : table.get('user', { realm, userId: account.ownerId });
 
 /**
- * Refuses a caller who may not manage the account: its key, name, role, profile, owner, and whether it is active
- * (specification 5). Administrators may, and owners of bots may manage those; but nobody who has a lower role than the
- * account itself, or than the owner of a bot. A bot's key opens what the bot was given and what its owner may do, so
- * that whoever gets hold of it needs the rights of both. An owner who is deactivated counts with the role they had.
+ * Checks that the caller may manage an account: key, name, role, profile, owner, activation (specification 5).
+ * Administrators may, and owners their bots, but nobody with a lower role than the account or the owner of the bot: a
+ * bot key gives access to both. A deactivated owner counts with their former role.
  *
- * @param owner the owner of a bot, as `loadBotOwner` found them; without them a bot takes an owner of the organization
- * @throws Refusal `UNAUTHORIZED_PRINCIPAL`, or `BAD_REQUEST` where a role below administrators is missing
+ * @param owner the owner of a bot from `loadBotOwner`; if missing, only an organization owner may manage the bot
+ * @throws Refusal `UNAUTHORIZED_PRINCIPAL`, or `BAD_REQUEST` if a role below administrator is missing
  */
 export function checkManages(
   { user, standing }: Pick<Caller, 'user' | 'standing'>,
-  account: Managed,
+  account: ManagedAccount,
   owner: Pick<User, 'userId' | 'role'> | undefined,
 ): void {
   const isOwnBot = account.isBot && account.ownerId === user.userId;
@@ -39,11 +35,11 @@ export function checkManages(
   if (standing.role > needed) throw missingRole(needed);
 }
 
-/** Whether mail may appear as the account of this bot: its owner must be able to manage it. */
+/** Whether incoming mail of this user may appear as the bot: they own it and can manage it. */
 export const mayActAsBot = (owner: Pick<User, 'userId' | 'role'>, bot: User): boolean =>
   bot.isBot && bot.isActive && bot.ownerId === owner.userId && owner.role <= bot.role;
 
-/** The role with more rights: roles with more rights have lower numbers. */
+/** The role with more rights, which has the lower number. */
 const highest = (one: Role, other: Role): Role => (one < other ? one : other);
 
 function missingRole(needed: Role): Refusal {

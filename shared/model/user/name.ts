@@ -6,12 +6,12 @@ import type { Write } from '../../table/write.ts';
 import { limits } from '../realm/realm.ts';
 import type { User } from './user.ts';
 
-/** Characters that mean something in mentions and quotes, so that no name may have them. */
+/** Characters with a meaning in mentions and quotes. */
 const RESERVED = ['*', '`', '\\', '>', '"', '@'];
 
-/** Decides whether text can be the full name of a user, and trims it. */
-export function checkFullName(given: string): string {
-  const name = given.trim();
+/** Checks and trims a full name. */
+export function checkFullName(input: string): string {
+  const name = input.trim();
   if (name === '') throw badRequest('A full name must not be empty.');
   if (codePoints(name) > limits.fullName) {
     throw badRequest(`A full name has at most ${limits.fullName} characters.`);
@@ -24,14 +24,14 @@ export function checkFullName(given: string): string {
   return name;
 }
 
-/** Words of letters, digits and the signs that RFC 5322 allows in an address without quotes, joined by dots. */
+/** Atoms of RFC 5322 joined by dots: an unquoted local part. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const LABEL = /^[\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?$/u;
 
-/** Longest part of an address before the `@`: a limit of RFC 5321. */
-const LONGEST_LOCAL_PART = 64;
+/** Longest local part of an address (RFC 5321). */
+const MAX_LOCAL_PART = 64;
 
-/** Whether text can be an email address: an unquoted local part, and a domain of at least two labels. */
+/** Whether text is an email address: an unquoted local part, and a domain of at least two labels. */
 export function isEmail(text: string): boolean {
   const cut = text.lastIndexOf('@');
   const local = text.slice(0, cut);
@@ -45,25 +45,24 @@ export function isEmail(text: string): boolean {
   );
 }
 
-/** Whether text can stand before the `@` of an address. */
-export const isLocalPart = (text: string): boolean =>
-  text.length <= LONGEST_LOCAL_PART && LOCAL_PART.test(text);
+/** Whether text can be the part of an address before the `@`. */
+export const isLocalPart = (text: string): boolean => text.length <= MAX_LOCAL_PART && LOCAL_PART.test(text);
 
-/** Decides whether text is an email address, and trims it. */
-export function checkEmail(given: string): string {
-  const email = given.trim();
+/** Checks and trims an email address. */
+export function checkEmail(input: string): string {
+  const email = input.trim();
   if (!isEmail(email)) throw badRequest('Enter a valid email address.');
   return email;
 }
 
-/** The users who bear a full name, whatever its case: what the name of a new bot is decided on. */
+/** The users with one full name, compared without case. The name of a new bot must be free among them. */
 export interface Namesakes {
-  /** The ids as they are stored with the name; undefined where nobody ever bore it. */
+  /** The stored ids; undefined if nobody has ever had the name. */
   readonly ids: ReadonlySet<number> | undefined;
   readonly users: readonly User[];
 }
 
-/** Reads the users with these ids, which the look-up of a name has brought. One round trip. */
+/** Loads the users with these ids, which the lookup of a name returned. One round trip. */
 export async function loadNamesakes(
   table: Table,
   realm: string,
@@ -73,8 +72,8 @@ export async function loadNamesakes(
   return { ids, users: await table.getMany(keys) };
 }
 
-/** The same for the name of somebody, who is not read. One round trip, and another one where others bear it. */
-export async function lookUpNamesakes(
+/** Loads the other users with the name of this user. One round trip, and another if there are any. */
+export async function loadOtherNamesakes(
   table: Table,
   realm: string,
   { userId, fullName }: Pick<User, 'userId' | 'fullName'>,
@@ -85,18 +84,18 @@ export async function lookUpNamesakes(
   return { ids: stored?.users, users };
 }
 
-/** Refuses a name for a bot that an active account bears. People may share names, bots may not. */
+/** Refuses a name that an active account has. People may share names, bots may not. */
 export function checkBotName(fullName: string, { users }: Namesakes): void {
   if (users.some((user) => user.isActive && user.fullName === fullName)) {
     throw badRequest(`There is already an active account with the name '${fullName}'.`);
   }
 }
 
-/** Most namesakes to which a transaction is held, beside what else is in it. */
+/** Most inactive namesakes that one transaction checks, besides its other writes. */
 const MAX_HELD = 40;
 
-/** Holds a transaction to those who were seen to bear a name, and to those of them who were out being so still. */
-export const holdNamesakes = (realm: string, fullName: string, { ids, users }: Namesakes): Write[] => [
+/** Fails the transaction if the users with a name have changed, or an inactive one was activated. */
+export const doRequireNamesakes = (realm: string, fullName: string, { ids, users }: Namesakes): Write[] => [
   { check: nameKey(realm, fullName), when: { equals: { users: ids } } },
   ...users
     .filter(({ isActive }) => !isActive)
@@ -106,17 +105,14 @@ export const holdNamesakes = (realm: string, fullName: string, { ids, users }: N
 
 const nameKey = (realm: string, fullName: string) => key('fullName', { realm, name: folded(fullName) });
 
-/**
- * Lets a full name lead to its bearer, for mentions. Names are not unique; `namesakes` holds the write to those who
- * were seen to bear it.
- */
+/** Adds a user to those with a full name, for mentions. With `namesakes` it fails if those have changed. */
 export const nameWrite = (realm: string, fullName: string, userId: number, namesakes?: Namesakes): Write => ({
   update: nameKey(realm, fullName),
   change: { add: { users: new Set([userId]) } },
   ...(namesakes && { when: { equals: { users: namesakes.ids } } }),
 });
 
-/** Lets a full name lead to somebody no more. */
+/** Removes a user from those with a full name. */
 export const unnameWrite = (realm: string, fullName: string, userId: number): Write => ({
   update: nameKey(realm, fullName),
   change: { take: { users: new Set([userId]) } },

@@ -4,55 +4,51 @@ import { isSystemBot, type User } from './user.ts';
 
 const GRAVATAR = 'https://secure.gravatar.com/avatar/';
 
-/** Whether an avatar's address is one of those that clients can work out themselves. */
+/** Whether clients can compute this avatar URL themselves. */
 export const isGravatar = (url: string | null | undefined): boolean => url?.startsWith(GRAVATAR) === true;
 
-/** The picture that Gravatar has for, or draws from, a text that nobody can read out of the address. */
+/** The Gravatar URL for a text, with a drawn fallback. The digest hides the text. */
 const identicon = (text: string): string => {
   const digest = createHash('sha256').update(text.trim().toLowerCase()).digest('hex');
   return `${GRAVATAR}${digest}?d=identicon`;
 };
 
-/** Where the avatar of a user is. */
+/** The avatar URL of a user. */
 export const avatarUrlOf = (user: Pick<User, 'avatarUrl' | 'avatarVersion' | 'email'>): string =>
   user.avatarUrl ?? `${identicon(user.email)}&version=${user.avatarVersion}`;
 
-/**
- * The same for clients that work out Gravatar's addresses themselves: null where it is one of those, which keeps
- * long lists of users short.
- */
+/** The same for clients that compute Gravatar URLs themselves: null for those, which keeps user lists short. */
 export const shortAvatarUrlOf = (user: Pick<User, 'avatarUrl'>): string | null => user.avatarUrl ?? null;
 
-/** The one of the two that a client wants, by what it says of itself. */
-export const toldAvatarUrl = (
+/** The avatar URL in the form that a client supports (`client_gravatar`). */
+export const avatarUrlFor = (
   user: Pick<User, 'avatarUrl' | 'avatarVersion' | 'email'>,
   clientGravatar = true,
 ): string | null => (clientGravatar ? shortAvatarUrlOf(user) : avatarUrlOf(user));
 
-/** The picture of an organization that has uploaded none. */
+/** The icon of an organization. */
 export const organizationIcon = (uuid: string): string => `${identicon(uuid)}&version=1`;
 
-/** What clients are told of somebody's profile, by the ids of the fields. */
+/** Profile values as clients get them, by field id. */
 export type ProfileData = Readonly<
   Record<string, { readonly value: string; readonly rendered_value?: string }>
 >;
 
-/** Tells the profile of somebody. */
-export type TellProfile = (user: User) => ProfileData;
+export type RenderProfile = (user: User) => ProfileData;
 
-/** How a reader wants users told. */
+/** How a client wants users rendered. */
 export interface UserRenderOptions {
-  /** They work out Gravatar's addresses themselves; yes if absent, as clients expect it. */
+  /** The client computes Gravatar URLs itself. Default: true. */
   readonly clientGravatar?: boolean;
-  /** Tells the values of custom profile fields, which only people have; they are left out if absent. */
-  readonly profile?: TellProfile | undefined;
+  /** Adds the values of custom profile fields, which only people have. */
+  readonly profile?: RenderProfile | undefined;
 }
 
-/** To the minute, with the offset spelled out, as the reference writes it. */
+/** To the minute, with an explicit offset, as the reference formats it. */
 const minuteOf = (iso: string): string => `${new Date(iso).toISOString().slice(0, 16)}+00:00`;
 
 /** A user as clients see one (`GET /users`, the `realm_user` event). */
-export const userObject = (user: User, telling: UserRenderOptions = {}) => ({
+export const userObject = (user: User, options: UserRenderOptions = {}) => ({
   user_id: user.userId,
   email: user.email,
   delivery_email: user.email,
@@ -69,8 +65,8 @@ export const userObject = (user: User, telling: UserRenderOptions = {}) => ({
   is_deleted: false,
   is_imported_stub: false,
   date_joined: minuteOf(user.dateJoined),
-  avatar_url: (telling.clientGravatar ?? true) ? shortAvatarUrlOf(user) : avatarUrlOf(user),
+  avatar_url: avatarUrlFor(user, options.clientGravatar),
   avatar_version: user.avatarVersion,
   timezone: user.timezone,
-  ...(telling.profile && !user.isBot && { profile_data: telling.profile(user) }),
+  ...(options.profile && !user.isBot && { profile_data: options.profile(user) }),
 });

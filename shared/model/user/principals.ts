@@ -9,25 +9,25 @@ import { limits } from '../realm/realm.ts';
 import type { Caller } from './caller.ts';
 import type { User } from './user.ts';
 
-/** All users of an organization by their ids, deactivated ones and the bot of the service too. One round trip. */
+/** All users of an organization, including deactivated ones and the system bot. One round trip. */
 export const loadUsers = (table: Table, realm: string): Promise<User[]> => table.all('user', { realm });
 
-/** Most users that are read one by one; for more, all are read. */
-const FEW = 100;
+/** With more ids than this, all users are read. */
+const MAX_SINGLE_READS = 100;
 
-/** The ids that may lead to somebody, each once; undefined where they are so many that all users are read instead. */
-export function fewIds(ids: readonly number[] | undefined): number[] | undefined {
-  const wanted = [...new Set(ids?.filter(isId))];
-  return ids === undefined || wanted.length > FEW ? undefined : wanted;
+/** The valid ids, each once; undefined if all users should be read instead. */
+export function idsToRead(ids: readonly number[] | undefined): number[] | undefined {
+  const unique = [...new Set(ids?.filter(isId))];
+  return ids === undefined || unique.length > MAX_SINGLE_READS ? undefined : unique;
 }
 
-/** The users with these ids, as far as they exist, ascending; all users where no ids are given. One round trip. */
+/** The existing users with these ids, ascending; all users without ids. One round trip. */
 export async function loadUsersById(
   table: Table,
   realm: string,
   ids: readonly number[] | undefined,
 ): Promise<User[]> {
-  const few = fewIds(ids);
+  const few = idsToRead(ids);
   const users =
     few === undefined
       ? await loadUsers(table, realm)
@@ -36,36 +36,33 @@ export async function loadUsersById(
   return users.filter(({ userId }) => wanted?.has(userId) ?? true).sort((a, b) => a.userId - b.userId);
 }
 
-/** How a path names a user: digits are an id, anything else is an email address. */
+/** A path names a user by id (digits) or by email address. */
 const isNumeral = (name: string): boolean => /^\d+$/.test(name);
 
-/** The address in the name of a user, as a lookup key. */
+/** The email address in a user path parameter, as a lookup key. */
 export function userLookupKeys(name: string): LookupKey<'account'>[] {
   const lookupKey = isNumeral(name) ? undefined : addressLookupKey(name);
   return lookupKey === undefined ? [] : [lookupKey];
 }
 
-/** The id that the name of a user leads to; undefined where it leads nowhere. */
+/** The user id that a path parameter resolves to, or undefined. */
 export function userIdOf(name: string, resolved: Resolved): number | undefined {
   if (isNumeral(name)) return isId(Number(name)) ? Number(name) : undefined;
   const lookupKey = addressLookupKey(name);
   return lookupKey && resolved.follow(lookupKey)?.userId;
 }
 
-/** The owner of the bot that a name leads to, after the look-up of `targetLookupKeys`; undefined where it is no bot. */
+/** The owner of the bot that a path parameter resolves to (after `targetLookupKeys`), or undefined. */
 export function ownerIdOf(name: string, resolved: Resolved): number | undefined {
   const [lookupKey] = targetLookupKeys(name);
   return lookupKey && resolved.follow(lookupKey)?.ownerId;
 }
 
-/** The same for a request that rests on more of the user, who is read with the look-up where an id is given. */
+/** Like `userLookupKeys`, for requests that need the user item: an id becomes a lookup key too. */
 export const targetLookupKeys = (name: string): LookupKey<'account' | 'user'>[] =>
   isNumeral(name) ? (isId(Number(name)) ? [{ kind: 'user', id: Number(name) }] : []) : userLookupKeys(name);
 
-/**
- * The user that a name leads to, from the look-up of `targetLookupKeys` or, where that gave an address, read after it;
- * undefined where it leads nowhere.
- */
+/** The user of a path parameter, from the lookup of `targetLookupKeys` or, for an address, read after it. */
 export async function loadTarget(table: Table, name: string, resolved: Resolved): Promise<User | undefined> {
   if (isNumeral(name)) {
     return isId(Number(name)) ? resolved.follow({ kind: 'user', id: Number(name) }) : undefined;
@@ -74,29 +71,26 @@ export async function loadTarget(table: Table, name: string, resolved: Resolved)
   return userId === undefined ? undefined : table.get('user', { realm: resolved.realm, userId });
 }
 
-/** The answer to every name of a user that leads nowhere the caller may go. */
+/** The error for every user that does not exist or is hidden from the caller. */
 export const noSuchUser = (): Refusal => badRequest('There is no such user.');
 
-/**
- * The same to somebody who wants to administer that account. Guests may not know of everybody, and administer nobody:
- * they are told that, whether there is such an account or not.
- */
+/** The same for account management. Guests get the permission error instead, so that they cannot probe for users. */
 export const noSuchAccount = ({ standing }: Pick<Caller, 'standing'>): Refusal =>
   isGuest(standing) ? refusal('notAdministrator') : noSuchUser();
 
-/** The people that a request is about: ids or email addresses. Without any it is about the caller. */
+/** Users that a request names, by id or by email address. None means the caller. */
 export type Principals = readonly number[] | readonly string[];
 
-/** What is told of an address that leads nowhere, in characters. */
-const LONGEST_TOLD = 100;
+/** Longest part of an unknown address that an error quotes, in characters. */
+const MAX_QUOTED = 100;
 
-/** An address as it is looked up; what is longer than any address leads nowhere. */
+/** The lookup key of an address; undefined if it is too long to exist. */
 export const addressLookupKey = (email: string): LookupKey<'account'> | undefined => {
   const address = email.trim();
   return codePoints(address) > limits.email ? undefined : { kind: 'account', email: address };
 };
 
-/** The addresses among the principals, as names to look up. */
+/** The lookup keys of the addresses among principals. */
 export const principalLookupKeys = (principals: Principals = []): LookupKey[] =>
   principals.flatMap((principal) =>
     typeof principal === 'string' ? (addressLookupKey(principal) ?? []) : [],
@@ -108,7 +102,7 @@ function idOf(principal: number | string, resolved: Resolved): number | undefine
   return lookupKey && resolved.follow(lookupKey)?.userId;
 }
 
-/** The ids that the principals lead to, each once, for reading; the caller's own if there are no principals. */
+/** The ids of the principals, each once; the caller if there are none. */
 export const principalIds = (
   principals: Principals | undefined,
   resolved: Resolved,
@@ -119,8 +113,9 @@ export const principalIds = (
     : [...new Set(principals.flatMap((principal) => idOf(principal, resolved) ?? []))];
 
 /**
- * The people that the principals are, each once and in their order, or a refusal that names the first one who is
- * unknown or deactivated. `users` are those that were read.
+ * The users that principals name, each once and in order.
+ *
+ * @throws Refusal `BAD_REQUEST` for the first one who is unknown or deactivated
  */
 export function accessPrincipals(
   principals: Principals | undefined,
@@ -135,7 +130,7 @@ export function accessPrincipals(
     if (!user?.isActive) {
       const kind = typeof principal === 'string' ? 'email address' : 'ID';
       throw badRequest(
-        `There is no active user with the ${kind} ${firstCodePoints(String(principal), LONGEST_TOLD)}.`,
+        `There is no active user with the ${kind} ${firstCodePoints(String(principal), MAX_QUOTED)}.`,
       );
     }
     people.set(user.userId, user);

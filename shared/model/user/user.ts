@@ -9,7 +9,7 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** A person or a bot, as stored. What others may see of them is made from this in `user-object.ts`. */
+/** A person or a bot, as stored. `object.ts` makes what clients see of it. */
 export interface User {
   readonly userId: number;
   readonly email: string;
@@ -17,32 +17,32 @@ export interface User {
   readonly role: Role;
   readonly isActive: boolean;
   readonly isBot: boolean;
-  /** Bot types of the wire: 1 default, 2 incoming webhook. The bot of the service has none. */
+  /** On the wire: 1 default, 2 incoming webhook. Absent for the system bot. */
   readonly botType?: 1 | 2;
   /** Owner of a bot. */
   readonly ownerId?: number;
-  /** The ids of the bots that they own, active or not. */
+  /** Ids of the bots that the user owns, including deactivated ones. */
   readonly bots?: ReadonlySet<number>;
   /**
-   * Grows with whatever comes to be theirs and goes to sleep with them: an active bot, a subscription of their own or
-   * of a bot. So a deactivation can be held to all of it.
+   * Counts the active bots and subscriptions added to the user or their bots. A deactivation checks that it is
+   * unchanged.
    */
   readonly arrivals?: number;
-  /** ISO 8601, when the account was made. */
+  /** ISO 8601. */
   readonly dateJoined: string;
   readonly avatarUrl?: string;
   readonly avatarVersion: number;
   readonly timezone: string;
 }
 
-/** Whether it is the bot that speaks for the service: it has no owner, and no key lets anybody act as it. */
+/** Whether it is the bot that sends the notices of the service: it has no owner and no usable key. */
 export const isSystemBot = ({ isBot, botType }: Pick<User, 'isBot' | 'botType'>): boolean =>
   isBot && botType === undefined;
 
-/** What an email address leads to; also the guard that keeps addresses unique. */
+/** An account, found by its email address. The item also keeps addresses unique. */
 export interface Account {
   readonly userId: number;
-  /** SHA-256 of the API key, hex. The key itself is nowhere. */
+  /** SHA-256 of the API key, hex. The key itself is not stored. */
   readonly keyDigest: string;
   /** Owner of a bot, so that their rights can be read beside the bot's. */
   readonly ownerId?: number;
@@ -50,26 +50,26 @@ export interface Account {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const LENGTH = 32;
-/** The largest multiple of the alphabet's length that a byte can hold: bytes above would favour some letters. */
-const FAIR = 256 - (256 % ALPHABET.length);
+/** The largest multiple of the alphabet length that fits a byte: larger bytes would favour some letters. */
+const MAX_UNBIASED_BYTE = 256 - (256 % ALPHABET.length);
 
-/** A new API key: 32 unguessable alphanumerics (wire facts 1.3). Shown once, stored only as its digest. */
+/** A new API key: 32 random alphanumerics (wire facts 1.3). Shown once, stored only as its digest. */
 export function newApiKey(outside: Pick<Outside, 'randomBytes'>): string {
   let key = '';
   while (key.length < LENGTH) {
     for (const byte of outside.randomBytes(LENGTH)) {
-      if (byte < FAIR && key.length < LENGTH) key += ALPHABET[byte % ALPHABET.length];
+      if (byte < MAX_UNBIASED_BYTE && key.length < LENGTH) key += ALPHABET[byte % ALPHABET.length];
     }
   }
   return key;
 }
 
-/** What is stored of an API key: 32 random characters need no salt and no slow hash. */
+/** The stored digest of an API key. 32 random characters need no salt and no slow hash. */
 export const digestOf = (apiKey: string): string => createHash('sha256').update(apiKey).digest('hex');
 
 /**
- * Personal settings under their wire names. What a person has set is stored, but for their time zone: everybody is
- * told that, so it stands with the user.
+ * Personal settings under their wire names. The stored item holds only what the user has set. The time zone is
+ * visible to everyone, so the user item has it.
  */
 export interface UserSettings {
   readonly automatically_follow_topics_policy: number;
@@ -113,7 +113,7 @@ export const defaultUserSettings: UserSettings = {
   enable_marketing_emails: false,
   enable_offline_email_notifications: false,
   enable_offline_push_notifications: true,
-  // Off, unlike in the reference: whoever is here is notified elsewhere too only if they want that.
+  // Off, unlike in the reference: users who are online get push notifications only if they opt in.
   enable_online_push_notifications: false,
   enable_sounds: true,
   enable_stream_audible_notifications: false,
@@ -156,7 +156,7 @@ export const defaultUserSettings: UserSettings = {
   wildcard_mentions_notify: true,
 };
 
-/** A person's settings: the stored ones over the defaults. */
+/** The stored settings of a user over the defaults. */
 export const settingsOf = (stored: Readonly<Record<string, unknown>> | undefined): UserSettings => {
   const { pk, sk, changed, ...own } = stored ?? {};
   return { ...defaultUserSettings, ...own };

@@ -11,52 +11,51 @@ import type { Write } from '../../table/write.ts';
 import { doLeave, type Job } from '../outbox/outbox.ts';
 
 /*
- * A group may be created with more members than one transaction takes, each of whom needs two writes, and nobody may
- * ever see a part of it. The transaction that creates it therefore keeps them in two lists, which count as memberships:
- * in the graph, which every caller is judged by, and beside the members of the group, where these are listed. A job of
- * the outbox, left by the same transaction, stores the memberships one by one and takes the lists away.
+ * A group can be created with more members than fit in one transaction (each takes two writes), and nobody may see a
+ * part of it. So its transaction stores the members in two lists that count as memberships: in the graph, which every
+ * request reads, and beside the members of the group. A job of the outbox, created by the same transaction, stores the
+ * memberships one by one and then deletes the lists.
  *
- * Every step is held to the list being there. Who wants to change the members first does what is left, so that no late
- * step can bring back somebody who was taken out.
+ * Each step fails if the list is gone. A request that changes the members first finishes this work, so that no late
+ * step can bring back a removed member.
  */
 
-/** What is left of the creation of a large group. */
-export interface ArrivalTask {
+/** The job that stores the pending members of a group. */
+export interface PendingMembersTask {
   readonly groupId: number;
 }
 
 declare module '../outbox/outbox.ts' {
   interface Tasks {
-    arrivals: ArrivalTask;
+    arrivals: PendingMembersTask;
   }
 }
 
-/** They stand where the member with the number 0 would, which nobody has: a list of members begins with them. */
+/** The key of a member with the number 0, which no user has: a list of members begins with it. */
 const arrivalsKey = (realm: string, groupId: number): Key<'member'> =>
   key('member', { realm, groupId, userId: 0 });
 
-/** What a transaction leaves of a new group with many members; the graph must get them too (`arriving`). */
-export const doLeaveArrivals = (
+/**
+ * Stores the members of a large new group as a list, and creates the job. The graph must get them too (`arriving`).
+ */
+export const doAddPendingMembers = (
   realm: string,
   groupId: number,
   members: readonly number[],
   { job, now }: { readonly job: string; readonly now: number },
 ): Write[] => [
   { put: arrivalsKey(realm, groupId), item: { userIds: members } },
-  doLeave(arrivalJob(realm, job), groupId, { groupId } satisfies ArrivalTask, now),
+  doLeave(pendingMembersJob(realm, job), groupId, { groupId } satisfies PendingMembersTask, now),
 ];
 
-/** The job of the outbox that this leaves. */
-export const arrivalJob = (realm: string, job: string): Job => ({ realm, kind: 'arrivals', job });
+/** The job in the outbox. */
+export const pendingMembersJob = (realm: string, job: string): Job => ({ realm, kind: 'arrivals', job });
 
-/** How long (ms) the lists stay when all is stored: reads that one request sent together may be so far apart. */
-const SETTLING = 500;
+/** How long the lists stay after all is stored: the concurrent reads of one request may be this far apart. */
+const SETTLE_MS = 500;
 
-/**
- * Stores the memberships of those who came into a group with its creation. To do it again, or beside another run,
- * changes nothing.
- */
-export async function endArrival(outside: Outside, realm: string, groupId: number): Promise<void> {
+/** Stores the pending members of a group one by one. Safe to repeat and to run concurrently. */
+export async function storePendingMembers(outside: Outside, realm: string, groupId: number): Promise<void> {
   const list = arrivalsKey(realm, groupId);
   const held: Write = { check: list, when: { absent: false } };
   const arrivals = await outside.table.get(list);
@@ -68,14 +67,18 @@ export async function endArrival(outside: Outside, realm: string, groupId: numbe
       .slice(start, start + step)
       .flatMap((userId) => doJoinGroup(realm, groupId, userId, false));
     const { state } = await carryOut(outside, [held, ...memberships]);
-    // Another run has done all of it.
+    // A concurrent run has finished.
     if (state === 'refused') return;
   }
-  await outside.wait(SETTLING);
+  await outside.wait(SETTLE_MS);
   await retryOnConflict(outside, () => dropLists(outside, realm, groupId));
 }
 
-/** Takes the lists away, if they are there; throws `ConflictError` when the graph was changed meanwhile. */
+/**
+ * Deletes the lists.
+ *
+ * @throws ConflictError if the graph changed meanwhile
+ */
 async function dropLists(outside: Outside, realm: string, groupId: number): Promise<void> {
   const list = arrivalsKey(realm, groupId);
   const [left, graph = noGroups] = await Promise.all([
@@ -93,15 +96,16 @@ async function dropLists(outside: Outside, realm: string, groupId: number): Prom
 }
 
 /**
- * Does what is left of the creation of a group whose members are to be changed. Throws `ConflictError` if there was something,
- * since who its members are was read without it.
+ * Stores pending members before a change of the members.
+ *
+ * @throws ConflictError if there were any, since the snapshot does not include them
  */
-export async function endArrivalFirst(
+export async function storePendingMembersFirst(
   outside: Outside,
   realm: string,
   group: Group | undefined,
 ): Promise<void> {
   if (group?.isArriving !== true) return;
-  await endArrival(outside, realm, group.groupId);
+  await storePendingMembers(outside, realm, group.groupId);
   throw new ConflictError([]);
 }
