@@ -22,11 +22,11 @@ export interface Message {
   /** It starts as read for its sender. */
   readonly readBySender: boolean;
   readonly mentions?: Mentions;
-  /** Keys of the indexes; the conversation is also the name of the read state, unless the message has moved. */
+  /** Keys of the indexes; the conversation is also the name of the read state, unless the message changed its topic. */
   readonly conversation: string;
   /**
-   * The conversation that it was sent to, where it has moved since: what people have read of it stays noted there, so
-   * that nothing becomes unread by a move.
+   * The conversation of its channel in which it was first, if it has moved since: its read state stays there, so that
+   * nothing becomes unread by a move within a channel.
    */
   readonly readIn?: string;
   readonly channelKey?: string;

@@ -65,14 +65,7 @@ export type Expansion =
   | 'group'
   | 'groupInUse'
   | { readonly joined: readonly [number, number] }
-  | MembershipChange
-  | Moved;
-
-/** The channels between which messages move: for whom they are unread by that is found out when it is told. */
-export interface Moved {
-  readonly from: number;
-  readonly to: number;
-}
+  | MembershipChange;
 
 /**
  * People and groups that came into a group or left it: the channels of which somebody may know by that, or not any

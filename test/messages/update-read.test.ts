@@ -49,25 +49,31 @@ describe('what was read stays read when messages move', () => {
     const first = await idsIn(realm, admin, { narrow, anchor: 'first_unread', num_before: 0, num_after: 1 });
     expect(first[0]).toBe(ids[0]);
   });
+});
 
-  it('to another channel', async () => {
+describe('what moves to another channel is read or unread by what was read there', () => {
+  it('and keeps that when it moves within that channel', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
-    const ids = (await sentMany(realm, member, { to: general, topic: 'before' }, 3)) as [
-      number,
-      number,
-      number,
-    ];
-    await flagged(realm, admin, 'add', 'read', [ids[0], ids[2]]);
-    const { body } = await realm.call(
-      update,
-      member,
-      { stream_id: random, propagate_mode: 'change_all' },
-      { path: { message_id: ids[0] } },
-    );
-    expect(body.result).toBe('success');
-    expect(await unread(realm, admin, ids)).toEqual([ids[1]]);
-    expect(await unread(realm, admin, ids, [['channel', random]])).toEqual([ids[1]]);
+    const ids = await sentMany(realm, member, { to: general, topic: 'before' }, 3);
+    const [first = 0, second = 0, third = 0] = ids;
+    await flagged(realm, admin, 'add', 'read', [first, third]);
+    const moved = async (change: object) => {
+      const options = { path: { message_id: first } };
+      const { body } = await realm.call(update, member, { ...change, propagate_mode: 'change_all' }, options);
+      expect(body.result).toBe('success');
+    };
+    await moved({ stream_id: random });
+    expect(await unread(realm, admin, ids)).toEqual(ids);
+    await flagged(realm, admin, 'add', 'read', [second]);
+    await moved({ topic: 'after' });
+    expect(await unread(realm, admin, ids)).toEqual([first, third]);
+    expect(await unread(realm, admin, ids, [['channel', random]])).toEqual([first, third]);
+    await flagged(realm, admin, 'add', 'read', [first]);
+    await flagged(realm, admin, 'remove', 'read', [second]);
+    await moved({ topic: '✔ after' });
+    expect(await unread(realm, admin, ids, [['channel', random]])).toEqual([second, third]);
+    expect(await flagsFor(realm, admin, first)).toEqual(['read']);
   });
 });

@@ -37,8 +37,6 @@ export interface Comparison {
   readonly after: number;
   /** Whether a message is not to be seen any more, so that it is told to nobody now. */
   readonly isGone: (id: number) => boolean;
-  /** Events that each client is told or not, by what it has: what it makes of them is judged, and not that it has them. */
-  readonly isOwn: (id: number) => boolean;
   /** Messages that could be seen at one time and not at another, since the reader came and went. */
   readonly isFleeting: (id: number) => boolean;
 }
@@ -48,7 +46,7 @@ export interface Comparison {
  * be seen is decided when it is told, so messages that were deleted since are only in what was heard, and those that
  * came and went for the reader may be in either.
  */
-export function wrongHearing({ name, heard, told, after, isGone, isOwn, isFleeting }: Comparison): string[] {
+export function wrongHearing({ name, heard, told, after, isGone, isFleeting }: Comparison): string[] {
   const wrong: string[] = [];
   const ids = heard.map(({ id }) => id);
   ids.forEach((id, i) => {
@@ -59,7 +57,7 @@ export function wrongHearing({ name, heard, told, after, isGone, isOwn, isFleeti
   const excused = ({ messages }: Heard, is: (id: number) => boolean): boolean =>
     messages.length > 0 && messages.some(is);
   for (const each of told) {
-    if (each.id <= after || isOwn(each.id)) continue;
+    if (each.id <= after) continue;
     const same = known.get(each.id);
     if (same === undefined) {
       if (!excused(each, isFleeting)) wrong.push(`${name} never heard ${saying(each)}`);
@@ -68,7 +66,7 @@ export function wrongHearing({ name, heard, told, after, isGone, isOwn, isFleeti
     }
   }
   for (const each of heard) {
-    if (each.id <= after || again.has(each.id) || isOwn(each.id)) continue;
+    if (each.id <= after || again.has(each.id)) continue;
     if (!excused(each, (id) => isGone(id) || isFleeting(id)))
       wrong.push(`${name} heard ${saying(each)}, which nobody is told now`);
   }

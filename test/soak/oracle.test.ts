@@ -26,7 +26,7 @@ describe('what a reader of the soak heard', () => {
   const compare = (heard: readonly Heard[], more: Partial<Comparison> = {}): string[] =>
     wrongHearing({
       ...{ name: 'r', heard, told, after: 0 },
-      ...{ isGone: () => false, isOwn: () => false, isFleeting: () => false },
+      ...{ isGone: () => false, isFleeting: () => false },
       ...more,
     });
 
@@ -54,14 +54,6 @@ describe('what a reader of the soak heard', () => {
     expect(compare(told, { told: [...told, more], isGone: is9 })).toHaveLength(1);
     expect(compare(told, { told: [...told, more], isFleeting: is9 })).toEqual([]);
     expect(compare(told.slice(1), { after: 3 })).toEqual([]);
-  });
-
-  it('may have events that each client has for itself, or not', () => {
-    const is7 = (id: number) => id === 7;
-    const without = told.filter(({ id }) => !is7(id));
-    expect(compare(without, { isOwn: is7 })).toEqual([]);
-    expect(compare(told, { told: without, isOwn: is7 })).toEqual([]);
-    expect(compare(without.slice(1), { isOwn: is7 })).toHaveLength(1);
   });
 
   it('rises in every reply, heartbeats too', () => {

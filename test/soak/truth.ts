@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { HOME, LookupCache } from '../../shared/kernel/lookup.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
@@ -50,19 +49,6 @@ export async function storedAt(endpoint: URL): Promise<Audited> {
 /** Every message that there is, in the order of their ids. */
 export const messagesIn = async ({ log }: Audited): Promise<ReadMessage[]> =>
   (await entriesIn(log)).filter((entry) => entry.kind === 'message').filter(({ isDeleted }) => !isDeleted);
-
-/**
- * The ids of the events that tell for whom messages are unread by a move: clients that had just registered are told
- * of more of them.
- */
-export const ownEventsIn = async ({ log }: Audited): Promise<Set<number>> =>
-  new Set(
-    (await entriesIn(log)).flatMap((entry) =>
-      entry.kind === 'event' && typeof entry.fill === 'object' && 'to' in entry.fill
-        ? eventIdOf(entry.seq)
-        : [],
-    ),
-  );
 
 /** The ids of the messages with each marker. */
 export function byMarker(messages: readonly ReadMessage[]): Map<string, number[]> {

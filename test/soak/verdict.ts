@@ -19,7 +19,7 @@ import type { Client, Json } from './client.ts';
 import { wrongHearing } from './heard.ts';
 import { type Reader, readAll } from './reader.ts';
 import type { Cast, Scene } from './scene.ts';
-import { byMarker, messagesIn, ownEventsIn } from './truth.ts';
+import { byMarker, messagesIn } from './truth.ts';
 
 /** A client that reads, with the queue beside its own that nobody has read. */
 export interface Audience {
@@ -78,7 +78,7 @@ export async function judge(
     ...audience.flatMap(({ reader }) => reader.wrong),
     ...scene.claims.wrongSends(byMarker(messages)),
     ...(await wrongValues(scene, ids)),
-    ...(await wrongAudience(scene, audience, messages, await ownEventsIn(realm))),
+    ...(await wrongAudience(scene, audience, messages)),
   ];
   // The audit moves the clock on, so it is the last.
   return { wrong, messages: messages.length, audited: await audit(realm) };
@@ -179,20 +179,18 @@ async function wrongAudience(
   scene: Scene,
   audience: readonly Audience[],
   messages: readonly ReadMessage[],
-  own: ReadonlySet<number>,
 ): Promise<string[]> {
   const open = new Set<number | undefined>(scene.open.map(({ channelId }) => channelId));
   // Whether it is where messages of the club may go, or come from.
   const isOpen = new Map(messages.map(({ id, channelId }) => [id, open.has(channelId)]));
   const isGone = (id: number): boolean => !isOpen.has(id);
-  const isOwn = (id: number): boolean => own.has(id);
   const wrong: string[] = [];
   for (const { reader, twin, isSteady } of audience) {
     const told = await readAll(reader.client, twin);
     const after = Math.max(reader.start, twin.last_event_id);
     const isFleeting = (id: number): boolean => !isSteady && isOpen.get(id) !== false;
     const { name, heard } = reader;
-    wrong.push(...wrongHearing({ name, heard, told, after, isGone, isOwn, isFleeting }));
+    wrong.push(...wrongHearing({ name, heard, told, after, isGone, isFleeting }));
     wrong.push(...(await reader.differences(isGone)));
     if (!isSteady) continue;
     wrong.push(...unheard(scene, reader, messages));
@@ -206,7 +204,7 @@ async function wrongAudience(
     const name = `${one.name}, beside ${other.name},`;
     const [heard, told] = [one.heard, other.heard];
     // One may have heard of a message just before it was deleted, and the other looked after that.
-    wrong.push(...wrongHearing({ name, heard, told, after, isGone, isOwn, isFleeting: isGone }));
+    wrong.push(...wrongHearing({ name, heard, told, after, isGone, isFleeting: isGone }));
   }
   return wrong;
 }

@@ -5,8 +5,8 @@ import type { Payload, ReadEvent } from '../../log/slot.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import { FIRST_MESSAGE } from '../../model/channel/first-message.ts';
 import { loadGroupObject } from '../../model/group/member.ts';
-import { formerChannelOf, messageFlags, readConversationOf } from '../../model/message/message.ts';
-import { isUnread, type ReadState, withFormerFloor } from '../../model/message/read-state.ts';
+import { messageFlags, readConversationOf } from '../../model/message/message.ts';
+import { isUnread, type ReadState } from '../../model/message/read-state.ts';
 import { roles, type Standing } from '../../model/permission/permission.ts';
 import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
 import {
@@ -24,7 +24,6 @@ import { isSystemBot, type User } from '../../model/user/user.ts';
 import type { Table } from '../../table/table.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { exportObjects, loadExports } from '../export/realm-export.ts';
-import { filledWithMoved } from '../move/moved-unread.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
 
 /**
@@ -56,8 +55,6 @@ const hasChannels = ({ type, op }: Payload): boolean =>
 type Recipient = Caller &
   Viewer & {
     readonly deactivatedGroups: boolean;
-    /** The state of their registration may have been read while the event was written. */
-    readonly isRegistering: boolean;
     readonly objects: Pick<Objects, 'link'>;
   };
 
@@ -132,8 +129,9 @@ async function expanded(
         exports: await exportObjects(onlooker.objects, realm, await loadExports(table, realm), outside.now()),
       };
     default: {
-      if ('to' in fill) return filledWithMoved(outside, onlooker, payload, fill);
       if ('group' in fill) return expandMembershipChange(outside, onlooker, payload, fill);
+      // Entries of earlier releases, about messages that moved to another channel.
+      if (!('joined' in fill)) return undefined;
       const ids = membersJoined(await loadUsers(table, realm), fill.joined);
       return ids.length === 0 ? undefined : { ...payload, user_ids: ids };
     }
@@ -162,8 +160,6 @@ const idOf = ({ channel }: Listed): number => channel.channelId;
 /** What decides a listener's flags of a message. */
 export interface FlagSnapshot {
   readonly state: ReadState | undefined;
-  /** The subscription to the message's former channel, if its read state is stored there. */
-  readonly former: Subscription | undefined;
   readonly starred: boolean;
   readonly takesPart: boolean;
 }
@@ -177,10 +173,8 @@ export async function loadFlagSnapshot(
 ): Promise<FlagSnapshot> {
   const { id, channelId, topic = '', mentions } = about;
   const conversation = readConversationOf(about);
-  const former = formerChannelOf(about);
-  const [state, formerly, star, participant] = await Promise.all([
+  const [state, star, participant] = await Promise.all([
     table.get('read', { realm, userId, conversation }),
-    former === undefined ? undefined : table.get('subscription', { realm, userId, channelId: former }),
     table.get('star', { realm, userId, messageId: id }),
     mentions?.topic && channelId !== undefined
       ? table.get('participant', { realm, channelId, topic: folded(topic), userId })
@@ -188,7 +182,6 @@ export async function loadFlagSnapshot(
   ]);
   return {
     state,
-    former: formerly,
     starred: star !== undefined && star.removed !== true,
     takesPart: participant !== undefined,
   };
@@ -199,10 +192,10 @@ export function flagsIn(
   about: MessageHead,
   { userId, groups }: Standing,
   subscription: Subscription | undefined,
-  { state, former, starred, takesPart }: FlagSnapshot,
+  { state, starred, takesPart }: FlagSnapshot,
 ): string[] {
   const received =
     about.channelId === undefined || (subscription !== undefined && about.id > subscription.since);
-  const read = !isUnread(about, userId, subscription, withFormerFloor(former, about.id, state));
+  const read = !isUnread(about, userId, subscription, state);
   return messageFlags(about, { userId, groups, received, takesPart, read, starred });
 }

@@ -99,10 +99,6 @@ export const newQueue = (
 /** Longest time (ms) for which a registration reads its state: the timeout of its function, and some clock skew. */
 const REGISTRATION_MS = 30_000;
 
-/** Whether the queue's registration may still have been reading its state at `at` (ms). */
-export const isWhileRegistering = ({ registered }: EventQueue, at: number): boolean =>
-  registered !== undefined && at - registered <= REGISTRATION_MS;
-
 /** Interval (ms) at which polls are noted: long enough to cost little, short enough for the idle timeout. */
 const noteInterval = ({ idle }: Pick<EventQueue, 'idle'>): number => Math.min(60_000, idle * 100);
 

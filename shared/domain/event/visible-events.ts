@@ -25,7 +25,7 @@ import { key } from '../../table/keys.ts';
 import { expandedPayload, type FlagSnapshot, flagsIn, loadFlagSnapshot } from './expansion.ts';
 import { matchesNarrow } from './narrow.ts';
 import { deletionOfBoth, eventOf, messagePayload, type WireEvent } from './object.ts';
-import { accessQueue, type EventQueue, isWhileRegistering, loadQueue } from './queue.ts';
+import { accessQueue, type EventQueue, loadQueue } from './queue.ts';
 
 /** An event queue and its owner, whose permissions are read again whenever there may be an event to return. */
 export interface Listener {
@@ -212,7 +212,6 @@ async function otherEvent(
         deactivatedGroups: queue.capabilities.includes('include_deactivated_groups'),
         subscribers: queue.includeSubscribers,
         unset: queue.capabilities.includes('notification_settings_null'),
-        isRegistering: isWhileRegistering(queue, entry.at),
         objects,
       });
   if (payload === undefined) return undefined;

@@ -1,5 +1,3 @@
-import type { MessageHead } from '../../log/message.ts';
-import type { ReadState } from '../../model/message/read-state.ts';
 import type { Reader } from '../reader/reader.ts';
 
 /** What the test of a narrow needs to know about the reader. */
@@ -8,13 +6,10 @@ export type ReaderFacts = Pick<
   'userId' | 'subscription' | 'channel' | 'topicPolicies' | 'stars' | 'stateFor' | 'takesPart'
 >;
 
-const ALL_READ: ReadState = { conversation: '', floor: Number.POSITIVE_INFINITY };
-
 /**
- * The facts about a reader, without waiting for the few that depend on the messages: whether the reader takes part in
- * a topic that an `@topic` mentions, and what they read of a message before it moved. Such a fact is assumed first, so
- * that the texts can be read at once, and `confirm` reads it in parallel. A second decision then uses the true value.
- * Without this, `is:mentioned` would take a third round trip.
+ * The facts about a reader, without waiting for the one that depends on the messages: whether the reader takes part in
+ * a topic that an `@topic` mentions. That is assumed first, so that the texts can be read at once, and `confirm` reads
+ * it in parallel. A second decision then uses the true value. Without this, `is:mentioned` would take a third round trip.
  */
 export class OptimisticFacts implements ReaderFacts {
   readonly #reader: Reader;
@@ -31,14 +26,8 @@ export class OptimisticFacts implements ReaderFacts {
   subscription: ReaderFacts['subscription'] = (channelId) => this.#reader.subscription(channelId);
   channel: ReaderFacts['channel'] = (channelId) => this.#reader.channel(channelId);
   topicPolicies: ReaderFacts['topicPolicies'] = () => this.#reader.topicPolicies();
+  stateFor: ReaderFacts['stateFor'] = (head) => this.#reader.stateFor(head);
   stars: ReaderFacts['stars'] = (from, to) => this.#reader.stars(from, to);
-
-  /** Assumes that a message that moved here from another conversation is read. */
-  async stateFor(head: Pick<MessageHead, 'id' | 'conversation' | 'readIn' | 'channelId'>) {
-    if (this.#reader.hasLoadedState(head)) return this.#reader.stateFor(head);
-    this.#unconfirmed.push(() => this.#reader.stateFor(head));
-    return ALL_READ;
-  }
 
   /** Assumes that the reader takes part in the topic. */
   async takesPart(channelId: number, topic: string): Promise<boolean> {

@@ -239,13 +239,10 @@ export async function listedAsUnread(
   source: Source,
   streams: readonly MessageStream[],
 ): Promise<{ readonly cached: readonly MessageHead[]; readonly uncached: readonly number[] }> {
-  const [states, moved] = await Promise.all([loadStates(reader, source), movedUnreadIn(reader, source)]);
-  const listed = [
-    ...moved,
-    ...states.flatMap(({ channelId, unread }) =>
-      source.kind === 'direct' && channelId !== undefined ? [] : [...(unread ?? [])],
-    ),
-  ];
+  const states = await loadStates(reader, source);
+  const listed = states.flatMap(({ channelId, unread }) =>
+    source.kind === 'direct' && channelId !== undefined ? [] : [...(unread ?? [])],
+  );
   if (listed.length === 0) return { cached: [], uncached: [] };
   const heads = new Map(streams.flatMap(({ cache }) => [...cache.heads()].map((head) => [head.id, head])));
   return {
@@ -253,11 +250,4 @@ export async function listedAsUnread(
     // An id that all streams cover and none has is in none of them.
     uncached: listed.filter((id) => !heads.has(id) && !streams.every(({ cache }) => cache.covers(id))),
   };
-}
-
-/** Messages of a channel that are listed as unread in the read state of a place they left. */
-async function movedUnreadIn(reader: Reader, source: Source): Promise<readonly number[]> {
-  if (source.kind !== 'place' || source.place.channelId === undefined) return [];
-  const subscription = await reader.subscription(source.place.channelId);
-  return [...(subscription?.movedUnread ?? [])];
 }

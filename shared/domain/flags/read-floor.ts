@@ -1,7 +1,7 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import { formerChannelOf, readConversationOf } from '../../model/message/message.ts';
+import { readConversationOf } from '../../model/message/message.ts';
 import {
   floorOf,
   isUnread,
@@ -9,7 +9,6 @@ import {
   type ReadState,
   readStateFields,
   SETTLED_MS,
-  withFormerFloor,
 } from '../../model/message/read-state.ts';
 import type { RecentChanges } from '../../model/message/recent.ts';
 import { currentMessages } from '../../model/message/recent.ts';
@@ -29,8 +28,6 @@ const MAX_COVERED = 100;
 interface Raise {
   readonly floor: number;
   readonly unread: ReadonlyMap<string, readonly MessageHead[]>;
-  /** Those below it that are unread and were moved. */
-  readonly moved: ReadonlySet<number>;
 }
 
 /**
@@ -56,11 +53,13 @@ export async function raiseFloor(
     realm,
     heads.toSorted((a, b) => a.id - b.id),
   );
-  const read = { subscription, ...known };
-  const raise = planRaise(userId, read, heads, settled);
+  const raise = planRaise(userId, subscription, states, heads, settled);
   const { floor, unread } = raise;
   if (floor < from) return;
-  const raised = await outside.table.transact(raiseWrites(realm, userId, read, raise), outside.uuid());
+  const raised = await outside.table.transact(
+    raiseWrites(realm, userId, subscription, states, raise),
+    outside.uuid(),
+  );
   if (raised.state !== 'done') return;
   const covered = [...states.values()]
     .filter(({ channelId }) => channelId === subscription.channelId)
@@ -80,45 +79,31 @@ export async function raiseFloor(
 export interface KnownRead {
   /** All their read states, by conversation. */
   readonly states: ReadonlyMap<string, ReadState>;
-  readonly subscriptions: ReadonlyMap<number, Subscription>;
-  /** Their unread messages of all channels. */
-  readonly unread: readonly MessageHead[];
   /** Recent changes in the log: a message that just moved here must not get below the floor unnoticed. */
   readonly recent: () => Promise<RecentChanges>;
 }
 
-/** What a user has read of a channel. */
-interface ChannelRead extends KnownRead {
-  readonly subscription: Subscription;
-}
-
 function planRaise(
   userId: number,
-  { subscription, states, subscriptions, unread: unreadAnywhere }: ChannelRead,
+  subscription: Subscription,
+  states: KnownRead['states'],
   heads: readonly MessageHead[],
   settled: number,
 ): Raise {
-  const { channelId } = subscription;
   const unread = new Map<string, MessageHead[]>();
-  // The floor holds for those too that went elsewhere from here.
-  const gone = unreadAnywhere.filter((head) => formerChannelOf(head) === channelId);
-  const moved = stillListed(subscription.movedUnread ?? new Set(), states);
   let floor = 0;
   let listed = 0;
   let read = 0;
-  for (const head of [...heads, ...gone].sort((a, b) => a.id - b.id)) {
+  for (const head of [...heads].sort((a, b) => a.id - b.id)) {
     if (head.id > settled) break;
     const conversation = readConversationOf(head);
     const state = states.get(conversation);
-    const former = subscriptions.get(formerChannelOf(head) ?? 0);
-    const isHere = head.channelId === channelId;
-    if (isHere && !isUnread(head, userId, subscription, withFormerFloor(former, head.id, state))) {
+    if (!isUnread(head, userId, subscription, state)) {
       read++;
       // Do not list more messages than the raise skips.
       if (read >= listed) floor = head.id;
       continue;
     }
-    if (isHere && head.readIn !== undefined) moved.add(head.id);
     if (state?.unread?.has(head.id) !== true) {
       const noted = unread.get(conversation);
       const isFull = noted === undefined && unread.size === MAX_CONVERSATIONS;
@@ -132,27 +117,20 @@ function planRaise(
   return {
     floor,
     unread: new Map(below.filter(([, noted]) => noted.length > 0)),
-    moved: new Set([...moved].filter((id) => id <= floor)),
   };
 }
-
-/** Those of the messages that are listed as unread in some read state. */
-const stillListed = (ids: ReadonlySet<number>, states: ReadonlyMap<string, ReadState>): Set<number> =>
-  new Set([...ids].filter((id) => [...states.values()].some(({ unread }) => unread?.has(id) === true)));
 
 function raiseWrites(
   realm: string,
   userId: number,
-  { subscription: { channelId, since }, states }: ChannelRead,
-  { floor, unread, moved }: Raise,
+  { channelId, since }: Subscription,
+  states: KnownRead['states'],
+  { floor, unread }: Raise,
 ): Write[] {
   return [
     {
       update: key('subscription', { realm, userId, channelId }),
-      change:
-        moved.size > 0
-          ? { set: { readFloor: floor, movedUnread: moved } }
-          : { set: { readFloor: floor }, remove: ['movedUnread'] },
+      change: { set: { readFloor: floor } },
       when: { equals: { since }, below: { readFloor: floor } },
     },
     ...[...unread].flatMap(([conversation, noted]): Write[] =>

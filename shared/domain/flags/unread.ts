@@ -104,7 +104,7 @@ async function findUnread(
   return {
     messages: await described(reader, heads),
     missing: !found.isComplete || found.heads.length > MAX_UNREAD,
-    upkeep: () => raiseFloors(outside, reader, recent, { channels, directs, unread: heads }),
+    upkeep: () => raiseFloors(outside, reader, recent, { channels, directs }),
   };
 }
 
@@ -171,25 +171,23 @@ async function worthRaising<L extends MessageStream>(reader: Reader, lanes: read
 interface Looked {
   readonly channels: readonly (PlaceStream & { readonly subscription: Subscription })[];
   readonly directs: readonly (PlaceStream & { readonly dialogue: DirectMembership })[];
-  readonly unread: readonly MessageHead[];
 }
 
 async function raiseFloors(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
   reader: Reader,
   recent: () => Promise<RecentChanges>,
-  { channels, directs, unread }: Looked,
+  { channels, directs }: Looked,
 ): Promise<void> {
   const { realm, userId } = reader;
-  const [states, subscriptions, raising, compacting] = await Promise.all([
+  const [states, raising, compacting] = await Promise.all([
     reader.states(),
-    reader.subscriptions(),
     worthRaising(reader, channels),
     worthRaising(reader, directs),
   ]);
   await Promise.all([
     ...raising.map(({ subscription }) =>
-      raiseFloor(outside, realm, userId, subscription, { states, subscriptions, unread, recent }),
+      raiseFloor(outside, realm, userId, subscription, { states, recent }),
     ),
     ...compacting.map(({ dialogue: { conversation } }) =>
       compactReadState(outside, realm, userId, states.get(conversation) ?? { conversation }),

@@ -26,7 +26,6 @@ import {
   spellingWrites,
 } from './move-arrival.ts';
 import { isWhole, MAX_JOINING, sendersOf } from './move-people.ts';
-import { unreadByMove } from './moved-unread.ts';
 
 /** Most messages that one transaction moves, together with their participants. */
 export const STEP = 20;
@@ -102,7 +101,6 @@ export function planStep(
     ...(headsEvent ? [headsEvent] : []),
     event,
     ...lossesOf(move, messages),
-    ...unreadByMove({ from: move.from.channelId, to: move.to.channelId }, messages),
     ...firstMessageEvents(move, messages, snapshot),
     ...(notice ? [notice] : []),
   ];

@@ -6,10 +6,10 @@ import type { MessageSlot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import type { DirectMembership } from '../../model/message/direct.ts';
-import { formerChannelOf, readConversationOf } from '../../model/message/message.ts';
+import { readConversationOf } from '../../model/message/message.ts';
 import type { Reaction } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
-import { loadReadStates, type ReadState, withFormerFloor } from '../../model/message/read-state.ts';
+import { loadReadStates, type ReadState } from '../../model/message/read-state.ts';
 import { extents, loadRecentChanges, type RecentChanges } from '../../model/message/recent.ts';
 import type { UserTopic } from '../../model/message/user-topic.ts';
 import type { User } from '../../model/user/user.ts';
@@ -103,32 +103,9 @@ export class Reader {
     return this.#item(key('read', { realm: this.realm, userId: this.userId, conversation }));
   }
 
-  /** The read state that decides whether a message is read: it may be that of a place which the message left. */
-  async stateFor(head: Where & Pick<MessageHead, 'id'>): Promise<ReadState | undefined> {
-    const [state, former] = await this.#noted(head);
-    return withFormerFloor(former, head.id, state);
-  }
-
-  #noted(head: Where): Promise<[ReadState | undefined, Subscription | undefined]> {
-    const former = formerChannelOf(head);
-    return Promise.all([
-      this.state(readConversationOf(head), channelNotedOf(head)),
-      former === undefined ? undefined : this.subscription(former),
-    ]);
-  }
-
-  /** Whether `stateFor` would read nothing. */
-  hasLoadedState(head: Where): boolean {
-    const { realm, userId } = this;
-    const item = key('read', { realm, userId, conversation: readConversationOf(head) });
-    const names = [stateList(), stateList(channelNotedOf(head)), nameOf(item)];
-    const former = formerChannelOf(head);
-    return (
-      names.some((name) => this.#read.has(name)) &&
-      (former === undefined ||
-        this.#read.has('subscriptions') ||
-        this.#read.has(nameOf(key('subscription', { realm, userId, channelId: former }))))
-    );
+  /** What the reader has read of the conversation whose read states hold a message. */
+  stateFor(head: Pick<MessageHead, 'conversation' | 'readIn' | 'channelId'>): Promise<ReadState | undefined> {
+    return this.state(readConversationOf(head), head.channelId);
   }
 
   /** Whether the reader sent to the topic or reacted in it. */
@@ -207,7 +184,7 @@ export class Reader {
   async loadContext(head: Omit<MessageHead, 'id' | 'readBySender'>): Promise<void> {
     const { senderId, channelId, topic = '', people = [], mentions } = head;
     await Promise.all([
-      this.#noted(head),
+      this.stateFor(head),
       channelId !== undefined && this.channel(channelId),
       channelId !== undefined && mentions?.topic && this.takesPart(channelId, topic),
       ...[senderId, ...people].map((userId) => this.user(userId)),
@@ -238,13 +215,6 @@ interface Starred {
   readonly to: number;
   readonly ids: Promise<ReadonlySet<number>>;
 }
-
-/** Where a message is, and which place holds its read state. */
-type Where = Pick<MessageHead, 'conversation' | 'readIn' | 'channelId'>;
-
-/** The channel whose topics hold the read state of a message, if that is certain. */
-const channelNotedOf = ({ readIn, channelId }: Where): number | undefined =>
-  readIn === undefined ? channelId : undefined;
 
 /** The names under which reads are remembered. */
 const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;

@@ -87,11 +87,6 @@ export interface Subscription extends SubscriptionSettings {
   readonly since: number;
   /** Messages up to this id are read, or older than the subscription. */
   readonly readFloor: number;
-  /**
-   * Unread messages below the floor that were moved. The read state of their original channel or conversation lists
-   * them. Some may have been read or moved on since.
-   */
-  readonly movedUnread?: ReadonlySet<number>;
   /** Its user is deactivated: kept for their return, but not counted and without its inverse. */
   readonly dormant?: true;
 }

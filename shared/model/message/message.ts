@@ -20,7 +20,7 @@ export const topicConversation = (channelId: number, topic: string): string =>
   conversationOf.topic(channelId, folded(topic));
 
 /** The channel of a topic's conversation; undefined for a direct one. */
-export function channelOfConversation(conversation: string): number | undefined {
+function channelOfConversation(conversation: string): number | undefined {
   const channelId = /^topic:(\d+):/.exec(conversation)?.[1];
   return channelId === undefined ? undefined : Number(channelId);
 }
@@ -50,19 +50,23 @@ export const unchanged = (message: MessageSlot): Condition => ({
   equals: { ...unmoved(message).equals, revision: message.revision },
 });
 
-/** The conversation whose read states cover a message. A move does not change it. */
-export const readConversationOf = ({
-  conversation,
-  readIn,
-}: Pick<MessageHead, 'conversation' | 'readIn'>): string => readIn ?? conversation;
+type Location = Pick<MessageHead, 'conversation' | 'readIn' | 'channelId'>;
 
-/** The channel whose read states cover a message that has moved to another channel since. */
-export function formerChannelOf({
-  readIn,
-  channelId,
-}: Pick<MessageHead, 'readIn' | 'channelId'>): number | undefined {
-  const former = readIn === undefined ? undefined : channelOfConversation(readIn);
-  return former === channelId ? undefined : former;
+/**
+ * The conversation whose read states hold a message. A move within the channel does not change it. Earlier releases
+ * kept it across channels too; there the present conversation decides.
+ */
+export const readConversationOf = ({ conversation, readIn, channelId }: Location): string =>
+  readIn !== undefined && channelOfConversation(readIn) === channelId ? readIn : conversation;
+
+/** Where a message stands after a move. In another channel it is read or unread by the read states there. */
+export function locationAfter(
+  message: Location,
+  { channelId, topic }: { readonly channelId: number; readonly topic: string },
+): Required<Location> & { readonly topic: string } {
+  const conversation = topicConversation(channelId, topic);
+  const readIn = message.channelId === channelId ? readConversationOf(message) : conversation;
+  return { channelId, topic, conversation, readIn };
 }
 
 /** The users, groups and wildcards that a rendered message mentions; undefined if there are none. */

@@ -61,19 +61,6 @@ export const floorOf = (
 ): number => Math.max(subscription?.since ?? 0, subscription?.readFloor ?? 0, state?.floor ?? 0);
 
 /**
- * The read state for a message that moved from another channel (`former`). The floor of that subscription still applies,
- * since unread messages below it are listed.
- */
-export const withFormerFloor = (
-  former: Pick<Subscription, 'since' | 'readFloor'> | undefined,
-  id: number,
-  state: ReadState | undefined,
-): ReadState | undefined =>
-  former === undefined || id <= former.since
-    ? state
-    : { conversation: '', ...state, floor: Math.max(state?.floor ?? 0, former.readFloor) };
-
-/**
  * Marks messages as read or unread that share the read state of `head`. Fails if its sets are too large. Then call
  * `compactReadState` and retry.
  */
@@ -95,10 +82,10 @@ export const doMark = (
   lastWriterWins: true,
 });
 
-/** The conversation fields of a read state. The channel is left out if the message has moved. */
+/** The conversation fields of a read state. */
 export const readStateFields = (head: MessageHead): Pick<ReadState, 'conversation' | 'channelId'> => ({
   conversation: readConversationOf(head),
-  ...(head.readIn === undefined && head.channelId !== undefined && { channelId: head.channelId }),
+  ...(head.channelId !== undefined && { channelId: head.channelId }),
 });
 
 /** The read states of a user: of all conversations, or of the topics of one channel. */

@@ -4,15 +4,7 @@ import type { EventEntry, MessageSlot, Payload } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import {
-  audienceOf,
-  mentionsIn,
-  messageKey,
-  readConversationOf,
-  topicConversation,
-  unchanged,
-  unmoved,
-} from './message.ts';
+import { audienceOf, locationAfter, mentionsIn, messageKey, unchanged, unmoved } from './message.ts';
 import { type OpenTo, topicLinks } from './object.ts';
 
 /** New content of a message. */
@@ -137,13 +129,15 @@ interface MovingHead extends Omit<Revising, 'rewrite' | 'relocation'> {
 export function doRelocate(realm: string, head: MessageHead, moving: MovingHead): Write {
   const { seq, userId, now, relocation, notBefore } = moving;
   const timestamp = Math.floor(now / 1000);
-  const { readIn, ...place } = relocated(realm, head, relocation);
   const revision: Revision = { seq, userId, timestamp, ...placesOf(head, relocation) };
   return {
     update: messageKey(realm, head.id),
     change: {
-      set: { revision: seq, ...place, ...(!relocation.isResolution && { moved: timestamp }) },
-      setOnce: { readIn },
+      set: {
+        revision: seq,
+        ...relocated(realm, head, relocation),
+        ...(!relocation.isResolution && { moved: timestamp }),
+      },
       prepend: { history: [revision] },
     },
     when: {
@@ -167,16 +161,9 @@ function placesOf(
   };
 }
 
-function relocated(realm: string, { id, ...message }: MessageHead, { channelId, topic }: Relocation) {
-  const conversation = topicConversation(channelId, topic);
-  return {
-    channelId,
-    topic,
-    recipientId: channelId,
-    conversation,
-    readIn: readConversationOf(message),
-    ...indexKeys(realm, id, { channelId, conversation }),
-  };
+function relocated(realm: string, head: MessageHead, relocation: Relocation) {
+  const location = locationAfter(head, relocation);
+  return { ...location, recipientId: relocation.channelId, ...indexKeys(realm, head.id, location) };
 }
 
 /** The changes of an update. */
@@ -259,12 +246,7 @@ function aboutOf(
   const { id, senderId, readBySender, readIn, people, channelId, topic, conversation } = message;
   const mentions = rewrite ? mentionsIn(rewrite.rendered, channelId !== undefined) : message.mentions;
   const place = relocation
-    ? {
-        channelId: relocation.channelId,
-        topic: relocation.topic,
-        conversation: topicConversation(relocation.channelId, relocation.topic),
-        readIn: readConversationOf(message),
-      }
+    ? locationAfter(message, relocation)
     : {
         conversation,
         ...(readIn !== undefined && { readIn }),

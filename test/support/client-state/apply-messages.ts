@@ -60,7 +60,9 @@ function remove(known: Known, { message_id, message_ids = [message_id], message_
 
 function edit(known: Known, event: Event): void {
   const { message_id, message_ids, subject, new_stream_id, flags } = event;
-  const { state, unread } = known;
+  const { state, unread, stale } = known;
+  // In another channel they are read or unread by what was read there (docs/LIMITS.md), which a registration tells.
+  if (new_stream_id !== undefined) stale.add('unread_msgs');
   // Flags are told of one of the messages, as they are when the event is told.
   const star = flags.includes('starred') ? withIds : withoutIds;
   state.starred_messages = star(state.starred_messages, [message_id]);
