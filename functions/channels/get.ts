@@ -1,6 +1,6 @@
 import { FirstMessages } from '../../shared/domain/reader/first-messages.ts';
 import { getChannel } from '../../shared/endpoints/channels.ts';
-import { isId } from '../../shared/kernel/id.ts';
+import { isId } from '../../shared/kernel/lookup.ts';
 import { accessMetadata, loadChannel } from '../../shared/model/channel/access.ts';
 import { channelObject } from '../../shared/model/channel/object.ts';
 import { loadSomeChannels } from '../../shared/model/subscription/object.ts';

@@ -1,5 +1,5 @@
 import { listChannelMembers } from '../../shared/endpoints/channels.ts';
-import { isId } from '../../shared/kernel/id.ts';
+import { isId } from '../../shared/kernel/lookup.ts';
 import { accessMetadata, loadChannel } from '../../shared/model/channel/access.ts';
 import { loadSubscriberIds } from '../../shared/model/subscription/object.ts';
 import { serve } from '../../shared/serve/serve.ts';

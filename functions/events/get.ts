@@ -2,7 +2,7 @@ import { s3Objects } from '../../shared/adapters/objects.ts';
 import { pollEvents } from '../../shared/domain/event/poll.ts';
 import { accessQueue, checkCursor, loadQueue, numberOf } from '../../shared/domain/event/queue.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
-import { type FirstSeen, readRun } from '../../shared/log/run.ts';
+import { type FirstSeen, readRun } from '../../shared/log/log.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { LARGEST_NUMBER } from '../../shared/table/keys.ts';
 

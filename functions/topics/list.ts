@@ -1,6 +1,6 @@
 import { listTopics, loadTopics } from '../../shared/domain/reader/topic-list.ts';
 import { listTopics as listTopicsEndpoint } from '../../shared/endpoints/topics.ts';
-import { isId } from '../../shared/kernel/id.ts';
+import { isId } from '../../shared/kernel/lookup.ts';
 import { accessContent, loadChannel } from '../../shared/model/channel/access.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,6 +1,6 @@
 import { setTopicVisibility } from '../../shared/endpoints/topics.ts';
 import { folded } from '../../shared/kernel/folding.ts';
-import { isId } from '../../shared/kernel/id.ts';
+import { isId } from '../../shared/kernel/lookup.ts';
 import { loadChannel } from '../../shared/model/channel/access.ts';
 import { checkTopicName } from '../../shared/model/message/message.ts';
 import { accessUserTopic, doSetVisibility, visibility } from '../../shared/model/message/user-topic.ts';

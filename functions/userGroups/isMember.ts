@@ -1,7 +1,7 @@
 import type { InputOf, ReplyOf } from '../../shared/endpoints/endpoint.ts';
 import { isUserGroupMember } from '../../shared/endpoints/user-groups.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
-import { isId } from '../../shared/kernel/id.ts';
+import { isId } from '../../shared/kernel/lookup.ts';
 import { checkGroupExists, loadGroup } from '../../shared/model/group/member.ts';
 import { roleGroups } from '../../shared/model/group/role-groups.ts';
 import { isFullMember, standingOf } from '../../shared/model/permission/permission.ts';

@@ -1,5 +1,5 @@
 import { listUserGroupMembers } from '../../shared/endpoints/user-groups.ts';
-import { noGroups } from '../../shared/kernel/group-graph.ts';
+import { noGroups } from '../../shared/kernel/lookup.ts';
 import { checkGroupExists, loadCandidates, membersAmong } from '../../shared/model/group/member.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

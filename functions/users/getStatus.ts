@@ -1,6 +1,6 @@
 import { loadStatus, statusObject } from '../../shared/domain/presence/status.ts';
 import { getUserStatus } from '../../shared/endpoints/users.ts';
-import { isId } from '../../shared/kernel/id.ts';
+import { isId } from '../../shared/kernel/lookup.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import { noSuchUser } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ItemName, type ItemOf, type Key, key } from '../table/keys.ts';
 import { BATCH, type Table } from '../table/table.ts';
 import { folded } from './folding.ts';
-import type { GroupGraph } from './group-graph.ts';
 
 /** What a request names, and what must be read before anything else: by it the other items are found. */
 type AnyLookupKey =
@@ -280,3 +279,31 @@ export async function lookUp(
   }
   return resolved;
 }
+
+/** Whether a number can be an id at all; others lead nowhere. */
+export const isId = (id: number): boolean => Number.isSafeInteger(id) && id > 0 && id < 1e12;
+
+/** Which named groups contain which groups: the whole graph of an organization in one item (DESIGN 6). */
+export interface GroupGraph {
+  readonly version: number;
+  /** Group id (as text, since it is an attribute name) -> the groups directly inside it. */
+  readonly edges: Readonly<Record<string, readonly number[]>>;
+  /** Group -> those who came into it with its creation and are not stored one by one yet (`pending-members.ts`). */
+  readonly arriving?: Readonly<Record<string, readonly number[]>>;
+}
+
+declare module '../table/keys.ts' {
+  interface ItemTypes {
+    groupGraph: GroupGraph;
+  }
+}
+
+/** How many IDs these lists of a graph hold. */
+export const sizeOfLists = (lists: GroupGraph['edges']): number =>
+  Object.values(lists).reduce((sum, list) => sum + list.length, 0);
+
+/** How many IDs a graph holds: its size. */
+export const sizeOfGraph = ({ edges, arriving = {} }: GroupGraph): number =>
+  sizeOfLists(edges) + sizeOfLists(arriving);
+
+export const noGroups: GroupGraph = { version: 0, edges: {} };

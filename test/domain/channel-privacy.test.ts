@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../shared/kernel/errors.ts';
-import { noGroups } from '../../shared/kernel/group-graph.ts';
+import { noGroups } from '../../shared/kernel/lookup.ts';
 import {
   checkMakeWebPublic,
   checkPrivacyState,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type GroupGraph, noGroups } from '../../shared/kernel/group-graph.ts';
+import { type GroupGraph, noGroups } from '../../shared/kernel/lookup.ts';
 import {
   type GroupSetting,
   holds,

@@ -3,8 +3,7 @@ import { handler as regenerateBotKey } from '../../functions/bots/regenerateKey.
 import { handler as deleteQueue } from '../../functions/events/delete.ts';
 import { handler as regenerateOwnKey } from '../../functions/users/regenerateKey.ts';
 import { eventIdOf } from '../../shared/domain/event/queue.ts';
-import { allocate } from '../../shared/log/log.ts';
-import { GRACE } from '../../shared/log/run.ts';
+import { allocate, GRACE } from '../../shared/log/log.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { givenClient, refusedQueue, said, sendTo, virtualTime } from '../support/event-queue.ts';
 import { givenBot, givenChangedUser, givenChannel } from '../support/given.ts';

@@ -4,7 +4,7 @@ import { handler as register } from '../../functions/events/register.ts';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { eventIdOf } from '../../shared/domain/event/queue.ts';
-import { SETTLE } from '../../shared/log/run.ts';
+import { SETTLE } from '../../shared/log/log.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { EMPTY_TOPIC_NAME, FEATURE_LEVEL } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commitAndCheckpoint, saveCheckpoint, stableHead } from '../../shared/log/checkpoint.ts';
 import { type Change, commit } from '../../shared/log/commit.ts';
-import { allocate, fill, type Log } from '../../shared/log/log.ts';
-import { GIVEN_UP, SETTLE, WHOLE } from '../../shared/log/run.ts';
+import { allocate, fill, GIVEN_UP, type Log, SETTLE, WHOLE } from '../../shared/log/log.ts';
 import { KEPT } from '../../shared/log/slot.ts';
 import { key } from '../../shared/table/keys.ts';
 import { type Mishap, mishaps, refusedWith } from '../support/faults.ts';

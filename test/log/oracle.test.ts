@@ -5,7 +5,7 @@ import { handler as register } from '../../functions/events/register.ts';
 import { loadEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { numberOf } from '../../shared/domain/event/queue.ts';
 import { commit } from '../../shared/log/commit.ts';
-import { GIVEN_UP } from '../../shared/log/run.ts';
+import { GIVEN_UP } from '../../shared/log/log.ts';
 import type { ReadEntry } from '../../shared/log/slot.ts';
 import { loadSubscriberIds } from '../../shared/model/subscription/object.ts';
 import { key } from '../../shared/table/keys.ts';

@@ -1,17 +1,19 @@
 import type { QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { commit } from '../../shared/log/commit.ts';
-import { allocate, fill, type Log } from '../../shared/log/log.ts';
 import {
+  allocate,
   type FirstSeen,
+  fill,
   GIVEN_UP,
   GRACE,
   isAnythingAfter,
+  type Log,
   type Run,
   readRun,
   SETTLE,
   WHOLE,
-} from '../../shared/log/run.ts';
+} from '../../shared/log/log.ts';
 import { type Entry, KEPT } from '../../shared/log/slot.ts';
 import { conflict, fault, type Mishap, mishaps, refusedWith } from '../support/faults.ts';
 import { contentsIn, eventFor, messageTo, slotsOf } from '../support/log-entries.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
-import { GRACE, readRun } from '../../shared/log/run.ts';
+import { GRACE, readRun } from '../../shared/log/log.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { handler as getEvents } from '../../functions/events/get.ts';
 import { handler as register } from '../../functions/events/register.ts';
-import { allocate } from '../../shared/log/log.ts';
-import { GIVEN_UP } from '../../shared/log/run.ts';
+import { allocate, GIVEN_UP } from '../../shared/log/log.ts';
 import { operatorLog } from '../../shared/serve/container.ts';
 import { servesQueue, servesSchedule } from '../../shared/serve/worker.ts';
 import { fault } from '../support/faults.ts';

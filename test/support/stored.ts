@@ -1,6 +1,6 @@
 import { FirstMessages } from '../../shared/domain/reader/first-messages.ts';
 import { folded } from '../../shared/kernel/folding.ts';
-import { readRun, WHOLE } from '../../shared/log/run.ts';
+import { readRun, WHOLE } from '../../shared/log/log.ts';
 import type { MessageSlot, ReadEntry } from '../../shared/log/slot.ts';
 import type { ChannelCount } from '../../shared/model/channel/channel.ts';
 import { rememberedFirst } from '../../shared/model/channel/first-message.ts';

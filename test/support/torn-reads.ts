@@ -5,7 +5,7 @@ import {
   type QueryCommandOutput,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { SETTLE } from '../../shared/log/run.ts';
+import { SETTLE } from '../../shared/log/log.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { TABLE } from './store.ts';
 

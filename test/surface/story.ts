@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { WHOLE } from '../../shared/log/run.ts';
+import { WHOLE } from '../../shared/log/log.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
 import { applying, kinds } from '../support/client-state/applied.ts';

@@ -3,7 +3,7 @@ import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as updateRealm } from '../../functions/realm/update.ts';
 import { handler as add } from '../../functions/subscriptions/add.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
-import { WHOLE } from '../../shared/log/run.ts';
+import { WHOLE } from '../../shared/log/log.ts';
 import { roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { edited } from '../support/channel-state.ts';
 import { type Client, type Event, givenClient } from '../support/event-queue.ts';

@@ -1,6 +1,5 @@
 import { refusal } from '../../kernel/errors.ts';
-import { type Log, skipNumber } from '../../log/log.ts';
-import { type FirstSeen, isAnythingAfter, type Run, readRun } from '../../log/run.ts';
+import { type FirstSeen, isAnythingAfter, type Log, type Run, readRun, skipNumber } from '../../log/log.ts';
 import { isPassing, isThrottled } from '../../table/write.ts';
 import { heartbeat, type WireEvent } from './object.ts';
 import { heartbeatId, isNoteDue, loadQueue, notePoll } from './queue.ts';

@@ -1,4 +1,4 @@
-import { noGroups } from '../../kernel/group-graph.ts';
+import { noGroups } from '../../kernel/lookup.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { folderObjects, loadFolders } from '../../model/channel/folder.ts';
 import { channelObject } from '../../model/channel/object.ts';

@@ -1,5 +1,5 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import type { GroupGraph } from '../../kernel/group-graph.ts';
+import type { GroupGraph } from '../../kernel/lookup.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import { type Change, MAX_WRITES } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';

@@ -1,6 +1,5 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { noGroups } from '../../kernel/group-graph.ts';
-import { isId } from '../../kernel/id.ts';
+import { isId, noGroups } from '../../kernel/lookup.ts';
 import type { Change } from '../../log/commit.ts';
 import { type ChannelWithSubscription, hasMetadataAccess, loadChannel } from '../../model/channel/access.ts';
 import { supergroupsOf } from '../../model/group/graph.ts';

@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
-import type { GroupGraph } from '../../kernel/group-graph.ts';
-import { isId } from '../../kernel/id.ts';
+import type { GroupGraph } from '../../kernel/lookup.ts';
+import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { checkQuota, doUseQuota, loadQuotaUse, MEMBER_BYTES } from '../../kernel/quota.ts';
 import type { Commit } from '../../log/bulk.ts';

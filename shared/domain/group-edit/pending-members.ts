@@ -1,4 +1,4 @@
-import { noGroups } from '../../kernel/group-graph.ts';
+import { noGroups } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError, MAX_WRITES } from '../../log/commit.ts';

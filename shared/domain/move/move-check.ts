@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { isId } from '../../kernel/id.ts';
+import { isId } from '../../kernel/lookup.ts';
 import {
   accessContent,
   administersChannel,

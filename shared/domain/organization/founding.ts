@@ -1,5 +1,4 @@
-import { noGroups } from '../../kernel/group-graph.ts';
-import { HOME, realmIdFor } from '../../kernel/lookup.ts';
+import { HOME, noGroups, realmIdFor } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { type Channel, defaultChannelGroups } from '../../model/channel/channel.ts';
 import { doSetRealmRetention } from '../../model/channel/retention.ts';

@@ -8,7 +8,7 @@ import { traceOf } from '../../kernel/errors.ts';
  * transaction, conditional on not having been done yet. Finished parts are deleted, so a late message finds nothing.
  */
 
-import type { GroupGraph } from '../../kernel/group-graph.ts';
+import type { GroupGraph } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { MAX_WRITES } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';

@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { isId } from '../../kernel/id.ts';
+import { isId } from '../../kernel/lookup.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { type Key, key } from '../../table/keys.ts';

@@ -13,7 +13,7 @@
 
 import { folded } from '../../kernel/folding.ts';
 import { carryOut } from '../../log/carry-out.ts';
-import { type FirstSeen, readRun } from '../../log/run.ts';
+import { type FirstSeen, readRun } from '../../log/log.ts';
 import type { MessageSlot, ReadEntry, ReadEvent } from '../../log/slot.ts';
 import { loadTopicPolicies, visibility } from '../../model/message/user-topic.ts';
 import { loadSubscriberIds } from '../../model/subscription/object.ts';

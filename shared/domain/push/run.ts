@@ -1,6 +1,6 @@
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
-import { isAnythingAfter } from '../../log/run.ts';
+import { isAnythingAfter } from '../../log/log.ts';
 import { runPool } from '../../pool.ts';
 import { type ItemOf, key } from '../../table/keys.ts';
 import { follow, loadFollower, unsubscribePush } from './follower.ts';

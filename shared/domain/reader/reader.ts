@@ -1,5 +1,5 @@
 import { folded } from '../../kernel/folding.ts';
-import { isId } from '../../kernel/id.ts';
+import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';

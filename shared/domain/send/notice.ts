@@ -1,4 +1,4 @@
-import { isId } from '../../kernel/id.ts';
+import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';

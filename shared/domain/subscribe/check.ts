@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import { noGroups } from '../../kernel/group-graph.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
+import { noGroups } from '../../kernel/lookup.ts';
 import { checkQuota } from '../../kernel/quota.ts';
 import type { References } from '../../markdown/references.ts';
 import { administersChannel, hasContentAccess, hasMetadataAccess } from '../../model/channel/access.ts';

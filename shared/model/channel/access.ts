@@ -1,5 +1,5 @@
 import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
-import { isId } from '../../kernel/id.ts';
+import { isId } from '../../kernel/lookup.ts';
 import type { Audience, ChannelVisibility } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
 import {

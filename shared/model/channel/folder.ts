@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { isId } from '../../kernel/id.ts';
+import { isId } from '../../kernel/lookup.ts';
 import { bytesOf } from '../../kernel/quota.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

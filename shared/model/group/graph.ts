@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { type GroupGraph, sizeOfLists } from '../../kernel/group-graph.ts';
+import { type GroupGraph, sizeOfLists } from '../../kernel/lookup.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';

@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
-import type { GroupGraph } from '../../kernel/group-graph.ts';
-import { isId } from '../../kernel/id.ts';
+import type { GroupGraph } from '../../kernel/lookup.ts';
+import { isId } from '../../kernel/lookup.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

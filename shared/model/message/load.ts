@@ -1,4 +1,4 @@
-import { isId } from '../../kernel/id.ts';
+import { isId } from '../../kernel/lookup.ts';
 import type { Message, MessageHead } from '../../log/message.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import { indexes, key, LARGEST_NUMBER } from '../../table/keys.ts';

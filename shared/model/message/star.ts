@@ -1,4 +1,4 @@
-import { isId } from '../../kernel/id.ts';
+import { isId } from '../../kernel/lookup.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

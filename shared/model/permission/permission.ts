@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { GroupGraph } from '../../kernel/group-graph.ts';
+import type { GroupGraph } from '../../kernel/lookup.ts';
 import { uniqueSorted } from '../../unique.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { refusal } from '../../kernel/errors.ts';
-import { type GroupGraph, noGroups, sizeOfGraph } from '../../kernel/group-graph.ts';
+import { type GroupGraph, noGroups, sizeOfGraph } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { type Standing, standingOf } from '../permission/permission.ts';
 import type { Realm } from '../realm/realm.ts';

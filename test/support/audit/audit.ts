@@ -1,4 +1,4 @@
-import { readRun, WHOLE } from '../../../shared/log/run.ts';
+import { readRun, WHOLE } from '../../../shared/log/log.ts';
 import type { MessageSlot } from '../../../shared/log/slot.ts';
 import type { TestRealm } from '../realm.ts';
 import { auditEmoji, auditGroups } from './groups.ts';
