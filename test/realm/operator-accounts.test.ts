@@ -106,7 +106,7 @@ describe('a key that the operator renews', () => {
     const { call, people } = realm;
     await call(deactivate, people.owner, {}, { path: { user: people.guest.userId } });
     const words = [
-      ['guest@example.com', "The account 'guest@example.com' is deactivated: a key would be of no use."],
+      ['guest@example.com', "The account 'guest@example.com' is deactivated: a key would not work."],
       [
         'nobody@example.com',
         "There is no account with the address 'nobody@example.com' in this organization.",
@@ -126,7 +126,7 @@ describe('a key that the operator renews', () => {
       return send(command);
     });
     expect(await refusalOf(renew(slow, member.email))).toBe(
-      "Somebody else changed the key of 'member@example.com' at the same moment: do it again.",
+      "The key of 'member@example.com' was changed at the same moment: try again.",
     );
     expect(faster && (await mayCall(realm, faster))).toBe(true);
   });

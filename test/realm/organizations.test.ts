@@ -28,7 +28,7 @@ const organization = async (service: TestService, realm: string): Promise<Organi
   return found;
 };
 
-const NO_OWNER = 'The owner cannot have the name or the address of the bot that speaks for the service.';
+const NO_OWNER = 'The owner cannot have the name or address of the notification bot.';
 
 describe('the first organization', () => {
   it('answers everywhere, with one owner and one channel; the key is stored as its digest', async () => {
@@ -124,7 +124,7 @@ describe('an organization', () => {
     [{ host: 'a.example.com:443' }, /: it may have letters, digits, hyphens and dots only\.$/],
     [{ host: 'https://a.example.com' }, /: it may have letters/],
     [{ host: '*.example.com' }, /: it may have letters/],
-    [{ host: 'a..com' }, /: nothing stands before, after or between dots\.$/],
+    [{ host: 'a..com' }, /: it has an empty part before, after or between dots\.$/],
     [{ host: '-a.com' }, /: a part of it begins or ends with a hyphen\.$/],
     [{ host: '127.0.0.1' }, /: it is an address, or ends like one\.$/],
     [{ host: '*' }, /: it has no dot\.$/],
@@ -214,7 +214,7 @@ describe('hosts', () => {
     const refused = (which: Organization, change: { add?: string; remove?: string }) =>
       refusalOf(changeHosts(service.outside, which, change));
     expect(await refused(acme, { add: 'beta.test' })).toBe(
-      "'beta.test' leads to another organization already.",
+      "'beta.test' already belongs to another organization.",
     );
     expect(await refused(acme, { add: 'x.test', remove: 'beta.test' })).toBe(
       "'beta.test' is not a host of this organization.",
