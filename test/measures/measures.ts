@@ -66,7 +66,7 @@ export const measures: readonly Measure[] = [
   {
     name: 'lines of the longest handler in functions/',
     wanted: 60,
-    held: false,
+    held: true,
     count: (code) => handlerLines(code)[0]?.length ?? 0,
     list: (code) =>
       handlerLines(code)
@@ -76,7 +76,7 @@ export const measures: readonly Measure[] = [
   {
     name: 'asserted item types at reads of the table',
     wanted: 0,
-    held: false,
+    held: true,
     count: (code) => total(assertions(code).map(({ count }) => count)),
     list: (code) => assertions(code).map(({ file, count }) => `${file}: ${count}`),
   },
