@@ -32,7 +32,7 @@ test('without a domain there is nothing that takes mail, and nothing that costs'
 });
 
 test('the worker that takes mail apart is of a size that starts soon', () => {
-  expect(bundles['incoming-mail']?.bytes).toBeLessThan(400 * 1024);
+  expect(bundles['incoming-mail']?.bytes).toBeLessThan(430 * 1024);
 });
 
 describe('with a domain', () => {

@@ -147,7 +147,7 @@ describe('mail on a laptop (specification 4.7)', () => {
     });
     const log = join(folder, 'logs', 'Parlance-incoming-mail.log');
     await vi.waitFor(
-      async () => expect(await readFile(log, 'utf8')).toContain('"dropped":"unknown address"'),
+      async () => expect(await readFile(log, 'utf8')).toContain('"reason":"unknown address"'),
       {
         timeout: 10_000,
       },
