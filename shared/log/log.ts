@@ -24,6 +24,14 @@ export interface Log {
   readonly onHole?: (slots: number) => void;
 }
 
+/** The log of an organization. */
+export const logOf = ({ table, now, wait }: Omit<Log, 'realm' | 'onHole'>, realm: string): Log => ({
+  table,
+  realm,
+  now,
+  wait,
+});
+
 /** The counter of an organization, which is one item. */
 export interface Counter {
   /** The last number that was handed out. */

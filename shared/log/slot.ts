@@ -94,6 +94,12 @@ export interface EventEntry {
   readonly about?: MessageHead;
 }
 
+/** An event for everyone in the organization, guests too. */
+export const eventForEveryone = (
+  payload: Payload,
+  options: Omit<EventEntry, 'kind' | 'hearers' | 'payload'> = {},
+): EventEntry => ({ kind: 'event', hearers: { everyone: 'all' }, payload, ...options });
+
 /** Attributes that the commit adds, since they follow from the message and its number. */
 type IndexKey = 'channelKey' | 'channelSort' | 'conversationKey' | 'conversationSort';
 

@@ -3,7 +3,7 @@ import { Refusal, refusal } from '../kernel/errors.ts';
 import { fitsOneBatch, type LookupKey, lookUp, type Resolved } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { commitAndCheckpoint } from '../log/checkpoint.ts';
-import { allocate, joinNumbers, type Log, type Numbers, release, splitNumbers } from '../log/log.ts';
+import { allocate, joinNumbers, type Log, logOf, type Numbers, release, splitNumbers } from '../log/log.ts';
 import { retryOnConflict } from '../log/retry-on-conflict.ts';
 import { isAdministrator, isGuest, isOwner } from '../model/permission/permission.ts';
 import { accessCaller, type Caller } from '../model/user/caller.ts';
@@ -185,9 +185,8 @@ function start(
 ): Started {
   const { userId, ownerId } = resolved.existing(account);
   const { realm } = resolved;
-  const { table, now, wait } = outside;
   const onHole = (slots: number): void => outside.count('HolesFilled', undefined, { realm, slots });
-  const log: Log = { table, realm, now, wait, onHole };
+  const log: Log = { ...logOf(outside, realm), onHole };
   const started: UnverifiedRequest<unknown> = {
     ...request,
     realm,

@@ -3,6 +3,7 @@ import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
+import { eventForEveryone } from '../../log/slot.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
 import { isFullMember } from '../../model/permission/permission.ts';
 import {
@@ -64,16 +65,14 @@ export function doCreateUser(
   return {
     writes,
     entries: [
-      {
-        kind: 'event',
-        hearers: { everyone: 'all' },
-        payload: {
+      eventForEveryone(
+        {
           type: 'realm_user',
           op: 'add',
           person: userObject(user, { clientGravatar: false, profile: () => ({}) }),
         },
-        access: true,
-      },
+        { access: true },
+      ),
     ],
     result: user,
   };

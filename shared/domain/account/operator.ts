@@ -4,7 +4,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { commitAndCheckpoint } from '../../log/checkpoint.ts';
 import { ConflictError } from '../../log/commit.ts';
-import type { Log } from '../../log/log.ts';
+import { logOf } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { Role } from '../../model/permission/permission.ts';
 import { checkEmail, checkFullName } from '../../model/user/name.ts';
@@ -49,8 +49,7 @@ export async function addPersonAsOperator(
 
 /** Commits to the log of an organization like a request. */
 function commitOf(outside: Outside, realm: string): Commit {
-  const log: Log = { table: outside.table, realm, now: outside.now, wait: outside.wait };
-  return (count, plan) => commitAndCheckpoint(log, outside.report, count, plan);
+  return (count, plan) => commitAndCheckpoint(logOf(outside, realm), outside.report, count, plan);
 }
 
 /** Gives an active account a new key; the old one stops working at once. Of two concurrent calls one is refused. */

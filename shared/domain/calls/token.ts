@@ -1,5 +1,6 @@
 import type { Outside, Vault } from '../../kernel/outside.ts';
 import { commit } from '../../log/commit.ts';
+import { logOf } from '../../log/log.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import { isRefused } from '../../table/write.ts';
@@ -84,8 +85,6 @@ const tokenEvent = ({ userId, provider }: Holder, value: boolean): EventEntry =>
   payload: { type: `has_${provider.name}_token`, value },
 });
 
-const logOf = ({ table, now, wait }: Outside, { realm }: Holder) => ({ table, realm, now, wait });
-
 /** Stores the token of a new consent in place of any older one, with an event for the person's clients. */
 export async function storeToken(
   outside: Outside,
@@ -97,7 +96,7 @@ export async function storeToken(
     sealed: await vault.seal(JSON.stringify(token), contextOf(holder)),
     version: outside.uuid(),
   };
-  await commit(logOf(outside, holder), 1, () => ({
+  await commit(logOf(outside, holder.realm), 1, () => ({
     writes: [{ put: keyFor(holder), item: { ...item } }],
     entries: [tokenEvent(holder, true)],
     result: undefined,
@@ -106,7 +105,7 @@ export async function storeToken(
 
 /** Erases the token of this version, with an event. Throws `ConflictError` if another token has replaced it. */
 export const eraseToken = (outside: Outside, holder: Holder, version: string): Promise<void> =>
-  commit(logOf(outside, holder), 1, () => ({
+  commit(logOf(outside, holder.realm), 1, () => ({
     writes: [{ delete: keyFor(holder), when: { equals: { version } } }],
     entries: [tokenEvent(holder, false)],
     result: undefined,

@@ -2,7 +2,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import { checkPrintable, codePoints, folded } from '../../kernel/folding.ts';
 import { checkQuota, doUseQuota } from '../../kernel/quota.ts';
 import type { Change } from '../../log/commit.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { type Folder, type Folders, folderBytes, folderObject } from '../../model/channel/folder.ts';
 import { limits } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
@@ -41,11 +41,7 @@ export function checkFolderDescription(description: string): string {
   return description;
 }
 
-const event = (payload: object): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'channel_folder', ...payload },
-});
+const event = (payload: object): EventEntry => eventForEveryone({ type: 'channel_folder', ...payload });
 
 /** Creates a folder: the folder, the guard of its name, and the event. */
 export function doCreateFolder(

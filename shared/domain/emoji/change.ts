@@ -3,7 +3,7 @@ import { firstCodePoints } from '../../kernel/folding.ts';
 import type { LookupKey } from '../../kernel/lookup.ts';
 import { bytesOf, doUseQuota } from '../../kernel/quota.ts';
 import type { Change } from '../../log/commit.ts';
-import type { EventEntry, Payload } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone, type Payload } from '../../log/slot.ts';
 import { isBuiltInEmoji } from '../../markdown/emoji-table.ts';
 import { holds, isAdministrator } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -61,19 +61,11 @@ export const EMOJI_EVENTS = 2;
 
 /** The events of a change, each for the clients that can handle it (wire facts 11). */
 const eventsOf = (payload: Omit<Payload, 'type'>): EventEntry[] => [
-  {
-    kind: 'event',
-    hearers: { everyone: 'all' },
-    payload: { type: 'realm_emoji', op: 'update' },
-    fill: 'emoji',
-    unless: 'individual_emoji_changes',
-  },
-  {
-    kind: 'event',
-    hearers: { everyone: 'all' },
-    payload: { type: 'realm_emoji', ...payload },
-    given: 'individual_emoji_changes',
-  },
+  eventForEveryone(
+    { type: 'realm_emoji', op: 'update' },
+    { fill: 'emoji', unless: 'individual_emoji_changes' },
+  ),
+  eventForEveryone({ type: 'realm_emoji', ...payload }, { given: 'individual_emoji_changes' }),
 ];
 
 /** The bytes of an emoji that count towards the quota. */

@@ -1,6 +1,6 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
-import type { Log } from '../../log/log.ts';
+import { logOf } from '../../log/log.ts';
 import type { Changes } from '../../table/write.ts';
 import { isRefused } from '../../table/write.ts';
 import { type ExportJob, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
@@ -62,18 +62,17 @@ async function updateLeased(
 
 /** Marks the export as succeeded or failed, with an event for administrators. Throws `LeaseLost`. */
 export async function endExport(
-  { table, now, wait }: Around,
+  around: Around,
   { realm, token }: ExportJob,
   claim: number,
   state: 'succeeded' | 'failed',
 ): Promise<void> {
-  const log: Log = { table, realm, now, wait };
   try {
-    await commit(log, 1, () => ({
+    await commit(logOf(around, realm), 1, () => ({
       writes: [
         {
           update: exportKey(realm, token),
-          change: { set: { state, ended: now() } },
+          change: { set: { state, ended: around.now() } },
           when: { equals: { claim, state: 'pending' } },
         },
       ],

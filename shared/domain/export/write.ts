@@ -1,5 +1,5 @@
 import type { Objects, Outside, Queues, Upload, Uploads } from '../../kernel/outside.ts';
-import type { Log } from '../../log/log.ts';
+import { logOf } from '../../log/log.ts';
 import type { SectionPage, Snapshot } from './archive-file.ts';
 import { closingMember, Draft, type Manifest } from './archive-file.ts';
 import { type ExportPlan, makePlan, scopeOf } from './plan.ts';
@@ -90,9 +90,7 @@ async function begin(
   { outside, tools: { objects, uploads }, job }: ExportTask,
   { claim, type }: RealmExport,
 ): Promise<Progress> {
-  const { table, now, wait } = outside;
-  const log: Log = { table, realm: job.realm, now, wait };
-  const made = await makePlan(log, type);
+  const made = await makePlan(logOf(outside, job.realm), type);
   const plan = keptKey(job, claim, 'plan');
   await objects.put(EXPORTS, plan, Buffer.from(JSON.stringify(made)), 'application/json');
   const progress: Progress = {

@@ -2,7 +2,7 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { GroupGraph } from '../../kernel/lookup.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import { type Change, MAX_WRITES } from '../../log/commit.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { checkGraphRoom, checkSubgroups, doSetSubgroups, subgroupsEvent } from '../../model/group/graph.ts';
 import {
   checkGroupDescription,
@@ -150,12 +150,10 @@ function doCreate(
   arriving?: Pick<GroupGraph, 'arriving'>,
 ): Change<void> {
   const created: Group = { ...group, groupId, version: 1, ...(arriving && { isArriving: true }) };
-  const added: EventEntry = {
-    kind: 'event',
-    hearers: { everyone: 'all' },
-    payload: { type: 'user_group', op: 'add', group: groupObject(created, members, []) },
-    access: true,
-  };
+  const added: EventEntry = eventForEveryone(
+    { type: 'user_group', op: 'add', group: groupObject(created, members, []) },
+    { access: true },
+  );
   const hasSubgroups = subgroups.length > 0;
   const uses = doUseGroups(realm, { groupId }, [], Object.values(group.settings));
   // One write per item: if a subgroup is also in use by a setting, that write already checks it.

@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import type { Change } from '../../log/commit.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import {
   accessGroup,
   checkGroupDescription,
@@ -154,21 +154,15 @@ export const removalForOldClients = (groupId: number): EventEntry => forOld('rem
 /** For other clients, reactivating a group adds it, with its current members. */
 const additionForOldClients = (groupId: number): EventEntry => ({ ...forOld('add', groupId), fill: 'group' });
 
-const forOld = (op: 'add' | 'remove', groupId: number): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'user_group', op, group_id: groupId },
-  access: true,
-  unless: 'include_deactivated_groups',
-});
+const forOld = (op: 'add' | 'remove', groupId: number): EventEntry =>
+  eventForEveryone(
+    { type: 'user_group', op, group_id: groupId },
+    { access: true, unless: 'include_deactivated_groups' },
+  );
 
 /** The event that a group changed (wire facts 14.6). */
-export const groupUpdate = (groupId: number, data: object): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'user_group', op: 'update', group_id: groupId, data },
-  access: true,
-});
+export const groupUpdate = (groupId: number, data: object): EventEntry =>
+  eventForEveryone({ type: 'user_group', op: 'update', group_id: groupId, data }, { access: true });
 
 /** Edits a group, on condition that it is unchanged since it was read. */
 export function doEdit(realm: string, decided: DecidedEdit): Change<Record<string, never>> {

@@ -3,7 +3,7 @@ import { Refusal } from '../../kernel/errors.ts';
 import { lookUpIn, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { commitAndCheckpoint } from '../../log/checkpoint.ts';
-import { allocate, type Log } from '../../log/log.ts';
+import { allocate, logOf } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import {
   CHANNEL_WILDCARDS,
@@ -99,7 +99,7 @@ async function tryToDeliver(
   const place: Place = { caller: { ...caller, user: sender }, person, channelId, topic };
   const decided = await decideQuietly(outside, place, draft);
   if (decided === undefined) return 'not permitted';
-  const log: Log = { table, realm, now: outside.now, wait: outside.wait };
+  const log = logOf(outside, realm);
   const { delivery } = decided;
   const count = delivery.before.length + 1;
   const change = (numbers: readonly number[]) => doSend(realm, decided.draft, delivery, numbers);

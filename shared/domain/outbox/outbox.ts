@@ -11,7 +11,7 @@ import { traceOf } from '../../kernel/errors.ts';
 import type { GroupGraph } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { MAX_WRITES } from '../../log/commit.ts';
-import type { Log } from '../../log/log.ts';
+import { type Log, logOf } from '../../log/log.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { loadGraph } from '../../model/user/caller.ts';
 import { type Key, key } from '../../table/keys.ts';
@@ -136,10 +136,9 @@ export interface OutboxRun {
  * is reactivated.
  */
 export async function loadOutboxRun(outside: Outside, realmId: string): Promise<OutboxRun | undefined> {
-  const { table, now, wait } = outside;
   const [realm, graph] = await Promise.all([
-    table.get('realm', { realm: realmId }),
+    outside.table.get('realm', { realm: realmId }),
     loadGraph(outside, realmId),
   ]);
-  return realm && { outside, log: { table, realm: realmId, now, wait }, realmId, realm, graph };
+  return realm && { outside, log: logOf(outside, realmId), realmId, realm, graph };
 }

@@ -2,7 +2,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Step } from '../../log/bulk.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import type { ReactionType } from '../../model/message/reaction.ts';
 import { checkEmoji, type EmojiParameters, emojiToAdd } from '../../model/message/reaction-emoji.ts';
 import { key } from '../../table/keys.ts';
@@ -101,11 +101,7 @@ export function doSetStatus(
   const before = statusObject(seen);
   const after = statusObject({ ...before, ...set });
   if (statusFields.every((field) => before[field] === after[field])) return undefined;
-  const event: EventEntry = {
-    kind: 'event',
-    hearers: { everyone: 'all' },
-    payload: { type: 'user_status', user_id: userId, ...set },
-  };
+  const event: EventEntry = eventForEveryone({ type: 'user_status', user_id: userId, ...set });
   const isCleared = Object.keys(after).length === 0;
   return {
     writes: [

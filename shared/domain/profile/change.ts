@@ -3,7 +3,7 @@ import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import type { Step } from '../../log/bulk.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { extractReferences, type References } from '../../markdown/references.ts';
 import { renderDescription } from '../../markdown/render.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';
@@ -219,8 +219,9 @@ export function doChangeProfile(
   return [{ writes, entries: changes.map((value) => valueEvent(userId, value)) }];
 }
 
-const valueEvent = (userId: number, value: object): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'realm_user', op: 'update', person: { user_id: userId, custom_profile_field: value } },
-});
+const valueEvent = (userId: number, value: object): EventEntry =>
+  eventForEveryone({
+    type: 'realm_user',
+    op: 'update',
+    person: { user_id: userId, custom_profile_field: value },
+  });

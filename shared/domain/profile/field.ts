@@ -1,6 +1,7 @@
 import { unprintableAt } from '../../kernel/folding.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
+import { eventForEveryone } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
@@ -151,13 +152,7 @@ const doChangeFields = (
       lastWriterWins: true,
     },
   ],
-  entries: [
-    {
-      kind: 'event',
-      hearers: { everyone: 'all' },
-      payload: { type: 'custom_profile_fields', fields: fieldObjects(fields) },
-    },
-  ],
+  entries: [eventForEveryone({ type: 'custom_profile_fields', fields: fieldObjects(fields) })],
   result: {},
 });
 

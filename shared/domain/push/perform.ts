@@ -1,6 +1,6 @@
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -211,11 +211,8 @@ async function updatePushStatus(
   }));
 }
 
-const realmEvent = (property: string, value: unknown): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'realm', op: 'update', property, value },
-});
+const realmEvent = (property: string, value: unknown): EventEntry =>
+  eventForEveryone({ type: 'realm', op: 'update', property, value });
 
 /** The error for the caller of a test (wire facts 12.2). */
 const verdictOf: Readonly<Record<RelayError['kind'], Verdict>> = {

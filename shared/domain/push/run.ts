@@ -1,6 +1,6 @@
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
-import { isAnythingAfter } from '../../log/log.ts';
+import { isAnythingAfter, logOf } from '../../log/log.ts';
 import { runPool } from '../../pool.ts';
 import { type ItemOf, key } from '../../table/keys.ts';
 import { follow, loadFollower, unsubscribePush } from './follower.ts';
@@ -28,8 +28,7 @@ export async function handleWakeUp(
   { realm, job, left }: WakeUp,
   deadline: number,
 ): Promise<void> {
-  const { table, now, wait } = outside;
-  const run: PushRun = { outside, clients, realm, log: { table, realm, now, wait }, deadline };
+  const run: PushRun = { outside, clients, realm, log: logOf(outside, realm), deadline };
   if (job !== undefined) return perform(run, job);
   if (left !== undefined) return unsubscribePush(run, [left]);
   const failures: unknown[] = [];
@@ -97,13 +96,12 @@ async function sweepRealm(
   queues: Queues,
   { realm, version }: ItemOf<'pushRealm'>,
 ): Promise<void> {
-  const { table, now, wait } = outside;
+  const { table } = outside;
   const [follower, jobs] = await Promise.all([loadFollower(table, realm), loadJobs(table, realm, 1)]);
   if (follower === undefined && jobs.length === 0) {
     await carryOut(outside, [{ delete: key('pushRealm', { realm }), when: { equals: { version } } }]);
     return;
   }
-  const log = { table, realm, now, wait };
-  const isBehind = follower !== undefined && (await isAnythingAfter(log, follower.cursor));
+  const isBehind = follower !== undefined && (await isAnythingAfter(logOf(outside, realm), follower.cursor));
   if (isBehind || jobs.length > 0) await sendWakeUp(queues, { realm });
 }

@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { firstCodePoints } from '../../kernel/folding.ts';
 import type { Change } from '../../log/commit.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import {
   asciiDomain,
   type Domain,
@@ -50,11 +50,8 @@ const replaced = (realm: string, seen: Domains, list: readonly Domain[]): Write 
   lastWriterWins: true,
 });
 
-const domainEvent = (op: 'add' | 'change', domain: Domain): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'realm_domains', op, realm_domain: domainObject(domain) },
-});
+const domainEvent = (op: 'add' | 'change', domain: Domain): EventEntry =>
+  eventForEveryone({ type: 'realm_domains', op, realm_domain: domainObject(domain) });
 
 export const doAddDomain = (realm: string, seen: Domains, domain: Domain): Change<Domain> => ({
   writes: [replaced(realm, seen, [...seen.list, domain])],
@@ -88,11 +85,7 @@ export function doRemoveDomain(
     writes: [replaced(realm, seen, list), ...(unrestricted ? [unrestricted.write] : [])],
     entries: [
       ...(unrestricted ? [unrestricted.event] : []),
-      {
-        kind: 'event',
-        hearers: { everyone: 'all' },
-        payload: { type: 'realm_domains', op: 'remove', domain },
-      },
+      eventForEveryone({ type: 'realm_domains', op: 'remove', domain }),
     ],
     result: {},
   };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from '../../log/commit.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import { type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
@@ -140,19 +140,11 @@ export function eventsOfRealmEdit({ before, after }: DecidedRealmEdit, now: numb
 const ordered = (settings: RealmSettings): RealmSettings => ({ ...defaultRealmSettings, ...settings });
 
 /** A changed setting. It may change what users can see. */
-const property = (name: string, value: unknown): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'realm', op: 'update', property: name, value },
-  access: true,
-});
+const property = (name: string, value: unknown): EventEntry =>
+  eventForEveryone({ type: 'realm', op: 'update', property: name, value }, { access: true });
 
-const dictionary = (data: object): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'realm', op: 'update_dict', property: 'default', data },
-  access: true,
-});
+const dictionary = (data: object): EventEntry =>
+  eventForEveryone({ type: 'realm', op: 'update_dict', property: 'default', data }, { access: true });
 
 /**
  * Edits the organization, on condition that it, the newly referenced channels and the newly referenced groups are

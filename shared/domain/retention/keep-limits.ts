@@ -1,6 +1,6 @@
 import { traceOf } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { type Log, uncountMessages } from '../../log/log.ts';
+import { logOf, uncountMessages } from '../../log/log.ts';
 import { rememberedFirst } from '../../model/channel/first-message.ts';
 import {
   dueAt,
@@ -83,8 +83,7 @@ async function takeTurn(
   tally: Tally,
 ): Promise<readonly RetentionEntry[]> {
   const { realm } = turn;
-  const { table, now, wait } = outside;
-  const log: Log = { table, realm, now, wait };
+  const log = logOf(outside, realm);
   for (const [i, limited] of turn.limited.entries()) {
     let removed = 0;
     const onRemoved = (count: number): void => {
@@ -95,7 +94,7 @@ async function takeTurn(
       const next = await visitOne({ outside, log, ends, onRemoved }, limited);
       if (removed > 0) await uncountMessages(log, removed);
       if (next === undefined) return turn.limited.slice(i);
-      await recordProgress(table, limited, { due: Math.min(next, now() + RECHECK_MS) });
+      await recordProgress(outside.table, limited, { due: Math.min(next, outside.now() + RECHECK_MS) });
     } catch (error) {
       const { channelId } = limited;
       outside.report({

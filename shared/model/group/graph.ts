@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { type GroupGraph, sizeOfLists } from '../../kernel/lookup.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { isSystemGroup, systemSubgroups } from '../permission/permission.ts';
@@ -116,9 +116,8 @@ export const subgroupsEvent = (
   op: 'add_subgroups' | 'remove_subgroups',
   groupId: number,
   subgroups: readonly number[],
-): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'user_group', op, group_id: groupId, direct_subgroup_ids: subgroups },
-  access: true,
-});
+): EventEntry =>
+  eventForEveryone(
+    { type: 'user_group', op, group_id: groupId, direct_subgroup_ids: subgroups },
+    { access: true },
+  );

@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { GroupGraph } from '../../kernel/lookup.ts';
 import { isId } from '../../kernel/lookup.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
@@ -82,12 +82,8 @@ export const membersEvent = (
   op: 'add_members' | 'remove_members',
   groupId: number,
   userIds: readonly number[],
-): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'user_group', op, group_id: groupId, user_ids: userIds },
-  access: true,
-});
+): EventEntry =>
+  eventForEveryone({ type: 'user_group', op, group_id: groupId, user_ids: userIds }, { access: true });
 
 /** The named groups of an organization, with the ids of their direct members. */
 export interface NamedGroups {

@@ -1,4 +1,4 @@
-import type { EventEntry, MembershipChange } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone, type MembershipChange } from '../../log/slot.ts';
 import {
   isFullMember,
   type Role,
@@ -74,11 +74,8 @@ export function activeGroupEvents(
   ];
 }
 
-const memberEvent = (op: 'add_members' | 'remove_members', groupId: number, userId: number): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'user_group', op, group_id: groupId, user_ids: [userId] },
-});
+const memberEvent = (op: 'add_members' | 'remove_members', groupId: number, userId: number): EventEntry =>
+  eventForEveryone({ type: 'user_group', op, group_id: groupId, user_ids: [userId] });
 
 const DAY = 86_400_000;
 
@@ -92,17 +89,14 @@ export function fullMemberEvents(before: number, after: number, now: number): Ev
   const joined = [now - Math.max(before, after) * DAY, now - Math.min(before, after) * DAY] as const;
   const isShorter = after < before;
   return [
-    {
-      kind: 'event',
-      hearers: { everyone: 'all' },
-      payload: {
+    eventForEveryone(
+      {
         type: 'user_group',
         op: isShorter ? 'add_members' : 'remove_members',
         group_id: group,
       },
-      fill: { joined },
-      access: true,
-    },
+      { fill: { joined }, access: true },
+    ),
     channelsThroughGroupEvent(isShorter ? 'create' : 'delete', { group, joined }),
   ];
 }
@@ -138,13 +132,5 @@ export function roleGroupObjects(users: readonly User[], waitingDays: number, no
 }
 
 /** Tells members who entered or left a group which channels became visible or hidden to them. */
-export const channelsThroughGroupEvent = (
-  op: 'create' | 'delete',
-  through: MembershipChange,
-): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'stream', op },
-  access: true,
-  fill: through,
-});
+export const channelsThroughGroupEvent = (op: 'create' | 'delete', through: MembershipChange): EventEntry =>
+  eventForEveryone({ type: 'stream', op }, { access: true, fill: through });

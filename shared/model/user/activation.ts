@@ -1,5 +1,5 @@
 import type { Step } from '../../log/bulk.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { roles } from '../permission/permission.ts';
@@ -116,9 +116,8 @@ export const doRemoveOwnedBot = (realm: string, ownerId: number, botId: number):
 });
 
 /** The event for everyone that an account changed. */
-export const personEvent = (userId: number, changes: Readonly<Record<string, unknown>>): EventEntry => ({
-  kind: 'event',
-  hearers: { everyone: 'all' },
-  payload: { type: 'realm_user', op: 'update', person: { user_id: userId, ...changes } },
-  access: true,
-});
+export const personEvent = (userId: number, changes: Readonly<Record<string, unknown>>): EventEntry =>
+  eventForEveryone(
+    { type: 'realm_user', op: 'update', person: { user_id: userId, ...changes } },
+    { access: true },
+  );
