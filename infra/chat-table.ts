@@ -1,7 +1,7 @@
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { tableSchema } from '../shared/table/schema.ts';
+import { tableSchema } from './table-schema.ts';
 
 const textKey = (key: { readonly partition: string; readonly sort: string }) => ({
   partitionKey: { name: key.partition, type: AttributeType.STRING },
@@ -28,7 +28,7 @@ export class ChatTable extends Table {
         ...textKey(index.key),
         indexName: index.name,
         projectionType: ProjectionType.INCLUDE,
-        nonKeyAttributes: [...index.includes],
+        nonKeyAttributes: tableSchema.includes,
       });
     }
   }

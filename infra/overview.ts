@@ -14,7 +14,7 @@ import { Construct } from 'constructs';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { sendMessage } from '../shared/endpoints/messages.ts';
 import { type MetricName, metrics } from '../shared/kernel/outside.ts';
-import { tableSchema } from '../shared/table/schema.ts';
+import { tableSchema } from './table-schema.ts';
 import type { Watched } from './watched.ts';
 
 const period = Duration.minutes(5);

@@ -2,7 +2,7 @@ import type { Outside } from '../../shared/kernel/outside.ts';
 import type { Organization } from '../../shared/model/realm/hosts.ts';
 import { versions } from '../../shared/model/realm/realm.ts';
 import { newestOf } from '../../shared/table/item-versions.ts';
-import { migrate } from '../../shared/table/migration.ts';
+import { migrate } from './migration.ts';
 
 /** Milliseconds from one sign of life to the next. */
 const patience = 10_000;

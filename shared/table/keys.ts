@@ -4,7 +4,7 @@
  * Reading a line: `{realm}` is text (escaped), `{userId:n}` a number (padded so that text order is number order).
  * Every key begins with the realm; only `host` and `mailToken` items, by which the realm is found, have none, and the
  * lists of all organizations stand together.
- * `key-descriptions.ts` describes each kind. `test/table/keys.test.ts` proves that no two items can have the same key and that
+ * `test/table/key-descriptions.ts` describes each kind. `test/table/keys.test.ts` proves that no two items can have the same key and that
  * TABLE.md is up to date.
  */
 type Fields<S extends string> = S extends `${string}{${infer F}}${infer Rest}`
@@ -253,3 +253,15 @@ export const indexes = {
       fill('{realm}/conversation/{conversation}', { realm, conversation }),
   },
 } as const;
+
+/**
+ * The attributes that the indexes carry besides the keys: enough to decide whether a message matches a narrow and whether
+ * it is unread. Each is written once more per index, so the list stays short.
+ */
+export const indexProjection = ['senderId', 'topic', 'readBySender', 'readIn', 'mentions'] as const;
+
+/** A message as an index carries it. Its id is the number of its slot, which is the sort key. */
+export type IndexEntry = Pick<
+  Extract<ItemOf<'slot'>, { readonly kind: 'message' }>,
+  'sk' | (typeof indexProjection)[number]
+>;

@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { ItemVersions } from './item-versions.ts';
 import {
+  type IndexEntry,
   type ItemName,
   type ItemOf,
   type indexes,
@@ -23,7 +24,6 @@ import {
   sortKey,
   sortPrefix,
 } from './keys.ts';
-import type { IndexEntry } from './schema.ts';
 import {
   type Changes,
   type Condition,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { tableDefinition } from '../../shared/table/schema.ts';
+import { tableDefinition } from '../../infra/table-schema.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
 import * as fixtures from './fixtures/declarations.ts';
 import { buildFixtures, synthesized, temporaryFolder } from './fixtures/synthesized.ts';

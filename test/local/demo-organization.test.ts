@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeEach, expect, inject, test } from 'vitest';
 import { type DemoOptions, ensureDemo } from '../../infra/local/demo-organization.ts';
-import { tableDefinition } from '../../shared/table/schema.ts';
+import { tableDefinition } from '../../infra/table-schema.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 let options: DemoOptions;

@@ -8,8 +8,8 @@ import { openDataDirectory } from '../../infra/local/data-directory.ts';
 import { startDynamoStore } from '../../infra/local/dynamo-store.ts';
 import { rememberService } from '../../infra/local/service-file.ts';
 import { runCommand } from '../../infra/org/command.ts';
+import { tableDefinition } from '../../infra/table-schema.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
-import { tableDefinition } from '../../shared/table/schema.ts';
 import { newService, type TestService, whoIs } from '../support/service.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 

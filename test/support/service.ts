@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
+import { tableDefinition } from '../../infra/table-schema.ts';
 import { createOrganization, type OrganizationInput } from '../../shared/domain/organization/create.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import { itemVersions } from '../../shared/model/realm/realm.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { documentClient } from '../../shared/table/protocol.ts';
-import { tableDefinition } from '../../shared/table/schema.ts';
 import { type Send, Table } from '../../shared/table/table.ts';
 import { call, type Person, type Reply } from './realm.ts';
 

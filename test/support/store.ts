@@ -11,9 +11,9 @@ import { createKeyService } from '../../infra/local/key-service.ts';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { createSecretService } from '../../infra/local/secret-service.ts';
 import { startSqsS3Store } from '../../infra/local/sqs-s3-store.ts';
+import { tableDefinition } from '../../infra/table-schema.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
-import { tableDefinition } from '../../shared/table/schema.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

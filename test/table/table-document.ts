@@ -1,6 +1,6 @@
-import { keyDescriptions } from '../../shared/table/key-descriptions.ts';
+import { tableSchema } from '../../infra/table-schema.ts';
 import { type ItemName, indexes, itemKinds } from '../../shared/table/keys.ts';
-import { tableSchema } from '../../shared/table/schema.ts';
+import { keyDescriptions } from './key-descriptions.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
@@ -11,13 +11,13 @@ export function tableDocument(): string {
       `| ${name} | \`${pk}\` | \`${sk}\` | ${cell(keyDescriptions[name as ItemName])} |`,
   );
   const carried = tableSchema.indexes.map(
-    ({ name, key, includes }) =>
-      `| ${name} | \`${key.partition}\`, \`${key.sort}\` | ${includes.join(', ')} |`,
+    ({ name, key }) =>
+      `| ${name} | \`${key.partition}\`, \`${key.sort}\` | ${tableSchema.includes.join(', ')} |`,
   );
   return [
     '# The table',
     '',
-    'Made from `shared/table/keys.ts` and `key-descriptions.ts` by `npm run table`; a test keeps the two the same. `{name}` is text, escaped so',
+    'Made from `keys.ts` and `test/table/key-descriptions.ts` by `npm run table`; a test keeps the two the same. `{name}` is text, escaped so',
     'that it never holds a `/`; `{name:n}` is a number, padded so that text order is number order.',
     '',
     'On every item `v` is the version of its shape, and none is the first: `shared/model/realm/realm.ts` has the others.',

@@ -1,8 +1,7 @@
 import { isId } from '../../kernel/lookup.ts';
 import type { Message, MessageHead } from '../../log/message.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
-import { indexes, key, LARGEST_NUMBER } from '../../table/keys.ts';
-import type { IndexEntry } from '../../table/schema.ts';
+import { type IndexEntry, indexes, key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Range, Table } from '../../table/table.ts';
 import { topicConversation } from './message.ts';
 

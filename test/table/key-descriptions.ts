@@ -1,6 +1,6 @@
-import type { ItemName } from './keys.ts';
+import type { ItemName } from '../../shared/table/keys.ts';
 
-/** What the item of each kind is, for TABLE.md. Apart from the keys, so that no bundle contains it. */
+/** What the item of each kind is, for TABLE.md. */
 export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   host: 'Which realm answers at this host; `*` is the default realm.',
   mailToken:

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { lift, newestOf, type Versions } from './item-versions.ts';
-import { isOf, type Key, key, partition } from './keys.ts';
-import type { Table } from './table.ts';
-import type { Item } from './write.ts';
-import { isRefused } from './write.ts';
+import { lift, newestOf, type Versions } from '../../shared/table/item-versions.ts';
+import { isOf, type Key, key, partition } from '../../shared/table/keys.ts';
+import type { Table } from '../../shared/table/table.ts';
+import type { Item } from '../../shared/table/write.ts';
+import { isRefused } from '../../shared/table/write.ts';
 
 /** The progress of a migration: the items of one kind, in one organization. */
 export interface Migration {
@@ -16,7 +16,7 @@ export interface Migration {
   readonly after?: string;
 }
 
-declare module './keys.ts' {
+declare module '../../shared/table/keys.ts' {
   interface ItemTypes {
     schema: Migration;
   }
