@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { FunctionProperties, Template, Value } from '../support/template.ts';
 import { wholeStack } from '../support/whole-stack.ts';
 import { running } from './activity.ts';
@@ -37,24 +34,9 @@ export const idleSettings = {
   },
 } as const;
 
-const known = new Map<string, readonly IdleLine[]>();
-
-/** What the stack costs a month while nobody uses it, counted in its template, which takes seconds to make. */
-export function idleCost(context: Readonly<Record<string, string>>): readonly IdleLine[] {
-  const settings = JSON.stringify(context);
-  const lines = known.get(settings) ?? countLines(context);
-  known.set(settings, lines);
-  return lines;
-}
-
-function countLines(context: Readonly<Record<string, string>>): readonly IdleLine[] {
-  const folder = mkdtempSync(join(tmpdir(), 'parlance-bench-idle-'));
-  try {
-    return linesOf(wholeStack(folder, context));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+/** What the stack costs a month while nobody uses it, counted in its template. */
+export const idleCost = (context: Readonly<Record<string, string>>): readonly IdleLine[] =>
+  linesOf(wholeStack(context));
 
 function linesOf(template: Template): IdleLine[] {
   const count = (type: string): number => template.all(type).size;

@@ -95,7 +95,7 @@ async function measure(sections: ReadonlySet<Section>): Promise<Measured> {
     start: sections.has('start') ? await (await import('./start.ts')).measureStart() : [],
     load: sections.has('load') ? await load() : [],
     delivery: sections.has('delivery') ? await delivery() : [],
-    stack: sections.has('stack') ? await (await import('./stack.ts')).measureStack() : [],
+    stack: sections.has('stack') ? (await import('./stack.ts')).measureStack() : [],
     export: sections.has('export') ? await exported() : [],
   };
 }

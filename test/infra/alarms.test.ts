@@ -6,13 +6,8 @@ import { metrics } from '../../shared/kernel/outside.ts';
 import { designBudgets } from '../support/design-budgets.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
 import { everySetting, wholeStack } from '../support/whole-stack.ts';
-import { temporaryFolder } from './fixtures/synthesized.ts';
 
-const folder = await temporaryFolder();
 const root = resolve(import.meta.dirname, '../..');
-
-const stackWith = (name: string, context: Readonly<Record<string, string>>): Template =>
-  wholeStack(join(folder, name), context);
 
 interface Alarm {
   readonly AlarmName: string;
@@ -32,7 +27,7 @@ interface Alarm {
 const alarmsOf = (of: Template) =>
   [...of.all<Alarm>('AWS::CloudWatch::Alarm').values()].map((it) => it.Properties);
 
-const full = stackWith('full', { ...everySetting, pollConcurrency: '200' });
+const full = wholeStack({ ...everySetting, pollConcurrency: '200' });
 const alarms = alarmsOf(full);
 const named = (name: string) =>
   alarms.find(({ AlarmName }) => AlarmName === `Parlance-${name}`) ?? expect.fail(`no alarm ${name}`);
@@ -91,7 +86,7 @@ describe('alarms', () => {
     expect(dimensionsOf(named('FunctionsThrottled'))).toEqual({});
     expect(named('PollsCrowded')).toMatchObject({ MetricName: 'ConcurrentExecutions', Threshold: 160 });
     expect(dimensionsOf(named('PollsCrowded'))).toEqual({ FunctionName: `\${EventsGetFunction}` });
-    const open = alarmsOf(stackWith('open', { pollConcurrency: 'none' }));
+    const open = alarmsOf(wholeStack({}));
     expect(open.map(({ AlarmName }) => AlarmName)).not.toContain('Parlance-PollsCrowded');
   });
 
@@ -101,7 +96,7 @@ describe('alarms', () => {
   });
 
   test('are for no more metrics than AWS watches for nothing, where nothing is set: each metric of one is paid for', () => {
-    const watched = alarmsOf(stackWith('idle', {})).map(({ Metrics }) =>
+    const watched = alarmsOf(wholeStack({})).map(({ Metrics }) =>
       Metrics === undefined ? 1 : Metrics.filter(({ MetricStat }) => MetricStat).length,
     );
     expect(watched.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10);
@@ -143,7 +138,7 @@ describe('alarms', () => {
   });
 
   test('are there without an address too, told to nobody', () => {
-    const silent = stackWith('silent', {});
+    const silent = wholeStack({});
     expect(silent.all('AWS::SNS::Topic').size).toBe(0);
     expect(alarmsOf(silent).length).toBeGreaterThan(7);
     for (const { AlarmActions } of alarmsOf(silent)) expect(AlarmActions).toBeUndefined();
@@ -170,7 +165,7 @@ test('the dashboard shows each alarm, and a line for each code of error', () => 
 });
 
 test('every graph of the dashboard shows something, whatever is set, since CloudWatch refuses a page with an empty one', () => {
-  for (const template of [full, stackWith('nothing set', {})]) {
+  for (const template of [full, wholeStack({})]) {
     const { DashboardBody } = template.the('AWS::CloudWatch::Dashboard').Properties;
     const graphs = JSON.parse(textOf(DashboardBody ?? '')).widgets.filter(
       ({ type }: { type: string }) => type === 'metric',

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../infra/local/iam.ts';
 import { readTemplate, type Service } from '../../infra/local/template.ts';
@@ -7,9 +6,7 @@ import { endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import type { Value } from '../support/template.ts';
 import { everySetting, wholeStack } from '../support/whole-stack.ts';
-import { temporaryFolder } from './fixtures/synthesized.ts';
 
-const folder = await temporaryFolder();
 const place: Place = {
   region: localRegion,
   accountId: localAccount,
@@ -39,9 +36,9 @@ function callersOf({ roles, permissions, schedules, eventSources }: Service, nam
 describe.each([
   ['nothing set', {}],
   ['everything set', everySetting],
-])('of the stack with %s', (name, context) => {
-  const template = wholeStack(join(folder, name), context);
-  const service = readTemplate({ Resources: template.resources }, folder, place);
+])('of the stack with %s', (_, context) => {
+  const template = wholeStack(context);
+  const service = readTemplate({ Resources: template.resources }, 'no code is read', place);
   const nameOf = (id: string) => `Parlance-${id.replace('.', '-')}`;
 
   test('the gateway may call the functions of its routes, by one role that it alone may take', () => {

@@ -11,7 +11,7 @@ const folder = await temporaryFolder();
 
 let bundles: Bundles;
 const templateWith = (context: Readonly<Record<string, string>>): Template =>
-  synthesized(bundles, join(folder, JSON.stringify(context)), declarations, { validate: true, context });
+  synthesized(bundles, join(folder, JSON.stringify(context)), declarations, { context });
 
 beforeAll(async () => {
   ({ bundles } = await buildFunctions({ ...declarations, outdir: join(folder, 'dist') }));

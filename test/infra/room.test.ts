@@ -7,7 +7,7 @@ import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import { designBudgets } from '../support/design-budgets.ts';
 import type { Template, Value } from '../support/template.ts';
-import { everySetting, standIns } from '../support/whole-stack.ts';
+import { everySetting, standIns, wholeStack } from '../support/whole-stack.ts';
 import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
 
 const folder = await temporaryFolder();
@@ -47,7 +47,7 @@ const stackOf = (name: string, these: readonly Endpoint[], context: Readonly<Rec
   synthesized(bundles, join(folder, name), { endpoints: these, workers }, { context });
 
 const stacks = {
-  now: stackOf('now', endpoints),
+  now: wholeStack({}),
   oneMore: stackOf('oneMore', [messagesToy, ...endpoints]),
   grown: stackOf('grown', [...more, ...endpoints]),
   everything: stackOf('everything', [...more, ...endpoints], { ...everySetting, stackName }),

@@ -1,38 +1,19 @@
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
-import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
+import { everySetting, wholeStack } from '../support/whole-stack.ts';
 
-const folder = await temporaryFolder();
-
-/** What the functions hold does not matter here. */
-const bundle = {
-  directory: join(import.meta.dirname, 'fixtures/functions/messages'),
-  bytes: 1,
-  hash: 'none',
-  code: 'none',
-};
 const declarations = [...endpoints, ...workers];
-const bundles = Object.fromEntries(declarations.map(({ id }) => [id, bundle]));
 
-/** Without these some workers are not there. */
-const settings = {
-  mailDomain: 'mail.example.com',
-  pushRelayUrl: 'https://push.example.com',
-  zoomClientId: 'zoom',
-  webexClientId: 'webex',
+const plain = wholeStack(everySetting);
+/** What an operator calls each secret. */
+const names = {
+  pushRelaySecretName: 'acme/prod/push.relay',
+  zoomSecretName: 'acme/prod/our.zoom',
+  webexSecretName: 'acme/prod/our.webex',
 };
-const stackWith = (context: Readonly<Record<string, string>>): Template =>
-  synthesized(
-    bundles,
-    join(folder, Object.keys(context).join('-') || 'none'),
-    { endpoints, workers },
-    { context: { ...settings, ...context } },
-  );
-
-const plain = stackWith({});
+const chosen = wholeStack({ ...everySetting, ...names });
 
 /** The secrets of the stack, by the names of its resources. */
 const secretsOf = (template: Template) =>
@@ -45,29 +26,24 @@ const secretsOf = (template: Template) =>
 
 const ofCalls = ['calls.complete', 'calls.create', 'calls.register'];
 
+test('the names of secrets change nothing else of the template', () => {
+  const others = ({ resources }: Template) =>
+    Object.fromEntries(
+      Object.entries(resources).filter(([, { Type }]) => Type !== 'AWS::SecretsManager::Secret'),
+    );
+  expect(Object.keys(chosen.resources)).toEqual(Object.keys(plain.resources));
+  expect(others(chosen)).toEqual(others(plain));
+});
+
 describe.each([
   ['pushRelaySecretName', 'PushRelayOrgKeySecret', 'push-relay-org-key', ['push']],
   ['zoomSecretName', 'ZoomClientSecretSecret', 'zoom-client-secret', ofCalls],
   ['webexSecretName', 'WebexClientSecretSecret', 'webex-client-secret', ofCalls],
-])('%s', (setting, resource, name, readers) => {
-  const chosen = stackWith({ [setting]: 'acme/prod/our.own' });
-
+] as const)('%s', (setting, resource, name, readers) => {
   test('is what the stack calls the secret, which has no value', () => {
     const secret = { Name: `Parlance/${name}`, Description: `Parlance: ${name}` };
     expect(secretsOf(plain)[resource]).toEqual(secret);
-    expect(secretsOf(chosen)).toEqual({
-      ...secretsOf(plain),
-      [resource]: { ...secret, Name: 'acme/prod/our.own' },
-    });
-  });
-
-  test('changes nothing else of the template', () => {
-    const others = ({ resources }: Template) =>
-      Object.fromEntries(
-        Object.entries(resources).filter(([, { Type }]) => Type !== 'AWS::SecretsManager::Secret'),
-      );
-    expect(Object.keys(chosen.resources)).toEqual(Object.keys(plain.resources));
-    expect(others(chosen)).toEqual(others(plain));
+    expect(secretsOf(chosen)[resource]).toEqual({ ...secret, Name: names[setting] });
   });
 
   test('leads those who need the secret to it, and lets nobody else read it', () => {
@@ -78,12 +54,12 @@ describe.each([
     for (const { id } of declarations) {
       const { Variables = {} } = chosen.functionOf(id)[1].Properties.Environment ?? {};
       const told = Variables[variable];
-      expect(told && textOf(told), id).toBe(readers.includes(id) ? `\${${resource}}` : undefined);
+      expect(told && textOf(told), id).toBe(readers.some((it) => it === id) ? `\${${resource}}` : undefined);
     }
   });
 
   test('is refused before anything is deployed where Secrets Manager would not take it', () => {
-    expect(() => stackWith({ [setting]: 'not a name' })).toThrow(
+    expect(() => wholeStack({ ...everySetting, [setting]: 'not a name' })).toThrow(
       `The context value ${setting} cannot be "not a name".`,
     );
   });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { edgeOf } from '../../infra/local/edge.ts';
@@ -7,10 +6,9 @@ import { proxyReply } from '../../infra/local/gateway-reply.ts';
 import type { HttpRequest } from '../../infra/local/http-request.ts';
 import type { RestApi } from '../../infra/local/template-api.ts';
 import { delivered } from '../../shared/serve/reply.ts';
-import { temporaryFolder } from '../infra/fixtures/synthesized.ts';
 import { wholeStack } from '../support/whole-stack.ts';
 
-const template = wholeStack(join(await temporaryFolder(), 'stack'), {});
+const template = wholeStack({});
 const { FunctionCode } = template.the<{ FunctionCode: string }>('AWS::CloudFront::Function').Properties;
 const edge = edgeOf(FunctionCode);
 

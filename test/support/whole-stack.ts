@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bundles } from '../../infra/build.ts';
 import { stackId, synthesize } from '../../infra/synthesize.ts';
@@ -28,6 +29,19 @@ export const everySetting = {
   alarmEmail: 'operator@example.com',
 };
 
-/** The template of the stack of the service, as somebody sets it. */
-export const wholeStack = (outdir: string, context: Readonly<Record<string, string>>): Template =>
-  new Template(synthesize(standIns, { outdir, context }).getStackArtifact(stackId).templateFullPath);
+const templates = new Map<string, Template>();
+
+/**
+ * The template of the stack of the service, with these settings. Synthesizing it takes half a second of a processor,
+ * so each set of settings is synthesized once, for all test files that run in this process.
+ */
+export function wholeStack(context: Readonly<Record<string, string>>): Template {
+  const settings = JSON.stringify(Object.entries(context).sort());
+  const known = templates.get(settings);
+  if (known) return known;
+  const assembly = synthesize(standIns, { context });
+  const template = new Template(assembly.getStackArtifact(stackId).templateFullPath);
+  rmSync(assembly.directory, { recursive: true });
+  templates.set(settings, template);
+  return template;
+}
