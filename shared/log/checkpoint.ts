@@ -1,5 +1,5 @@
 import { key } from '../table/keys.ts';
-import { isRefused } from '../table/write.ts';
+import { ignoreRefused } from '../table/write.ts';
 import { type Change, commit } from './commit.ts';
 import type { Log, Numbers } from './log.ts';
 import { follow, SETTLE, WHOLE } from './log.ts';
@@ -95,10 +95,8 @@ async function walk(log: Log): Promise<Walk> {
   if (found.seq - checkpoint >= INTERVAL) {
     await log.table
       .update(checkpointKey, { set: { seq: found.seq } }, { below: { seq: found.seq } })
-      .catch((error) => {
-        // Another reader moved it further.
-        if (!isRefused(error)) throw error;
-      });
+      // Another reader moved it further.
+      .catch(ignoreRefused);
   }
   return found;
 }

@@ -271,3 +271,8 @@ export const isPassing = (error: unknown): boolean =>
 /** Whether a single write was refused by its condition. */
 export const isRefused = (error: unknown): boolean =>
   error instanceof Error && error.name === 'ConditionalCheckFailedException';
+
+/** For `catch`: ignores that a single write was refused by its condition. */
+export function ignoreRefused(error: unknown): void {
+  if (!isRefused(error)) throw error;
+}

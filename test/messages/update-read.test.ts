@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as update } from '../../functions/messages/update.ts';
+import { loadReadStates } from '../../shared/model/message/read-state.ts';
+import { move, sayMany } from '../support/message-update.ts';
 import { flagged, flagsFor, idsIn, sent, sentMany } from '../support/messages.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
@@ -48,6 +50,25 @@ describe('what was read stays read when messages move', () => {
     expect(await idsIn(realm, admin, { narrow })).toEqual(expect.arrayContaining([...ids, later]));
     const first = await idsIn(realm, admin, { narrow, anchor: 'first_unread', num_before: 0, num_after: 1 });
     expect(first[0]).toBe(ids[0]);
+  });
+
+  it('an unread message stays unread in another topic when the read state of the first is compacted', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general } = realm.channels;
+    const ids = await sayMany(realm, [member, member, member, member, member], general, 'before', 400);
+    const left = [ids[5], ids[200]] as [number, number];
+    for (const id of left)
+      expect(await move(realm, member, id, { topic: 'after', propagate_mode: 'change_one' })).toMatchObject({
+        status: 200,
+      });
+    realm.pass(120_000);
+    const others = ids.filter((id) => !left.includes(id));
+    for (let start = 0; start < others.length; start += 100)
+      await flagged(realm, admin, 'add', 'read', others.slice(start, start + 100));
+    const [state] = await loadReadStates(realm.outside.table, realm.realm, admin.userId);
+    expect(state?.floor).toBeGreaterThan(left[1]);
+    expect(await unread(realm, admin, ids)).toEqual(left);
   });
 });
 

@@ -1,7 +1,6 @@
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
-import { isRefused } from '../../table/write.ts';
+import { ignoreRefused, type Write } from '../../table/write.ts';
 import type { Realm } from '../realm/realm.ts';
 import type { Channel } from './channel.ts';
 
@@ -113,9 +112,6 @@ export async function recordProgress(
   entry: RetentionEntry,
   progress: Partial<Pick<RetentionEntry, 'due' | 'gone'>>,
 ): Promise<void> {
-  try {
-    await table.update(entryKey(entry), { set: progress }, { equals: { version: entry.version } });
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-  }
+  const when = { equals: { version: entry.version } };
+  await table.update(entryKey(entry), { set: progress }, when).catch(ignoreRefused);
 }

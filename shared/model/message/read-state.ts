@@ -1,8 +1,8 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { key, LARGEST_NUMBER, readPrefix, sortPrefix } from '../../table/keys.ts';
+import { key, LARGEST_NUMBER, readPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Changes, Write } from '../../table/write.ts';
+import { type Changes, ignoreRefused, type Write } from '../../table/write.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { indexedMessages, loadMessages } from './load.ts';
 import { readConversationOf } from './message.ts';
@@ -89,18 +89,13 @@ export const readStateFields = (head: MessageHead): Pick<ReadState, 'conversatio
 });
 
 /** The read states of a user: of all conversations, or of the topics of one channel. */
-export async function loadReadStates(
+export const loadReadStates = (
   table: Table,
   realm: string,
   userId: number,
   channelId?: number,
-): Promise<ReadState[]> {
-  return table.all(
-    'read',
-    { realm, userId },
-    { prefix: channelId === undefined ? sortPrefix('read') : readPrefix(channelId) },
-  );
-}
+): Promise<ReadState[]> =>
+  table.all('read', { realm, userId }, channelId === undefined ? {} : { prefix: readPrefix(channelId) });
 
 /**
  * A message of this age is settled: all lower numbers are committed or never will be, since a function runs for 29 s at
@@ -143,31 +138,22 @@ export async function compactReadState(
   const subscription =
     channelId === undefined ? undefined : await table.get('subscription', { realm, userId, channelId });
   const floor = floorOf(subscription, state);
-  const place = { conversation, ...(channelId !== undefined && { channelId }) };
-  // The index is enough: only settled messages count, and messages that moved here have another read state.
-  const { heads } = await indexedMessages(
-    table,
-    realm,
-    place,
-  )({ from: floor + 1, to: LARGEST_NUMBER, side: 'newer', limit: MAX_SCANNED });
+  // Messages that moved to another topic of the channel keep this read state. The index is enough: only settled messages
+  // count, and messages that moved here from elsewhere have another one.
+  const place = channelId === undefined ? { conversation } : { channelId };
+  const range = { from: floor + 1, to: LARGEST_NUMBER, side: 'newer', limit: MAX_SCANNED } as const;
+  const { heads } = await indexedMessages(table, realm, place)(range);
   const settled = Math.max(floor, await newestSettled(outside, realm, heads));
-  const unread = heads.filter(
-    (head) =>
-      head.id <= settled &&
-      readConversationOf(head) === conversation &&
-      isUnread(head, userId, subscription, state),
-  );
-  const sets = limited(
-    raised(
-      state,
-      settled,
-      unread.map(({ id }) => id),
-    ),
-  );
-  const change = changeTo(place, sets);
+  const unread = heads
+    .filter((head) => head.id <= settled && readConversationOf(head) === conversation)
+    .filter((head) => isUnread(head, userId, subscription, state));
+  const unreadIds = unread.map(({ id }) => id);
+  const sets = limited(raised(state, settled, unreadIds));
   await table
-    .update(key('read', { realm, userId, conversation }), change, { equals: { version: state.version } })
-    .catch(ignoreFailedCondition);
+    .update(key('read', { realm, userId, conversation }), changeTo(state, sets), {
+      equals: { version: state.version },
+    })
+    .catch(ignoreRefused);
 }
 
 interface Sets {
@@ -205,23 +191,17 @@ function limited(sets: Sets): Sets {
 }
 
 /** DynamoDB stores no empty sets, so they are removed. */
-function changeTo(
-  place: Pick<ReadState, 'conversation' | 'channelId'>,
-  { floor, read, unread }: Sets,
-): Changes {
-  const set: Record<string, unknown> = { ...place, floor, added: 0 };
-  const remove: string[] = [];
-  for (const [name, ids] of [
-    ['read', read],
-    ['unread', unread],
-  ] as const) {
-    if (ids.length > 0) set[name] = new Set(ids);
-    else remove.push(name);
-  }
-  return { set, add: { version: 1 }, remove };
-}
-
-/** Ignores that the state changed concurrently. */
-export function ignoreFailedCondition(error: unknown): void {
-  if (!(error instanceof Error && error.name === 'ConditionalCheckFailedException')) throw error;
+function changeTo({ conversation, channelId }: ReadState, { floor, read, unread }: Sets): Changes {
+  return {
+    set: {
+      conversation,
+      ...(channelId !== undefined && { channelId }),
+      floor,
+      added: 0,
+      ...(read.length > 0 && { read: new Set(read) }),
+      ...(unread.length > 0 && { unread: new Set(unread) }),
+    },
+    add: { version: 1 },
+    remove: [...(read.length > 0 ? [] : ['read']), ...(unread.length > 0 ? [] : ['unread'])],
+  };
 }
