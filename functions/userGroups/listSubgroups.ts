@@ -1,14 +1,17 @@
 import { listUserGroupSubgroups } from '../../shared/endpoints/user-groups.ts';
-import { allSubgroupsOf, subgroupsOf } from '../../shared/model/group/graph.ts';
 import { checkGroupExists, loadGroup } from '../../shared/model/group/member.ts';
+import { subgroupsOf, withSubgroups } from '../../shared/model/permission/permission.ts';
 import { serve } from '../../shared/serve/serve.ts';
+import { uniqueSorted } from '../../shared/unique.ts';
 
 export const handler = serve(listUserGroupSubgroups, {
   load: ({ input, realm, outside }) => loadGroup(outside.table, realm, input.user_group_id),
   run: ({ input, caller }, group) => {
     const { user_group_id: groupId, direct_subgroup_only: directOnly } = input;
     checkGroupExists(groupId, group);
-    const list = directOnly === true ? subgroupsOf : allSubgroupsOf;
-    return { subgroups: [...list(caller.graph, groupId)] };
+    const direct = subgroupsOf(caller.graph, groupId);
+    return {
+      subgroups: directOnly === true ? [...direct] : uniqueSorted(withSubgroups(caller.graph, direct)),
+    };
   },
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { handler as get } from '../../functions/channels/get.ts';
 import { WHOLE } from '../../shared/log/log.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
-import { channelGroupNames } from '../../shared/model/channel/settings.ts';
+import { channelGroupNames } from '../../shared/model/channel/channel.ts';
 import {
   type GroupSetting,
   normalized,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
-import { type ChannelGroupName, channelGroupNames } from '../../shared/model/channel/settings.ts';
+import { type ChannelGroupName, channelGroupNames } from '../../shared/model/channel/channel.ts';
 import { onlyUser, systemGroups } from '../../shared/model/permission/permission.ts';
 import {
   edit,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { editChannel } from '../../shared/domain/channel-edit/edit.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
-import { channelGroupNames } from '../../shared/model/channel/settings.ts';
+import { channelGroupNames } from '../../shared/model/channel/channel.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
 import { givenChannel } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';

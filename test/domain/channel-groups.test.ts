@@ -3,10 +3,13 @@ import { Refusal } from '../../shared/kernel/errors.ts';
 import {
   type ChannelGroupName,
   channelGroupNames,
-  checkChannelGroup,
-  checkNewChannelGroups,
-} from '../../shared/model/channel/settings.ts';
-import { checkGroupSetting, type SettingReferences } from '../../shared/model/group/setting.ts';
+  channelGroupRules,
+} from '../../shared/model/channel/channel.ts';
+import {
+  checkGroupSetting,
+  checkNewSettings,
+  type SettingReferences,
+} from '../../shared/model/group/setting.ts';
 import { type GroupSetting, systemGroups } from '../../shared/model/permission/permission.ts';
 
 const { nobody, everyone, internet, members, owners } = systemGroups;
@@ -25,7 +28,7 @@ const named: SettingReferences = {
 const people = (...direct_members: number[]): GroupSetting => ({ direct_members, direct_subgroups: [] });
 
 const check = (name: ChannelGroupName, value: GroupSetting): GroupSetting =>
-  checkChannelGroup(name, value, named);
+  checkGroupSetting(name, channelGroupRules[name], value, named);
 
 /** Settings that guests never hold: the everyone group is refused for them (wire facts 4.5). */
 const notForGuests: readonly ChannelGroupName[] = [
@@ -73,7 +76,7 @@ describe.each(channelGroupNames)('%s', (name) => {
 
 describe('the group settings of a new channel', () => {
   it('are those given, and the defaults of its creator', () => {
-    const groups = checkNewChannelGroups(101, { can_send_message_group: 201 }, named);
+    const groups = checkNewSettings(channelGroupRules, 101, { can_send_message_group: 201 }, named);
     expect(groups).toMatchObject({
       can_send_message_group: 201,
       can_administer_channel_group: people(101),
@@ -87,7 +90,7 @@ describe('the group settings of a new channel', () => {
 
 describe('a setting for system groups only', () => {
   it('takes nothing else', () => {
-    const rule = { nobody: false, everyone: true, systemOnly: true } as const;
+    const rule = { initial: owners.id, nobody: false, everyone: true, systemOnly: true } as const;
     const check = (value: GroupSetting) => checkGroupSetting('can_x', rule, value, named);
     expect(check(owners.id)).toBe(owners.id);
     expect(check({ direct_members: [], direct_subgroups: [members.id] })).toBe(members.id);

@@ -12,9 +12,9 @@ import { handler as updateGroup } from '../../functions/userGroups/update.ts';
 import { handler as updateMembers } from '../../functions/userGroups/updateMembers.ts';
 import type { CustomEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { loadQuotaUse, type QuotaKind, quotas } from '../../shared/kernel/quota.ts';
-import { type Channel, type ChannelCount, defaultChannelGroups } from '../../shared/model/channel/channel.ts';
+import { type Channel, type ChannelCount, channelGroupRules } from '../../shared/model/channel/channel.ts';
 import type { Group } from '../../shared/model/group/group.ts';
-import { onlyUser, roles } from '../../shared/model/permission/permission.ts';
+import { initialSettings, onlyUser, roles } from '../../shared/model/permission/permission.ts';
 import { MAX_BOTS } from '../../shared/model/user/activation.ts';
 import type { User } from '../../shared/model/user/user.ts';
 import { key } from '../../shared/table/keys.ts';
@@ -245,7 +245,7 @@ const channels = (creatorId: number, realm: string): Write[] =>
       isDefault: false,
       isArchived: true,
       topicsPolicy: 'inherit',
-      groups: defaultChannelGroups(creatorId),
+      groups: initialSettings(channelGroupRules, creatorId),
       version: 1,
     };
     const count: ChannelCount = { channelId, subscribers: 0 };

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
-import {
-  type RealmGroupName,
-  realmGroupNames,
-  realmGroupRules,
-} from '../../shared/model/group/realm-groups.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
+import { type RealmGroupName, realmGroupNames, realmGroupRules } from '../../shared/model/realm/realm.ts';
 import { givenChangedUser, givenGroup, givenUser } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 import { change, changed, expectRefused, payloadsAfter, storedRealm } from '../support/realm-state.ts';

@@ -6,12 +6,12 @@ import { commit } from '../../shared/log/commit.ts';
 import {
   type Channel,
   type ChannelGroups,
-  defaultChannelGroups,
+  channelGroupRules,
   type Subscription,
 } from '../../shared/model/channel/channel.ts';
 import type { Group, GroupSettings } from '../../shared/model/group/group.ts';
 import type { UserTopic } from '../../shared/model/message/user-topic.ts';
-import { onlyUser, roles, systemGroups } from '../../shared/model/permission/permission.ts';
+import { initialSettings, onlyUser, roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import type { RealmSettings } from '../../shared/model/realm/realm.ts';
 import { subscriptionWrites } from '../../shared/model/subscription/settings.ts';
 import { doAddOwnedBot } from '../../shared/model/user/activation.ts';
@@ -96,7 +96,7 @@ export async function givenChannel(
       topicsPolicy: 'inherit',
       version: 1,
       ...given,
-      groups: { ...defaultChannelGroups(undefined), ...groups },
+      groups: { ...initialSettings(channelGroupRules), ...groups },
     };
     return doCreateChannel(realm.realm, channel, subscribers.length);
   });

@@ -9,7 +9,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as editRealm } from '../../functions/realm/update.ts';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
-import { channelGroupNames } from '../../shared/model/channel/settings.ts';
+import { channelGroupNames } from '../../shared/model/channel/channel.ts';
 import {
   changedSettings,
   channelId,

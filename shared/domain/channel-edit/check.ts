@@ -14,15 +14,13 @@ import {
   type Channel,
   type ChannelGroups,
   channelBytes,
+  channelGroupNames,
+  channelGroupRules,
   checkChannelDescription,
   checkChannelName,
 } from '../../model/channel/channel.ts';
 import { accessFolderForChannel } from '../../model/channel/folder.ts';
 import {
-  type ChannelGroupName,
-  channelGroupNames,
-  channelGroupRules,
-  checkChannelGroup,
   checkMakeWebPublic,
   checkPrivacyState,
   checkRetention,
@@ -31,15 +29,8 @@ import {
   mayCreateChannels,
   type Privacy,
 } from '../../model/channel/settings.ts';
-import { checkNamedGroups } from '../../model/group/setting.ts';
-import {
-  type GroupSetting,
-  isAdministrator,
-  isOwner,
-  normalized,
-  type Standing,
-  sameSetting,
-} from '../../model/permission/permission.ts';
+import { checkChangedSettings } from '../../model/group/setting.ts';
+import { isAdministrator, isOwner, normalized, type Standing } from '../../model/permission/permission.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Table } from '../../table/table.ts';
@@ -213,21 +204,12 @@ function checkGroups(
   seen: ChannelWithSubscription,
   { named }: EditSnapshot,
 ): ChannelGroups {
-  const groups: Record<ChannelGroupName, GroupSetting> = { ...seen.channel.groups };
-  for (const name of channelGroupNames) {
-    const change = edit[name];
-    if (change === undefined) continue;
-    const current = groups[name];
-    if (channelGroupRules[name].needsContentAccess && !hasContentAccess(who, seen)) {
-      throw badRequest(`Only those who can read the channel can change '${name}'.`);
-    }
-    if (change.old !== undefined && change.old !== null && !sameSetting(change.old, current)) {
-      throw refusal('expectationMismatch');
-    }
-    if (!sameSetting(change.new, current)) groups[name] = checkChannelGroup(name, change.new, named);
-  }
-  checkNamedGroups(Object.values(groups));
-  return groups;
+  const unread = hasContentAccess(who, seen) ? [] : channelGroupNames;
+  const refused = unread.find(
+    (name) => edit[name] !== undefined && channelGroupRules[name].needsContentAccess,
+  );
+  if (refused !== undefined) throw badRequest(`Only those who can read the channel can change '${refused}'.`);
+  return checkChangedSettings(channelGroupRules, seen.channel.groups, edit, named);
 }
 
 export interface ArchiveSnapshot extends NoticeSnapshot {

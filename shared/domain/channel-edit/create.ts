@@ -1,27 +1,31 @@
 import { refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Change } from '../../log/commit.ts';
-import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
+import {
+  type Channel,
+  type ChannelCount,
+  type ChannelGroupName,
+  channelGroupRules,
+} from '../../model/channel/channel.ts';
 import { accessFolderForChannel, type Folder } from '../../model/channel/folder.ts';
 import { creationEvent } from '../../model/channel/object.ts';
 import { doSetChannelRetention } from '../../model/channel/retention.ts';
 import {
-  type ChannelGroupInput,
   checkMakeWebPublic,
-  checkNewChannelGroups,
   checkPrivacyState,
   checkRetention,
   checkSetTopicsPolicy,
   checkTopicsPolicyName,
   mayCreateChannels,
 } from '../../model/channel/settings.ts';
-import type { SettingReferences } from '../../model/group/setting.ts';
-import { isAdministrator, isOwner } from '../../model/permission/permission.ts';
+import { checkNewSettings, type SettingReferences } from '../../model/group/setting.ts';
+import { type GroupSetting, isAdministrator, isOwner } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 
 /** The settings of new channels in a request, under their wire names. */
-export interface NewChannelSettings extends ChannelGroupInput {
+export interface NewChannelSettings
+  extends Partial<Readonly<Record<ChannelGroupName, GroupSetting | undefined>>> {
   readonly invite_only?: boolean;
   readonly is_web_public?: boolean;
   readonly is_default_stream?: boolean;
@@ -59,7 +63,7 @@ export function checkCreateChannel(
 ): NewChannel {
   const { standing, realm, user } = caller;
   const isPrivate = input.invite_only === true;
-  const groups = checkNewChannelGroups(user.userId, input, named);
+  const groups = checkNewSettings(channelGroupRules, user.userId, input, named);
   const privacy = {
     isPrivate,
     isWebPublic: input.is_web_public === true,

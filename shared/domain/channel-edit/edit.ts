@@ -7,10 +7,15 @@ import { type Commit, fitsSlot } from '../../log/bulk.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { extractReferences, type References } from '../../markdown/references.ts';
 import { type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
-import { type Channel, channelBytes, channelNameProblem } from '../../model/channel/channel.ts';
+import {
+  type Channel,
+  type ChannelGroupName,
+  channelBytes,
+  channelGroupNames,
+  channelNameProblem,
+} from '../../model/channel/channel.ts';
 import { doMoveToFolder, type Folder, loadFolder } from '../../model/channel/folder.ts';
 import { doSetChannelRetention } from '../../model/channel/retention.ts';
-import { type ChannelGroupName, channelGroupNames } from '../../model/channel/settings.ts';
 import { doUseGroups, loadSettingReferences, type SettingReferences } from '../../model/group/setting.ts';
 import type { CountChange } from '../../model/message/topic.ts';
 import type { GroupSetting, GroupSettingChange } from '../../model/permission/permission.ts';

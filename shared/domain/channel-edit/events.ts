@@ -1,8 +1,8 @@
 import type { Audience, EventEntry, Payload } from '../../log/slot.ts';
 import { compareVisibility, visibilityOf } from '../../model/channel/access.ts';
 import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
+import { channelGroupNames } from '../../model/channel/channel.ts';
 import { creationEvent, defaultChannelsEvent, legacyPostPolicy } from '../../model/channel/object.ts';
-import { channelGroupNames } from '../../model/channel/settings.ts';
 import { type GroupSetting, sameSetting, systemGroups } from '../../model/permission/permission.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';

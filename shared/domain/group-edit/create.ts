@@ -7,17 +7,22 @@ import { checkGraphRoom, checkSubgroups, doSetSubgroups, subgroupsEvent } from '
 import {
   checkGroupDescription,
   checkGroupName,
-  checkNewGroupSettings,
   fitsGroupName,
   type Group,
-  type GroupSettingsInput,
+  type GroupPermission,
   groupBytes,
   groupObject,
-  groupSettingValues,
+  groupPermissionRules,
+  groupPermissions,
 } from '../../model/group/group.ts';
 import { checkMembers, doJoinGroup, loadGroups, loadPeople } from '../../model/group/member.ts';
-import { doUseGroups, loadSettingReferences, type SettingReferences } from '../../model/group/setting.ts';
-import { holdsUnlessGuest } from '../../model/permission/permission.ts';
+import {
+  checkNewSettings,
+  doUseGroups,
+  loadSettingReferences,
+  type SettingReferences,
+} from '../../model/group/setting.ts';
+import { type GroupSetting, holdsUnlessGuest } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
@@ -27,7 +32,7 @@ import { uniqueSorted } from '../../unique.ts';
 import { doAddPendingMembers } from './pending-members.ts';
 
 /** The parameters of a new group (specification 4.5). */
-export interface NewGroupInput extends GroupSettingsInput {
+export interface NewGroupInput extends Partial<Readonly<Record<GroupPermission, GroupSetting | undefined>>> {
   readonly name: string;
   readonly description: string;
   readonly members: readonly number[];
@@ -52,7 +57,11 @@ export async function loadCreationSnapshot(
   given: NewGroupInput,
 ): Promise<CreationSnapshot> {
   const [named, users, groups, holder, bytes] = await Promise.all([
-    loadSettingReferences(table, realm, groupSettingValues(given)),
+    loadSettingReferences(
+      table,
+      realm,
+      groupPermissions.flatMap((name) => given[name] ?? []),
+    ),
     loadPeople(table, realm, given.members),
     loadGroups(table, realm, given.subgroups ?? []),
     fitsGroupName(given.name) ? table.get('groupName', { realm, name: given.name }) : undefined,
@@ -89,7 +98,7 @@ export function checkCreateGroup(
   const members = uniqueSorted(given.members);
   checkMembers(members, snapshot.users);
   const description = checkGroupDescription(given.description);
-  const settings = checkNewGroupSettings(user.userId, given, snapshot.named);
+  const settings = checkNewSettings(groupPermissionRules, user.userId, given, snapshot.named);
   if (snapshot.isNameTaken) throw nameIsTaken(name);
   const subgroups = uniqueSorted(given.subgroups ?? []);
   checkSubgroups(subgroups, snapshot.groups);

@@ -5,10 +5,10 @@ import { type ChannelWithSubscription, hasMetadataAccess, loadChannel } from '..
 import { supergroupsOf } from '../../model/group/graph.ts';
 import { accessGroup, type Group } from '../../model/group/group.ts';
 import { loadGroups } from '../../model/group/member.ts';
-import { realmGroupNames } from '../../model/group/realm-groups.ts';
 import { doMarkDeactivated, type GroupUse } from '../../model/group/setting.ts';
 import { type GroupSetting, groupsOf } from '../../model/permission/permission.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';
+import { realmGroupNames } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

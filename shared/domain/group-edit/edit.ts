@@ -1,4 +1,4 @@
-import { badRequest, refusal } from '../../kernel/errors.ts';
+import { badRequest } from '../../kernel/errors.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
@@ -6,27 +6,22 @@ import {
   accessGroup,
   checkGroupDescription,
   checkGroupName,
-  checkGroupPermission,
   fitsGroupName,
   type Group,
   type GroupPermission,
-  type GroupSettings,
   groupBytes,
+  groupPermissionRules,
   groupPermissions,
 } from '../../model/group/group.ts';
 import { loadGroups } from '../../model/group/member.ts';
 import {
-  checkNamedGroups,
+  checkChangedSettings,
   doMarkActive,
   doUseGroups,
   loadSettingReferences,
   type SettingReferences,
 } from '../../model/group/setting.ts';
-import {
-  type GroupSetting,
-  type GroupSettingChange,
-  sameSetting,
-} from '../../model/permission/permission.ts';
+import { type GroupSettingChange, sameSetting } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -88,14 +83,7 @@ export function checkEdit(
   const before = accessGroup(caller, groupId, snapshot.group);
   const name = edit.name === undefined || edit.name === before.name ? before.name : checkGroupName(edit.name);
   if (name !== before.name && snapshot.nameHolder !== undefined) throw nameIsTaken(name);
-  const settings: Record<GroupPermission, GroupSetting> = { ...before.settings };
-  for (const permission of groupPermissions) {
-    const change = edit[permission];
-    if (change !== undefined) {
-      settings[permission] = checkChange(permission, before.settings, change, snapshot.named);
-    }
-  }
-  checkNamedGroups(Object.values(settings));
+  const settings = checkChangedSettings(groupPermissionRules, before.settings, edit, snapshot.named);
   const after: Group = {
     ...before,
     name,
@@ -105,20 +93,6 @@ export function checkEdit(
   };
   checkQuota('groups', snapshot.bytes, groupBytes(after) - groupBytes(before));
   return { before, after };
-}
-
-/** One setting after its change. An unchanged value is not checked, as in the reference. */
-function checkChange(
-  permission: GroupPermission,
-  current: GroupSettings,
-  change: GroupSettingChange,
-  named: SettingReferences,
-): GroupSetting {
-  const value = current[permission];
-  if (change.old !== undefined && change.old !== null && !sameSetting(change.old, value)) {
-    throw refusal('expectationMismatch');
-  }
-  return sameSetting(change.new, value) ? value : checkGroupPermission(permission, change.new, named);
 }
 
 /** The events of an edit: one for each change, in the order of the reference. */

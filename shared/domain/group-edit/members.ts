@@ -6,13 +6,7 @@ import { checkQuota, doUseQuota, loadQuotaUse, MEMBER_BYTES } from '../../kernel
 import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import {
-  checkGraphRoom,
-  checkSubgroups,
-  doSetSubgroups,
-  subgroupsEvent,
-  subgroupsOf,
-} from '../../model/group/graph.ts';
+import { checkGraphRoom, checkSubgroups, doSetSubgroups, subgroupsEvent } from '../../model/group/graph.ts';
 import { accessGroup, type Group, type GroupPermission } from '../../model/group/group.ts';
 import {
   checkMembers,
@@ -23,7 +17,7 @@ import {
   membersEvent,
 } from '../../model/group/member.ts';
 import { channelsThroughGroupEvent } from '../../model/group/role-groups.ts';
-import { makesCycle } from '../../model/permission/permission.ts';
+import { makesCycle, subgroupsOf } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';

@@ -1,8 +1,8 @@
 import { HOME, noGroups, realmIdFor } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { type Channel, defaultChannelGroups } from '../../model/channel/channel.ts';
+import { type Channel, channelGroupRules } from '../../model/channel/channel.ts';
 import { doSetRealmRetention } from '../../model/channel/retention.ts';
-import { FIRST_NUMBER, type Role, roles } from '../../model/permission/permission.ts';
+import { FIRST_NUMBER, initialSettings, type Role, roles } from '../../model/permission/permission.ts';
 import { ANY_HOST, hostsWrite } from '../../model/realm/hosts.ts';
 import { defaultRealmSettings, type Realm, type RealmSettings } from '../../model/realm/realm.ts';
 import { newSubscriptionSettings, subscriptionWrites } from '../../model/subscription/settings.ts';
@@ -177,7 +177,7 @@ export function planFounding(
       isDefault,
       isArchived: false,
       topicsPolicy: 'inherit',
-      groups: defaultChannelGroups(undefined),
+      groups: initialSettings(channelGroupRules),
       version: 1,
     };
     const subscribers = accounts.filter((_, i) => isDefault || founders[i]?.role !== roles.guest);

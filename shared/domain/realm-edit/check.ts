@@ -3,16 +3,16 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import { accessMetadata } from '../../model/channel/access.ts';
 import { checkRetention, invalidWord } from '../../model/channel/settings.ts';
-import { type RealmGroupName, realmGroupNames, realmGroupRules } from '../../model/group/realm-groups.ts';
-import { checkGroupSetting, checkNamedGroups } from '../../model/group/setting.ts';
+import { checkChangedSettings } from '../../model/group/setting.ts';
+import { type GroupSetting, groupsOf, isOwner, type Standing } from '../../model/permission/permission.ts';
 import {
-  type GroupSetting,
-  groupsOf,
-  isOwner,
-  type Standing,
-  sameSetting,
-} from '../../model/permission/permission.ts';
-import { limits, NO_CHANNEL, type RealmSettings, videoChatProviders } from '../../model/realm/realm.ts';
+  limits,
+  NO_CHANNEL,
+  type RealmGroupName,
+  type RealmSettings,
+  realmGroupRules,
+  videoChatProviders,
+} from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import {
   type ChannelSettingName,
@@ -165,17 +165,8 @@ function checkGroups(
   before: RealmSettings,
   { named }: RealmEditSnapshot,
 ): Pick<RealmSettings, RealmGroupName> {
-  const settings = after(realmGroupNames, (name): GroupSetting => {
-    const [current, change] = [before[name], edit[name]];
-    if (change?.old !== undefined && change.old !== null && !sameSetting(change.old, current)) {
-      throw refusal('expectationMismatch');
-    }
-    return change === undefined || sameSetting(change.new, current)
-      ? current
-      : checkGroupSetting(name, realmGroupRules[name], change.new, named);
-  });
+  const settings = checkChangedSettings(realmGroupRules, before, edit, named);
   const values = Object.values(settings);
-  checkNamedGroups(values);
   if (values.reduce<number>((sum, value) => sum + listedIn(value), 0) > MAX_LISTED) {
     throw badRequest(`The settings of an organization list at most ${MAX_LISTED} people and groups.`);
   }

@@ -5,7 +5,6 @@ import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import { type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
 import { doSetRealmRetention } from '../../model/channel/retention.ts';
-import { groupSettingsIn, type RealmGroupName, realmGroupNames } from '../../model/group/realm-groups.ts';
 import { fullMemberEvents } from '../../model/group/role-groups.ts';
 import {
   doRequireActive,
@@ -19,7 +18,9 @@ import {
   derivedSettings,
   NO_CHANNEL,
   type Realm,
+  type RealmGroupName,
   type RealmSettings,
+  realmGroupNames,
 } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -160,8 +161,9 @@ export function doEditRealm(
     before: before.settings.message_retention_days,
     after: settings.message_retention_days,
   };
-  const known = namedGroupsIn(groupSettingsIn(before.settings));
-  const named = namedGroupsIn(groupSettingsIn(settings)).filter((groupId) => !known.includes(groupId));
+  const namedIn = (all: RealmSettings) => namedGroupsIn(realmGroupNames.map((setting) => all[setting]));
+  const known = namedIn(before.settings);
+  const named = namedIn(settings).filter((groupId) => !known.includes(groupId));
   return {
     writes: [
       doSet(realm, before, { name, description, settings }),

@@ -1,49 +1,38 @@
-import { defaultChannelGroups } from '../../model/channel/channel.ts';
-import { channelGroupRules } from '../../model/channel/settings.ts';
-import { defaultGroupSettings, groupPermissionRules } from '../../model/group/group.ts';
-import { realmGroupRules } from '../../model/group/realm-groups.ts';
-import { roleGroupSettings } from '../../model/group/role-groups.ts';
-import type { GroupSettingRule } from '../../model/group/setting.ts';
-import { type GroupSetting, systemGroups } from '../../model/permission/permission.ts';
-import { defaultRealmSettings } from '../../model/realm/realm.ts';
+import { channelGroupRules } from '../../model/channel/channel.ts';
+import { groupPermissionRules } from '../../model/group/group.ts';
+import { type GroupSettingRule, systemGroups } from '../../model/permission/permission.ts';
+import { realmGroupRules } from '../../model/realm/realm.ts';
 
-/** Stands for whoever creates a channel or a group, where that is the default. */
-const CREATOR = 0;
+const nameOf = (groupId: number): string | undefined =>
+  Object.values(systemGroups).find(({ id }) => id === groupId)?.name;
 
-const nameOf = (setting: GroupSetting): string | undefined =>
-  Object.values(systemGroups).find(({ id }) => id === setting)?.name;
-
-/** What clients are told of one setting, so that they offer only what the service takes. */
-const told = (
-  rule: GroupSettingRule,
-  initial: GroupSetting,
-  { creator, ofSystemGroups }: { creator: string; ofSystemGroups?: GroupSetting | undefined },
-) => ({
-  require_system_group: rule.systemOnly === true,
-  allow_internet_group: false,
-  allow_nobody_group: rule.nobody,
-  allow_everyone_group: rule.everyone,
-  default_group_name: nameOf(initial) ?? creator,
-  default_for_system_groups: (ofSystemGroups !== undefined && nameOf(ofSystemGroups)) || null,
-  allowed_system_groups: (rule.only ?? []).map(nameOf),
-});
-
-const toldAll = <N extends string>(
-  rules: Readonly<Record<N, GroupSettingRule>>,
-  initial: Readonly<Record<N, GroupSetting>>,
-  creator: string,
-  ofSystemGroups?: Readonly<Record<N, GroupSetting>>,
+/**
+ * The rules of group settings, so that clients offer only valid values. `creator` is the name of the default value of
+ * settings that are the creator's.
+ */
+const clientRules = (
+  rules: Readonly<Record<string, GroupSettingRule>>,
+  creator = '',
+  defaultForSystemGroups: string | null = null,
 ) =>
   Object.fromEntries(
-    (Object.keys(rules) as N[]).map((name) => [
+    Object.entries(rules).map(([name, { initial, nobody, everyone, systemOnly, only = [] }]) => [
       name,
-      told(rules[name], initial[name], { creator, ofSystemGroups: ofSystemGroups?.[name] }),
+      {
+        require_system_group: systemOnly === true,
+        allow_internet_group: false,
+        allow_nobody_group: nobody,
+        allow_everyone_group: everyone,
+        default_group_name: initial === 'creator' ? creator : nameOf(initial),
+        default_for_system_groups: defaultForSystemGroups,
+        allowed_system_groups: only.map(nameOf),
+      },
     ]),
   );
 
 /** What each group setting of the organization, of channels and of groups may be (wire facts 2, 4.5, 7). */
 export const supportedSettings = {
-  realm: toldAll(realmGroupRules, defaultRealmSettings, ''),
-  stream: toldAll(channelGroupRules, defaultChannelGroups(CREATOR), 'channel_creator'),
-  group: toldAll(groupPermissionRules, defaultGroupSettings(CREATOR), 'group_creator', roleGroupSettings),
+  realm: clientRules(realmGroupRules),
+  stream: clientRules(channelGroupRules, 'channel_creator'),
+  group: clientRules(groupPermissionRules, 'group_creator', systemGroups.nobody.name),
 };

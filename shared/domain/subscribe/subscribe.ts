@@ -14,8 +14,8 @@ import {
 import { type Change, MAX_WRITES } from '../../log/commit.ts';
 import { extractReferences } from '../../markdown/references.ts';
 import type { Channel } from '../../model/channel/channel.ts';
+import { channelGroupNames } from '../../model/channel/channel.ts';
 import { loadFolder } from '../../model/channel/folder.ts';
-import { groupSettingsOf } from '../../model/channel/settings.ts';
 import { loadSettingReferences } from '../../model/group/setting.ts';
 import type { CountedChannel } from '../../model/subscription/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -105,7 +105,11 @@ async function loadSubscribeSnapshot(
   const { realm } = resolved;
   const [snapshot, namedInSettings, folder, channelBytes] = await Promise.all([
     loadSnapshot(table, resolved, userId, ids, principals),
-    loadSettingReferences(table, realm, groupSettingsOf(settings)),
+    loadSettingReferences(
+      table,
+      realm,
+      channelGroupNames.flatMap((name) => settings[name] ?? []),
+    ),
     loadFolder(table, realm, settings.folder_id),
     loadQuotaUse(table, realm, 'channels'),
   ]);

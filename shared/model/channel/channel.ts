@@ -1,7 +1,13 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { codePoints, unprintableProblem } from '../../kernel/folding.ts';
 import { bytesOf } from '../../kernel/quota.ts';
-import { type GroupSetting, onlyUser, systemGroups } from '../permission/permission.ts';
+import {
+  forGuests,
+  forMembers,
+  type GroupSetting,
+  settingRules,
+  systemGroups,
+} from '../permission/permission.ts';
 import { limits, type TopicsPolicy } from '../realm/realm.ts';
 
 /** A channel, as stored. */
@@ -27,20 +33,28 @@ export interface Channel {
   readonly version: number;
 }
 
-/** The eleven group settings of a channel, under their wire names (specification 2.4). */
-export interface ChannelGroups {
-  readonly can_add_subscribers_group: GroupSetting;
-  readonly can_administer_channel_group: GroupSetting;
-  readonly can_create_topic_group: GroupSetting;
-  readonly can_delete_any_message_group: GroupSetting;
-  readonly can_delete_own_message_group: GroupSetting;
-  readonly can_move_messages_out_of_channel_group: GroupSetting;
-  readonly can_move_messages_within_channel_group: GroupSetting;
-  readonly can_remove_subscribers_group: GroupSetting;
-  readonly can_resolve_topics_group: GroupSetting;
-  readonly can_send_message_group: GroupSetting;
-  readonly can_subscribe_group: GroupSetting;
-}
+const { nobody, administrators, everyone } = systemGroups;
+
+/** The eleven group settings of a channel (specification 2.4, 4.2, wire facts 4.5). */
+export const channelGroupRules = settingRules({
+  can_add_subscribers_group: { ...forMembers, initial: nobody.id, needsContentAccess: true },
+  can_administer_channel_group: { ...forMembers, initial: 'creator' },
+  can_create_topic_group: { ...forGuests, initial: everyone.id },
+  can_delete_any_message_group: { ...forGuests, initial: nobody.id },
+  can_delete_own_message_group: { ...forGuests, initial: nobody.id },
+  can_move_messages_out_of_channel_group: { ...forGuests, initial: nobody.id },
+  can_move_messages_within_channel_group: { ...forGuests, initial: nobody.id },
+  can_remove_subscribers_group: { ...forGuests, initial: administrators.id },
+  can_resolve_topics_group: { ...forGuests, initial: nobody.id },
+  can_send_message_group: { ...forGuests, initial: everyone.id },
+  can_subscribe_group: { ...forMembers, initial: nobody.id, needsContentAccess: true },
+});
+
+export type ChannelGroupName = keyof typeof channelGroupRules;
+export const channelGroupNames = Object.keys(channelGroupRules) as ChannelGroupName[];
+
+/** The values of these settings in a channel. */
+export type ChannelGroups = Readonly<Record<ChannelGroupName, GroupSetting>>;
 
 /** How many bytes of the quota a channel uses: its texts and the lists in its settings. */
 export const channelBytes = ({
@@ -107,21 +121,6 @@ declare module '../../table/keys.ts' {
     former: FormerSubscription;
   }
 }
-
-/** The group settings of a new channel (wire facts 4.5). A channel without a creator has no administrators. */
-export const defaultChannelGroups = (creatorId: number | undefined): ChannelGroups => ({
-  can_add_subscribers_group: systemGroups.nobody.id,
-  can_administer_channel_group: creatorId === undefined ? systemGroups.nobody.id : onlyUser(creatorId),
-  can_create_topic_group: systemGroups.everyone.id,
-  can_delete_any_message_group: systemGroups.nobody.id,
-  can_delete_own_message_group: systemGroups.nobody.id,
-  can_move_messages_out_of_channel_group: systemGroups.nobody.id,
-  can_move_messages_within_channel_group: systemGroups.nobody.id,
-  can_remove_subscribers_group: systemGroups.administrators.id,
-  can_resolve_topics_group: systemGroups.nobody.id,
-  can_send_message_group: systemGroups.everyone.id,
-  can_subscribe_group: systemGroups.nobody.id,
-});
 
 /** Why trimmed text cannot be a channel name (wire facts 4.4, 3.5), as a sentence; undefined if it can. */
 export function channelNameProblem(name: string): string | undefined {

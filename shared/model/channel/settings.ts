@@ -1,12 +1,6 @@
 import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
 import { firstCodePoints } from '../../kernel/folding.ts';
 import {
-  checkGroupSetting,
-  checkNamedGroups,
-  type GroupSettingRule,
-  type SettingReferences,
-} from '../group/setting.ts';
-import {
   type GroupSetting,
   holds,
   holdsUnlessGuest,
@@ -14,60 +8,7 @@ import {
   systemGroups,
 } from '../permission/permission.ts';
 import type { RealmSettings, TopicsPolicy } from '../realm/realm.ts';
-import { type Channel, type ChannelGroups, defaultChannelGroups } from './channel.ts';
-
-export type ChannelGroupName = keyof ChannelGroups;
-
-interface ChannelGroupRule extends GroupSettingRule {
-  /** To change it, one must be able to read the channel, not only to administer it. */
-  readonly needsContentAccess: boolean;
-}
-
-/** The eleven group settings of a channel and the values each may have (wire facts 4.5, specification 4.2). */
-export const channelGroupRules = {
-  can_add_subscribers_group: { nobody: true, everyone: false, needsContentAccess: true },
-  can_administer_channel_group: { nobody: true, everyone: false, needsContentAccess: false },
-  can_create_topic_group: { nobody: true, everyone: true, needsContentAccess: false },
-  can_delete_any_message_group: { nobody: true, everyone: true, needsContentAccess: false },
-  can_delete_own_message_group: { nobody: true, everyone: true, needsContentAccess: false },
-  can_move_messages_out_of_channel_group: { nobody: true, everyone: true, needsContentAccess: false },
-  can_move_messages_within_channel_group: { nobody: true, everyone: true, needsContentAccess: false },
-  can_remove_subscribers_group: { nobody: true, everyone: true, needsContentAccess: false },
-  can_resolve_topics_group: { nobody: true, everyone: true, needsContentAccess: false },
-  can_send_message_group: { nobody: true, everyone: true, needsContentAccess: false },
-  can_subscribe_group: { nobody: true, everyone: false, needsContentAccess: true },
-} as const satisfies Readonly<Record<ChannelGroupName, ChannelGroupRule>>;
-
-export const channelGroupNames = Object.keys(channelGroupRules) as ChannelGroupName[];
-
-/** The group settings in a request. */
-export type ChannelGroupInput = { readonly [K in ChannelGroupName]?: GroupSetting | undefined };
-
-/** The values in a request, so that the groups and people in them can be loaded. */
-export const groupSettingsOf = (input: ChannelGroupInput): GroupSetting[] =>
-  channelGroupNames.flatMap((name) => input[name] ?? []);
-
-/** Checks one group setting and returns its normal form (wire facts 4.5). */
-export const checkChannelGroup = (
-  name: ChannelGroupName,
-  value: GroupSetting,
-  named: SettingReferences,
-): GroupSetting => checkGroupSetting(name, channelGroupRules[name], value, named);
-
-/** The group settings of a new channel: those of the request, checked, and defaults for the rest. */
-export function checkNewChannelGroups(
-  creatorId: number,
-  input: ChannelGroupInput,
-  named: SettingReferences,
-): ChannelGroups {
-  const groups: Record<ChannelGroupName, GroupSetting> = { ...defaultChannelGroups(creatorId) };
-  for (const name of channelGroupNames) {
-    const value = input[name];
-    if (value !== undefined) groups[name] = checkChannelGroup(name, value, named);
-  }
-  checkNamedGroups(Object.values(groups));
-  return groups;
-}
+import type { Channel } from './channel.ts';
 
 /** Who can see a channel and its history. */
 export type Privacy = Pick<Channel, 'isPrivate' | 'isWebPublic' | 'historyPublicToSubscribers' | 'isDefault'>;

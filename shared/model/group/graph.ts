@@ -3,7 +3,7 @@ import { type GroupGraph, sizeOfLists } from '../../kernel/lookup.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { isSystemGroup, systemSubgroups } from '../permission/permission.ts';
+import { isSystemGroup, subgroupsOf } from '../permission/permission.ts';
 import type { Group } from './group.ts';
 import { doRequireActive } from './setting.ts';
 
@@ -12,43 +12,11 @@ import { doRequireActive } from './setting.ts';
  */
 const MAX_EDGES = 10_000;
 
-/** The direct subgroups of a group. */
-export const subgroupsOf = (graph: GroupGraph, groupId: number): readonly number[] =>
-  systemSubgroups.get(groupId) ?? graph.edges[String(groupId)] ?? [];
-
-/** The subgroups of a group at any depth, without itself, ascending. */
-export function allSubgroupsOf(graph: GroupGraph, groupId: number): number[] {
-  const seen = new Set<number>();
-  const open = [...subgroupsOf(graph, groupId)];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (seen.has(next)) continue;
-    seen.add(next);
-    open.push(...subgroupsOf(graph, next));
-  }
-  return [...seen].sort((a, b) => a - b);
-}
-
 /** The named groups that contain a group directly. */
 export const supergroupsOf = (graph: GroupGraph, groupId: number): number[] =>
   Object.entries(graph.edges).flatMap(([parent, children]) =>
     children.includes(groupId) ? [Number(parent)] : [],
   );
-
-/** The groups that contain a group at any depth, including system groups. */
-export function allSupergroupsOf(graph: GroupGraph, groupId: number): number[] {
-  const above = (id: number): number[] => [
-    ...supergroupsOf(graph, id),
-    ...[...systemSubgroups].flatMap(([parent, children]) => (children.includes(id) ? [parent] : [])),
-  ];
-  const seen = new Set<number>();
-  const open = above(groupId);
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (seen.has(next)) continue;
-    seen.add(next);
-    open.push(...above(next));
-  }
-  return [...seen];
-}
 
 /** Checks that subgroups exist and are active (wire facts 7). */
 export function checkSubgroups(ids: readonly number[], groups: ReadonlyMap<number, Group>): void {

@@ -2,22 +2,18 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import { bytesOf, MEMBER_BYTES } from '../../kernel/quota.ts';
 import {
+  forGuests,
+  forMembers,
   type GroupSetting,
   holds,
   holdsUnlessGuest,
   isSystemGroup,
-  onlyUser,
   type Standing,
+  settingRules,
   systemGroups,
 } from '../permission/permission.ts';
 import { limits } from '../realm/realm.ts';
 import type { Caller } from '../user/caller.ts';
-import {
-  checkGroupSetting,
-  checkNamedGroups,
-  type GroupSettingRule,
-  type SettingReferences,
-} from './setting.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
@@ -41,15 +37,21 @@ export interface Group {
   readonly version: number;
 }
 
-/** The six group settings under their wire names (specification 2.7). */
-export interface GroupSettings {
-  readonly can_add_members_group: GroupSetting;
-  readonly can_join_group: GroupSetting;
-  readonly can_leave_group: GroupSetting;
-  readonly can_manage_group: GroupSetting;
-  readonly can_mention_group: GroupSetting;
-  readonly can_remove_members_group: GroupSetting;
-}
+/** The six group settings of a group (specification 2.7, 4.5, wire facts 7). */
+export const groupPermissionRules = settingRules({
+  can_add_members_group: { ...forMembers, initial: 'creator' },
+  can_join_group: { ...forMembers, initial: systemGroups.nobody.id },
+  can_leave_group: { ...forGuests, initial: systemGroups.everyone.id },
+  can_manage_group: { ...forMembers, initial: 'creator' },
+  can_mention_group: { ...forGuests, initial: systemGroups.everyone.id, owners: false },
+  can_remove_members_group: { ...forMembers, initial: systemGroups.nobody.id },
+});
+
+export type GroupPermission = keyof typeof groupPermissionRules;
+export const groupPermissions = Object.keys(groupPermissionRules) as GroupPermission[];
+
+/** The values of these settings in a group. */
+export type GroupSettings = Readonly<Record<GroupPermission, GroupSetting>>;
 
 /**
  * Least quota of a group. It limits an organization to 1,000 groups, since reading members takes a query for each.
@@ -101,59 +103,6 @@ export function checkGroupDescription(description: string): string {
     throw badRequest(`A user group description has at most ${limits.groupDescription} characters.`);
   }
   return description;
-}
-
-export type GroupPermission = keyof GroupSettings;
-
-/** Which groups each of the six settings may reference (wire facts 7, specification 4.5). */
-export const groupPermissionRules = {
-  can_add_members_group: { nobody: true, everyone: false },
-  can_join_group: { nobody: true, everyone: false },
-  can_leave_group: { nobody: true, everyone: true },
-  can_manage_group: { nobody: true, everyone: false },
-  can_mention_group: { nobody: true, everyone: true, owners: false },
-  can_remove_members_group: { nobody: true, everyone: false },
-} as const satisfies Readonly<Record<GroupPermission, GroupSettingRule>>;
-
-export const groupPermissions = Object.keys(groupPermissionRules) as GroupPermission[];
-
-/** The settings of a new group (wire facts 7). */
-export const defaultGroupSettings = (creatorId: number): GroupSettings => ({
-  can_add_members_group: onlyUser(creatorId),
-  can_join_group: systemGroups.nobody.id,
-  can_leave_group: systemGroups.everyone.id,
-  can_manage_group: onlyUser(creatorId),
-  can_mention_group: systemGroups.everyone.id,
-  can_remove_members_group: systemGroups.nobody.id,
-});
-
-/** The group settings in a request. */
-export type GroupSettingsInput = { readonly [K in GroupPermission]?: GroupSetting | undefined };
-
-/** The values in a request, for loading what they reference. */
-export const groupSettingValues = (given: GroupSettingsInput): GroupSetting[] =>
-  groupPermissions.flatMap((name) => given[name] ?? []);
-
-/** Checks one setting of a group and returns its normal form (wire facts 4.5, 7). */
-export const checkGroupPermission = (
-  name: GroupPermission,
-  given: GroupSetting,
-  named: SettingReferences,
-): GroupSetting => checkGroupSetting(name, groupPermissionRules[name], given, named);
-
-/** Checks the settings of a new group, and fills in the defaults. */
-export function checkNewGroupSettings(
-  creatorId: number,
-  given: GroupSettingsInput,
-  named: SettingReferences,
-): GroupSettings {
-  const settings: Record<GroupPermission, GroupSetting> = { ...defaultGroupSettings(creatorId) };
-  for (const name of groupPermissions) {
-    const value = given[name];
-    if (value !== undefined) settings[name] = checkGroupPermission(name, value, named);
-  }
-  checkNamedGroups(Object.values(settings));
-  return settings;
 }
 
 /** Whether a user has a permission of a group. Guests have it only if it can be given to everyone. */

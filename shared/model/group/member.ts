@@ -6,13 +6,18 @@ import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { isFullMember, isSystemGroup } from '../permission/permission.ts';
+import {
+  isFullMember,
+  isSystemGroup,
+  roleGroups,
+  subgroupsOf,
+  withSubgroups,
+} from '../permission/permission.ts';
 import type { Caller } from '../user/caller.ts';
 import { loadUsers, loadUsersById } from '../user/principals.ts';
 import { isSystemBot, type User } from '../user/user.ts';
-import { allSubgroupsOf, subgroupsOf } from './graph.ts';
 import { type Group, groupObject } from './group.ts';
-import { roleGroupObjects, roleGroups } from './role-groups.ts';
+import { roleGroupObjects } from './role-groups.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
@@ -181,7 +186,7 @@ export async function loadCandidates(
   groupId: number,
   directOnly: boolean,
 ): Promise<Candidates> {
-  const within = [groupId, ...(directOnly ? [] : allSubgroupsOf(graph, groupId))];
+  const within = directOnly ? [groupId] : [...withSubgroups(graph, [groupId])];
   const roleGroups = new Set(within.filter(isSystemGroup));
   const [group, everybody, ...lists] = await Promise.all([
     loadGroup(table, realm, groupId),

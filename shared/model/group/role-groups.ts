@@ -1,14 +1,15 @@
 import { type EventEntry, eventForEveryone, type MembershipChange } from '../../log/slot.ts';
 import {
   isFullMember,
+  mapSettings,
   type Role,
-  roles,
+  roleGroups,
   type SystemGroup,
   systemGroups,
   systemSubgroups,
 } from '../permission/permission.ts';
 import type { User } from '../user/user.ts';
-import type { GroupSettings } from './group.ts';
+import { groupPermissionRules } from './group.ts';
 
 /** Shown in clients. */
 const descriptions: Readonly<Record<SystemGroup, string>> = {
@@ -23,30 +24,7 @@ const descriptions: Readonly<Record<SystemGroup, string>> = {
 };
 
 /** System groups cannot be changed, nor mentioned. */
-export const roleGroupSettings: GroupSettings = {
-  can_add_members_group: systemGroups.nobody.id,
-  can_join_group: systemGroups.nobody.id,
-  can_leave_group: systemGroups.nobody.id,
-  can_manage_group: systemGroups.nobody.id,
-  can_mention_group: systemGroups.nobody.id,
-  can_remove_members_group: systemGroups.nobody.id,
-};
-
-/** The system groups that clients list for a role. Full members are in both of theirs. */
-export function roleGroups(role: Role, isFull: boolean): number[] {
-  switch (role) {
-    case roles.owner:
-      return [systemGroups.owners.id];
-    case roles.administrator:
-      return [systemGroups.administrators.id];
-    case roles.moderator:
-      return [systemGroups.moderators.id];
-    case roles.member:
-      return isFull ? [systemGroups.members.id, systemGroups.fullMembers.id] : [systemGroups.members.id];
-    case roles.guest:
-      return [systemGroups.everyone.id];
-  }
-}
+const roleGroupSettings = mapSettings(groupPermissionRules, () => systemGroups.nobody.id);
 
 /** The events that a user entered the groups of their role, and left those of the role before. */
 export function roleGroupEvents(userId: number, role: Role, isFull: boolean, before?: Role): EventEntry[] {

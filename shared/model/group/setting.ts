@@ -5,9 +5,14 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import {
   type GroupSetting,
+  type GroupSettingChange,
+  type GroupSettingRule,
   groupsOf,
+  initialSettings,
   isSystemGroup,
+  mapSettings,
   normalized,
+  sameSetting,
   systemGroups,
 } from '../permission/permission.ts';
 import type { User } from '../user/user.ts';
@@ -16,18 +21,6 @@ declare module '../../table/keys.ts' {
   interface ItemTypes {
     groupUse: GroupUse;
   }
-}
-
-/** Which groups a setting may reference. `role:internet` is always refused. */
-export interface GroupSettingRule {
-  readonly nobody: boolean;
-  readonly everyone: boolean;
-  /** False refuses the owners group, which is allowed by default. */
-  readonly owners?: false;
-  /** Only system groups, by id: no named groups and no lists. */
-  readonly systemOnly?: true;
-  /** Only these system groups. */
-  readonly only?: readonly number[];
 }
 
 /** Existing groups and users referenced by setting values. */
@@ -95,6 +88,45 @@ export function checkGroupSetting(
       throw badRequest(`There is no active user with the ID ${userId}.`);
   }
   return setting;
+}
+
+/** The settings of a new channel or group: those of the request, checked, and first values for the rest. */
+export function checkNewSettings<N extends string>(
+  rules: Readonly<Record<N, GroupSettingRule>>,
+  creatorId: number,
+  input: { readonly [K in N]?: GroupSetting | undefined },
+  named: SettingReferences,
+): Record<N, GroupSetting> {
+  const initial = initialSettings(rules, creatorId);
+  const settings = mapSettings(rules, (name, rule) =>
+    input[name] === undefined ? initial[name] : checkGroupSetting(name, rule, input[name], named),
+  );
+  checkNamedGroups(Object.values(settings));
+  return settings;
+}
+
+/**
+ * The settings after the changes in a request (specification 2.2, wire facts 4.5). An unchanged value is not checked, as in
+ * the reference.
+ *
+ * @throws Refusal `EXPECTATION_MISMATCH` if a setting has not the value that the caller expects
+ */
+export function checkChangedSettings<N extends string>(
+  rules: Readonly<Record<N, GroupSettingRule>>,
+  before: Readonly<Record<N, GroupSetting>>,
+  changes: { readonly [K in N]?: GroupSettingChange | undefined },
+  named: SettingReferences,
+): Record<N, GroupSetting> {
+  const settings = mapSettings(rules, (name, rule) => {
+    const [current, change] = [before[name], changes[name]];
+    if (change?.old !== undefined && change.old !== null && !sameSetting(change.old, current)) {
+      throw refusal('expectationMismatch');
+    }
+    const isKept = change === undefined || sameSetting(change.new, current);
+    return isKept ? current : checkGroupSetting(name, rule, change.new, named);
+  });
+  checkNamedGroups(Object.values(settings));
+  return settings;
 }
 
 function checkGroupExists(groupId: number, named: SettingReferences): void {

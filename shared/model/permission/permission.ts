@@ -40,19 +40,20 @@ export const isSystemGroup = (groupId: number): boolean => systemSubgroups.has(g
 export const roles = { owner: 100, administrator: 200, moderator: 300, member: 400, guest: 600 } as const;
 export type Role = (typeof roles)[keyof typeof roles];
 
-/** The one system group of which a person is a direct member. */
-export function systemGroupOf(role: Role, isFullMember: boolean): number {
+/** The system groups that clients list for a role. Full members are in both of theirs. */
+export function roleGroups(role: Role, isFullMember: boolean): number[] {
+  const { owners, administrators, moderators, members, fullMembers, everyone } = systemGroups;
   switch (role) {
     case roles.owner:
-      return systemGroups.owners.id;
+      return [owners.id];
     case roles.administrator:
-      return systemGroups.administrators.id;
+      return [administrators.id];
     case roles.moderator:
-      return systemGroups.moderators.id;
+      return [moderators.id];
     case roles.member:
-      return isFullMember ? systemGroups.fullMembers.id : systemGroups.members.id;
+      return isFullMember ? [members.id, fullMembers.id] : [members.id];
     case roles.guest:
-      return systemGroups.everyone.id;
+      return [everyone.id];
   }
 }
 
@@ -106,6 +107,47 @@ export const onlyUser = (userId: number): GroupSetting => ({
   direct_subgroups: [],
 });
 
+/** The values that a group setting may have, and its first value. `role:internet` is always refused. */
+export interface GroupSettingRule {
+  readonly initial: number | 'creator';
+  readonly nobody: boolean;
+  readonly everyone: boolean;
+  /** False refuses the owners group, which is allowed by default. */
+  readonly owners?: false;
+  /** Only system groups, by id: no named groups and no lists. */
+  readonly systemOnly?: true;
+  /** Only these system groups. */
+  readonly only?: readonly number[];
+  /** To change it, one must be able to read the channel, not only to administer it. */
+  readonly needsContentAccess?: true;
+}
+
+/** The rules of the group settings of one kind of thing, by wire name. */
+export const settingRules = <N extends string>(rules: Readonly<Record<N, GroupSettingRule>>) => rules;
+
+/** Settings that guests can have, and those that they never have. */
+export const forGuests = { nobody: true, everyone: true } as const;
+export const forMembers = { nobody: true, everyone: false } as const;
+
+/** The first values of group settings. Without a creator, nobody has the permissions of the creator. */
+export const initialSettings = <N extends string>(
+  rules: Readonly<Record<N, GroupSettingRule>>,
+  creatorId?: number,
+): Record<N, GroupSetting> => {
+  const creator = creatorId === undefined ? systemGroups.nobody.id : onlyUser(creatorId);
+  return mapSettings(rules, (_, { initial }) => (initial === 'creator' ? creator : initial));
+};
+
+/** A value for each of these settings. */
+export const mapSettings = <N extends string>(
+  rules: Readonly<Record<N, GroupSettingRule>>,
+  decide: (name: N, rule: GroupSettingRule) => GroupSetting,
+): Record<N, GroupSetting> =>
+  Object.fromEntries((Object.keys(rules) as N[]).map((name) => [name, decide(name, rules[name])])) as Record<
+    N,
+    GroupSetting
+  >;
+
 /** The groups that a setting references. */
 export const groupsOf = (setting: GroupSetting): readonly number[] =>
   typeof setting === 'number' ? [setting] : setting.direct_subgroups;
@@ -138,14 +180,7 @@ export function standingOf(
   now: number,
 ): Standing {
   const isFull = isFullMember(user, waitingDays, now);
-  const parents = parentsIn(graph);
-  const groups = new Set<number>();
-  const open = [systemGroupOf(user.role, isFull), ...directGroups];
-  for (let group = open.pop(); group !== undefined; group = open.pop()) {
-    if (groups.has(group)) continue;
-    groups.add(group);
-    open.push(...(parents.get(group) ?? []));
-  }
+  const groups = withSupergroups(graph, [...roleGroups(user.role, isFull), ...directGroups]);
   return { userId: user.userId, role: user.role, groups };
 }
 
@@ -153,19 +188,29 @@ export function standingOf(
 export const isFullMember = (user: Pick<Person, 'dateJoined'>, waitingDays: number, now: number): boolean =>
   now - Date.parse(user.dateJoined) >= waitingDays * 86_400_000;
 
-/** The graph upside down: group -> the groups that contain it directly. */
-function parentsIn(graph: GroupGraph): ReadonlyMap<number, readonly number[]> {
-  const parents = new Map<number, number[]>();
-  const put = (child: number, parent: number): void => {
-    const list = parents.get(child);
-    if (list) list.push(parent);
-    else parents.set(child, [parent]);
-  };
-  for (const [parent, children] of systemSubgroups) for (const child of children) put(child, parent);
-  for (const [parent, children] of Object.entries(graph.edges)) {
-    for (const child of children) put(child, Number(parent));
-  }
-  return parents;
+/** These groups, and those that contain them at any depth. */
+export function withSupergroups(graph: GroupGraph, groups: readonly number[]): Set<number> {
+  const edges = Object.entries(graph.edges).map(([parent, children]) => [Number(parent), children] as const);
+  const pairs = [...systemSubgroups, ...edges].flatMap(([parent, children]) =>
+    children.map((child) => ({ child, parent })),
+  );
+  const byChild = Map.groupBy(pairs, ({ child }) => child);
+  return reachable(groups, (group) => (byChild.get(group) ?? []).map(({ parent }) => parent));
+}
+
+/** The direct subgroups of a group. */
+export const subgroupsOf = (graph: GroupGraph, groupId: number): readonly number[] =>
+  systemSubgroups.get(groupId) ?? graph.edges[String(groupId)] ?? [];
+
+/** These groups, and those that they contain at any depth. */
+export const withSubgroups = (graph: GroupGraph, groups: readonly number[]): Set<number> =>
+  reachable(groups, (group) => subgroupsOf(graph, group));
+
+function reachable(from: readonly number[], next: (group: number) => readonly number[]): Set<number> {
+  const seen = new Set(from);
+  // A set visits what is added meanwhile.
+  for (const group of seen) for (const other of next(group)) seen.add(other);
+  return seen;
 }
 
 /** Whether a setting grants its permission to this user. */
@@ -194,14 +239,5 @@ export const isGuest = (standing: Pick<Standing, 'role'>): boolean => standing.r
  * Whether `group` would contain itself with `children` as subgroups. The transaction checks the version of the graph,
  * so that two concurrent changes cannot make a cycle together.
  */
-export function makesCycle(graph: GroupGraph, group: number, children: readonly number[]): boolean {
-  const seen = new Set<number>();
-  const open = [...children];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next === group) return true;
-    if (seen.has(next)) continue;
-    seen.add(next);
-    open.push(...(systemSubgroups.get(next) ?? graph.edges[String(next)] ?? []));
-  }
-  return false;
-}
+export const makesCycle = (graph: GroupGraph, group: number, children: readonly number[]): boolean =>
+  withSubgroups(graph, children).has(group);

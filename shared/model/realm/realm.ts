@@ -1,7 +1,14 @@
 import type { Environment } from '../../environment.ts';
 import { ItemVersions, type Versions } from '../../table/item-versions.ts';
 import type { Item } from '../../table/write.ts';
-import { type GroupSetting, systemGroups } from '../permission/permission.ts';
+import {
+  forGuests,
+  forMembers,
+  type GroupSetting,
+  initialSettings,
+  settingRules,
+  systemGroups,
+} from '../permission/permission.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
@@ -37,8 +44,46 @@ export interface Realm {
   readonly settings: RealmSettings;
 }
 
+const { nobody, owners, administrators, moderators, members, everyone } = systemGroups;
+
+/** The group settings of an organization (wire facts 3.7, 3.8, 4.3; the rest as in the reference). */
+export const realmGroupRules = settingRules({
+  can_mention_many_users_group: { ...forGuests, initial: administrators.id },
+  direct_message_permission_group: { ...forGuests, initial: everyone.id },
+  direct_message_initiator_group: { ...forGuests, initial: everyone.id },
+  can_create_public_channel_group: { ...forMembers, initial: members.id },
+  can_create_private_channel_group: { ...forMembers, initial: members.id },
+  can_create_web_public_channel_group: {
+    ...forMembers,
+    initial: owners.id,
+    systemOnly: true,
+    only: [moderators.id, administrators.id, owners.id, nobody.id],
+  },
+  can_create_bots_group: { ...forMembers, initial: members.id },
+  can_create_groups: { ...forMembers, initial: members.id },
+  can_manage_all_groups: { ...forMembers, initial: owners.id, nobody: false },
+  can_add_custom_emoji_group: { ...forMembers, initial: members.id },
+  can_add_subscribers_group: { ...forMembers, initial: members.id },
+  can_set_topics_policy_group: { ...forGuests, initial: members.id },
+  can_delete_any_message_group: { ...forMembers, initial: administrators.id },
+  can_delete_own_message_group: { ...forGuests, initial: everyone.id },
+  can_move_messages_between_channels_group: { ...forMembers, initial: members.id },
+  can_move_messages_between_topics_group: { ...forGuests, initial: everyone.id },
+  can_resolve_topics_group: { ...forGuests, initial: everyone.id },
+  can_access_all_users_group: {
+    ...forGuests,
+    initial: everyone.id,
+    nobody: false,
+    systemOnly: true,
+    only: [everyone.id, members.id],
+  },
+});
+
+export type RealmGroupName = keyof typeof realmGroupRules;
+export const realmGroupNames = Object.keys(realmGroupRules) as RealmGroupName[];
+
 /** Organization settings that rules read. */
-export interface RealmSettings {
+export interface RealmSettings extends Readonly<Record<RealmGroupName, GroupSetting>> {
   readonly topics_policy: Exclude<TopicsPolicy, 'inherit' | 'empty_topic_only'>;
   readonly waiting_period_threshold: number;
   readonly enable_spectator_access: boolean;
@@ -63,24 +108,6 @@ export interface RealmSettings {
   readonly message_content_delete_limit_seconds: number | null;
   readonly move_messages_within_stream_limit_seconds: number | null;
   readonly move_messages_between_streams_limit_seconds: number | null;
-  readonly can_mention_many_users_group: GroupSetting;
-  readonly direct_message_permission_group: GroupSetting;
-  readonly direct_message_initiator_group: GroupSetting;
-  readonly can_create_public_channel_group: GroupSetting;
-  readonly can_create_private_channel_group: GroupSetting;
-  readonly can_create_web_public_channel_group: GroupSetting;
-  readonly can_create_bots_group: GroupSetting;
-  readonly can_create_groups: GroupSetting;
-  readonly can_manage_all_groups: GroupSetting;
-  readonly can_add_custom_emoji_group: GroupSetting;
-  readonly can_add_subscribers_group: GroupSetting;
-  readonly can_set_topics_policy_group: GroupSetting;
-  readonly can_delete_any_message_group: GroupSetting;
-  readonly can_delete_own_message_group: GroupSetting;
-  readonly can_move_messages_between_channels_group: GroupSetting;
-  readonly can_move_messages_between_topics_group: GroupSetting;
-  readonly can_resolve_topics_group: GroupSetting;
-  readonly can_access_all_users_group: GroupSetting;
 }
 
 /** The value of a channel setting without a channel. */
@@ -107,24 +134,7 @@ export const defaultRealmSettings: RealmSettings = {
   message_content_delete_limit_seconds: 600,
   move_messages_within_stream_limit_seconds: 604_800,
   move_messages_between_streams_limit_seconds: 604_800,
-  can_mention_many_users_group: systemGroups.administrators.id,
-  direct_message_permission_group: systemGroups.everyone.id,
-  direct_message_initiator_group: systemGroups.everyone.id,
-  can_create_public_channel_group: systemGroups.members.id,
-  can_create_private_channel_group: systemGroups.members.id,
-  can_create_web_public_channel_group: systemGroups.owners.id,
-  can_create_bots_group: systemGroups.members.id,
-  can_create_groups: systemGroups.members.id,
-  can_manage_all_groups: systemGroups.owners.id,
-  can_add_custom_emoji_group: systemGroups.members.id,
-  can_add_subscribers_group: systemGroups.members.id,
-  can_set_topics_policy_group: systemGroups.members.id,
-  can_delete_any_message_group: systemGroups.administrators.id,
-  can_delete_own_message_group: systemGroups.everyone.id,
-  can_move_messages_between_channels_group: systemGroups.members.id,
-  can_move_messages_between_topics_group: systemGroups.everyone.id,
-  can_resolve_topics_group: systemGroups.everyone.id,
-  can_access_all_users_group: systemGroups.everyone.id,
+  ...initialSettings(realmGroupRules),
 };
 
 /** Fills in defaults for settings that are newer than the stored item. */

@@ -5,8 +5,14 @@ import type { Table } from '../../table/table.ts';
 import { hasMetadataAccess } from '../channel/access.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { channelObject } from '../channel/object.ts';
-import { allSupergroupsOf } from '../group/graph.ts';
-import { isGuest, isSystemGroup, roles, type Standing, standingOf } from '../permission/permission.ts';
+import {
+  isGuest,
+  isSystemGroup,
+  roles,
+  type Standing,
+  standingOf,
+  withSupergroups,
+} from '../permission/permission.ts';
 import { type Caller, directGroups } from '../user/caller.ts';
 import { settingsOf } from '../user/user.ts';
 import {
@@ -126,7 +132,7 @@ export async function expandMembershipChange(
   through: MembershipChange,
 ): Promise<Payload | undefined> {
   if (!isAbout(through, caller)) return undefined;
-  const groups = [through.group, ...allSupergroupsOf(caller.graph, through.group)];
+  const groups = [...withSupergroups(caller.graph, [through.group])];
   const gains = payload.op === 'create';
   const [channels, other] = await Promise.all([
     loadNaming(outside, caller, groups),
