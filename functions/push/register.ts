@@ -1,12 +1,11 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { kmsVault } from '../../shared/adapters/vault.ts';
 import { accessDevice, loadDevice } from '../../shared/domain/push/device.ts';
-import { loadStoredKeyring, openOrCreateKeyring } from '../../shared/domain/push/keyring.ts';
+import { openKeyring } from '../../shared/domain/push/keyring.ts';
 import {
   checkPushParameters,
   checkRegistration,
   doRegisterPush,
-  registerJob,
 } from '../../shared/domain/push/registration.ts';
 import { tryWakeUp } from '../../shared/domain/push/wake-up.ts';
 import { registerPush } from '../../shared/endpoints/push.ts';
@@ -20,7 +19,7 @@ export const handler = serve(
     load: async ({ input, outside: { table }, realm, userId }) => {
       const [device, keyring] = await Promise.all([
         loadDevice(table, realm, userId, input.device_id),
-        loadStoredKeyring(table, realm),
+        table.get('pushChest', { realm }),
       ]);
       return { device, keyring };
     },
@@ -29,15 +28,13 @@ export const handler = serve(
       if (!hasRelay(outside.environment)) throw refusal('noPushService');
       const device = accessDevice(loaded.device);
       const registration = checkPushParameters(input);
-      const used =
-        registration.key && (await openOrCreateKeyring(outside, clients.vault, realm, loaded.keyring));
-      if (!checkRegistration(device, registration, used)) return {};
+      const keyring = registration.key && (await openKeyring(outside, clients.vault, realm, loaded.keyring));
+      if (!checkRegistration(device, registration, keyring)) return {};
       const now = outside.now();
-      const job = await commit(1, ([seq = 0]) => ({
-        ...doRegisterPush(realm, device, registration, used, { now, seq, url: baseUrl }),
-        result: registerJob(device.deviceId, seq),
-      }));
-      if (registration.token) await tryWakeUp(outside, clients.queues, { realm, job });
+      const job = await commit(1, ([seq = 0]) =>
+        doRegisterPush(realm, device, registration, keyring, { now, seq, url: baseUrl }),
+      );
+      if (job !== undefined) await tryWakeUp(outside, clients.queues, { realm, job });
       return {};
     },
   },

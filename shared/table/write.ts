@@ -272,7 +272,8 @@ export const isPassing = (error: unknown): boolean =>
 export const isRefused = (error: unknown): boolean =>
   error instanceof Error && error.name === 'ConditionalCheckFailedException';
 
-/** For `catch`: ignores that a single write was refused by its condition. */
-export function ignoreRefused(error: unknown): void {
+/** For `catch`: undefined if a single write was refused by its condition. */
+export function ignoreRefused(error: unknown): undefined {
   if (!isRefused(error)) throw error;
+  return undefined;
 }

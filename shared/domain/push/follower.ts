@@ -13,14 +13,13 @@
 
 import { folded } from '../../kernel/folding.ts';
 import { carryOut } from '../../log/carry-out.ts';
-import { type FirstSeen, readRun } from '../../log/log.ts';
+import { type FirstSeen, logOf, readRun } from '../../log/log.ts';
 import type { MessageSlot, ReadEntry, ReadEvent } from '../../log/slot.ts';
 import { loadTopicPolicies, visibility } from '../../model/message/user-topic.ts';
 import { loadSubscriberIds } from '../../model/subscription/object.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
-import { isRefused } from '../../table/write.ts';
+import { ignoreRefused, type Write } from '../../table/write.ts';
 import { isActiveDevice, loadDevices } from './device.ts';
 import { newJob, type PushJob, type PushRun, putJob } from './job.ts';
 import { doForgetPushed, loadPushed } from './notice.ts';
@@ -43,9 +42,9 @@ declare module '../../table/keys.ts' {
 
 /** Users of one job. It is one request, with as many devices as the relay takes at once. */
 const JOB_USERS = 50;
-/** Entries that are examined at once. */
-const CONCURRENCY = 20;
-/** Most writes of one step besides the cursor: a transaction takes a hundred. */
+/** Most entries of one step. */
+const MAX_ENTRIES = 20;
+/** Most writes of one step, without that of the cursor: a transaction takes a hundred. */
 const MAX_WRITES = 90;
 /** Pause (ms) before reading again while the end of the log is being written. */
 const PAUSE_MS = 100;
@@ -80,16 +79,12 @@ export async function unsubscribePush(run: PushRun, userIds: readonly number[]):
   if (gone.length === 0) return;
   const at = key('pushFollower', { realm });
   const change = { take: { holders: new Set(gone) }, add: { version: 1 } };
-  try {
-    const { version, holders } = await table.update(at, change, { equals: { version: follower.version } });
-    if (holders !== undefined) return;
-    await carryOut(outside, [
-      { delete: at, when: { equals: { version, holders } } },
-      { update: key('realm', { realm }), change: { remove: ['hasPushDevices'] }, when: { absent: false } },
-    ]);
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-  }
+  const left = await table.update(at, change, { equals: { version: follower.version } }).catch(ignoreRefused);
+  if (left === undefined || left.holders !== undefined) return;
+  await carryOut(outside, [
+    { delete: at, when: { equals: { version: left.version, holders: undefined } } },
+    { update: key('realm', { realm }), change: { remove: ['hasPushDevices'] }, when: { absent: false } },
+  ]);
 }
 
 /** One step along the log: how far, and the jobs and writes that follow from it. */
@@ -104,12 +99,12 @@ export async function follow(
   run: PushRun,
   onJobs: (jobs: readonly PushJob[]) => Promise<void>,
 ): Promise<void> {
-  const { outside, realm, log, deadline } = run;
+  const { outside, realm, deadline } = run;
   const firstSeen: FirstSeen = new Map();
   while (outside.now() < deadline - MARGIN_MS) {
     const follower = await loadFollower(outside.table, realm);
     if (follower === undefined) return;
-    const { entries, head, ended } = await readRun(log, follower.cursor, firstSeen);
+    const { entries, head, ended } = await readRun(logOf(outside, realm), follower.cursor, firstSeen);
     if (head > follower.cursor) {
       const step = await planStep(run, follower, entries, head);
       if (await advance(run, follower, step)) await onJobs(step.jobs);
@@ -118,32 +113,31 @@ export async function follow(
   }
 }
 
-/** Plans one step: as many of these entries as fit into one transaction. */
+/** Plans one step: some of these entries, as many as fit into one transaction. `end` is the end of all of them. */
 async function planStep(
   run: PushRun,
   { holders = new Set() }: Follower,
   entries: readonly ReadEntry[],
   end: number,
 ): Promise<Step> {
+  const some = entries.slice(0, MAX_ENTRIES);
+  const messages = await Promise.all(some.map((entry) => messageJobs(run, holders, entry)));
+  let head = some.length < entries.length ? (some.at(-1)?.seq ?? end) : end;
   const jobs: PushJob[] = [];
   const read = new Map<number, ReadEvent[]>();
-  const head = await (async () => {
-    for (let start = 0; start < entries.length; start += CONCURRENCY) {
-      const some = entries.slice(start, start + CONCURRENCY);
-      const jobsOf = await Promise.all(some.map((entry) => messageJobs(run, holders, entry)));
-      for (const [i, entry] of some.entries()) {
-        const own = jobsOf[i] ?? [];
-        const reader = readerOf(entry);
-        // A removal is two writes: its job, and forgetting the notifications.
-        const size = jobs.length + own.length + 2 * (read.size + (reader === undefined ? 0 : 1));
-        if (size > MAX_WRITES && jobs.length + read.size > 0) return entry.seq - 1;
-        jobs.push(...own);
-        if (entry.kind !== 'event' || reader === undefined || !holders.has(reader)) continue;
-        read.set(reader, [...(read.get(reader) ?? []), entry]);
-      }
+  for (const [i, entry] of some.entries()) {
+    const own = messages[i] ?? [];
+    const reader = readerOf(entry);
+    // A removal is two writes: its job, and forgetting the notifications.
+    const size = jobs.length + own.length + 2 * (read.size + (reader === undefined ? 0 : 1));
+    if (size > MAX_WRITES && jobs.length + read.size > 0) {
+      head = entry.seq - 1;
+      break;
     }
-    return end;
-  })();
+    jobs.push(...own);
+    if (entry.kind !== 'event' || reader === undefined || !holders.has(reader)) continue;
+    read.set(reader, [...(read.get(reader) ?? []), entry]);
+  }
   const removals = await Promise.all([...read].map(([userId, events]) => removal(run, userId, events)));
   return {
     head,
@@ -237,11 +231,5 @@ async function advance({ outside, realm }: PushRun, { cursor }: Follower, step: 
     const writes = [{ update: at, change, when }, ...puts, ...step.writes];
     return (await carryOut(outside, writes)).state === 'done';
   }
-  try {
-    await outside.table.update(at, change, when);
-    return true;
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-    return false;
-  }
+  return (await outside.table.update(at, change, when).catch(ignoreRefused)) !== undefined;
 }

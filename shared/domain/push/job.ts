@@ -11,11 +11,10 @@
 
 import type { ProblemName } from '../../kernel/errors.ts';
 import type { Outside, Queues, Secrets, Vault } from '../../kernel/outside.ts';
-import { backoff, type Log } from '../../log/log.ts';
+import { carryOut } from '../../log/carry-out.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Item, Write } from '../../table/write.ts';
-import { isPassing, isRefused } from '../../table/write.ts';
+import { type Changes, type Condition, ignoreRefused, type Write } from '../../table/write.ts';
 import type { TokenKind } from './device.ts';
 
 /** One run of the push worker in one organization. */
@@ -23,7 +22,6 @@ export interface PushRun {
   readonly outside: Outside;
   readonly clients: PushClients;
   readonly realm: string;
-  readonly log: Log;
   /** When the run must end, ms. */
   readonly deadline: number;
 }
@@ -35,19 +33,19 @@ export interface PushClients {
   readonly vault: Vault;
 }
 
+/** The token of a device, with the registration that only the relay can read. */
+export interface PushToken {
+  readonly tokenId: string;
+  readonly tokenKind: TokenKind;
+  readonly relayKey: string;
+  readonly registration: string;
+}
+
 /** What the relay is to do. */
 export type PushTask =
-  /** Accept the token of a device. Only the relay can read the registration. */
-  | {
-      readonly kind: 'register';
-      readonly userId: number;
-      readonly deviceId: number;
-      readonly tokenId: string;
-      readonly tokenKind: TokenKind;
-      readonly relayKey: string;
-      readonly registration: string;
-    }
-  /** Notify those of these users who want it of a message. */
+  /** Accept the token of a device. */
+  | ({ readonly kind: 'register'; readonly userId: number; readonly deviceId: number } & PushToken)
+  /** Notify these users of a message, if they want to be notified. */
   | { readonly kind: 'message'; readonly messageId: number; readonly users: readonly number[] }
   /** Remove the notifications of messages that the user has read. */
   | { readonly kind: 'remove'; readonly userId: number; readonly ids: readonly number[] }
@@ -102,9 +100,6 @@ const LIFETIME_MS = {
 /** How long (seconds) an expired job stays before DynamoDB may delete it. */
 const KEPT_SECONDS = 7 * 86_400;
 
-/** Most tries to set a mark when the reply is lost. */
-const MAX_TRIES = 5;
-
 export const jobKey = (realm: string, job: string): Key<'pushJob'> => key('pushJob', { realm, job });
 
 /** A new job. Creating it again gives the same name. */
@@ -129,71 +124,30 @@ export const doListForSweep = (realm: string): Write => ({
 export const loadJobs = (table: Table, realm: string, limit?: number): Promise<PushJob[]> =>
   table.all('pushJob', { realm }, { ...(limit !== undefined && { limit }) });
 
-/** Leases a job to the run `by`. Undefined if the job is gone, leased, not due yet, being sent or finished. */
-export const leaseJob = (
-  table: Table,
-  realm: string,
-  job: string,
-  by: string,
-  now: number,
-): Promise<PushJob | undefined> =>
-  updateIf(
-    table,
+/** Leases a job. Undefined if the job is gone, leased, not due yet, being sent or finished. */
+export function leaseJob({ outside, realm }: PushRun, job: string): Promise<PushJob | undefined> {
+  const now = outside.now();
+  const update = outside.table.update(
     jobKey(realm, job),
-    { by, leased: now },
+    { set: { by: outside.uuid(), leased: now } },
     {
       absent: false,
       equals: { sending: undefined, verdict: undefined },
       below: { leased: now - LEASE_MS, due: now + 1 },
     },
   );
+  return update.catch(ignoreRefused);
+}
 
-type Stores = Pick<Outside, 'table' | 'wait'>;
-
-/** Marks a job as being sent. False if another run has taken it over. */
-export const markSending = (outside: Stores, realm: string, job: PushJob): Promise<boolean> =>
-  setMark(outside, realm, job, { sending: true });
-
-/** Ends a test with the verdict that its caller waits for. */
-export const setVerdict = (
-  outside: Stores,
-  realm: string,
-  job: PushJob,
-  verdict: Verdict,
-): Promise<boolean> => setMark(outside, realm, job, { verdict });
-
-/** Sets a mark, which is safe to repeat. False if the run has lost its lease. */
-async function setMark(
-  { table, wait }: Stores,
-  realm: string,
+/** Changes a job that this run holds. False if it has lost its lease, or if the job is not as `equals` says. */
+export async function changeJob(
+  { outside, realm }: PushRun,
   { job, by }: PushJob,
-  set: Item,
+  change: Changes,
+  equals: Condition['equals'] = {},
 ): Promise<boolean> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return (await updateIf(table, jobKey(realm, job), set, { equals: { by } })) !== undefined;
-    } catch (error) {
-      if (!isPassing(error) || attempt === MAX_TRIES) throw error;
-      await wait(backoff(attempt));
-    }
-  }
-}
-
-/** Gives up the lease of a job that is not being sent yet, after an internal error. */
-export async function releaseJob(table: Table, realm: string, { job, by }: PushJob): Promise<void> {
-  const when = { equals: { by, sending: undefined } };
-  await table.update(jobKey(realm, job), { remove: ['by', 'leased'] }, when).catch(ignoreRefusal);
-}
-
-/** Gives up the lease of a job that is to be tried again later. */
-export async function postponeJob(
-  table: Table,
-  realm: string,
-  { job, by }: PushJob,
-  set: Required<Pick<PushJob, 'due' | 'failed'>>,
-): Promise<void> {
-  const change = { set, remove: ['by', 'leased', 'sending'] };
-  await table.update(jobKey(realm, job), change, { equals: { by } }).catch(ignoreRefusal);
+  const update = { update: jobKey(realm, job), change, when: { equals: { ...equals, by } } };
+  return (await carryOut(outside, [update])).state === 'done';
 }
 
 /** Deletes a finished job, alone or together with its result. */
@@ -202,21 +156,6 @@ export const doFinish = (realm: string, { job, by }: PushJob): Write => ({
   when: { equals: { by } },
 });
 
-/** The item after a conditional update, or undefined if the condition failed. */
-async function updateIf(
-  table: Table,
-  at: Key<'pushJob'>,
-  set: Item,
-  when: NonNullable<Parameters<Table['update']>[2]>,
-): Promise<PushJob | undefined> {
-  try {
-    return await table.update(at, { set }, when);
-  } catch (error) {
-    ignoreRefusal(error);
-    return undefined;
-  }
-}
-
-function ignoreRefusal(error: unknown): void {
-  if (!isRefused(error)) throw error;
-}
+/** Finishes a job that has no result. False if this run has lost its lease. */
+export const finishJob = async ({ outside, realm }: PushRun, job: PushJob): Promise<boolean> =>
+  (await carryOut(outside, [doFinish(realm, job)])).state === 'done';

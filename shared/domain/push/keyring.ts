@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { Outside, Vault } from '../../kernel/outside.ts';
 import { key } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { Device } from './device.ts';
 
@@ -13,12 +12,14 @@ export interface Keyring {
   readonly seal: (secret: Uint8Array, of: Owner) => string;
   /** Throws for a secret that was sealed elsewhere, or for another device. */
   readonly open: (sealed: string, of: Owner) => Uint8Array;
+  /** Stores the organization's key, if it is new. */
+  readonly write?: Write;
 }
 
 type Owner = Pick<Device, 'userId' | 'deviceId'>;
 
 /** The organization's key, as stored. */
-export interface StoredKeyring {
+interface StoredKeyring {
   readonly sealed: string;
 }
 
@@ -28,48 +29,28 @@ declare module '../../table/keys.ts' {
   }
 }
 
-/** A keyring, with the write that stores it if it is new. */
-export interface KeyringInUse {
-  readonly keyring: Keyring;
-  readonly write?: Write;
-}
-
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-const contextOf = (realm: string) => ({ purpose: 'push keys', realm });
-
-export const loadStoredKeyring = (table: Table, realm: string): Promise<StoredKeyring | undefined> =>
-  table.get('pushChest', { realm });
-
 type Random = Pick<Outside, 'randomBytes'>;
 
-/** The stored keyring of an organization. One call of the key service. */
+/** The organization's keyring, or a new one if none is stored. One call of the key service. */
 export async function openKeyring(
   random: Random,
   vault: Vault,
   realm: string,
-  { sealed }: StoredKeyring,
-): Promise<Keyring> {
-  return keyringOf(random, realm, Buffer.from(await vault.open(sealed, contextOf(realm)), 'base64'));
-}
-
-/** The organization's keyring, or a new one if none is stored. One call of the key service. */
-export async function openOrCreateKeyring(
-  random: Random,
-  vault: Vault,
-  realm: string,
   stored: StoredKeyring | undefined,
-): Promise<KeyringInUse> {
-  if (stored !== undefined) return { keyring: await openKeyring(random, vault, realm, stored) };
+): Promise<Keyring> {
+  const context = { purpose: 'push keys', realm };
+  if (stored !== undefined) {
+    return keyringOf(random, realm, Buffer.from(await vault.open(stored.sealed, context), 'base64'));
+  }
   const own = Buffer.from(random.randomBytes(KEY_BYTES));
-  const item = { sealed: await vault.seal(own.toString('base64'), contextOf(realm)) };
-  return {
-    keyring: keyringOf(random, realm, own),
-    write: { put: key('pushChest', { realm }), item, when: { absent: true } },
-  };
+  const item = { sealed: await vault.seal(own.toString('base64'), context) };
+  const write: Write = { put: key('pushChest', { realm }), item, when: { absent: true } };
+  return { ...keyringOf(random, realm, own), write };
 }
 
 /** Authenticated with each secret, so that one sealed for a device opens for no other. */

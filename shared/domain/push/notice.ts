@@ -25,16 +25,9 @@ const MAX_PUSHED = 200;
 /** Characters of a message that a notification shows. */
 const MAX_TEXT = 200;
 
-/** The notices of a message, and the users without an active device. */
-export interface MessageNotices {
-  readonly notices: readonly Notice[];
-  readonly withoutDevice: readonly number[];
-}
-
-const NO_NOTICES: MessageNotices = { notices: [], withoutDevice: [] };
-
 /**
- * The notices of a message for the devices of those of these users who want one and have not read it.
+ * The notices of a message for the devices of these users, and the users without an active device. A user who does not
+ * want to be notified, or has read the message, gets none.
  *
  * The notification is recorded before checking whether the message was read: a read that comes later then finds the
  * record and clears the device.
@@ -43,10 +36,10 @@ export async function noticesOfMessage(
   outside: Outside,
   realm: string,
   { messageId, users }: { readonly messageId: number; readonly users: readonly number[] },
-): Promise<MessageNotices> {
+): Promise<{ readonly notices: readonly Notice[]; readonly withoutDevice: readonly number[] }> {
   const { table } = outside;
   const [message] = await loadMessages(table, realm, [messageId]);
-  if (message === undefined) return NO_NOTICES;
+  if (message === undefined) return { notices: [], withoutDevice: [] };
   const [sender, recipients] = await Promise.all([
     table.get('user', { realm, userId: message.senderId }),
     Promise.all(
@@ -59,10 +52,9 @@ export async function noticesOfMessage(
       }),
     ),
   ]);
-  if (sender === undefined) return NO_NOTICES;
   const notices = await Promise.all(
     recipients.map(async ({ userId, recipient, devices }): Promise<Notice[]> => {
-      if (recipient === undefined || devices.length === 0) return [];
+      if (sender === undefined || recipient === undefined || devices.length === 0) return [];
       await notePushed(table, realm, userId, message.id);
       if (!(await isUnreadBy(new Reader(outside, realm, userId), message))) return [];
       const content = await loadContent(outside, realm, message, sender, recipient);
@@ -87,7 +79,7 @@ interface Snapshot {
   readonly settings: UserSettings;
   readonly subscription: Subscription | undefined;
   readonly policy: UserTopic['policy'];
-  /** They followed the topic when the message was sent, as far as is stored. */
+  /** They followed the topic when the message was sent, if their last change of it shows that. */
   readonly isFollowed: boolean;
   readonly takesPart: boolean;
   readonly isOnline: boolean;
@@ -231,7 +223,7 @@ function pushText(rendered: string): string {
   return shown === lines ? lines : `${shown}…`;
 }
 
-/** The messages of which devices of the user show a notification. */
+/** The messages whose notifications the devices of the user show. */
 export async function loadPushed(table: Table, realm: string, userId: number): Promise<ReadonlySet<number>> {
   return (await table.get('pushed', { realm, userId }))?.ids ?? new Set();
 }

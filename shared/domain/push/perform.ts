@@ -1,26 +1,23 @@
-import { carryOut } from '../../log/carry-out.ts';
-import { ConflictError, commit } from '../../log/commit.ts';
+import { type Change, ConflictError, commit } from '../../log/commit.ts';
+import { logOf } from '../../log/log.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
 import { deviceEvent, deviceKey, isActiveDevice, loadDevices } from './device.ts';
 import { subscribePush, unsubscribePush } from './follower.ts';
 import {
+  changeJob,
   doFinish,
   doListForSweep,
+  finishJob,
   leaseJob,
   loadJobs,
-  markSending,
   type PushJob,
   type PushRun,
-  postponeJob,
-  releaseJob,
-  setVerdict,
   type Verdict,
 } from './job.ts';
-import { loadStoredKeyring, openKeyring } from './keyring.ts';
-import { type MessageNotices, noticesOfMessage } from './notice.ts';
+import { openKeyring } from './keyring.ts';
+import { noticesOfMessage } from './notice.ts';
 import { type Notice, type PushStatus, pushRequest, type Relay, type RelayError, relayOf } from './relay.ts';
 import { sendWakeUp } from './wake-up.ts';
 
@@ -34,8 +31,8 @@ const REMOVAL_DELAY_MS = 3_000;
 
 /** Does a job, unless another run has it. */
 export async function perform(run: PushRun, name: string): Promise<void> {
-  const { outside, realm, clients } = run;
-  const job = await leaseJob(outside.table, realm, name, outside.uuid(), outside.now());
+  const { outside, clients } = run;
+  const job = await leaseJob(run, name);
   if (job === undefined) return;
   try {
     if (job.until <= outside.now()) return await expire(run, job);
@@ -45,59 +42,49 @@ export async function perform(run: PushRun, name: string): Promise<void> {
     else await notify(run, relay, job);
   } catch (error) {
     // The next run can start at once if nothing was sent yet.
-    await releaseJob(outside.table, realm, job).catch(() => {});
+    await changeJob(run, job, { remove: ['by', 'leased'] }, { sending: undefined }).catch(() => {});
     throw error;
   }
 }
 
-/** Registers a device's token with the relay, and sends its owner an event about the result (wire facts 12.1). */
+/** Registers a device's token with the relay (wire facts 12.1). */
 async function register(run: PushRun, relay: Relay, job: JobOf<'register'>): Promise<void> {
-  const organization = await loadRealm(run);
-  if (organization === undefined) return finish(run, job);
-  const { userId, tokenId, tokenKind, registration, relayKey } = job;
-  const { error } = await relay.register({ realmUuid: organization.uuid, tokenId, registration, relayKey });
-  if (error?.kind === 'refused') return failRegistration(run, job, error.code);
-  if (error) return handleRelayError(run, job, error);
-  return finishRegistration(run, job, (seq) => ({
+  const organization = await run.outside.table.get('realm', { realm: run.realm });
+  if (organization === undefined) return end(run, job);
+  const { error } = await relay.register(organization.uuid, job);
+  if (error && error.code === undefined) return handleRelayError(run, job, error);
+  await endRegistration(run, job, error?.code);
+}
+
+/**
+ * Ends a registration, with the error code of one that failed, and sends its owner an event. A token that failed stays
+ * pending, so that the owner's client knows which one it was.
+ */
+async function endRegistration(run: PushRun, job: JobOf<'register'>, errorCode?: string): Promise<void> {
+  const { realm } = run;
+  const { userId, tokenId, tokenKind } = job;
+  const isAccepted = errorCode === undefined;
+  const change = isAccepted
+    ? { set: { tokenId, tokenKind }, remove: ['pendingTokenId', 'errorCode'] }
+    : { set: { errorCode } };
+  const shown = isAccepted
+    ? { push_token_id: tokenId, pending_push_token_id: null }
+    : { push_registration_error_code: errorCode };
+  const isDone = await committed(run, 1, ([seq = 0]) => ({
     writes: [
       {
-        update: deviceKey(run.realm, job),
-        change: { set: { tokenId, tokenKind }, remove: ['pendingTokenId', 'errorCode'], add: { version: 1 } },
+        update: deviceKey(realm, job),
+        change: { ...change, add: { version: 1 } },
         when: { equals: { pendingTokenId: tokenId } },
         lastWriterWins: true,
       },
-      ...subscribePush(run.realm, userId, seq),
-      doListForSweep(run.realm),
+      ...(isAccepted ? [...subscribePush(realm, userId, seq), doListForSweep(realm)] : []),
+      doFinish(realm, job),
     ],
-    changes: { push_token_id: tokenId, pending_push_token_id: null },
+    entries: [deviceEvent(job, 'update', shown)],
   }));
-}
-
-/** The token stays pending, so that the owner's client knows which one failed. */
-const failRegistration = (run: PushRun, job: JobOf<'register'>, errorCode: string): Promise<void> =>
-  finishRegistration(run, job, () => ({
-    writes: [
-      {
-        update: deviceKey(run.realm, job),
-        change: { set: { errorCode }, add: { version: 1 } },
-        when: { equals: { pendingTokenId: job.tokenId } },
-        lastWriterWins: true,
-      },
-    ],
-    changes: { push_registration_error_code: errorCode },
-  }));
-
-/** Finishes a registration together with its result. Without a result if the device was removed meanwhile. */
-async function finishRegistration(
-  run: PushRun,
-  job: JobOf<'register'>,
-  plan: (seq: number) => { readonly writes: readonly Write[]; readonly changes: object },
-): Promise<void> {
-  const isDone = await committed(run, 1, ([seq = 0]) => {
-    const { writes, changes } = plan(seq);
-    return { writes: [...writes, doFinish(run.realm, job)], entries: [deviceEvent(job, 'update', changes)] };
-  });
-  if (!isDone) await finish(run, job);
+  // The device was removed meanwhile.
+  if (!isDone) await end(run, job);
 }
 
 /** Sends the notifications of a job to all their devices, in one request (wire facts 12.3). */
@@ -107,8 +94,8 @@ async function notify(run: PushRun, relay: Relay, job: JobOf<'message' | 'remove
     return postpone(run, job, REMOVAL_DELAY_MS, job.failed ?? 0);
   }
   const [organization, stored, { notices, withoutDevice }] = await Promise.all([
-    loadRealm(run),
-    loadStoredKeyring(outside.table, realm),
+    outside.table.get('realm', { realm }),
+    outside.table.get('pushChest', { realm }),
     noticesOf(run, job),
   ]);
   if (withoutDevice.length > 0) await unsubscribePush(run, withoutDevice);
@@ -118,9 +105,11 @@ async function notify(run: PushRun, relay: Relay, job: JobOf<'message' | 'remove
   const keyring = await openKeyring(outside, clients.vault, realm, stored);
   const requests = notices.map((notice) => pushRequest(outside, keyring, organization, notice));
   // Removing a notification twice is harmless.
-  if (job.kind !== 'remove' && !(await markSending(outside, realm, job))) return;
-  const { error, reply } = await relay.notify(organization.uuid, requests, job.until - outside.now());
-  const isDead = ({ device }: Notice): boolean => reply?.dead.includes(device.tokenId) === true;
+  if (job.kind !== 'remove' && !(await changeJob(run, job, { set: { sending: true } }))) return;
+  const reply = await relay.notify(organization.uuid, requests, job.until - outside.now());
+  const { error } = reply;
+  const dead = new Set<string>(reply.dead);
+  const isDead = ({ device }: Notice): boolean => dead.has(device.tokenId);
   const status = error ? statusAfter(error) : reply.status;
   // The job ends even if one of these fails: its caller must get the verdict.
   const results = await Promise.allSettled([
@@ -147,10 +136,7 @@ async function isStillSending(
   );
 }
 
-async function noticesOf(
-  { outside, realm }: PushRun,
-  job: JobOf<'message' | 'remove' | 'test'>,
-): Promise<MessageNotices> {
+async function noticesOf({ outside, realm }: PushRun, job: JobOf<'message' | 'remove' | 'test'>) {
   if (job.kind === 'message') return noticesOfMessage(outside, realm, job);
   const active = (await loadDevices(outside.table, realm, job.userId)).filter(isActiveDevice);
   const devices =
@@ -175,7 +161,7 @@ async function dropTokens(run: PushRun, notices: readonly Notice[]): Promise<voi
           update: deviceKey(run.realm, device),
           change: { remove: ['tokenId'], add: { version: 1 } },
           when: { equals: { tokenId } },
-          lastWriterWins: true as const,
+          lastWriterWins: true,
         },
       ],
       entries: [deviceEvent(device, 'update', { push_token_id: null })],
@@ -214,15 +200,11 @@ async function updatePushStatus(
 const realmEvent = (property: string, value: unknown): EventEntry =>
   eventForEveryone({ type: 'realm', op: 'update', property, value });
 
-/** The error for the caller of a test (wire facts 12.2). */
-const verdictOf: Readonly<Record<RelayError['kind'], Verdict>> = {
+/** The error for the caller of a test (wire facts 12.2); for other errors of the relay it is `pushAdminNeeded`. */
+const verdicts: Partial<Record<RelayError['kind'], Verdict>> = {
   unreachable: 'relayUnreachable',
   noReply: 'relayUnreachable',
   relayError: 'relayBroken',
-  unregistered: 'pushAdminNeeded',
-  disallowed: 'pushAdminNeeded',
-  misconfigured: 'pushAdminNeeded',
-  refused: 'pushAdminNeeded',
 };
 
 /**
@@ -230,12 +212,12 @@ const verdictOf: Readonly<Record<RelayError['kind'], Verdict>> = {
  * retried only if the relay has certainly not accepted it, a removal also if it may have. Always logged.
  */
 async function handleRelayError(run: PushRun, job: PushJob, { kind }: RelayError): Promise<void> {
-  if (job.kind === 'test') return end(run, job, verdictOf[kind]);
+  if (job.kind === 'test') return end(run, job, verdicts[kind] ?? 'pushAdminNeeded');
   const isPassing =
     kind === 'unreachable' || kind === 'relayError' || (kind === 'noReply' && job.kind === 'remove');
   const isRetried = job.kind === 'register' || isPassing;
   logFailure(run, job, { trouble: kind, tried: isRetried ? 'again later' : 'no more' });
-  if (!isRetried) return finish(run, job);
+  if (!isRetried) return end(run, job);
   const { failed = 0 } = job;
   await postpone(run, job, Math.min(FIRST_DELAY_MS * 2 ** failed, MAX_DELAY_MS), failed + 1);
 }
@@ -243,41 +225,32 @@ async function handleRelayError(run: PushRun, job: PushJob, { kind }: RelayError
 /** Schedules a job again after `delay` (ms), with its number of failed tries. */
 async function postpone(run: PushRun, job: PushJob, delay: number, failed: number): Promise<void> {
   const { outside, realm, clients } = run;
-  await postponeJob(outside.table, realm, job, { due: outside.now() + delay, failed });
+  const set = { due: outside.now() + delay, failed };
+  await changeJob(run, job, { set, remove: ['by', 'leased', 'sending'] });
   await sendWakeUp(clients.queues, { realm, job: job.job }, Math.ceil(delay / 1000));
 }
 
 /** Ends a job that has expired. */
 async function expire(run: PushRun, job: PushJob): Promise<void> {
   logFailure(run, job, { trouble: 'expired', tried: 'no more' });
-  if (job.kind === 'register') return failRegistration(run, job, 'REQUEST_EXPIRED');
+  if (job.kind === 'register') return endRegistration(run, job, 'REQUEST_EXPIRED');
   return end(run, job, 'relayUnreachable');
 }
 
 /** Ends a job; a test with the verdict for its caller. */
-async function end(run: PushRun, job: PushJob, verdict: Verdict): Promise<void> {
-  if (job.kind !== 'test') return finish(run, job);
-  await setVerdict(run.outside, run.realm, job, verdict);
+async function end(run: PushRun, job: PushJob, verdict?: Verdict): Promise<void> {
+  if (job.kind === 'test') await changeJob(run, job, { set: { verdict } });
+  else await finishJob(run, job);
 }
-
-async function finish({ outside, realm }: PushRun, job: PushJob): Promise<void> {
-  await carryOut(outside, [doFinish(realm, job)]);
-}
-
-const loadRealm = ({ outside, realm }: PushRun): Promise<Realm | undefined> =>
-  outside.table.get('realm', { realm });
 
 /** Commits a change. False if it met a conflict: what it is about was changed meanwhile. */
 async function committed(
-  { log }: PushRun,
+  { outside, realm }: PushRun,
   count: number,
-  plan: (numbers: readonly number[]) => {
-    readonly writes: readonly Write[];
-    readonly entries: readonly EventEntry[];
-  },
+  plan: (numbers: readonly number[]) => Omit<Change<undefined>, 'result'>,
 ): Promise<boolean> {
   try {
-    await commit(log, count, (numbers) => ({ ...plan(numbers), result: undefined }));
+    await commit(logOf(outside, realm), count, (numbers) => ({ ...plan(numbers), result: undefined }));
     return true;
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;

@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Change } from '../../log/commit.ts';
 import { type Device, type DeviceChanges, deviceEvent, deviceKey, type TokenKind } from './device.ts';
-import { doListForSweep, newJob, putJob } from './job.ts';
-import type { Keyring, KeyringInUse } from './keyring.ts';
+import { doListForSweep, newJob, type PushToken, putJob } from './job.ts';
+import type { Keyring } from './keyring.ts';
 
 /** The first byte of a push key: NaCl's secretbox, the only encryption that is supported (wire facts 12.4). */
 const SECRETBOX = 0x31;
@@ -18,14 +18,6 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 interface PushKey {
   readonly id: number;
   readonly secret: Uint8Array;
-}
-
-/** A token, with the registration that only the relay can read. */
-interface PushToken {
-  readonly id: string;
-  readonly kind: TokenKind;
-  readonly relayKey: string;
-  readonly registration: string;
 }
 
 /** A registration request: a key, a token, or both. */
@@ -69,14 +61,14 @@ function checkTokenId(base64: string): string {
  * facts 12.1). Throws `BAD_REQUEST`.
  */
 export function checkPushParameters(input: PushParameters): PushRegistration {
-  const { push_key, push_key_id, token_kind: kind, token_id } = input;
+  const { push_key, push_key_id, token_kind: tokenKind, token_id } = input;
   const { bouncer_public_key: relayKey, encrypted_push_registration: registration } = input;
   const key =
     push_key === undefined || push_key_id === undefined ? undefined : checkKey(push_key, push_key_id);
   const token =
-    kind === undefined || token_id === undefined || relayKey === undefined || registration === undefined
+    tokenKind === undefined || token_id === undefined || relayKey === undefined || registration === undefined
       ? undefined
-      : { id: checkTokenId(token_id), kind, relayKey, registration };
+      : { tokenId: checkTokenId(token_id), tokenKind, relayKey, registration };
   if (key === undefined && token === undefined) {
     throw badRequest('Send a complete push key, a complete token, or both.');
   }
@@ -86,23 +78,25 @@ export function checkPushParameters(input: PushParameters): PushRegistration {
 /**
  * Checks a registration, and whether it changes anything (wire facts 12.1). A key or a token alone replaces the one of an
  * existing registration. A new token has to wait until the pending one is settled. Throws `BAD_REQUEST`.
+ *
+ * @param keyring the organization's keyring; needed if the registration has a key
  */
 export function checkRegistration(
   device: Device,
   { key, token }: PushRegistration,
-  used: KeyringInUse | undefined,
+  keyring: Keyring | undefined,
 ): boolean {
   if ((key === undefined || token === undefined) && device.keyId === undefined) {
     throw badRequest('There is no registration of this device to change: send both a key and a token.');
   }
-  const isSameKey = key === undefined || (used !== undefined && hasKey(device, key, used.keyring));
+  const isSameKey = key === undefined || (keyring !== undefined && hasKey(device, key, keyring));
   if (token === undefined) return !isSameKey;
   const failed = device.errorCode !== undefined;
   if (device.pendingTokenId !== undefined && !failed) {
     throw badRequest('A registration of this device is in progress.');
   }
-  const isSameKind = key === undefined || device.tokenKind === token.kind;
-  return !isSameKey || failed || device.tokenId !== token.id || !isSameKind;
+  const isSameKind = key === undefined || device.tokenKind === token.tokenKind;
+  return !isSameKey || failed || device.tokenId !== token.tokenId || !isSameKind;
 }
 
 /** Whether the device has this key already, compared in constant time. */
@@ -116,39 +110,32 @@ function hasKey(device: Device, { id, secret }: PushKey, keyring: Keyring): bool
  * that sends the token is part of the same transaction, so that no registration stays half done.
  *
  * @param at the time (ms), the number of the event, and the organization's URL as the device knows it
+ * @returns the name of the job, if there is one
  */
 export function doRegisterPush(
   realm: string,
   device: Device,
   { key, token }: PushRegistration,
-  used: KeyringInUse | undefined,
+  keyring: Keyring | undefined,
   { now, seq, url }: { readonly now: number; readonly seq: number; readonly url: string },
-): Change<Record<string, never>> {
+): Change<string | undefined> {
   const since = Math.floor(now / 1000);
   const { userId, deviceId } = device;
-  const sealedKey = key && used?.keyring.seal(key.secret, device);
   const changes: DeviceChanges = {
     ...(key && { push_key_id: key.id }),
     ...(token && {
-      pending_push_token_id: token.id,
+      pending_push_token_id: token.tokenId,
       push_token_last_updated_timestamp: since,
       push_registration_error_code: null,
     }),
   };
   const set = {
     url,
-    ...(key && { sealedKey, keyId: key.id }),
-    ...(token && { pendingTokenId: token.id, tokenSince: since }),
+    ...(key && { sealedKey: keyring?.seal(key.secret, device), keyId: key.id }),
+    ...(token && { pendingTokenId: token.tokenId, tokenSince: since }),
   };
-  const task = token && {
-    kind: 'register' as const,
-    userId,
-    deviceId,
-    tokenId: token.id,
-    tokenKind: token.kind,
-    relayKey: token.relayKey,
-    registration: token.registration,
-  };
+  const job =
+    token && newJob({ kind: 'register', userId, deviceId, ...token }, `register-${deviceId}-${seq}`, now);
   return {
     writes: [
       {
@@ -157,13 +144,10 @@ export function doRegisterPush(
         when: { equals: { version: device.version } },
         lastWriterWins: true,
       },
-      ...(used?.write ? [used.write] : []),
-      ...(task ? [putJob(realm, newJob(task, registerJob(deviceId, seq), now)), doListForSweep(realm)] : []),
+      ...(keyring?.write ? [keyring.write] : []),
+      ...(job ? [putJob(realm, job), doListForSweep(realm)] : []),
     ],
     entries: [deviceEvent(device, 'update', changes)],
-    result: {},
+    result: job?.job,
   };
 }
-
-/** The name of the job that registers a token with the relay. */
-export const registerJob = (deviceId: number, seq: number): string => `register-${deviceId}-${seq}`;

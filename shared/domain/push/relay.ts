@@ -5,6 +5,7 @@ import { outgoing, Unreachable } from '../../http/outgoing.ts';
 import type { Outside, Secrets } from '../../kernel/outside.ts';
 import { REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
 import type { ActiveDevice } from './device.ts';
+import type { PushToken } from './job.ts';
 import type { Keyring } from './keyring.ts';
 
 /** The relay's timeout, ms (wire facts 2). */
@@ -35,17 +36,17 @@ const NEVER_CONNECTED = new Set([
  * - `misconfigured`: the relay does not know this server, or is no relay: the operator must act;
  * - `refused`: the request is wrong, with the relay's code.
  */
-export type RelayError =
-  | {
-      readonly kind:
-        | 'unreachable'
-        | 'noReply'
-        | 'relayError'
-        | 'unregistered'
-        | 'disallowed'
-        | 'misconfigured';
-    }
-  | { readonly kind: 'refused'; readonly code: string };
+export interface RelayError {
+  readonly kind:
+    | 'unreachable'
+    | 'noReply'
+    | 'relayError'
+    | 'unregistered'
+    | 'disallowed'
+    | 'misconfigured'
+    | 'refused';
+  readonly code?: string;
+}
 
 /** The relay's reply, or why there is none. */
 type RelayResult<T> =
@@ -58,29 +59,8 @@ export interface PushStatus {
   readonly ends: number | undefined;
 }
 
-/** The relay's reply to notifications. */
-interface NotifyReply {
-  /** Tokens of devices that get nothing any more. */
-  readonly dead: readonly string[];
-  readonly status: PushStatus | undefined;
-}
-
 /** The relay: it forwards notifications to devices and cannot read them. */
-export interface Relay {
-  /** Registers the token of a device (wire facts 12.1). Safe to repeat. */
-  readonly register: (registration: {
-    readonly realmUuid: string;
-    readonly tokenId: string;
-    readonly registration: string;
-    readonly relayKey: string;
-  }) => Promise<RelayResult<object>>;
-  /** Sends notifications for any number of devices in one request, with a timeout (ms). */
-  readonly notify: (
-    realmUuid: string,
-    requests: readonly object[],
-    timeout?: number,
-  ) => Promise<RelayResult<NotifyReply>>;
-}
+export type Relay = NonNullable<Awaited<ReturnType<typeof relayOf>>>;
 
 const failure = z.object({ code: z.optional(z.string().check(z.maxLength(100))) });
 const success = z.looseObject({ result: z.literal('success') });
@@ -92,31 +72,25 @@ const notified = z.extend(success, {
 });
 
 /** The relay that the operator configured. Undefined if the configuration is incomplete. */
-export async function relayOf(environment: Environment, secrets: Secrets): Promise<Relay | undefined> {
+export async function relayOf(environment: Environment, secrets: Secrets) {
   const { PUSH_RELAY_URL: url, PUSH_RELAY_ORG_ID: id } = environment;
   const secret = await secrets.get('push-relay-org-key');
   if (!url || !id || secret === undefined) return undefined;
   const post = async <T>(
     path: string,
-    body: string,
-    contentType: string,
+    { contentType, body }: { readonly contentType: string; readonly body: string },
     shape: z.ZodMiniType<T>,
     timeout = TIMEOUT_MS,
   ): Promise<RelayResult<T>> => {
     const fetch = outgoing({ addresses: [url], timeout: Math.max(1, Math.min(timeout, TIMEOUT_MS)) });
+    const address = new URL(`api/v1/remotes/push/e2ee/${path}`, `${url.replace(/\/$/, '')}/`);
+    const headers = {
+      authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+      'content-type': contentType,
+      'user-agent': `ZulipServer/${REFERENCE_VERSION}`,
+    };
     try {
-      const response = await fetch(
-        new URL(`api/v1/remotes/push/e2ee/${path}`, `${url.replace(/\/$/, '')}/`),
-        {
-          method: 'POST',
-          headers: {
-            authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
-            'content-type': contentType,
-            'user-agent': `ZulipServer/${REFERENCE_VERSION}`,
-          },
-          body,
-        },
-      );
+      const response = await fetch(address, { method: 'POST', headers, body });
       return resultOf(response.status, parsedJson(await response.text()), shape);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
@@ -124,25 +98,33 @@ export async function relayOf(environment: Environment, secrets: Secrets): Promi
     }
   };
   return {
-    register: ({ realmUuid, tokenId, registration, relayKey }) =>
-      post(
-        'register',
-        new URLSearchParams({
-          realm_uuid: realmUuid,
-          token_id: tokenId,
-          encrypted_push_registration: registration,
-          bouncer_public_key: relayKey,
-        }).toString(),
-        'application/x-www-form-urlencoded',
-        success,
-      ),
-    notify: async (realmUuid, requests, timeout) => {
+    /** Registers the token of a device (wire facts 12.1). Safe to repeat. */
+    register: (realmUuid: string, { tokenId, registration, relayKey }: PushToken) => {
+      const parameters = new URLSearchParams({
+        realm_uuid: realmUuid,
+        token_id: tokenId,
+        encrypted_push_registration: registration,
+        bouncer_public_key: relayKey,
+      });
+      const contentType = 'application/x-www-form-urlencoded';
+      return post('register', { contentType, body: parameters.toString() }, success);
+    },
+    /**
+     * Sends notifications for any number of devices in one request, with a timeout (ms). Returns the dead tokens, whose
+     * devices get nothing any more, and the status of the organization, if the relay gives it.
+     */
+    notify: async (realmUuid: string, requests: readonly object[], timeout: number) => {
       const body = JSON.stringify({ realm_uuid: realmUuid, push_requests: requests });
-      const { error, reply } = await post('notify', body, 'application/json', notified, timeout);
-      if (error) return { error };
-      const { delete_token_ids: dead = [], realm_push_status: status } = reply;
-      const ends = status?.expected_end_timestamp ?? undefined;
-      return { reply: { dead, status: status ? { isServed: status.can_push, ends } : undefined } };
+      const { error, reply } = await post(
+        'notify',
+        { contentType: 'application/json', body },
+        notified,
+        timeout,
+      );
+      if (error) return { error, dead: [] };
+      const { delete_token_ids: dead = [], realm_push_status: given } = reply;
+      const status = given && { isServed: given.can_push, ends: given.expected_end_timestamp ?? undefined };
+      return { dead, status: status ?? undefined };
     },
   };
 }
@@ -182,7 +164,7 @@ function errorOf({ reason, cause }: Unreachable): RelayError {
 /** A notification for one device, before its encryption. */
 export interface Notice {
   readonly device: ActiveDevice;
-  /** What it contains besides the account. */
+  /** Its fields, without those of the account. */
   readonly content: { readonly type: 'message' | 'remove' | 'test'; readonly [field: string]: unknown };
 }
 

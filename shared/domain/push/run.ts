@@ -4,7 +4,7 @@ import { isAnythingAfter, logOf } from '../../log/log.ts';
 import { runPool } from '../../pool.ts';
 import { type ItemOf, key } from '../../table/keys.ts';
 import { follow, loadFollower, unsubscribePush } from './follower.ts';
-import { doFinish, LEASE_MS, loadJobs, type PushClients, type PushJob, type PushRun } from './job.ts';
+import { finishJob, LEASE_MS, loadJobs, type PushClients, type PushJob, type PushRun } from './job.ts';
 import { logFailure, perform } from './perform.ts';
 import { sendWakeUp, type WakeUp } from './wake-up.ts';
 
@@ -14,8 +14,6 @@ const CONCURRENCY = 4;
 const SWEEP_CONCURRENCY = 16;
 /** Time (ms) that a run needs for one more job: the relay's timeout and some more. */
 const MARGIN_MS = 40_000;
-/** How long (ms) the verdict of a test is kept for its caller. */
-const VERDICT_KEPT_MS = 60_000;
 
 /**
  * Handles a message of the queue: does one job, or everything that is to be done in the organization.
@@ -28,7 +26,7 @@ export async function handleWakeUp(
   { realm, job, left }: WakeUp,
   deadline: number,
 ): Promise<void> {
-  const run: PushRun = { outside, clients, realm, log: logOf(outside, realm), deadline };
+  const run: PushRun = { outside, clients, realm, deadline };
   if (job !== undefined) return perform(run, job);
   if (left !== undefined) return unsubscribePush(run, [left]);
   const failures: unknown[] = [];
@@ -37,7 +35,7 @@ export async function handleWakeUp(
   if (failures.length > 0) throw new AggregateError(failures, 'some jobs of push notifications failed');
 }
 
-/** Does jobs concurrently, but those for the same user in their order. */
+/** Does jobs concurrently, but jobs for the same user one after the other, in their order. */
 async function performAll(run: PushRun, jobs: readonly PushJob[], failures: unknown[]): Promise<void> {
   const newest = new Map<number, Promise<void>>();
   await runPool(jobs, CONCURRENCY, (job) => {
@@ -54,31 +52,20 @@ async function performAll(run: PushRun, jobs: readonly PushJob[], failures: unkn
   });
 }
 
-/** The jobs that can be done now, oldest first. Cleans up after runs that died. */
+/** The jobs that can be done now, oldest first. Deletes tests with a verdict, and jobs whose run died while sending. */
 async function openJobs(run: PushRun): Promise<PushJob[]> {
   const { outside, realm } = run;
   const now = outside.now();
   const jobs = await loadJobs(outside.table, realm);
-  const open = await Promise.all(jobs.map(async (job) => ((await isOpen(run, job, now)) ? [job] : [])));
-  return open
-    .flat()
-    .filter(({ due = 0, leased = 0 }) => due <= now && leased <= now - LEASE_MS)
-    .sort((a, b) => a.at - b.at);
-}
-
-/** Whether a job is still to be done. Deletes one with an old verdict, or whose run died while sending (`job.ts`). */
-async function isOpen(run: PushRun, job: PushJob, now: number): Promise<boolean> {
-  const { outside, realm } = run;
-  if (job.verdict !== undefined) {
-    if (job.at < now - VERDICT_KEPT_MS) await carryOut(outside, [doFinish(realm, job)]);
-    return false;
+  const free = jobs.filter(({ leased = 0 }) => leased <= now - LEASE_MS);
+  const isOver = ({ verdict, sending }: PushJob): boolean => verdict !== undefined || sending === true;
+  for (const job of free.filter(isOver)) {
+    const isDeleted = await finishJob(run, job);
+    if (isDeleted && job.verdict === undefined) {
+      logFailure(run, job, { trouble: 'noReply', tried: 'no more' });
+    }
   }
-  if (!job.sending || (job.leased ?? 0) > now - LEASE_MS) return true;
-  const { state } = await carryOut(outside, [doFinish(realm, job)]);
-  if (state === 'done') {
-    logFailure(run, job, { trouble: 'noReply', tried: 'no more' });
-  }
-  return false;
+  return free.filter((job) => !isOver(job) && (job.due ?? 0) <= now).sort((a, b) => a.at - b.at);
 }
 
 /**
