@@ -12,7 +12,7 @@ const CONSENT_TIMEOUT_MS = 10 * 60_000;
 const MAX_STATE_LENGTH = 2_000;
 
 /** Who consents to what. It travels through the provider as `state`, sealed. */
-export interface CallState {
+interface CallState {
   readonly realm: string;
   readonly userId: number;
   readonly provider: string;
@@ -29,28 +29,20 @@ const CONTEXT = { purpose: 'video call consent' } as const;
 /** The name of the cookie that a browser keeps while a person gives consent. */
 export const consentCookie = ({ name }: CallProvider): string => `call-${name}`;
 
-/** A consent that has been started. */
-interface PendingConsent {
-  /** The `state` that travels through the provider. */
-  readonly state: string;
-  /** The secret for the browser's cookie. It proves that the same browser completes the consent. */
-  readonly secret: string;
-  /** How long the consent may take, seconds. */
-  readonly seconds: number;
-}
-
 const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 /**
  * Starts a consent: seals a new state that nobody else can forge, read or change, and that expires. Only the browser that
  * started the consent can complete it. Otherwise an attacker could start one and have a victim complete it, which would
  * bind the victim's account at the provider to the attacker's user (RFC 6749, 10.12; wire facts 13.3).
+ *
+ * @returns the `state` that travels through the provider, the secret for the browser's cookie, and its lifetime in seconds
  */
 export async function beginConsent(
   { table, uuid, now, randomBytes }: Outside,
   vault: Vault,
   who: Pick<CallState, 'realm' | 'userId' | 'provider'>,
-): Promise<PendingConsent> {
+) {
   const secret = Buffer.from(randomBytes(32)).toString('base64url');
   const browser = digestOf(secret).toString('hex');
   const state: CallState = { ...who, browser, nonce: uuid(), expires: now() + CONSENT_TIMEOUT_MS };
@@ -100,8 +92,6 @@ export async function openCallState(
 
 /** Marks a state as used. One round trip. Throws a Refusal if it was used before. */
 export async function useCallState(outside: Outside, state: CallState): Promise<void> {
-  const { state: outcome } = await carryOut(outside, [
-    { delete: key('callState', state), when: { absent: false } },
-  ]);
-  if (outcome === 'refused') throw invalidConsent();
+  const deletion = { delete: key('callState', state), when: { absent: false } };
+  if ((await carryOut(outside, [deletion])).state === 'refused') throw invalidConsent();
 }

@@ -37,14 +37,13 @@ interface Call {
  * @throws Refusal if there is no usable token, or if the provider does not answer properly.
  */
 export async function createCall(call: Call, asked: AskedMeeting): Promise<string> {
+  const { provider } = call.holder;
   const first = await freshToken(call);
   try {
-    return await createMeeting(call.holder.provider, first, asked);
+    return await createMeeting(provider, first, asked);
   } catch (error) {
     if (!(error instanceof ConsentGone)) throw error;
-    const newer = await forget(call, first);
-    if (newer === undefined) throw refusal('noCallToken');
-    return createMeeting(call.holder.provider, newer, asked).catch((again: unknown) => {
+    return createMeeting(provider, await successorOf(call, first), asked).catch((again: unknown) => {
       throw again instanceof ConsentGone ? refusal('noCallToken') : again;
     });
   }
@@ -73,26 +72,20 @@ async function renewed(call: Call, token: OpenedToken): Promise<OpenedToken> {
     if (current === undefined) throw refusal('noCallToken');
     return current;
   } catch (error) {
-    if (!(error instanceof ConsentGone)) {
-      await releaseRefresh(outside, holder, token.version);
-      throw error;
-    }
-    const newer = await forget(call, token);
-    if (newer === undefined) throw refusal('noCallToken');
-    return newer;
+    if (error instanceof ConsentGone) return successorOf(call, token);
+    await releaseRefresh(outside, holder, token.version);
+    throw error;
   }
 }
 
-/** Erases a rejected token. Returns the token that has replaced it meanwhile, if there is one. */
-async function forget(
-  { outside, vault, holder }: Call,
-  { version }: OpenedToken,
-): Promise<OpenedToken | undefined> {
+/** Erases a rejected token, and refuses. If another token has replaced it meanwhile, returns that one instead. */
+async function successorOf({ outside, vault, holder }: Call, { version }: OpenedToken): Promise<OpenedToken> {
   try {
     await eraseToken(outside, holder, version);
-    return undefined;
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
-    return loadToken(outside, vault, holder);
+    const newer = await loadToken(outside, vault, holder);
+    if (newer !== undefined) return newer;
   }
+  throw refusal('noCallToken');
 }

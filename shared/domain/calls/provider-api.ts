@@ -1,18 +1,12 @@
 import {
-  type AuthorizationServer,
   allowInsecureRequests,
-  authorizationCodeGrantRequest,
   type ClientAuth,
   ClientSecretPost,
   customFetch,
-  nopkce,
+  genericTokenEndpointRequest,
   OperationProcessingError,
-  processAuthorizationCodeResponse,
-  processRefreshTokenResponse,
+  processGenericTokenEndpointResponse,
   ResponseBodyError,
-  refreshTokenGrantRequest,
-  type TokenEndpointResponse,
-  validateAuthResponse,
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi';
 import { outgoing, Unreachable } from '../../http/outgoing.ts';
@@ -40,11 +34,6 @@ export class ConsentGone extends Error {
 const fetchFor = ({ oauthUrl, apiUrl }: ConfiguredProvider): typeof fetch =>
   outgoing({ addresses: [oauthUrl, apiUrl], timeout: TIMEOUT_MS });
 
-const serverOf = ({ oauthUrl, tokenPath }: ConfiguredProvider): AuthorizationServer => ({
-  issuer: new URL(oauthUrl).origin,
-  token_endpoint: below(oauthUrl, tokenPath).href,
-});
-
 /** HTTP Basic as providers implement it: without the percent-encoding that OAuth requires. */
 const plainBasic =
   ({ clientId, clientSecret }: ConfiguredProvider): ClientAuth =>
@@ -54,12 +43,6 @@ const plainBasic =
 
 const authenticationOf = (provider: ConfiguredProvider): ClientAuth =>
   provider.authentication === 'basic' ? plainBasic(provider) : ClientSecretPost(provider.clientSecret);
-
-/** Requests go only to the URLs that the operator configured. In tests, one of them may lack TLS. */
-const optionsOf = (provider: ConfiguredProvider) => ({
-  [customFetch]: fetchFor(provider) as never,
-  [allowInsecureRequests]: new URL(provider.oauthUrl).protocol === 'http:',
-});
 
 /** The URL of the provider's consent page. */
 export function consentUrl(provider: ConfiguredProvider, redirectUri: string, state: string): URL {
@@ -77,32 +60,18 @@ export function consentUrl(provider: ConfiguredProvider, redirectUri: string, st
  *
  * @throws Refusal if the code is not valid, or if the provider does not answer properly.
  */
-export async function exchangeCode(
+export const exchangeCode = (
   provider: ConfiguredProvider,
   redirectUri: string,
   code: string,
   now: number,
-): Promise<CallToken> {
-  const [server, client] = [serverOf(provider), { client_id: provider.clientId }];
-  // The state has been checked already (`openCallState`).
-  const parameters = validateAuthResponse(server, client, new URLSearchParams({ code }));
-  return requestProvider(provider, async () => {
-    const answer = await authorizationCodeGrantRequest(
-      server,
-      client,
-      authenticationOf(provider),
-      parameters,
-      redirectUri,
-      nopkce,
-      optionsOf(provider),
-    );
-    checkAccepted(answer);
-    return tokenOf(await processAuthorizationCodeResponse(server, client, answer), now);
-  }).catch((error: unknown) => {
-    if (error instanceof ConsentGone) throw badRequest(`${provider.name} does not accept this consent.`);
-    throw error;
-  });
-}
+): Promise<CallToken> =>
+  requestToken(provider, 'authorization_code', { code, redirect_uri: redirectUri }, now).catch(
+    (error: unknown) => {
+      if (error instanceof ConsentGone) throw badRequest(`${provider.name} does not accept this consent.`);
+      throw error;
+    },
+  );
 
 /**
  * Refreshes a token at the provider.
@@ -116,32 +85,34 @@ export async function refreshToken(
   now: number,
 ): Promise<CallToken> {
   if (refresh === undefined) throw new ConsentGone();
-  const [server, client] = [serverOf(provider), { client_id: provider.clientId }];
-  const token = await requestProvider(provider, async () => {
-    const answer = await refreshTokenGrantRequest(
-      server,
-      client,
-      authenticationOf(provider),
-      refresh,
-      optionsOf(provider),
-    );
-    checkAccepted(answer);
-    return tokenOf(await processRefreshTokenResponse(server, client, answer), now);
-  });
+  const token = await requestToken(provider, 'refresh_token', { refresh_token: refresh }, now);
   // Some providers keep the same refresh token and leave it out of the response.
   return { ...token, refresh: token.refresh ?? refresh };
 }
 
-/** Treats every 4xx of a token endpoint as a rejection, except 429. */
-function checkAccepted({ status }: Response): void {
-  if (status >= 400 && status < 500 && status !== 429) throw new ConsentGone();
-}
-
-const tokenOf = (answer: TokenEndpointResponse, now: number): CallToken => ({
-  access: answer.access_token,
-  refresh: answer.refresh_token,
-  expires: now + (answer.expires_in === undefined ? DEFAULT_TOKEN_LIFETIME_MS : answer.expires_in * 1000),
-});
+const requestToken = (
+  provider: ConfiguredProvider,
+  grant: 'authorization_code' | 'refresh_token',
+  parameters: Record<string, string>,
+  now: number,
+): Promise<CallToken> =>
+  requestProvider(provider, async () => {
+    const { oauthUrl, tokenPath, clientId } = provider;
+    const server = { issuer: new URL(oauthUrl).origin, token_endpoint: below(oauthUrl, tokenPath).href };
+    const client = { client_id: clientId };
+    const authentication = authenticationOf(provider);
+    const answer = await genericTokenEndpointRequest(server, client, authentication, grant, parameters, {
+      // Requests go only to the URLs that the operator configured. In tests, one of them may lack TLS.
+      [customFetch]: fetchFor(provider) as never,
+      [allowInsecureRequests]: new URL(oauthUrl).protocol === 'http:',
+    });
+    // Every 4xx of a token endpoint is a rejection, except 429.
+    if (answer.status >= 400 && answer.status < 500 && answer.status !== 429) throw new ConsentGone();
+    const token = await processGenericTokenEndpointResponse(server, client, answer);
+    const { access_token: access, refresh_token: refresh, expires_in: seconds } = token;
+    const lifetime = seconds === undefined ? DEFAULT_TOKEN_LIFETIME_MS : seconds * 1000;
+    return { access, refresh, expires: now + lifetime };
+  });
 
 /**
  * Creates a meeting at the provider and returns its URL.

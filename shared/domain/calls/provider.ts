@@ -1,5 +1,6 @@
 import type { Environment } from '../../environment.ts';
 import { badRequest } from '../../kernel/errors.ts';
+import type { Secrets } from '../../kernel/outside.ts';
 
 /** A provider of video calls in which each person has an account of their own (wire facts 13). */
 export interface CallProvider {
@@ -31,7 +32,7 @@ export interface AskedMeeting {
 /** Duration of a meeting at Webex, ms. */
 const MEETING_DURATION_MS = 40 * 60_000;
 
-export const callProviders = {
+const callProviders: Readonly<Record<string, CallProvider>> = {
   zoom: {
     name: 'zoom',
     secret: 'zoom-client-secret',
@@ -64,9 +65,7 @@ export const callProviders = {
     }),
     urlField: 'webLink',
   },
-} as const satisfies Readonly<Record<string, CallProvider>>;
-
-export type CallProviderName = keyof typeof callProviders;
+};
 
 /** The provider as the operator set it up. */
 export interface ConfiguredProvider extends CallProvider {
@@ -84,15 +83,15 @@ export interface ConfiguredProvider extends CallProvider {
  */
 export async function accessProvider(
   environment: Environment,
-  secrets: { readonly get: (name: string) => Promise<string | undefined> },
+  secrets: Secrets,
   name: string,
 ): Promise<ConfiguredProvider> {
-  if (!Object.hasOwn(callProviders, name)) throw badRequest('This video call provider does not exist.');
-  const provider: CallProvider = callProviders[name as CallProviderName];
+  const provider = Object.hasOwn(callProviders, name) ? callProviders[name] : undefined;
+  if (provider === undefined) throw badRequest('This video call provider does not exist.');
   const prefix = provider.name.toUpperCase();
-  const [clientId, oauthUrl, apiUrl] = ['CLIENT_ID', 'OAUTH_URL', 'API_URL'].map(
-    (part) => environment[`${prefix}_${part}`],
-  );
+  const clientId = environment[`${prefix}_CLIENT_ID`];
+  const oauthUrl = environment[`${prefix}_OAUTH_URL`];
+  const apiUrl = environment[`${prefix}_API_URL`];
   const clientSecret = clientId ? await secrets.get(provider.secret) : undefined;
   if (!clientId || !clientSecret || !oauthUrl || !apiUrl) {
     throw badRequest(`Video calls by ${provider.name} are not set up on this server.`);

@@ -3,7 +3,7 @@ import { commit } from '../../log/commit.ts';
 import { logOf } from '../../log/log.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
-import { isRefused } from '../../table/write.ts';
+import { ignoreRefused } from '../../table/write.ts';
 import type { CallProvider } from './provider.ts';
 
 /** An OAuth token of one person at one provider. It is never stored in clear. */
@@ -58,13 +58,9 @@ export async function loadTokenPresence(
   userId: number,
   names: readonly CallProvider['name'][],
 ): Promise<ReadonlySet<string>> {
-  const stored = await Promise.all(
-    names.map(async (name) => {
-      const found = await table.get('callToken', { realm, userId, provider: name });
-      return found && name;
-    }),
-  );
-  return new Set(stored.filter((name) => name !== undefined));
+  const keys = names.map((name) => key('callToken', { realm, userId, provider: name }));
+  const stored = await Promise.all(keys.map((each) => table.get(each)));
+  return new Set(names.filter((_, i) => stored[i] !== undefined));
 }
 
 /** The person's token, or undefined where there is none. One round trip, and one to the key service. */
@@ -85,6 +81,12 @@ const tokenEvent = ({ userId, provider }: Holder, value: boolean): EventEntry =>
   payload: { type: `has_${provider.name}_token`, value },
 });
 
+/** A new token to be stored. */
+const sealed = async ({ uuid }: Outside, vault: Vault, holder: Holder, token: CallToken) => ({
+  sealed: await vault.seal(JSON.stringify(token), contextOf(holder)),
+  version: uuid(),
+});
+
 /** Stores the token of a new consent in place of any older one, with an event for the person's clients. */
 export async function storeToken(
   outside: Outside,
@@ -92,12 +94,9 @@ export async function storeToken(
   holder: Holder,
   token: CallToken,
 ): Promise<void> {
-  const item: StoredToken = {
-    sealed: await vault.seal(JSON.stringify(token), contextOf(holder)),
-    version: outside.uuid(),
-  };
+  const item = await sealed(outside, vault, holder, token);
   await commit(logOf(outside, holder.realm), 1, () => ({
-    writes: [{ put: keyFor(holder), item: { ...item } }],
+    writes: [{ put: keyFor(holder), item }],
     entries: [tokenEvent(holder, true)],
     result: undefined,
   }));
@@ -121,45 +120,24 @@ export async function leaseRefresh(
   version: string,
   time: number,
 ): Promise<boolean> {
-  try {
-    const refreshing = now() + time;
-    await table.update(
-      keyFor(holder),
-      { set: { refreshing } },
-      { equals: { version }, below: { refreshing: now() } },
-    );
-    return true;
-  } catch (error) {
-    if (isRefused(error)) return false;
-    throw error;
-  }
+  const change = { set: { refreshing: now() + time } };
+  const when = { equals: { version }, below: { refreshing: now() } };
+  return (await table.update(keyFor(holder), change, when).catch(ignoreRefused)) !== undefined;
 }
 
 /** Replaces the token of this version by a refreshed one, without an event. Returns undefined if it is gone. */
 export async function replaceToken(
-  { table, uuid }: Outside,
+  outside: Outside,
   vault: Vault,
   holder: Holder,
   before: string,
   token: CallToken,
 ): Promise<OpenedToken | undefined> {
-  const version = uuid();
-  const sealed = await vault.seal(JSON.stringify(token), contextOf(holder));
-  const item: StoredToken = { sealed, version };
-  try {
-    await table.put(keyFor(holder), { ...item }, { equals: { version: before } });
-    return { ...token, version };
-  } catch (error) {
-    if (isRefused(error)) return undefined;
-    throw error;
-  }
+  const item = await sealed(outside, vault, holder, token);
+  const put = outside.table.put(keyFor(holder), item, { equals: { version: before } });
+  return put.then(() => ({ ...token, version: item.version })).catch(ignoreRefused);
 }
 
 /** Releases the refresh lease after a failed refresh. */
-export async function releaseRefresh({ table }: Outside, holder: Holder, version: string): Promise<void> {
-  await table
-    .update(keyFor(holder), { remove: ['refreshing'] }, { equals: { version } })
-    .catch((error: unknown) => {
-      if (!isRefused(error)) throw error;
-    });
-}
+export const releaseRefresh = ({ table }: Outside, holder: Holder, version: string): Promise<unknown> =>
+  table.update(keyFor(holder), { remove: ['refreshing'] }, { equals: { version } }).catch(ignoreRefused);
