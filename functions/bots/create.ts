@@ -6,8 +6,8 @@ import {
   parseBot,
 } from '../../shared/domain/account/bot-create.ts';
 import { createBot } from '../../shared/endpoints/bots.ts';
+import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
 import { avatarUrlOf } from '../../shared/model/user/object.ts';
-import { digestOf, newApiKey } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(createBot, {

@@ -1,3 +1,4 @@
+import * as apiKeys from './api-keys.ts';
 import * as bots from './bots.ts';
 import * as calls from './calls.ts';
 import * as channelFolders from './channel-folders.ts';
@@ -43,6 +44,8 @@ export const endpoints: readonly Endpoint[] = [
   users.deactivateUser,
   users.reactivateUser,
   users.regenerateOwnKey,
+  apiKeys.listApiKeys,
+  apiKeys.revokeApiKey,
   profileFields.updateProfileData,
   profileFields.removeProfileData,
   settings.updateSettings,

@@ -79,5 +79,5 @@ export const regenerateBotKey = endpoint({
   parameters: { bot_id: botId },
   reply: z.object({ api_key: z.string() }),
   errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  needs: { table: [...reads, 'UpdateItem'] },
+  needs: { table: [...reads, 'PutItem', 'UpdateItem'] },
 });

@@ -24,7 +24,7 @@ export interface Needs {
   readonly secrets?: readonly string[];
   /** Uses of the service's KMS key, which encrypts stored tokens of users. */
   readonly key?: readonly ('Encrypt' | 'Decrypt')[];
-  /** Counts the requests of its callers, so it may write their counters. */
+  /** Counts the requests of its callers and notes when their keys are used, so it may write these items. */
   readonly countsRequests?: true;
   /** Operator settings in its environment. */
   readonly settings?: readonly OperatorSettingName[];

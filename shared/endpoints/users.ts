@@ -126,10 +126,10 @@ export const regenerateOwnKey = endpoint({
   method: 'POST',
   path: '/api/v1/users/me/api_key/regenerate',
   source: 'https://zulip.com/api/regenerate-api-key',
-  description: 'Generates a new API key for the caller; the old one stops working at once.',
+  description: 'Replaces the API key of this request by a new one. Other keys of the caller go on working.',
   access: 'human',
   reply: z.object({ api_key: z.string() }),
-  needs: { table: [...reads, 'UpdateItem'] },
+  needs: { table: [...reads, 'PutItem', 'UpdateItem'] },
 });
 
 export const setUserStatus = endpoint({

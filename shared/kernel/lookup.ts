@@ -145,6 +145,7 @@ interface OverLimit {
 export class LookupCache {
   readonly #items = new BoundedMap<object | undefined>(MAX_ITEMS);
   readonly #overLimit = new BoundedMap<OverLimit>(MAX_ITEMS);
+  readonly #keyUses = new BoundedMap<number>(MAX_ITEMS);
   /** By realm: the graph of groups that was read last; right while the organization's version is the same. */
   readonly graphs = new BoundedMap<GroupGraph>(MAX_GRAPHS);
   /** By realm: how many slots the log had for its last seconds when they were read last. */
@@ -176,6 +177,15 @@ export class LookupCache {
   /** Caches an item, or that there is none: most emoji names in a text are not custom ones. */
   keep<N extends ItemName>(key: Key<N>, item: ItemOf<N> | undefined): void {
     this.#items.set(idOf(key), item);
+  }
+
+  /** The last day (since 1970) on which the use of an API key was noted from here. */
+  usedOn(keyUse: Key<'keyUse'>): number | undefined {
+    return this.#keyUses.get(idOf(keyUse));
+  }
+
+  noteUse(keyUse: Key<'keyUse'>, day: number): void {
+    this.#keyUses.set(idOf(keyUse), day);
   }
 
   /** When the account was over its request limit last, and with which weight. */

@@ -21,6 +21,7 @@ const areas: Readonly<Record<string, string>> = {
   topics: 'Topics of a channel, and their visibility policies',
   channelFolders: 'Folders of channels',
   users: 'Accounts, roles, profiles and statuses',
+  apiKeys: 'API keys of the caller, one for each device',
   presence: 'Who is online',
   settings: "The caller's own settings",
   userGroups: 'User groups, for mentions and permissions',

@@ -6,8 +6,10 @@ import { commitAndCheckpoint } from '../log/checkpoint.ts';
 import { allocate, joinNumbers, type Log, logOf, type Numbers, release, splitNumbers } from '../log/log.ts';
 import { retryOnConflict } from '../log/retry-on-conflict.ts';
 import { isAdministrator, isGuest, isOwner } from '../model/permission/permission.ts';
+import { type ApiKey, keyWith } from '../model/user/api-key.ts';
 import { accessCaller, type Caller } from '../model/user/caller.ts';
-import { type Incoming, isKeyOf } from './incoming.ts';
+import type { Incoming } from './incoming.ts';
+import { noteKeyUse } from './key-use.ts';
 import type { HandlerSpec, Request, UnverifiedRequest } from './request.ts';
 import { RequestCounter } from './request-limit.ts';
 
@@ -49,11 +51,11 @@ export async function authenticateAndLoad(
     const verifying = login.lookUp(parsed.keys);
     verifying.catch(ignored);
     const cached = login.cached(parsed.keys);
-    const early = cached && start(outside, parsed, cached, login.account, counter);
+    const early = cached && start(outside, parsed, cached, login, counter);
     try {
       const resolved = await verifying;
       const isRight = cached?.equals(resolved);
-      const started = early && isRight ? early : start(outside, parsed, resolved, login.account, counter);
+      const started = early && isRight ? early : start(outside, parsed, resolved, login, counter);
       if (!isRight) await early?.release();
       return await finish(started, rules, parsed.spec);
     } catch (error) {
@@ -111,12 +113,17 @@ class Login {
     if (!this.cached()) await this.lookUp();
   }
 
+  /** The key of the account that was presented. */
+  key(resolved: Resolved): ApiKey | undefined {
+    return keyWith(resolved.follow(this.account), this.#keyDigest);
+  }
+
   fitsOneBatch(keys: readonly LookupKey[]): boolean {
     return fitsOneBatch(this.#outside.cache, this.#host, [this.account, ...keys]);
   }
 
   #isValid(resolved: Resolved): boolean {
-    return isKeyOf(resolved.follow(this.account), this.#keyDigest);
+    return this.key(resolved) !== undefined;
   }
 }
 
@@ -169,7 +176,7 @@ interface Started {
   readonly request: UnverifiedRequest<unknown>;
   readonly caller: Promise<Caller>;
   /** Rejects if the caller is over their request limit. */
-  readonly counted: Promise<void>;
+  readonly counted: Promise<unknown>;
   readonly loaded: Promise<unknown>;
   readonly commit: Request<unknown>['commit'];
   /** Fills the slots of reserved numbers that were not used, so that no reader waits for them. */
@@ -180,10 +187,13 @@ function start(
   outside: Outside,
   { spec, request, reserve }: Parsed,
   resolved: Resolved,
-  account: AccountKey,
+  login: Login,
   counter: RequestCounter,
 ): Started {
+  const { account } = login;
   const { userId, ownerId } = resolved.existing(account);
+  const apiKey = login.key(resolved);
+  if (apiKey === undefined) throw refusal('unauthorized');
   const { realm } = resolved;
   const onHole = (slots: number): void => outside.count('HolesFilled', undefined, { realm, slots });
   const log: Log = { ...logOf(outside, realm), onHole };
@@ -193,11 +203,12 @@ function start(
     userId,
     ...(ownerId !== undefined && { ownerId }),
     email: account.email,
+    apiKey,
     resolved,
     outside,
     log,
   };
-  const counted = counter.count(realm, userId);
+  const counted = Promise.all([counter.count(realm, userId), noteKeyUse(outside, realm, userId, apiKey)]);
   const reserved = reserve.length === 0 ? [] : allocateBlocks(log, reserve, spec.messages);
   const caller = accessCaller(outside, realm, userId, ownerId);
   const loaded = (async () => spec.load?.(started))();

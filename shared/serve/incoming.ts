@@ -1,11 +1,10 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
 import { badRequest, refusal } from '../kernel/errors.ts';
 import { firstCodePoints, folded } from '../kernel/folding.ts';
 import { limits } from '../model/realm/realm.ts';
-import { digestOf } from '../model/user/user.ts';
+import { digestOf } from '../model/user/api-key.ts';
 import {
   checkAddress,
   type Fields,
@@ -198,15 +197,3 @@ export function readCredentials(header: string | undefined): Credentials {
   const name = email.trim();
   return { email: name.length > limits.email ? NO_ADDRESS : folded(name), keyDigest: digestOf(key.trim()) };
 }
-
-/** A digest that no key has. Compared for unknown addresses, so that they take as long as known ones. */
-const NO_DIGEST = '0'.repeat(64);
-
-/** Whether the presented key is the account's, in constant time. */
-export const isKeyOf = (account: { readonly keyDigest: string } | undefined, presented: string): boolean => {
-  const same = timingSafeEqual(
-    Buffer.from(account?.keyDigest ?? NO_DIGEST, 'hex'),
-    Buffer.from(presented, 'hex'),
-  );
-  return same && account !== undefined;
-};

@@ -2,6 +2,7 @@ import type { LookupKey, Resolved } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
 import type { Change } from '../log/commit.ts';
 import type { Log } from '../log/log.ts';
+import type { ApiKey } from '../model/user/api-key.ts';
 import type { Caller } from '../model/user/caller.ts';
 
 /** A request before its caller is verified, for the reads of its endpoint. Its ids may be remembered ones that are wrong. */
@@ -13,6 +14,8 @@ export interface UnverifiedRequest<I> {
   readonly ownerId?: number;
   /** The address that the caller gave. */
   readonly email: string;
+  /** The key that the caller presented, as it was read. */
+  readonly apiKey: ApiKey;
   /** What the lookup keys led to. */
   readonly resolved: Resolved;
   readonly outside: Outside;

@@ -101,6 +101,7 @@ export const itemKinds = {
   pushJob: item('{realm}/pushJobs', '{job}'),
   queue: item('{realm}/queues/{userId:n}', '{slot:n}'),
   requests: item('{realm}/requests/{userId:n}', '{window:n}'),
+  keyUse: item('{realm}/requests/{userId:n}', 'key/{keyId}'),
 } as const;
 
 type ItemKinds = typeof itemKinds;

@@ -1,3 +1,4 @@
+import { addKey } from '../../shared/domain/account/api-key.ts';
 import type { DemoName } from '../../shared/domain/organization/demo.ts';
 import { handlers } from '../support/handlers.ts';
 import type { Person, Reply, TestRealm } from '../support/realm.ts';
@@ -29,6 +30,10 @@ export async function asked(
   }
   if (as && endpoint === 'users.regenerateKey') {
     people[as] = { ...people[as], apiKey: reply.body.api_key };
+  }
+  if (as && endpoint === 'apiKeys.revoke') {
+    const { outside, realm } = container;
+    people[as] = { ...people[as], apiKey: await addKey(outside, realm, people[as].email, 'another device') };
   }
   await after?.(endpoint);
   return reply;

@@ -46,7 +46,9 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'users.update': [3, 3],
   'users.deactivate': [3, 3],
   'users.reactivate': [3, 3],
-  'users.regenerateKey': [3, 3],
+  'users.regenerateKey': [3, 2],
+  'apiKeys.list': [2, 1],
+  'apiKeys.revoke': [3, 2],
   'users.updateProfileData': [3, 2],
   'users.removeProfileData': [3, 2],
 

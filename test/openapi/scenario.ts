@@ -172,4 +172,6 @@ async function carry({ people }: TestRealm, recorder: Recorder): Promise<void> {
   const { device_id } = await recorder.ask('push.registerDevice', member);
   await recorder.ask('push.removeDevice', member, { device_id });
   await recorder.ask('users.regenerateKey', member);
+  await recorder.ask('apiKeys.list', owner);
+  await recorder.ask('apiKeys.revoke', owner, { key: 'first' });
 }

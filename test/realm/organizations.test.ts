@@ -12,7 +12,7 @@ import {
   loadOrganizations,
   type Organization,
 } from '../../shared/model/realm/hosts.ts';
-import { digestOf } from '../../shared/model/user/user.ts';
+import { digestOf } from '../../shared/model/user/api-key.ts';
 import { key } from '../../shared/table/keys.ts';
 import { lost, mishaps, requestOf, unheard } from '../support/faults.ts';
 import { given, newService, refusalOf, type TestService, whoIs } from '../support/service.ts';

@@ -43,16 +43,18 @@ function actionsOf(command: object): TableAction[] {
   });
 }
 
-const isCounter = isOf('requests');
+const counters = [isOf('requests'), isOf('keyUse')];
 const isCount = (command: object): boolean => {
   const { Key } = (command as { readonly input: { readonly Key?: { pk: string; sk: string } } }).input;
-  return command.constructor.name === 'UpdateCommand' && Key !== undefined && isCounter(Key);
+  return (
+    command.constructor.name === 'UpdateCommand' && Key !== undefined && counters.some((isOne) => isOne(Key))
+  );
 };
 
 /** Notes that the call under way sends this command. */
 export function noteCommand(command: object): void {
   const call = calls.getStore();
-  // Every endpoint with callers may count their requests (`countsRequests`).
+  // Every endpoint with callers may count their requests and note their keys (`countsRequests`).
   if (isCount(command)) return;
   if (call) for (const action of actionsOf(command)) call.used.add(action);
 }

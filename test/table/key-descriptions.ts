@@ -79,4 +79,5 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   queue:
     'An event queue: owner, filters, start, last poll. An account has a fixed number of places for them.',
   requests: 'How many requests the user made in one minute.',
+  keyUse: 'The last day on which an API key of the user was used.',
 };

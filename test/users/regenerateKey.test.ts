@@ -49,10 +49,10 @@ describe('POST /users/me/api_key/regenerate', () => {
     expect((await realm.call(getOwn, withKey(realm.people.owner, reply))).status).toBe(200);
   });
 
-  it('tells nobody, and takes no number of the log', async () => {
+  it('takes one number of the log, which wakes the waiting polls of the account', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     await realm.call(regenerate, realm.people.owner);
-    expect(await lastNumber(realm)).toBe(before);
+    expect(await lastNumber(realm)).toBe(before + 1);
   });
 });

@@ -14,10 +14,11 @@ import {
 } from '../../model/realm/domains.ts';
 import { type CountedChannel, loadChannels } from '../../model/subscription/object.ts';
 import { countOwner, isHumanOwner } from '../../model/user/activation.ts';
+import { type Account, digestOf, newApiKey } from '../../model/user/api-key.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { type Namesakes, nameWrite } from '../../model/user/name.ts';
 import { userObject } from '../../model/user/object.ts';
-import { type Account, digestOf, newApiKey, type User } from '../../model/user/user.ts';
+import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
@@ -49,6 +50,7 @@ export function doCreateUser(
   const account: Account = {
     userId,
     keyDigest,
+    keyCreated: Math.floor(Date.parse(given.dateJoined) / 1000),
     ...(given.ownerId !== undefined && { ownerId: given.ownerId }),
   };
   const writes: Write[] = [

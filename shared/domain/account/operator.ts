@@ -9,7 +9,7 @@ import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { Role } from '../../model/permission/permission.ts';
 import { checkEmail, checkFullName } from '../../model/user/name.ts';
 import { isSystemBot } from '../../model/user/user.ts';
-import { changeKey } from './api-key.ts';
+import { resetKeys } from './api-key.ts';
 import { addPerson, loadNewcomerSnapshot } from './create.ts';
 
 /* Commands of the operator, who is authorized by having access to the table. */
@@ -52,7 +52,7 @@ function commitOf(outside: Outside, realm: string): Commit {
   return (count, plan) => commitAndCheckpoint(logOf(outside, realm), outside.report, count, plan);
 }
 
-/** Gives an active account a new key; the old one stops working at once. Of two concurrent calls one is refused. */
+/** Gives an active account a new key; all older ones stop working at once. Of two concurrent calls one is refused. */
 export async function renewKeyAsOperator(
   outside: Outside,
   realm: string,
@@ -68,8 +68,9 @@ export async function renewKeyAsOperator(
   if (isSystemBot(user)) throw badRequest('The bot of the service itself has no key.');
   if (!user.isActive) throw badRequest(`The account '${address}' is deactivated: a key would not work.`);
   try {
-    const apiKey = await changeKey(outside, realm, user.email, account.keyDigest);
-    return { email: user.email, apiKey, userId: user.userId };
+    const { email } = user;
+    const apiKey = await resetKeys(outside, commitOf(outside, realm), { realm, email, account });
+    return { email, apiKey, userId: user.userId };
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
     throw badRequest(`The key of '${address}' was changed at the same moment: try again.`);

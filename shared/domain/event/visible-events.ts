@@ -18,6 +18,7 @@ import {
 import { withoutFormerLocation } from '../../model/message/revision.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
+import { type ApiKey, KEYS_CHANGED, keyWith } from '../../model/user/api-key.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';
 import { userObject } from '../../model/user/object.ts';
 import type { User } from '../../model/user/user.ts';
@@ -33,8 +34,8 @@ export interface Listener {
   readonly realm: string;
   readonly userId: number;
   readonly ownerId?: number;
-  /** The account as it was when the poll began. */
-  readonly account: { readonly email: string; readonly keyDigest: string };
+  /** The account, with the key that the poll came with. */
+  readonly account: { readonly email: string; readonly apiKey: ApiKey };
   readonly queue: EventQueue;
   /** Creates the download links in events about exports. */
   readonly objects: Pick<Objects, 'link'>;
@@ -90,7 +91,9 @@ export async function visibleEvents(listener: Listener, entries: readonly ReadEn
 /** Whether an entry can be for this listener, decided without reading anything. */
 function mayConcern({ queue, userId }: Listener, entry: ReadEntry): boolean {
   const type = entry.kind === 'message' ? 'message' : entry.payload.type;
-  if (queue.eventTypes !== undefined && !queue.eventTypes.includes(type)) return false;
+  // Whatever the client wants to hear, its key is checked again.
+  const isKeyChange = type === KEYS_CHANGED;
+  if (!isKeyChange && queue.eventTypes?.includes(type) === false) return false;
   if (entry.kind === 'message') return entry.people === undefined || entry.people.includes(userId);
   const { hearers } = entry;
   if ('users' in hearers) return hearers.users.includes(userId);
@@ -127,7 +130,7 @@ async function accessSnapshot(
       }),
     ),
   ]);
-  if (accounts.follow(accountKey)?.keyDigest !== account.keyDigest) throw refusal('unauthorized');
+  if (!keyWith(accounts.follow(accountKey), account.apiKey.digest)) throw refusal('unauthorized');
   const hidden = await hiddenUsers(outside, caller, users);
   return {
     caller,
@@ -199,6 +202,7 @@ async function otherEvent(
   entry: ReadEvent,
 ): Promise<WireEvent | undefined> {
   const { queue, hidden } = snapshot;
+  if (entry.payload.type === KEYS_CHANGED) return undefined;
   if (entry.unless !== undefined && queue.capabilities.includes(entry.unless)) return undefined;
   if (entry.given !== undefined && !queue.capabilities.includes(entry.given)) return undefined;
   if (!isVisible(snapshot, entry)) return undefined;

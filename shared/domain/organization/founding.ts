@@ -6,7 +6,7 @@ import { FIRST_NUMBER, initialSettings, type Role, roles } from '../../model/per
 import { ANY_HOST, hostsWrite } from '../../model/realm/hosts.ts';
 import { defaultRealmSettings, type Realm, type RealmSettings } from '../../model/realm/realm.ts';
 import { newSubscriptionSettings, subscriptionWrites } from '../../model/subscription/settings.ts';
-import { digestOf, newApiKey } from '../../model/user/user.ts';
+import { digestOf, newApiKey } from '../../model/user/api-key.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doCreateUser } from '../account/create.ts';

@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto';
-import type { Outside } from '../../kernel/outside.ts';
 import type { Role } from '../permission/permission.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
     user: User;
-    account: Account;
   }
 }
 
@@ -38,34 +35,6 @@ export interface User {
 /** Whether it is the bot that sends the notices of the service: it has no owner and no usable key. */
 export const isSystemBot = ({ isBot, botType }: Pick<User, 'isBot' | 'botType'>): boolean =>
   isBot && botType === undefined;
-
-/** An account, found by its email address. The item also keeps addresses unique. */
-export interface Account {
-  readonly userId: number;
-  /** SHA-256 of the API key, hex. The key itself is not stored. */
-  readonly keyDigest: string;
-  /** Owner of a bot, so that their rights can be read beside the bot's. */
-  readonly ownerId?: number;
-}
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-const LENGTH = 32;
-/** The largest multiple of the alphabet length that fits a byte: larger bytes would favour some letters. */
-const MAX_UNBIASED_BYTE = 256 - (256 % ALPHABET.length);
-
-/** A new API key: 32 random alphanumerics (wire facts 1.3). Shown once, stored only as its digest. */
-export function newApiKey(outside: Pick<Outside, 'randomBytes'>): string {
-  let key = '';
-  while (key.length < LENGTH) {
-    for (const byte of outside.randomBytes(LENGTH)) {
-      if (byte < MAX_UNBIASED_BYTE && key.length < LENGTH) key += ALPHABET[byte % ALPHABET.length];
-    }
-  }
-  return key;
-}
-
-/** The stored digest of an API key. 32 random characters need no salt and no slow hash. */
-export const digestOf = (apiKey: string): string => createHash('sha256').update(apiKey).digest('hex');
 
 /**
  * Personal settings under their wire names. The stored item holds only what the user has set. The time zone is

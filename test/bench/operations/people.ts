@@ -37,6 +37,8 @@ const newBot = async (call: Call, label: string): Promise<number> =>
 const newField = async (call: Call, name: string): Promise<number> =>
   (await call('profileFields.create', 'owner', { field_type: 1, name })).id;
 
+const isCurrent = ({ is_current: current }: { readonly is_current: boolean }): boolean => current;
+
 /** Tells that the member is here, as their client has done before. */
 const pings = (name: string): Operation => {
   const parameters = { status: 'active', slim_presence: true };
@@ -80,6 +82,14 @@ export const peopleOperations: readonly Operation[] = [
     return user;
   }),
   { ...plain('users.regenerateKey', 'moderator'), repeatable: false },
+  plain('apiKeys.list', 'moderator'),
+  operation({
+    name: 'apiKeys.revoke',
+    as: 'moderator',
+    repeatable: false,
+    prepare: async (call) => (await call('apiKeys.list', 'moderator')).api_keys.find(isCurrent).id,
+    request: (key) => ({ path: { key } }),
+  }),
   operation({
     name: 'users.updateProfileData',
     as: 'member',
