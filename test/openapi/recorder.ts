@@ -18,7 +18,7 @@ const SHOWN = {
 
 /** Fields that hold a moment, in seconds. */
 const MOMENT =
-  /(timestamp|time|date_created|last_updated|last_update|last_update_id|^realm_date_created|_since|password_expiry)$/;
+  /(timestamp|time|^created|last_used|date_created|last_updated|last_update|last_update_id|^realm_date_created|_since|password_expiry)$/;
 
 const ENVELOPE = ['request', 'result', 'msg'];
 const rankOf = (field: string): number => {
