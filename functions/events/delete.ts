@@ -1,4 +1,4 @@
-import { deleteQueue } from '../../shared/domain/event/queue.ts';
+import { deleteQueue, placeOf } from '../../shared/domain/event/queue.ts';
 import { deleteQueue as declaration } from '../../shared/endpoints/events.ts';
 import { refusal } from '../../shared/kernel/errors.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -7,6 +7,7 @@ export const handler = serve(declaration, {
   run: async ({ input: { queue_id: queueId }, realm, userId, outside }) => {
     const isDeleted = await deleteQueue(outside.table, realm, queueId, userId, outside.uuid());
     if (!isDeleted) throw refusal('badQueue', { queueId });
+    outside.waitingRoom?.end(placeOf(realm, queueId));
     return {};
   },
 });

@@ -22,7 +22,7 @@ export const handler = serve(
       return { started, queue, newest: counter?.seq ?? 0, run, firstSeen };
     },
     run: async (request, { started, queue: stored, newest, run, firstSeen }) => {
-      const { input, realm, userId, ownerId, email, apiKey, outside, log, clients } = request;
+      const { input, realm, userId, ownerId, email, apiKey, outside, log, clients, gone } = request;
       const { queue_id, last_event_id: last, dont_block = false } = input;
       const queue = accessQueue(stored, queue_id, userId, started);
       const cursor = checkCursor(queue, last, newest, started);
@@ -30,7 +30,7 @@ export const handler = serve(
       const owner = ownerId !== undefined && { ownerId };
       const account = { email, apiKey };
       const listener = { outside, realm, userId, ...owner, account, queue, objects: clients.objects };
-      const poll = { last, cursor, first, firstSeen, started, isBlocking: !dont_block };
+      const poll = { last, cursor, first, firstSeen, started, isBlocking: !dont_block, gone };
       return { events: [...(await pollEvents(listener, log, poll))], queue_id };
     },
   },

@@ -34,13 +34,19 @@ export function joinedNeeds(endpoints: readonly Pick<Endpoint, 'needs'>[]): Need
     name,
     each((needs) => needs.buckets?.[name]),
   ]);
+  const [queues, secrets, key, settings] = [
+    each(({ queues }) => queues),
+    each(({ secrets }) => secrets),
+    each(({ key }) => key),
+    each(({ settings }) => settings),
+  ];
   return {
     table: each(({ table }) => table),
-    queues: each(({ queues }) => queues),
-    buckets: Object.fromEntries(buckets),
-    secrets: each(({ secrets }) => secrets),
-    key: each(({ key }) => key),
-    settings: each(({ settings }) => settings),
+    ...(queues.length > 0 && { queues }),
+    ...(buckets.length > 0 && { buckets: Object.fromEntries(buckets) }),
+    ...(secrets.length > 0 && { secrets }),
+    ...(key.length > 0 && { key }),
+    ...(settings.length > 0 && { settings }),
     ...(all.some(({ countsRequests }) => countsRequests) && { countsRequests: true }),
   };
 }

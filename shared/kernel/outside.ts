@@ -1,4 +1,5 @@
 import type { Environment } from '../environment.ts';
+import type { WaitingRoom } from '../log/waiting-room.ts';
 import type { Table } from '../table/table.ts';
 import type { LookupCache } from './lookup.ts';
 
@@ -19,6 +20,8 @@ export interface Outside {
   readonly mailDomain?: string;
   /** Where the clients of other services are configured (`shared/serve/container.ts`). */
   readonly environment: Environment;
+  /** Where polls wait; absent in a function, which holds one at a time. */
+  readonly waitingRoom?: WaitingRoom;
   /** Writes a line to the operator's log; never message contents, keys or addresses. */
   readonly report: (line: LogLine) => void;
   /** Counts something for the operator, with details that are held to the same. */

@@ -132,7 +132,7 @@ interface Parsed {
   readonly spec: Omit<Spec, 'parse'>;
   readonly request: Pick<
     UnverifiedRequest<unknown>,
-    'input' | 'client' | 'baseUrl' | 'cookies' | 'fromOtherSite' | 'file'
+    'input' | 'client' | 'baseUrl' | 'cookies' | 'fromOtherSite' | 'gone' | 'file'
   >;
   readonly keys: readonly LookupKey[];
   /** How many log numbers to reserve, for each commit. */

@@ -42,19 +42,21 @@ export type ClientFactories = Readonly<Record<string, (environment: Environment)
 /** The clients that the factories make. */
 export type Clients<F extends ClientFactories> = { readonly [K in keyof F]: ReturnType<F[K]> };
 
-const made = new WeakMap<Pick<Outside, 'environment'>, unknown>();
+const made = new WeakMap<Pick<Outside, 'environment'>, Map<ClientFactories, unknown>>();
 
 /** The clients of a function, made once per container, when they are first needed. */
 export function clientsFor<F extends ClientFactories>(
   outside: Pick<Outside, 'environment'>,
   factories: F,
 ): Clients<F> {
-  const earlier = made.get(outside);
-  if (earlier !== undefined) return earlier as Clients<F>;
-  const clients = Object.fromEntries(
-    Object.entries(factories).map(([name, make]) => [name, make(outside.environment)]),
-  ) as Clients<F>;
-  made.set(outside, clients);
+  const ofContainer = made.get(outside) ?? new Map<ClientFactories, unknown>();
+  made.set(outside, ofContainer);
+  const clients =
+    (ofContainer.get(factories) as Clients<F> | undefined) ??
+    (Object.fromEntries(
+      Object.entries(factories).map(([name, make]) => [name, make(outside.environment)]),
+    ) as Clients<F>);
+  ofContainer.set(factories, clients);
   return clients;
 }
 

@@ -21,6 +21,7 @@ export type Middleware = MiddlewareObj<Incoming, APIGatewayProxyResult>;
 export class Incoming {
   readonly #endpoint: Endpoint;
   readonly #event: APIGatewayProxyEvent;
+  readonly #gone: AbortSignal | undefined;
   #read: Read | undefined;
   #credentials: Credentials | undefined;
   /** By their names, in small letters once they are normalized. */
@@ -36,8 +37,10 @@ export class Incoming {
   /** Headers of the reply, whether or not the request succeeds. */
   readonly replyHeaders: Record<string, string> = {};
 
-  constructor(endpoint: Endpoint, event: APIGatewayProxyEvent) {
+  /** `gone` is aborted when the client has gone, where that is known. */
+  constructor(endpoint: Endpoint, event: APIGatewayProxyEvent, gone?: AbortSignal) {
     this.#endpoint = endpoint;
+    this.#gone = gone;
     this.#event = event;
     this.headers = event.headers ?? {};
     this.body = event.body;
@@ -54,11 +57,12 @@ export class Incoming {
   }
 
   /** What handlers get besides the parameters. */
-  get surroundings(): Pick<UnverifiedRequest<unknown>, 'baseUrl' | 'cookies' | 'fromOtherSite'> {
+  get surroundings(): Pick<UnverifiedRequest<unknown>, 'baseUrl' | 'cookies' | 'fromOtherSite' | 'gone'> {
     return {
       baseUrl: this.address.baseUrl,
       cookies: this.header('cookie'),
       fromOtherSite: this.header('sec-fetch-site') === 'cross-site',
+      gone: this.#gone,
     };
   }
 

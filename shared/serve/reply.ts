@@ -146,6 +146,51 @@ const envelope = (
   body: JSON.stringify({ result: 'error', ...fields }),
 });
 
+/** What a listener answers by itself, as the gateway does for every other path (`infra/gateway-replies.ts`). */
+const plain = (
+  statusCode: number,
+  code: string,
+  msg: string,
+  fields: object = {},
+): APIGatewayProxyResult => ({
+  statusCode,
+  headers: { 'Content-Type': 'application/json', ...SAFETY },
+  body: JSON.stringify({ result: 'error', msg, code, ...fields }),
+});
+
+/** A request that is not HTTP, or not as it must be. */
+export const badRequestReply = (status: number): APIGatewayProxyResult =>
+  plain(status, 'BAD_REQUEST', 'The request could not be understood.');
+
+export const tooLargeReply = (): APIGatewayProxyResult =>
+  plain(413, 'BAD_REQUEST', 'The request is too large.');
+
+export function noSuchPath(): APIGatewayProxyResult {
+  const { status, code, message } = refusal('noSuchAddress');
+  return plain(status, code, message);
+}
+
+/** A method that the path does not have (wire facts 1.3). */
+export function methodNotAllowed(allowed: readonly string[]): APIGatewayProxyResult {
+  const { headers, ...reply } = plain(405, 'METHOD_NOT_ALLOWED', 'This method is not allowed here.', {
+    allowed_methods: allowed,
+  });
+  return { ...reply, headers: { ...headers, Allow: allowed.join(', ') } };
+}
+
+/** `OPTIONS`: what browsers ask before a page calls the API. */
+export function preflight(allowed: readonly string[]): APIGatewayProxyResult {
+  const methods = allowed.join(', ');
+  const headers = {
+    ...SAFETY,
+    Allow: methods,
+    'Access-Control-Allow-Methods': methods,
+    'Access-Control-Allow-Headers': 'Authorization, Content-Type',
+    'Access-Control-Max-Age': '3600',
+  };
+  return { statusCode: 204, headers, body: '' };
+}
+
 const compressed = promisify(gzip);
 
 /** Text of this length is worth compressing; what is shorter travels in a few packets as it is. */

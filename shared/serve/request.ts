@@ -28,6 +28,8 @@ export interface UnverifiedRequest<I> {
   readonly cookies: string | undefined;
   /** Whether a page of another site led the browser here: `Sec-Fetch-Site`, which only browsers send. */
   readonly fromOtherSite: boolean;
+  /** Aborted when the client has gone; absent in a function, which does not learn it. */
+  readonly gone?: AbortSignal | undefined;
   /** The file that was uploaded, where the endpoint takes one. */
   readonly file: Uint8Array;
 }

@@ -23,7 +23,10 @@ import {
 } from './reply.ts';
 import type { HandlerSpec } from './request.ts';
 
-type Lambda = (event: APIGatewayProxyEvent, context?: LambdaContext) => Promise<APIGatewayProxyResult>;
+/** What a handler gets besides the event: Lambda's context, or in a listener what tells it that the client has gone. */
+type Context = LambdaContext | { readonly gone: AbortSignal };
+
+type Lambda = (event: APIGatewayProxyEvent, context?: Context) => Promise<APIGatewayProxyResult>;
 
 /** A Lambda handler. Tests call it with their own outside. */
 export type Served = Lambda & { readonly with: (outside: Outside) => Lambda; readonly endpoint: Endpoint };
@@ -41,11 +44,12 @@ export function serve<
   D = undefined,
   F extends ClientFactories = Record<never, never>,
 >(endpoint: Endpoint<P, R>, spec: HandlerSpec<Input<P>, I, D, R, Clients<F>>, factories?: F): Served {
+  const makers = factories ?? ({} as F);
   const { run, ...before } = spec as HandlerSpec<unknown, unknown, unknown, object, unknown>;
   const handle = inEnvelope((outside, incoming) =>
     authenticateAndLoad(outside, endpoint, incoming, {
       ...before,
-      run: (request, loaded) => run({ ...request, clients: clientsFor(outside, factories ?? {}) }, loaded),
+      run: (request, loaded) => run({ ...request, clients: clientsFor(outside, makers) }, loaded),
     }),
   );
   return handlerOf(endpoint, container, handle, checkKeyFirst);
@@ -68,9 +72,10 @@ export function serveAnyone<
   }) => Promise<R>,
   factories?: M,
 ): Served {
+  const makers = factories ?? ({} as M);
   const handle = inEnvelope(async (outside, incoming) => {
     const { input } = await incoming.read();
-    const clients = clientsFor(outside, factories ?? ({} as M));
+    const clients = clientsFor(outside, makers);
     const { host } = incoming.address;
     return run({ input: input as Input<P>, ...incoming.surroundings, host, outside, clients });
   });
@@ -139,7 +144,10 @@ function handlerOf<S extends Surroundings>(
       .before(({ event }) => checkKey?.(outside(), event))
       .use(parseBody(bodyLimit(endpoint), urlencodedBody, multipartBody))
       .handler((incoming: Incoming) => handle(outside(), incoming));
-    return (event, context) => handler(new Incoming(endpoint, event), context ?? ({} as LambdaContext));
+    return (event, context = {} as LambdaContext) => {
+      const gone = 'gone' in context ? context.gone : undefined;
+      return handler(new Incoming(endpoint, event, gone), context as LambdaContext);
+    };
   };
   return Object.assign(make(outsideHere), {
     with: (outside: Outside) => make(() => outside as Outside & S),

@@ -119,6 +119,8 @@ function countFailure(
   count('WorkFailures', id, details);
 }
 
-const made = <M extends ClientFactories>(factories: M | undefined): M => factories ?? ({} as M);
+const NONE: ClientFactories = {};
+
+const made = <M extends ClientFactories>(factories: M | undefined): M => factories ?? (NONE as M);
 
 const deadlineOf = ({ now }: Outside, context: Clock): number => now() + context.getRemainingTimeInMillis();

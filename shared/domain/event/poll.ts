@@ -1,36 +1,20 @@
 import { refusal } from '../../kernel/errors.ts';
-import { type FirstSeen, isAnythingAfter, type Log, type Run, readRun, skipNumber } from '../../log/log.ts';
+import { type FirstSeen, type Log, type Run, readRun, skipNumber } from '../../log/log.ts';
+import { Looks, nothingAfter, type Reached } from '../../log/looks.ts';
+import type { Stay, WaitingRoom } from '../../log/waiting-room.ts';
 import { isPassing, isThrottled } from '../../table/write.ts';
 import { heartbeat, type WireEvent } from './object.ts';
-import { heartbeatId, isNoteDue, loadQueue, notePoll } from './queue.ts';
+import { heartbeatId, isNoteDue, loadQueue, notePoll, placeOf } from './queue.ts';
 import { type Listener, visibleEvents } from './visible-events.ts';
 
-/** How long (ms) a poll is held: the gateway would end it after 29 s. */
+/** How long (ms) a poll is held by a function: the gateway would end it after 29 s. */
 const HOLD_MS = 24_000;
-
-/** Pause (ms) between two cheap probes for news. News waits half of it on average. */
-const PROBE_MS = 150;
-
-/** Longest pause (ms) if the store is slow or throttles: each such probe doubles the pause. */
-const MAX_PROBE_MS = 2_400;
-
-/**
- * The pause is at least this many times as long as the last probe took, so that waiting polls leave room for other
- * requests when the store or the processor is slow. Probes of up to 30 ms change nothing.
- */
-const BACKOFF_FACTOR = 5;
-
-/** Pause (ms) before reading again after a hole, or an entry that must settle. */
-const RETRY_MS = 50;
-
-/** Most such reads in a row; then the usual pause applies. Writers that are a little slow are done by then. */
-const MAX_RETRIES = 6;
-
-/** Slots that are read to see whether a hole is closed. What follows it is read again afterwards. */
-const HOLE_LIMIT = 5;
 
 /** How long (ms) a poll that does not block waits for a hole or an entry to settle. */
 const SETTLE_TIMEOUT_MS = { hole: 300, settling: 2_000 } as const;
+
+/** Seconds after which a client tries again that found no room to wait: by then polls have ended. */
+const FULL_SECONDS = 2;
 
 /** Even a poll that does not block gets a heartbeat if this many numbers had nothing for it. */
 const MIN_ACKNOWLEDGED = 200;
@@ -38,7 +22,7 @@ const MIN_ACKNOWLEDGED = 200;
 /**
  * How often (ms) a waiting poll checks that no newer poll has replaced it. A newer poll ends an older one within twice
  * this time: it stores its claim within the first interval, and the older poll reads it within the second. This bounds
- * the functions that one queue can occupy, and shorter polls cost no write.
+ * what one queue can occupy, and shorter polls cost no write.
  */
 export const TURN = 5_000;
 
@@ -53,6 +37,8 @@ export interface Poll {
   /** When it began, ms. */
   readonly started: number;
   readonly isBlocking: boolean;
+  /** Aborted when the client has gone, where that is known. */
+  readonly gone?: AbortSignal | undefined;
 }
 
 /** How long a poll may wait. */
@@ -61,30 +47,57 @@ interface Hold {
   readonly until: number;
   /** Called before each pause with the time (ms): whether the poll may go on waiting. */
   readonly mayGoOn: (now: number) => Promise<boolean>;
+  /** Waits for what follows in the log, at most until `until` (ms). */
+  readonly next: (reached: Reached, until: number) => Promise<Run>;
+  /** Called where the store had no room. */
+  readonly slowDown: () => void;
+  /** Aborted when the poll must end at once. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Waits for events that the listener may see, and notes the poll in its queue. Returns events or a heartbeat. A poll
  * that does not block may return nothing.
  *
- * At most one poll of a queue waits, so that a client that polls again occupies one function and not two (companion
- * facts 6.1: a second poll ends the first). The order of their writes decides which one is newer, not a clock.
+ * At most one poll of a queue waits, so that a client that polls again occupies one place and not two (companion facts
+ * 6.1: a second poll ends the first). In one process a newer poll ends the older one at once. Between processes the order
+ * of their writes decides which one is newer, not a clock.
+ *
+ * Throws `RATE_LIMIT_HIT` if this process has no room for another poll.
  */
 export async function pollEvents(listener: Listener, log: Log, poll: Poll): Promise<readonly WireEvent[]> {
+  const { outside, realm, queue } = listener;
+  const room = poll.isBlocking ? outside.waitingRoom : undefined;
+  const stay = room?.enter(placeOf(realm, queue.queueId), poll.gone);
+  if (room !== undefined && stay === undefined) throw refusal('tooMuchAtOnce', { seconds: FULL_SECONDS });
+  try {
+    return await heldPoll(listener, log, poll, room && stay && { room, stay });
+  } finally {
+    stay?.leave();
+  }
+}
+
+async function heldPoll(
+  listener: Listener,
+  log: Log,
+  poll: Poll,
+  place: { readonly room: WaitingRoom; readonly stay: Stay } | undefined,
+): Promise<readonly WireEvent[]> {
   const { outside, realm } = listener;
   const { cursor, first, started } = poll;
-  const pollId = outside.uuid();
-  let queue = listener.queue;
+  const claimant = place?.room.id ?? outside.uuid();
+  let { queue } = listener;
   const note = async (waiting?: { readonly waiting: string }): Promise<void> => {
     const end = first.ended === 'page' ? undefined : first.head;
     queue = await notePoll(outside.table, realm, queue, { cursor, end, ...waiting }, outside.now());
   };
-  const mayGoOn = turnOf(listener, pollId, started, async () => {
-    await note({ waiting: pollId });
-    return queue.waiting === pollId;
+  const mayGoOn = turnOf(listener, claimant, started, async () => {
+    await note({ waiting: claimant });
+    return queue.waiting === claimant;
   });
+  const until = started + (place?.room.holdMs ?? HOLD_MS);
   const [events] = await Promise.all([
-    waitForEvents(listener, log, poll, { until: started + HOLD_MS, mayGoOn }),
+    waitForEvents(listener, log, poll, { until, mayGoOn, ...waysOf(log, poll, place) }),
     isNoteDue(queue, started) ? note() : undefined,
   ]);
   // A queue with an idle timeout shorter than a poll must know that its client was here until now.
@@ -92,24 +105,47 @@ export async function pollEvents(listener: Listener, log: Log, poll: Poll): Prom
   return events;
 }
 
+/** How a poll waits: at the follower that it shares with others, or by looking for itself. */
+function waysOf(
+  log: Log,
+  { firstSeen }: Poll,
+  place: { readonly room: WaitingRoom; readonly stay: Stay } | undefined,
+): Pick<Hold, 'next' | 'slowDown' | 'signal'> {
+  const looks = new Looks(log, firstSeen);
+  if (place === undefined) {
+    return {
+      next: (reached, until) => looks.next(reached, until - log.now()),
+      slowDown: () => looks.slowDown(),
+    };
+  }
+  const { signal } = place.stay;
+  const follower = place.room.follower(log);
+  return {
+    next: (reached, until) => follower.next(reached, firstSeen, Math.min(until, log.now() + TURN), signal),
+    slowDown: () => {},
+    signal,
+  };
+}
+
 /**
  * Returns a function that says whether a poll may go on waiting at a time (ms). It may not if a newer poll has claimed
- * the queue, or the queue is deleted. `claim` stores the claim and returns whether that succeeded. After a passing error
- * of the store it tries again later.
+ * the queue for another `claimant`, or the queue is deleted. `claim` stores the claim and returns whether that succeeded.
+ * After a passing error of the store it tries again later.
  */
 function turnOf(
-  { outside: { table }, realm, userId, queue: { queueId } }: Listener,
-  pollId: string,
+  { outside: { table }, realm, userId, queue: { queueId, waiting } }: Listener,
+  claimant: string,
   started: number,
   claim: () => Promise<boolean>,
 ): Hold['mayGoOn'] {
   let next = started + TURN;
-  let isClaimed = false;
+  // A process that has claimed the queue need not do so for each poll.
+  let isClaimed = waiting === claimant;
   return async (now) => {
     if (now < next) return true;
     next = now + TURN;
     try {
-      if (isClaimed) return (await loadQueue(table, realm, userId, queueId))?.waiting === pollId;
+      if (isClaimed) return (await loadQueue(table, realm, userId, queueId))?.waiting === claimant;
       isClaimed = await claim();
     } catch (error) {
       if (!isPassing(error)) throw error;
@@ -126,31 +162,25 @@ async function waitForEvents(
   hold: Hold,
 ): Promise<readonly WireEvent[]> {
   const started = log.now();
-  let pause = PROBE_MS;
-  let retries = 0;
   for (let run = first; ; ) {
     const events = await visibleEvents(listener, run.entries);
     if (events.length > 0) return events;
     const { head, ended } = run;
     const beat = () => nextHeartbeat(listener, log, last, head, firstSeen);
-    retries = ended === 'hole' || ended === 'settling' ? retries + 1 : 0;
-    const isRetry = retries > 0 && retries <= MAX_RETRIES;
     const now = log.now();
-    if (now >= hold.until) return beat();
+    if (now >= hold.until || hold.signal?.aborted) return beat();
     const mayEnd = ended === 'end' || (ended !== 'page' && now - started >= SETTLE_TIMEOUT_MS[ended]);
     if (!isBlocking && mayEnd) return head - cursor >= MIN_ACKNOWLEDGED ? beat() : [];
     if (!(await hold.mayGoOn(now))) return beat();
-    const rest = Math.min(isRetry ? RETRY_MS : pause, hold.until - now);
     try {
-      run = await nextRun(log, head, ended, firstSeen, rest);
-      pause = pauseAfter(pause, BACKOFF_FACTOR * (log.now() - now - rest));
+      run = await hold.next(run, hold.until);
     } catch (error) {
       if (!isBlocking || !isPassing(error)) throw error;
       // A lost reply has used up seconds of the remaining time: the client polls again.
       if (!isThrottled(error)) return beat();
       // Waiting polls make room for other requests: the client loses nothing, news only arrives a little later.
-      pause = pauseAfter(pause, MAX_PROBE_MS);
-      run = { entries: [], head, ended: 'end' };
+      hold.slowDown();
+      run = nothingAfter(head);
     }
   }
 }
@@ -176,21 +206,4 @@ async function nextHeartbeat(
   const next = heartbeatId(last, run.head);
   if (next === undefined) throw refusal('tooMuchAtOnce', { seconds: 2 });
   return [heartbeat(next)];
-}
-
-/** The next pause (ms). It at most doubles or halves, so that one slow probe does not delay news much. */
-const pauseAfter = (pause: number, target: number): number =>
-  Math.max(PROBE_MS, pause / 2, Math.min(2 * pause, target, MAX_PROBE_MS));
-
-/** The next run: at once after a full page, else after `pause` (ms), and at the end of the log only if there is news. */
-async function nextRun(
-  log: Log,
-  head: number,
-  ended: Run['ended'],
-  firstSeen: FirstSeen,
-  pause: number,
-): Promise<Run> {
-  if (ended !== 'page') await log.wait(pause);
-  if (ended === 'end' && !(await isAnythingAfter(log, head))) return { entries: [], head, ended };
-  return readRun(log, head, firstSeen, ended === 'hole' ? HOLE_LIMIT : undefined);
 }

@@ -132,6 +132,9 @@ const keyInSlot = (realm: string, userId: number, slot: number): Key<'queue'> =>
 const queueKey = (realm: string, { userId, queueId }: Pick<EventQueue, 'userId' | 'queueId'>): Key<'queue'> =>
   keyInSlot(realm, userId, slotOf(queueId) ?? 0);
 
+/** Names the place in a waiting room where the poll of a queue waits. */
+export const placeOf = (realm: string, queueId: string): string => `${queueId}/${realm}`;
+
 /** A queue of this user. One round trip. */
 export async function loadQueue(
   table: Table,

@@ -1,0 +1,130 @@
+import { isPassing } from '../table/write.ts';
+import { type FirstSeen, type Log, type Run, readRun, WHOLE } from './log.ts';
+import { Looks, nothingAfter, type Reached } from './looks.ts';
+
+/** A reader who waits at a follower. */
+interface Waiter {
+  readonly head: number;
+  /** When it ends without news, ms. */
+  readonly until: number;
+  readonly settle: (run: Run) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Pause (ms) of a reader that is behind the follower and got no further. */
+const CATCH_UP_MS = 50;
+
+/**
+ * Follows the log of one organization for everybody in this process who waits for it: one look at its end serves all of
+ * them. It looks only while somebody waits.
+ *
+ * What it hands on keeps the rules of the log (`log.ts`): it stops at holes and at entries that must settle, and a reader
+ * gets only what follows the number that it has reached itself.
+ */
+export class Follower {
+  readonly #log: Log;
+  readonly #firstSeen: FirstSeen = new Map();
+  readonly #waiters = new Set<Waiter>();
+  #reached: Reached = { head: 0, ended: 'end' };
+  #isLooking = false;
+  /** The last run with entries, and the number that it follows: for readers who come a little late. */
+  #last: { readonly after: number; readonly run: Run } | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Whether nobody waits. */
+  get isIdle(): boolean {
+    return !this.#isLooking;
+  }
+
+  /**
+   * Waits for what follows in the log. Returns a run without entries at the time `until` (ms), or when `signal` is
+   * aborted. A reader that is behind reads for itself first.
+   *
+   * @param firstSeen what the reader has seen of the log, for holes that it knows of already
+   */
+  async next(reached: Reached, firstSeen: FirstSeen, until: number, signal: AbortSignal): Promise<Run> {
+    if (signal.aborted) return nothingAfter(reached.head);
+    const isBehind = this.#isLooking && reached.head < this.#reached.head;
+    if (reached.ended === 'page' || isBehind) return this.#catchUp(reached.head);
+    return new Promise((resolve, reject) => {
+      const end = (): void => waiter.settle(nothingAfter(waiter.head));
+      const leave = (): void => {
+        this.#waiters.delete(waiter);
+        signal.removeEventListener('abort', end);
+      };
+      const waiter: Waiter = {
+        head: reached.head,
+        until,
+        settle: (run) => {
+          leave();
+          resolve(run);
+        },
+        fail: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      signal.addEventListener('abort', end);
+      this.#waiters.add(waiter);
+      if (!this.#isLooking) void this.#follow(reached, firstSeen);
+    });
+  }
+
+  async #catchUp(head: number): Promise<Run> {
+    const last = this.#last;
+    if (last !== undefined && head >= last.after && head < last.run.head) return runAfter(last.run, head);
+    const run = await readRun(this.#log, head, this.#firstSeen);
+    // It can get no further only where the store showed the follower more than it shows now.
+    if (run.head === head) await this.#log.wait(CATCH_UP_MS);
+    return run;
+  }
+
+  async #follow(reached: Reached, firstSeen: FirstSeen): Promise<void> {
+    this.#isLooking = true;
+    this.#reached = reached;
+    for (const [seq, at] of firstSeen) this.#firstSeen.set(seq, at);
+    const looks = new Looks(this.#log, this.#firstSeen);
+    try {
+      while (this.#waiters.size > 0) this.#tell(await this.#look(looks));
+    } catch (error) {
+      for (const waiter of this.#waiters) waiter.fail(error);
+    } finally {
+      this.#isLooking = false;
+      this.#firstSeen.clear();
+      this.#last = undefined;
+    }
+  }
+
+  /** The next run. A passing error of the store only makes it later. */
+  async #look(looks: Looks): Promise<Run> {
+    try {
+      return await looks.next(this.#reached);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      looks.slowDown();
+      return nothingAfter(this.#reached.head);
+    }
+  }
+
+  /** Wakes those for whom something follows, and those whose time is up. */
+  #tell(run: Run): void {
+    const now = this.#log.now();
+    if (run.entries.length > 0) this.#last = { after: this.#reached.head, run };
+    this.#reached = { head: run.head, ended: run.ended };
+    for (const [seq, at] of this.#firstSeen) if (now - at > WHOLE) this.#firstSeen.delete(seq);
+    for (const waiter of this.#waiters) {
+      if (run.head > waiter.head) waiter.settle(runAfter(run, waiter.head));
+      else if (now >= waiter.until) waiter.settle(nothingAfter(waiter.head));
+    }
+  }
+}
+
+/** What of a run follows a number that was reached within it. Its reader need not look for the rest: the follower does. */
+const runAfter = ({ entries, head }: Run, after: number): Run => ({
+  entries: entries.filter(({ seq }) => seq > after),
+  head,
+  ended: 'end',
+});

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { SMALL_REQUEST } from '../endpoints/endpoint.ts';
+import type { Listener } from '../endpoints/listener.ts';
+import { required } from '../environment.ts';
+import { traceOf } from '../kernel/errors.ts';
+import type { Outside } from '../kernel/outside.ts';
+import { WaitingRoom } from '../log/waiting-room.ts';
+import { makeOutside } from './container.ts';
+import { httpEvent, pathOf } from './http-event.ts';
+import {
+  badRequestReply,
+  failure,
+  methodNotAllowed,
+  noSuchPath,
+  preflight,
+  SAFETY,
+  tooLargeReply,
+} from './reply.ts';
+import type { Served } from './serve.ts';
+
+/** The variable by which Lambda says where a Web Function listens, as `host:port`. */
+const ADDRESS = 'AWS_LAMBDA_HTTP_ENDPOINT';
+
+/** Most polls that one process holds: about 75 KB each. */
+const CAPACITY = 4_000;
+
+/** Most connections: room for polls, and for requests that are on their way in or out. */
+const MAX_CONNECTIONS = 2 * CAPACITY;
+
+/** Milliseconds that a client may take to send a request, and the longest until it is noticed that it took longer. */
+const RECEIVE_MS = 10_000;
+const CHECK_MS = 2_000;
+
+/** Milliseconds that a reply may rest on its way because its client takes none of it. */
+const SEND_MS = 30_000;
+
+/** Milliseconds that an idle connection is kept: longer than CloudFront and Lambda keep theirs, so that they end it. */
+const KEEP_ALIVE_MS = 125_000;
+
+/** Most requests of one connection that are answered at once. Clients that wait for each reply have one. */
+const MAX_PIPELINED = 8;
+
+/** Milliseconds after which the process ends although replies are on their way: Lambda grants a second after SIGTERM. */
+const STOP_MS = 900;
+
+/** A server that holds requests. */
+export interface ListeningServer {
+  readonly server: Server;
+  /** Takes no more requests, ends every poll with a heartbeat, and resolves when the replies are sent, or after 0.9 s. */
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Serves the endpoints of a listener by HTTP until the process gets SIGTERM. Where to listen is in the environment, as
+ * Lambda sets it for a Web Function.
+ */
+export async function listen(listener: Listener, handlers: readonly Served[]): Promise<void> {
+  const waitingRoom = new WaitingRoom({
+    id: randomUUID(),
+    holdMs: listener.holdSeconds * 1_000,
+    capacity: CAPACITY,
+  });
+  const { server, stop } = listeningServer(handlers, { ...makeOutside(process.env), waitingRoom });
+  process.once('SIGTERM', async () => {
+    await stop();
+    process.exit(0);
+  });
+  const [host, port] = required(process.env, ADDRESS).split(':');
+  server.listen(Number(port), host);
+}
+
+/** Makes the server: each request runs the handler of its method, in this outside. All handlers have one path. */
+export function listeningServer(handlers: readonly Served[], outside: Outside): ListeningServer {
+  const path = handlers[0]?.endpoint.path;
+  const answers = new Map(handlers.map((served) => [served.endpoint.method as string, served.with(outside)]));
+  const allowed = [...answers.keys()].sort();
+  const held = new Map<ServerResponse, AbortController>();
+  const onSocket = new WeakMap<Socket, number>();
+  let isStopping = false;
+
+  const reply = async (incoming: IncomingMessage, gone: AbortSignal): Promise<APIGatewayProxyResult> => {
+    if (pathOf(incoming) !== path) return noSuchPath();
+    if (incoming.method === 'OPTIONS') return preflight(allowed);
+    const answer = answers.get(incoming.method ?? '');
+    if (answer === undefined) return methodNotAllowed(allowed);
+    const body = await readBody(incoming);
+    if (body === undefined) return tooLargeReply();
+    try {
+      return await answer(httpEvent(incoming, body), { gone });
+    } catch (error) {
+      if (error instanceof URIError) return badRequestReply(400);
+      throw error;
+    }
+  };
+
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const { socket } = incoming;
+    const count = (onSocket.get(socket) ?? 0) + 1;
+    onSocket.set(socket, count);
+    if (count > MAX_PIPELINED) return void socket.destroy();
+    const gone = new AbortController();
+    held.set(outgoing, gone);
+    outgoing.once('close', () => {
+      held.delete(outgoing);
+      onSocket.set(socket, (onSocket.get(socket) ?? 1) - 1);
+      gone.abort();
+    });
+    if (isStopping) gone.abort();
+    try {
+      send(outgoing, await reply(incoming, gone.signal), isStopping || !incoming.complete);
+    } catch (error) {
+      // A client that went away in the middle of its request is no fault.
+      if (outgoing.destroyed) return;
+      outside.report({ level: 'ERROR', message: 'request failed', error: traceOf(error) });
+      send(outgoing, { ...failure(error), headers: SAFETY }, true);
+    }
+  };
+
+  const server = createServer({
+    requestTimeout: RECEIVE_MS,
+    headersTimeout: RECEIVE_MS,
+    connectionsCheckingInterval: CHECK_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requireHostHeader: false,
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('request', (incoming, outgoing) => void serve(incoming, outgoing));
+  // Whatever else a client expects, it gets an answer; Node would refuse it in its own words.
+  server.on('checkExpectation', (incoming, outgoing) => void serve(incoming, outgoing));
+  server.on('clientError', turnAway);
+
+  const stop = async (): Promise<void> => {
+    isStopping = true;
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const gone of held.values()) gone.abort();
+    const timer = setTimeout(() => server.closeAllConnections(), STOP_MS);
+    await closed;
+    clearTimeout(timer);
+  };
+  return { server, stop };
+}
+
+/** Reads a small body; undefined if it is larger. Throws if the client goes away. */
+async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > SMALL_REQUEST) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function send(outgoing: ServerResponse, reply: APIGatewayProxyResult, isLast: boolean): void {
+  if (outgoing.destroyed) return;
+  const body = Buffer.from(reply.body, reply.isBase64Encoded ? 'base64' : 'utf8');
+  outgoing.setTimeout(SEND_MS, () => outgoing.destroy());
+  for (const [name, value] of Object.entries(reply.headers ?? {})) outgoing.setHeader(name, String(value));
+  if (reply.statusCode !== 204) outgoing.setHeader('Content-Length', body.length);
+  if (isLast) outgoing.setHeader('Connection', 'close');
+  outgoing.writeHead(reply.statusCode).end(body);
+}
+
+/** Answers what is not HTTP, or comes too slowly, in the envelope too. */
+function turnAway(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const { headers, body } = badRequestReply(status);
+  const fields = { ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+}

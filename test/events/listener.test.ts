@@ -1,0 +1,302 @@
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { handler as regenerateKey } from '../../functions/users/regenerateKey.ts';
+import { TURN } from '../../shared/domain/event/poll.ts';
+import { said, sendTo } from '../support/event-queue.ts';
+import { requestOf } from '../support/faults.ts';
+import { givenChangedUser } from '../support/given.ts';
+import { ask, givenListener, givenWaitingClient, newRoom } from '../support/listener.ts';
+import { newRealm } from '../support/realm.ts';
+
+/** Resolves when so many polls wait. */
+const waiting = (room: { readonly size: number }, count = 1): Promise<unknown> =>
+  vi.waitFor(() => expect(room.size).toBe(count), { timeout: 10_000, interval: 5 });
+
+const heartbeat = { status: 200, body: { result: 'success', events: [{ type: 'heartbeat' }] } };
+
+describe('a client that waits at the listener', () => {
+  it('hears a message, comes again and hears the next one', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const { admin, member } = realm.people;
+    const client = await givenWaitingClient(realm, listener, member);
+    for (const content of ['one', 'two']) {
+      const heard = client.hear();
+      await waiting(listener.room);
+      await sendTo(realm, admin, realm.channels.general, content);
+      expect(said(await heard)).toEqual([content]);
+    }
+    await waiting(listener.room, 0);
+  });
+
+  it('gets the replies that the function gives, and its headers', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const { member } = realm.people;
+    const client = await givenWaitingClient(realm, listener, member);
+    const query = { queue_id: client.queueId, last_event_id: client.last, dont_block: 'true' };
+    expect(await ask(realm, listener, member, query).reply).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' },
+      body: { result: 'success', events: [], queue_id: client.queueId },
+    });
+    expect(await ask(realm, listener, undefined, query).reply).toMatchObject({
+      status: 401,
+      headers: { 'www-authenticate': 'Basic realm="zulip"' },
+      body: { code: 'UNAUTHORIZED' },
+    });
+    expect(await ask(realm, listener, member, { last_event_id: 0 }).reply).toMatchObject({
+      status: 400,
+      body: { code: 'BAD_REQUEST' },
+    });
+  });
+
+  it('gives up its place when it hangs up', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const client = await givenWaitingClient(realm, listener, realm.people.member);
+    const asked = client.listen();
+    await waiting(listener.room);
+    asked.hangUp();
+    await waiting(listener.room, 0);
+    const before = listener.container.meter.calls.length;
+    await pause(500);
+    expect(listener.container.meter.calls.length - before).toBeLessThanOrEqual(1);
+  });
+
+  it('ends its older poll with a newer one, at once', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const client = await givenWaitingClient(realm, listener, realm.people.member);
+    const older = client.listen();
+    await waiting(listener.room);
+    const newer = client.listen();
+    expect(await older.reply).toMatchObject(heartbeat);
+    expect(listener.room.size).toBe(1);
+    await sendTo(realm, realm.people.admin, realm.channels.general, 'for the newer one');
+    expect(said((await newer.reply).body.events)).toEqual(['for the newer one']);
+  });
+
+  it('ends its poll by deleting the queue', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const { member } = realm.people;
+    const client = await givenWaitingClient(realm, listener, member);
+    const asked = client.listen();
+    await waiting(listener.room);
+    const query = { queue_id: client.queueId };
+    expect(await ask(realm, listener, member, query, { method: 'DELETE' }).reply).toMatchObject({
+      status: 200,
+    });
+    expect(await asked.reply).toMatchObject(heartbeat);
+    expect(await client.listen().reply).toMatchObject({ status: 400, body: { code: 'BAD_EVENT_QUEUE_ID' } });
+  });
+
+  it.each<[string, 'deactivate' | 'key']>([
+    ['is deactivated', 'deactivate'],
+    ['has its key replaced', 'key'],
+  ])('hears no more once its account %s', async (_, what) => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const { admin, member } = realm.people;
+    const client = await givenWaitingClient(realm, listener, member);
+    const asked = client.listen();
+    await waiting(listener.room);
+    if (what === 'deactivate') await givenChangedUser(realm, member, { isActive: false });
+    else await realm.call(regenerateKey, member, {});
+    await sendTo(realm, admin, realm.channels.general, 'a secret');
+    const reply = await asked.reply;
+    expect(reply).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+    expect(JSON.stringify(reply.body)).not.toContain('secret');
+  });
+
+  it('gets a heartbeat when its time is up', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm, { room: newRoom({ holdMs: 400 }) });
+    const client = await givenWaitingClient(realm, listener, realm.people.member);
+    expect(await client.listen().reply).toMatchObject(heartbeat);
+  });
+
+  it('is told to come again later when there is no room', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm, { room: newRoom({ capacity: 1 }) });
+    const first = await givenWaitingClient(realm, listener, realm.people.member);
+    const second = await givenWaitingClient(realm, listener, realm.people.admin);
+    const asked = first.listen();
+    await waiting(listener.room);
+    expect(await second.listen().reply).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '2' },
+      body: { code: 'RATE_LIMIT_HIT', 'retry-after': 2 },
+    });
+    // A newer poll of a queue that is in takes the place of the older one.
+    const newer = first.listen();
+    expect(await asked.reply).toMatchObject(heartbeat);
+    newer.hangUp();
+  });
+
+  it('gets a heartbeat when the process ends, within its second', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const clients = await Promise.all(
+      [realm.people.member, realm.people.admin].map((person) => givenWaitingClient(realm, listener, person)),
+    );
+    const asked = clients.map((client) => client.listen());
+    await waiting(listener.room, 2);
+    await listener.stop();
+    for (const { reply } of asked) {
+      expect(await reply).toMatchObject({ ...heartbeat, headers: { connection: 'close' } });
+    }
+    await expect(clients[0]?.listen().reply).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('waits on while the store has no room for looks', async () => {
+    const realm = await newRealm();
+    let refused = 0;
+    const listener = await givenListener(realm, {
+      faults: (store) => async (command) => {
+        const { input } = command as { readonly input: { readonly ConsistentRead?: boolean } };
+        if (requestOf(command) !== 'query' || input.ConsistentRead !== false || refused === 3)
+          return store(command);
+        refused += 1;
+        throw Object.assign(new Error('busy'), { name: 'ThrottlingException' });
+      },
+    });
+    const client = await givenWaitingClient(realm, listener, realm.people.member);
+    const heard = client.hear();
+    await vi.waitFor(() => expect(refused).toBe(3), { timeout: 5_000 });
+    await sendTo(realm, realm.people.admin, realm.channels.general, 'late');
+    expect(said(await heard)).toEqual(['late']);
+  });
+});
+
+describe('two environments', () => {
+  it('hold one poll of a queue: the newer one ends the older one within two turns', async () => {
+    const realm = await newRealm();
+    const [one, other] = [await givenListener(realm), await givenListener(realm)];
+    const client = await givenWaitingClient(realm, one, realm.people.member);
+    const older = client.listen();
+    await waiting(one.room);
+    realm.pass(TURN);
+    const query = { queue_id: client.queueId, last_event_id: client.last };
+    const newer = ask(realm, other, realm.people.member, query);
+    await waiting(other.room);
+    for (let turns = 0; turns < 2; turns++) {
+      await pause(500);
+      realm.pass(TURN);
+    }
+    expect(await older.reply).toMatchObject(heartbeat);
+    expect(other.room.size).toBe(1);
+    newer.hangUp();
+  });
+});
+
+describe('two organizations in one environment', () => {
+  it('are followed each for itself', async () => {
+    const [realm, second] = [await newRealm(), await newRealm()];
+    const listener = await givenListener(realm);
+    const client = await givenWaitingClient(realm, listener, realm.people.member);
+    const stranger = await givenWaitingClient(second, listener, second.people.member);
+    const [heard, unheard] = [client.hear(), stranger.listen()];
+    await waiting(listener.room, 2);
+    await sendTo(realm, realm.people.admin, realm.channels.general, 'ours');
+    expect(said(await heard)).toEqual(['ours']);
+    await sendTo(second, second.people.admin, second.channels.general, 'theirs');
+    expect(said((await unheard.reply).body.events)).toEqual(['theirs']);
+  });
+});
+
+describe('what a wake-up costs', () => {
+  it('one probe for all who wait, and one reading of the log', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const { member, admin, owner } = realm.people;
+    const clients = await Promise.all(
+      [member, admin, owner, member, admin].map((person) => givenWaitingClient(realm, listener, person)),
+    );
+    const heard = clients.map((client) => client.hear());
+    await waiting(listener.room, clients.length);
+    await pause(300);
+    const { meter } = listener.container;
+    meter.reset();
+    await pause(1_500);
+    // Nobody else looks: at most one look in 150 ms.
+    expect(meter.calls.length).toBeLessThanOrEqual(11);
+    expect(meter.calls.every(({ action, readUnits }) => action === 'Query' && readUnits === 0.5)).toBe(true);
+    meter.reset();
+    await sendTo(realm, admin, realm.channels.general, 'to all');
+    expect((await Promise.all(heard)).map(said)).toEqual(clients.map(() => ['to all']));
+    const ofLog = meter.calls.filter(({ action, readUnits }) => action === 'Query' && readUnits > 0.5);
+    expect(meter.calls.filter(({ action }) => action === 'BatchGet')).toHaveLength(1);
+    expect(ofLog.length).toBeLessThanOrEqual(1 + clients.length);
+  });
+});
+
+describe('the door of the listener', () => {
+  it('answers other methods and paths in the envelope', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const to = (method: string, path = '/api/v1/events') =>
+      ask(realm, listener, undefined, {}, { method, path }).reply;
+    expect(await to('POST')).toMatchObject({
+      status: 405,
+      headers: { allow: 'DELETE, GET', 'access-control-allow-origin': '*' },
+      body: { code: 'METHOD_NOT_ALLOWED', allowed_methods: ['DELETE', 'GET'] },
+    });
+    expect(await to('HEAD')).toMatchObject({ status: 405 });
+    expect(await to('OPTIONS')).toMatchObject({
+      status: 204,
+      headers: { 'access-control-allow-methods': 'DELETE, GET' },
+    });
+    expect(await to('GET', '/api/v1/messages')).toMatchObject({ status: 404, body: { result: 'error' } });
+    expect(listener.container.meter.calls).toHaveLength(0);
+  });
+
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    [
+      'a header that is too large',
+      `GET /api/v1/events HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+    ],
+    [
+      'a query that is not encoded',
+      'GET /api/v1/events?queue_id=%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      400,
+    ],
+    ['no credentials', 'GET /api/v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 401],
+    [
+      'a body that is too large',
+      `DELETE /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\nConnection: close\r\n\r\n${'x'.repeat(50_000)}`,
+      413,
+    ],
+  ])('answers %s in the envelope, and reads nothing', async (_, bytes, status) => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.write(bytes);
+    let text = '';
+    for await (const chunk of socket) text += chunk;
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toMatchObject({ result: 'error' });
+    expect(listener.container.meter.calls).toHaveLength(0);
+    expect(listener.container.reports).toEqual([]);
+  });
+
+  it('ends a connection with more requests at once than any client sends', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const client = await givenWaitingClient(realm, listener, realm.people.member);
+    const { email, apiKey } = realm.people.member;
+    const key = Buffer.from(`${email}:${apiKey}`).toString('base64');
+    const one = `GET /api/v1/events?queue_id=${client.queueId}&last_event_id=${client.last} HTTP/1.1\r\nHost: ${realm.host}\r\nAuthorization: Basic ${key}\r\n\r\n`;
+    const socket = connect(listener.port, '127.0.0.1');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => {});
+    socket.resume();
+    socket.write(one.repeat(20));
+    await closed;
+    await waiting(listener.room, 0);
+  });
+});
