@@ -4,8 +4,7 @@ import { text } from './parameter.ts';
 
 export const listApiKeys = endpoint({
   id: 'apiKeys.list',
-  method: 'GET',
-  path: '/api/v1/users/me/api_keys',
+  route: 'GET /api/v1/users/me/api_keys',
   source: 'DESIGN 10: an account has a key for each device',
   description: 'Lists the API keys of the caller: one for each device that signed in.',
   access: 'user',
@@ -20,18 +19,15 @@ export const listApiKeys = endpoint({
       }),
     ),
   }),
-  needs: { table: reads },
 });
 
 export const revokeApiKey = endpoint({
   id: 'apiKeys.revoke',
-  method: 'DELETE',
-  path: '/api/v1/users/me/api_keys/{key}',
+  route: 'DELETE /api/v1/users/me/api_keys/{key}',
   source: 'DESIGN 10: an account has a key for each device',
   description:
     'Revokes an API key of the caller. It stops working at once, also in polls that wait. A caller who revokes the key of this request is signed out.',
   access: 'user',
   parameters: { key: text('The ID of the key.') },
-  errors: ['BAD_REQUEST'],
   needs: { table: [...reads, 'PutItem', 'UpdateItem'] },
 });

@@ -7,8 +7,7 @@ const botId = pathId('The user ID of the bot.');
 
 export const listBots = endpoint({
   id: 'bots.list',
-  method: 'GET',
-  path: '/api/v1/bots',
+  route: 'GET /api/v1/bots',
   source: 'https://zulip.com/api/get-bots',
   description: 'Lists the active bots that the caller owns.',
   access: 'human',
@@ -23,13 +22,11 @@ export const listBots = endpoint({
       }),
     ),
   }),
-  needs: { table: reads },
 });
 
 export const createBot = endpoint({
   id: 'bots.create',
-  method: 'POST',
-  path: '/api/v1/bots',
+  route: 'POST /api/v1/bots',
   source: 'https://zulip.com/api/create-bot',
   description: 'Creates a bot that the caller owns, and returns its API key.',
   access: 'human',
@@ -51,33 +48,30 @@ export const createBot = endpoint({
     avatar_url: z.string(),
     ...botDefaults,
   }),
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
 
 export const deactivateBot = endpoint({
   id: 'bots.deactivate',
-  method: 'DELETE',
-  path: '/api/v1/bots/{bot_id}',
+  route: 'DELETE /api/v1/bots/{bot_id}',
   source: 'https://zulip.com/api/deactivate-bot',
   description:
     'Deactivates a bot. Only its owner and administrators can, and only if their role is not below that of the bot or its owner.',
   access: 'user',
   parameters: { bot_id: botId },
-  errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  errors: ['UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'DeleteItem'] },
 });
 
 export const regenerateBotKey = endpoint({
   id: 'bots.regenerateKey',
-  method: 'POST',
-  path: '/api/v1/bots/{bot_id}/api_key/regenerate',
+  route: 'POST /api/v1/bots/{bot_id}/api_key/regenerate',
   source: 'https://zulip.com/api/regenerate-bot-api-key',
   description:
     'Generates a new API key for a bot; the old one stops working at once. Whoever may deactivate the bot may do this.',
   access: 'user',
   parameters: { bot_id: botId },
   reply: z.object({ api_key: z.string() }),
-  errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  errors: ['UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...reads, 'PutItem', 'UpdateItem'] },
 });

@@ -20,8 +20,7 @@ const providerNeeds = {
 
 export const createCall = endpoint({
   id: 'calls.create',
-  method: 'POST',
-  path: '/api/v1/calls/{provider}/create',
+  route: 'POST /api/v1/calls/{provider}/create',
   source: 'specification 4.12, wire facts 13',
   description: "Creates a video call in the caller's own account at the provider.",
   access: 'user',
@@ -30,7 +29,7 @@ export const createCall = endpoint({
     is_video_call: optional(boolean('Whether cameras are on at the start; default true. Zoom only.')),
   },
   reply: z.object({ url: z.string() }),
-  errors: ['BAD_REQUEST', 'INVALID_VIDEO_CALL_PROVIDER_TOKEN'],
+  errors: ['INVALID_VIDEO_CALL_PROVIDER_TOKEN'],
   needs: { table: [...writes, 'DeleteItem'], ...providerNeeds },
   // A token refresh and the creation take up to 5 s each, after waiting for another request's refresh.
   timeout: 25,
@@ -38,21 +37,18 @@ export const createCall = endpoint({
 
 export const registerCalls = endpoint({
   id: 'calls.register',
-  method: 'GET',
-  path: '/calls/{provider}/register',
+  route: 'GET /calls/{provider}/register',
   source: 'wire facts 13.1',
   description: 'Redirects the caller to the provider, to give their consent in this browser.',
   access: 'user',
   parameters: { provider },
   serves: 'A redirect (302) to the provider.',
-  errors: ['BAD_REQUEST'],
   needs: { table: [...reads, 'PutItem'], ...providerNeeds, key: ['Encrypt'] },
 });
 
 export const completeCalls = endpoint({
   id: 'calls.complete',
-  method: 'GET',
-  path: '/calls/{provider}/complete',
+  route: 'GET /calls/{provider}/complete',
   source: 'wire facts 13.1',
   description:
     'Receives the consent from the provider. The state identifies the user, and a cookie proves that the same browser started.',
@@ -64,7 +60,6 @@ export const completeCalls = endpoint({
     error: optional(text('The error of the provider, if the user did not consent.')),
   },
   serves: 'A page that closes itself.',
-  errors: ['BAD_REQUEST'],
   needs: { table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], ...providerNeeds },
   timeout: 15,
 });

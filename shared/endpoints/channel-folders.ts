@@ -1,12 +1,11 @@
 import * as z from 'zod/mini';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { endpoint, writes } from './endpoint.ts';
 import { folderFields } from './objects.ts';
-import { boolean, json, optional, pathId, text } from './parameter.ts';
+import { boolean, ids, optional, pathId, text } from './parameter.ts';
 
 export const createChannelFolder = endpoint({
   id: 'channelFolders.create',
-  method: 'POST',
-  path: '/api/v1/channel_folders/create',
+  route: 'POST /api/v1/channel_folders/create',
   source: 'specification 4.3, wire facts 5',
   description: 'Creates a channel folder.',
   access: 'administrator',
@@ -15,14 +14,12 @@ export const createChannelFolder = endpoint({
     description: text('The description, in Markdown; may be empty.'),
   },
   reply: z.object({ channel_folder_id: z.int() }),
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
 
 export const listChannelFolders = endpoint({
   id: 'channelFolders.list',
-  method: 'GET',
-  path: '/api/v1/channel_folders',
+  route: 'GET /api/v1/channel_folders',
   source: 'https://zulip.com/api/get-channel-folders, wire facts 5',
   description: 'Lists the channel folders, in order.',
   access: 'user',
@@ -30,27 +27,23 @@ export const listChannelFolders = endpoint({
     include_archived: optional(boolean('Whether to include archived folders; default false.')),
   },
   reply: z.object({ channel_folders: z.array(z.object(folderFields)) }),
-  needs: { table: reads },
 });
 
 export const reorderChannelFolders = endpoint({
   id: 'channelFolders.reorder',
-  method: 'PATCH',
-  path: '/api/v1/channel_folders',
+  route: 'PATCH /api/v1/channel_folders',
   source: 'https://zulip.com/api/patch-channel-folders, wire facts 5',
   description: 'Reorders the channel folders.',
   access: 'administrator',
   parameters: {
-    order: json('The IDs of all folders, including archived ones, each once.', z.array(z.int())),
+    order: ids('The IDs of all folders, including archived ones, each once.'),
   },
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
 
 export const updateChannelFolder = endpoint({
   id: 'channelFolders.update',
-  method: 'PATCH',
-  path: '/api/v1/channel_folders/{channel_folder_id}',
+  route: 'PATCH /api/v1/channel_folders/{channel_folder_id}',
   source: 'https://zulip.com/api/update-channel-folder, wire facts 5',
   description: 'Updates a channel folder; all changes are made, or none.',
   access: 'administrator',
@@ -62,6 +55,5 @@ export const updateChannelFolder = endpoint({
       boolean('Whether the folder is archived. Only a folder without channels can be archived.'),
     ),
   },
-  errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'DeleteItem'] },
 });

@@ -1,15 +1,13 @@
 import * as z from 'zod/mini';
-import { groupSettingChangeSchema } from '../model/permission/permission.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { channelFields, channelPermissions, forEachSetting } from './objects.ts';
-import { aliased, boolean, integer, json, optional, pathId, text } from './parameter.ts';
+import { aliased, boolean, groupChange, integer, json, optional, pathId, text } from './parameter.ts';
 
 const channelId = pathId('The ID of the channel.');
 
 export const listChannels = endpoint({
   id: 'channels.list',
-  method: 'GET',
-  path: '/api/v1/streams',
+  route: 'GET /api/v1/streams',
   source: 'https://zulip.com/api/get-streams',
   description: 'Lists the channels that the caller can see.',
   access: 'user',
@@ -37,57 +35,41 @@ export const listChannels = endpoint({
   reply: z.object({
     streams: z.array(z.object({ ...channelFields, is_default: z.optional(z.boolean()) })),
   }),
-  needs: { table: reads },
 });
 
 export const getChannelId = endpoint({
   id: 'channels.getId',
-  method: 'GET',
-  path: '/api/v1/get_stream_id',
+  route: 'GET /api/v1/get_stream_id',
   source: 'https://zulip.com/api/get-stream-id',
   description: 'Gets the ID of a channel by its name.',
   access: 'user',
   parameters: { stream: text('The name of the channel.') },
   reply: z.object({ stream_id: z.int() }),
-  needs: { table: reads },
 });
 
 export const getChannel = endpoint({
   id: 'channels.get',
-  method: 'GET',
-  path: '/api/v1/streams/{stream_id}',
+  route: 'GET /api/v1/streams/{stream_id}',
   source: 'https://zulip.com/api/get-stream-by-id',
   description: 'Gets a channel.',
   access: 'user',
   parameters: { stream_id: channelId },
   reply: z.object({ stream: z.object(channelFields) }),
-  needs: { table: reads },
 });
 
 export const listChannelMembers = endpoint({
   id: 'channels.listMembers',
-  method: 'GET',
-  path: '/api/v1/streams/{stream_id}/members',
+  route: 'GET /api/v1/streams/{stream_id}/members',
   source: 'https://zulip.com/api/get-subscribers',
   description: 'Lists the subscribers of a channel.',
   access: 'user',
   parameters: { stream_id: channelId },
   reply: z.object({ subscribers: z.array(z.int()) }),
-  needs: { table: reads },
 });
-
-const group = (description: string) =>
-  optional(
-    json(
-      `${description} \`new\` is the new value, \`old\` the expected current one.`,
-      groupSettingChangeSchema,
-    ),
-  );
 
 export const updateChannel = endpoint({
   id: 'channels.update',
-  method: 'PATCH',
-  path: '/api/v1/streams/{stream_id}',
+  route: 'PATCH /api/v1/streams/{stream_id}',
   source: 'specification 4.2, wire facts 4',
   description: 'Updates a channel; all changes are made, or none.',
   access: 'user',
@@ -117,10 +99,9 @@ export const updateChannel = endpoint({
     topics_policy: optional(
       text('`inherit`, `allow_empty_topic`, `disable_empty_topic` or `empty_topic_only`.'),
     ),
-    ...forEachSetting(channelPermissions, group),
+    ...forEachSetting(channelPermissions, groupChange),
   },
   errors: [
-    'BAD_REQUEST',
     'CANNOT_ADMINISTER_CHANNEL',
     'EXPECTATION_MISMATCH',
     'REQUEST_VARIABLE_INVALID',
@@ -134,44 +115,38 @@ export const updateChannel = endpoint({
 
 export const archiveChannel = endpoint({
   id: 'channels.archive',
-  method: 'DELETE',
-  path: '/api/v1/streams/{stream_id}',
+  route: 'DELETE /api/v1/streams/{stream_id}',
   source: 'https://zulip.com/api/archive-stream, wire facts 4.6, 4.7',
   description: 'Archives a channel; it stays readable, but nobody can post in it.',
   access: 'user',
   parameters: { stream_id: channelId },
-  errors: ['BAD_REQUEST', 'CANNOT_ADMINISTER_CHANNEL'],
+  errors: ['CANNOT_ADMINISTER_CHANNEL'],
   needs: { table: [...writes, 'ConditionCheckItem'] },
 });
 
 export const addDefaultChannel = endpoint({
   id: 'channels.addDefault',
-  method: 'POST',
-  path: '/api/v1/default_streams',
+  route: 'POST /api/v1/default_streams',
   source: 'specification 4.2, wire facts 4.3, 4.4, 4.6',
   description: 'Adds a channel to the default channels, to which new users are subscribed.',
   access: 'administrator',
   parameters: { stream_id: integer('The ID of the channel.') },
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
 
 export const removeDefaultChannel = endpoint({
   id: 'channels.removeDefault',
-  method: 'DELETE',
-  path: '/api/v1/default_streams',
+  route: 'DELETE /api/v1/default_streams',
   source: 'specification 4.2, wire facts 4.3, 4.4, 4.6',
   description: 'Removes a channel from the default channels.',
   access: 'administrator',
   parameters: { stream_id: integer('The ID of the channel.') },
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
 
 export const getChannelEmailAddress = endpoint({
   id: 'channels.getEmailAddress',
-  method: 'GET',
-  path: '/api/v1/streams/{stream_id}/email_address',
+  route: 'GET /api/v1/streams/{stream_id}/email_address',
   source: 'specification 4.7, wire facts 9',
   description:
     'Gets the email address at which the channel accepts mail from the caller; empty if the service accepts no mail.',
@@ -183,6 +158,5 @@ export const getChannelEmailAddress = endpoint({
     ),
   },
   reply: z.object({ email: z.string() }),
-  errors: ['BAD_REQUEST'],
   needs: { table: [...reads, 'PutItem'], settings: ['MAIL_DOMAIN'] },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { endpoint, writes } from './endpoint.ts';
 import { boolean, text } from './parameter.ts';
 
 const source = 'specification 4.6, wire facts 8';
@@ -8,21 +8,18 @@ const allowSubdomains = boolean('Whether addresses in its subdomains are allowed
 
 export const listDomains = endpoint({
   id: 'domains.list',
-  method: 'GET',
-  path: '/api/v1/realm/domains',
+  route: 'GET /api/v1/realm/domains',
   source,
   description: 'Lists the allowed domains for email addresses of new users.',
   access: 'user',
   reply: z.object({
     domains: z.array(z.object({ domain: z.string(), allow_subdomains: z.boolean() })),
   }),
-  needs: { table: reads },
 });
 
 export const addDomain = endpoint({
   id: 'domains.add',
-  method: 'POST',
-  path: '/api/v1/realm/domains',
+  route: 'POST /api/v1/realm/domains',
   source,
   description: 'Adds an allowed domain. The reply has its ID, and its name in lower case.',
   access: 'owner',
@@ -31,30 +28,25 @@ export const addDomain = endpoint({
     allow_subdomains: allowSubdomains,
   },
   reply: z.object({ new_domain: z.tuple([z.int(), z.string()]) }),
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
 
 export const updateDomain = endpoint({
   id: 'domains.update',
-  method: 'PATCH',
-  path: '/api/v1/realm/domains/{domain}',
+  route: 'PATCH /api/v1/realm/domains/{domain}',
   source,
   description: 'Updates an allowed domain.',
   access: 'owner',
   parameters: { domain, allow_subdomains: allowSubdomains },
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
 
 export const removeDomain = endpoint({
   id: 'domains.remove',
-  method: 'DELETE',
-  path: '/api/v1/realm/domains/{domain}',
+  route: 'DELETE /api/v1/realm/domains/{domain}',
   source,
   description: 'Removes an allowed domain. If none is left, email addresses are not restricted.',
   access: 'owner',
   parameters: { domain },
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });

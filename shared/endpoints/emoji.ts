@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { endpoint, writes } from './endpoint.ts';
 import { emojiFields } from './objects.ts';
 import { text } from './parameter.ts';
 
@@ -7,19 +7,16 @@ const name = text('The name of the emoji, without colons.');
 
 export const listEmoji = endpoint({
   id: 'emoji.list',
-  method: 'GET',
-  path: '/api/v1/realm/emoji',
+  route: 'GET /api/v1/realm/emoji',
   source: 'specification 4.10',
   description: 'Lists the custom emoji of the organization, including deactivated ones.',
   access: 'user',
   reply: z.object({ emoji: z.record(z.string(), z.object(emojiFields)) }),
-  needs: { table: reads },
 });
 
 export const addEmoji = endpoint({
   id: 'emoji.add',
-  method: 'POST',
-  path: '/api/v1/realm/emoji/{emoji_name}',
+  route: 'POST /api/v1/realm/emoji/{emoji_name}',
   source: 'wire facts 11',
   description: 'Adds a custom emoji from an uploaded image.',
   access: 'member',
@@ -28,7 +25,7 @@ export const addEmoji = endpoint({
   // Leaves room for an error message of its own for an image that is slightly too large.
   size: { bytes: 6 * 1024 * 1024 },
   weight: () => 10,
-  errors: ['BAD_REQUEST', 'BAD_IMAGE'],
+  errors: ['BAD_IMAGE'],
   needs: { table: writes, buckets: { images: ['PutObject', 'DeleteObject'] } },
   // Decoding an animated image takes memory for all of its frames, and this much memory comes with a whole processor.
   memory: 1769,
@@ -37,21 +34,18 @@ export const addEmoji = endpoint({
 
 export const deactivateEmoji = endpoint({
   id: 'emoji.deactivate',
-  method: 'DELETE',
-  path: '/api/v1/realm/emoji/{emoji_name}',
+  route: 'DELETE /api/v1/realm/emoji/{emoji_name}',
   source: 'specification 4.9',
   description: 'Deactivates a custom emoji. Existing messages and reactions keep showing it.',
   access: 'user',
   parameters: { emoji_name: name },
-  errors: ['BAD_REQUEST'],
   notFound: true,
   needs: { table: [...writes, 'DeleteItem'] },
 });
 
 export const getEmojiImage = endpoint({
   id: 'emoji.image',
-  method: 'GET',
-  path: '/user_avatars/{realm}/emoji/images/{file}',
+  route: 'GET /user_avatars/{realm}/emoji/images/{file}',
   source: 'specification 2.8',
   description: 'Gets the image of a custom emoji, or the first frame of an animated one.',
   access: 'anyone',
@@ -60,7 +54,6 @@ export const getEmojiImage = endpoint({
     file: text('The file, as in the URL of the image.'),
   },
   serves: 'An image (PNG, GIF or WebP).',
-  errors: ['BAD_REQUEST'],
   notFound: true,
   needs: { table: [], buckets: { images: ['GetObject'] } },
 });

@@ -75,9 +75,8 @@ export const requestSizeOf = ({ size, access }: Pick<Endpoint, 'size' | 'access'
 interface Declaration<P extends Record<string, Parameter>, R> {
   /** `area.verb`: the handler is `functions/area/verb.ts`, and the Lambda is named after it. */
   readonly id: string;
-  readonly method: Method;
-  /** The path from the root, with `{name}` for a path parameter. */
-  readonly path: string;
+  /** The method and the path from the root, with `{name}` for a path parameter. */
+  readonly route: `${Method} /${string}`;
   /** Where its rules are defined: sections of the specification or of the wire facts, or a page of Zulip's. */
   readonly source: string;
   /** For the reference page. The first clause is the summary. */
@@ -95,11 +94,12 @@ interface Declaration<P extends Record<string, Parameter>, R> {
   readonly serves?: string;
   /** The fields of a successful reply besides the envelope. Default: none. */
   readonly reply?: z.ZodMiniType<R>;
-  /** Error codes of its own rules, besides those of every endpoint. Default: none. */
+  /** Error codes besides those of every endpoint like it, such as `BAD_REQUEST` (`codesOf`). Default: none. */
   readonly errors?: readonly ErrorCode[];
   /** It answers 404 `BAD_REQUEST` if the resource of its path does not exist (wire facts 1.3). */
   readonly notFound?: true;
-  readonly needs: Needs;
+  /** Default: what every authenticated read needs. */
+  readonly needs?: Needs;
   /** How many requests one call counts as in the rate limit (companion facts 5). Default: 1. */
   weight?(input: Input<P>): number;
   /** Seconds the function may run; the gateway gives up at 29. */
@@ -111,9 +111,12 @@ interface Declaration<P extends Record<string, Parameter>, R> {
 /** A declaration with its defaults filled in. */
 export interface Endpoint<P extends Record<string, Parameter> = Record<string, Parameter>, R = unknown>
   extends Declaration<P, R> {
+  readonly method: Method;
+  readonly path: string;
   readonly parameters: P;
   readonly reply: z.ZodMiniType<R>;
   readonly errors: readonly ErrorCode[];
+  readonly needs: Needs;
 }
 
 /** The type of an endpoint's parsed parameters. */
@@ -131,13 +134,16 @@ type NoFields = Readonly<Record<never, never>>;
 export function endpoint<P extends Record<string, Parameter> = NoFields, R = NoFields>(
   declaration: Declaration<P, R>,
 ): Endpoint<P, R> {
-  const { access, needs } = declaration;
+  const { access, route, needs = { table: reads } } = declaration;
+  const [method, path] = route.split(' ') as [Method, string];
   const settings = [...(needs.settings ?? []), 'API_RATE_LIMIT'] as const;
   return {
     parameters: {} as P,
     reply: z.object({}) as z.ZodMiniType as z.ZodMiniType<R>,
     errors: [],
     ...declaration,
-    ...(access !== 'anyone' && { needs: { ...needs, settings, countsRequests: true } }),
+    method,
+    path,
+    needs: access === 'anyone' ? needs : { ...needs, settings, countsRequests: true },
   };
 }

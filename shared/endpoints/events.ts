@@ -8,8 +8,7 @@ const eventTypes = z.nullable(z.array(z.string().check(z.maxLength(40))).check(z
 
 export const registerQueue = endpoint({
   id: 'events.register',
-  method: 'POST',
-  path: '/api/v1/register',
+  route: 'POST /api/v1/register',
   source: 'wire facts 14.1',
   description: 'Registers an event queue and returns the state that its events update.',
   access: 'user',
@@ -19,9 +18,7 @@ export const registerQueue = endpoint({
     ),
     client_gravatar: optional(boolean('Whether the client computes Gravatar URLs itself; default true.')),
     slim_presence: optional(boolean('Whether to return presences in the modern format, by user ID.')),
-    presence_history_limit_days: optional(
-      json('Return presences of this many past days; default 14.', z.int().check(z.minimum(0))),
-    ),
+    presence_history_limit_days: optional(integer('Return presences of this many past days; default 14.', 0)),
     event_types: optional(json('The types of events to receive. Default: all.', eventTypes)),
     fetch_event_types: optional(
       json('The types whose current state to return. Default: those in `event_types`.', eventTypes),
@@ -49,9 +46,7 @@ export const registerQueue = endpoint({
     narrow: optional(
       json('Receive only messages that match these filters, given as pairs or objects.', narrowOf(z.int())),
     ),
-    queue_lifespan_secs: optional(
-      json('The older name of `idle_queue_timeout`, in seconds.', z.int().check(z.minimum(0))),
-    ),
+    queue_lifespan_secs: optional(integer('The older name of `idle_queue_timeout`, in seconds.', 0)),
     idle_queue_timeout: optional(
       text('Seconds without a poll after which the queue is deleted, or `mobile` for half a day.'),
     ),
@@ -66,7 +61,6 @@ export const registerQueue = endpoint({
     idle_queue_timeout_secs: z.int(),
     event_queue_longpoll_timeout_seconds: z.int(),
   }),
-  errors: ['BAD_REQUEST'],
   needs: {
     table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
     settings: ['ZOOM_CLIENT_ID', 'WEBEX_CLIENT_ID', 'WEB_PUBLIC_STREAMS_ENABLED', 'PUSH_RELAY_URL'],
@@ -76,8 +70,7 @@ export const registerQueue = endpoint({
 
 export const getEvents = endpoint({
   id: 'events.get',
-  method: 'GET',
-  path: '/api/v1/events',
+  route: 'GET /api/v1/events',
   source: 'wire facts 14.2, companion facts 6.1',
   description: 'Gets the events of a queue, and waits for one if there is none.',
   access: 'user',
@@ -92,7 +85,7 @@ export const getEvents = endpoint({
     queue_id: z.string(),
     events: z.array(z.looseObject({ id: z.int(), type: z.string() })),
   }),
-  errors: ['BAD_EVENT_QUEUE_ID', 'BAD_REQUEST'],
+  errors: ['BAD_EVENT_QUEUE_ID'],
   // Links to finished exports are signed with its credentials.
   needs: { table: [...reads, 'PutItem', 'UpdateItem'], buckets: { exports: ['GetObject'] } },
   timeout: 28,
@@ -102,8 +95,7 @@ export const getEvents = endpoint({
 
 export const deleteQueue = endpoint({
   id: 'events.delete',
-  method: 'DELETE',
-  path: '/api/v1/events',
+  route: 'DELETE /api/v1/events',
   source: 'wire facts 14.2',
   description: 'Deletes an event queue of the caller.',
   access: 'user',

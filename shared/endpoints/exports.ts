@@ -7,8 +7,7 @@ const source = 'specification 4.8, wire facts 10';
 
 export const createExport = endpoint({
   id: 'exports.create',
-  method: 'POST',
-  path: '/api/v1/export/realm',
+  route: 'POST /api/v1/export/realm',
   source,
   description:
     'Starts an export of the data of the organization. At most five can be started within seven days.',
@@ -23,14 +22,12 @@ export const createExport = endpoint({
   },
   weight: () => 20,
   reply: z.object({ id: z.int() }),
-  errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'ConditionCheckItem'], queues: ['export'] },
 });
 
 export const listExports = endpoint({
   id: 'exports.list',
-  method: 'GET',
-  path: '/api/v1/export/realm',
+  route: 'GET /api/v1/export/realm',
   source,
   description:
     'Lists the exports. Finished ones have a download URL that is valid for an hour. Archives are kept for 30 days.',
@@ -41,25 +38,21 @@ export const listExports = endpoint({
 
 export const listExportConsents = endpoint({
   id: 'exports.listConsents',
-  method: 'GET',
-  path: '/api/v1/export/realm/consents',
+  route: 'GET /api/v1/export/realm/consents',
   source,
   description: 'Lists which active users consent to exports of their private data.',
   access: 'administrator',
   reply: z.object({
     export_consents: z.array(z.object({ user_id: z.int(), consented: z.boolean() })),
   }),
-  needs: { table: reads },
 });
 
 export const deleteExport = endpoint({
   id: 'exports.delete',
-  method: 'DELETE',
-  path: '/api/v1/export/realm/{export_id}',
+  route: 'DELETE /api/v1/export/realm/{export_id}',
   source,
   description: 'Deletes the archive of a finished export.',
   access: 'administrator',
   parameters: { export_id: pathId('The ID of the export.') },
-  errors: ['BAD_REQUEST'],
   needs: { table: writes, buckets: { exports: ['DeleteObject'] } },
 });

@@ -3,15 +3,17 @@ import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { PUSH } from '../domain/push/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { messageFields } from './objects.ts';
-import { aliased, boolean, integer, json, narrowOf, optional, pathId, text, word } from './parameter.ts';
+import { aliased, boolean, ids, integer, json, narrowOf, optional, pathId, text, word } from './parameter.ts';
+import { allowEmptyTopicName } from './topics.ts';
 
 /** Names that a client chooses and that are stored with the message, so their length is limited. */
 const name = z.string().check(z.maxLength(200));
 
+const messageId = pathId('The ID of the message.');
+
 export const sendMessage = endpoint({
   id: 'messages.send',
-  method: 'POST',
-  path: '/api/v1/messages',
+  route: 'POST /api/v1/messages',
   source: 'specification 4.1',
   description: 'Sends a message to a channel or to users.',
   access: 'user',
@@ -47,28 +49,20 @@ export const sendMessage = endpoint({
     'STREAM_DOES_NOT_EXIST',
     'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
-    'BAD_REQUEST',
   ],
   needs: { table: [...writes, 'DeleteItem'], queues: [PUSH] },
 });
-
-const count = (description: string) => optional(json(description, z.int().check(z.minimum(0))));
 
 /** How to render messages, for every endpoint that returns some. */
 const rendering = {
   apply_markdown: optional(boolean('Whether message contents are rendered to HTML; default true.')),
   client_gravatar: optional(boolean('Whether the client computes Gravatar URLs itself; default true.')),
-  allow_empty_topic_name: optional(
-    boolean(
-      'Whether the empty topic is returned as an empty string, not as its display name; default false.',
-    ),
-  ),
+  allow_empty_topic_name: allowEmptyTopicName,
 } as const;
 
 export const listMessages = endpoint({
   id: 'messages.list',
-  method: 'GET',
-  path: '/api/v1/messages',
+  route: 'GET /api/v1/messages',
   source: 'https://zulip.com/api/get-messages, wire facts 14.4',
   description:
     'Gets messages around an anchor or by their IDs. Filters by sender or by mentions search at most 10,000 messages; ' +
@@ -79,8 +73,8 @@ export const listMessages = endpoint({
     use_first_unread_anchor: optional(
       boolean('Deprecated: use the anchor `first_unread`, and ignore `anchor`.'),
     ),
-    num_before: count('The number of messages before the anchor.'),
-    num_after: count('The number of messages after the anchor; at most 5,000 in total.'),
+    num_before: optional(integer('The number of messages before the anchor.', 0)),
+    num_after: optional(integer('The number of messages after the anchor; at most 5,000 in total.', 0)),
     include_anchor: optional(boolean('Whether to include the message at the anchor; default true.')),
     narrow: optional(
       json(
@@ -88,7 +82,7 @@ export const listMessages = endpoint({
         narrowOf(z.union([z.string(), z.int()])),
       ),
     ),
-    message_ids: optional(json('The IDs of the messages, instead of an anchor.', z.array(z.int()))),
+    message_ids: optional(ids('The IDs of the messages, instead of an anchor.')),
     ...rendering,
   },
   reply: z.object({
@@ -108,25 +102,22 @@ export const listMessages = endpoint({
 
 export const getMessage = endpoint({
   id: 'messages.get',
-  method: 'GET',
-  path: '/api/v1/messages/{message_id}',
+  route: 'GET /api/v1/messages/{message_id}',
   source: 'https://zulip.com/api/get-message, wire facts 14.4',
   description: 'Gets one message.',
   access: 'user',
-  parameters: { message_id: pathId('The ID of the message.'), ...rendering },
+  parameters: { message_id: messageId, ...rendering },
   reply: z.object({ message: z.object(messageFields), raw_content: z.string() }),
-  needs: { table: reads },
 });
 
 export const updateFlags = endpoint({
   id: 'messages.updateFlags',
-  method: 'POST',
-  path: '/api/v1/messages/flags',
+  route: 'POST /api/v1/messages/flags',
   source: 'https://zulip.com/api/update-message-flags, wire facts 14.3',
   description: "Changes the caller's flags on messages, such as read and starred.",
   access: 'user',
   parameters: {
-    messages: json('The IDs of the messages, at most 5,000.', z.array(z.int()).check(z.maxLength(5_000))),
+    messages: ids('The IDs of the messages, at most 5,000.', 5_000),
     op: word('Whether to add or remove the flag.', ['add', 'remove']),
     flag: word('The flag. Clients cannot change other flags.', ['read', 'starred']),
   },
@@ -140,12 +131,9 @@ export const updateFlags = endpoint({
   memory: 512,
 });
 
-const messageId = pathId('The ID of the message.');
-
 export const updateMessage = endpoint({
   id: 'messages.update',
-  method: 'PATCH',
-  path: '/api/v1/messages/{message_id}',
+  route: 'PATCH /api/v1/messages/{message_id}',
   source: 'https://zulip.com/api/update-message, specification 4.2',
   description:
     'Edits the content of a message, or moves messages to another topic or channel. If more than twenty messages move, ' +
@@ -201,8 +189,7 @@ const version = z.object({
 
 export const getMessageHistory = endpoint({
   id: 'messages.getHistory',
-  method: 'GET',
-  path: '/api/v1/messages/{message_id}/history',
+  route: 'GET /api/v1/messages/{message_id}/history',
   source: 'https://zulip.com/api/get-message-history',
   description:
     'Gets the versions of a message, oldest first. At most the last hundred changes are kept, fewer if they are long. ' +
@@ -210,20 +197,14 @@ export const getMessageHistory = endpoint({
   access: 'user',
   parameters: {
     message_id: messageId,
-    allow_empty_topic_name: optional(
-      boolean(
-        'Whether the empty topic is returned as an empty string, not as its display name; default false.',
-      ),
-    ),
+    allow_empty_topic_name: allowEmptyTopicName,
   },
   reply: z.object({ message_history: z.array(version) }),
-  needs: { table: reads },
 });
 
 export const deleteMessage = endpoint({
   id: 'messages.delete',
-  method: 'DELETE',
-  path: '/api/v1/messages/{message_id}',
+  route: 'DELETE /api/v1/messages/{message_id}',
   source: 'https://zulip.com/api/delete-message, specification 4.2',
   description: 'Deletes a message for everybody.',
   access: 'user',

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { usualBounds } from '../kernel/json-text.ts';
+import { type GroupSettingChange, groupSettingChangeSchema } from '../model/permission/permission.ts';
 
 /**
  * The encoding and the schema of a request parameter (specification 4, wire facts 1.2).
@@ -62,8 +64,16 @@ export const json = <T>(description: string, schema: z.ZodMiniType<T>): Paramete
   description,
 });
 
-/** A required integer within ±(2^53 - 1), which JSON and DynamoDB keep exactly. */
-export const integer = (description: string): Parameter<number, true> => json(description, z.int());
+/** A required integer in this range, at most ±(2^53 - 1), which JSON and DynamoDB keep exactly. */
+export const integer = (
+  description: string,
+  from = Number.MIN_SAFE_INTEGER,
+  to = Number.MAX_SAFE_INTEGER,
+): Parameter<number, true> => json(description, z.int().check(z.minimum(from), z.maximum(to)));
+
+/** A required list of IDs. */
+export const ids = (description: string, atMost = usualBounds.values): Parameter<number[], true> =>
+  json(description, z.array(z.int()).check(z.maxLength(atMost)));
 
 /** An ID in the path: one or more ASCII digits. With any other text, the path does not exist (companion facts 6.2). */
 export const pathId = (description: string): Parameter<number, true> => ({
@@ -81,6 +91,15 @@ export const optional = <T>(parameter: Parameter<T>): Parameter<T, false> => ({
   ...parameter,
   required: false,
 });
+
+/** An optional change of a group setting (wire facts 4.5). */
+export const groupChange = (description: string): Parameter<GroupSettingChange, false> =>
+  optional(
+    json(
+      `${description} \`new\` is the new value, \`old\` the expected current one.`,
+      groupSettingChangeSchema,
+    ),
+  );
 
 /** The same parameter, but `BAD_REQUEST` if it is missing, on the endpoints that the companion facts name. */
 export const plainlyRequired = <T>(parameter: Parameter<T, true>): Parameter<T, true> => ({

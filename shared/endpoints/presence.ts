@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { endpoint, reads } from './endpoint.ts';
-import { boolean, json, optional, text, word } from './parameter.ts';
+import { boolean, integer, optional, text, word } from './parameter.ts';
 
 /** When a user was last active (or joined, if never), and when one of their clients was last online, in Unix seconds. */
 const modern = z.object({ active_timestamp: z.int(), idle_timestamp: z.int() });
@@ -11,22 +11,19 @@ const legacy = z.object({ aggregated: client, website: z.extend(client, { pushab
 
 export const updatePresence = endpoint({
   id: 'presence.update',
-  method: 'POST',
-  path: '/api/v1/users/me/presence',
+  route: 'POST /api/v1/users/me/presence',
   source: 'https://zulip.com/api/update-presence',
   description: 'Reports that the caller is online, and returns who else is. Clients call it once a minute.',
   access: 'human',
   parameters: {
     status: word('Whether the caller was active recently.', ['active', 'idle']),
     last_update_id: optional(
-      json(
+      integer(
         'The `presence_last_update_id` of the last reply, to get only newer presences; -1 for all.',
-        z.int().check(z.minimum(-1)),
+        -1,
       ),
     ),
-    history_limit_days: optional(
-      json('Return presences of this many past days; default 14.', z.int().check(z.minimum(0))),
-    ),
+    history_limit_days: optional(integer('Return presences of this many past days; default 14.', 0)),
     ping_only: optional(boolean('Whether to leave the reply empty.')),
     slim_presence: optional(boolean('Whether to return presences in the modern format, by user ID.')),
     new_user_input: optional(
@@ -38,25 +35,21 @@ export const updatePresence = endpoint({
     presence_last_update_id: z.optional(z.int()),
     server_timestamp: z.optional(z.number()),
   }),
-  errors: ['BAD_REQUEST'],
   needs: { table: [...reads, 'PutItem'] },
 });
 
 export const listPresences = endpoint({
   id: 'presence.list',
-  method: 'GET',
-  path: '/api/v1/realm/presence',
+  route: 'GET /api/v1/realm/presence',
   source: 'https://zulip.com/api/get-presence',
   description: 'Lists who was online in the last two weeks.',
   access: 'user',
   reply: z.object({ presences: z.record(z.string(), legacy), server_timestamp: z.number() }),
-  needs: { table: reads },
 });
 
 export const getPresence = endpoint({
   id: 'presence.get',
-  method: 'GET',
-  path: '/api/v1/users/{user}/presence',
+  route: 'GET /api/v1/users/{user}/presence',
   source: 'https://zulip.com/api/get-user-presence',
   description: 'Gets when a user was last online.',
   access: 'user',
@@ -68,6 +61,4 @@ export const getPresence = endpoint({
     presence: z.extend(modern, { aggregated: z.optional(status), website: z.optional(status) }),
     server_timestamp: z.number(),
   }),
-  errors: ['BAD_REQUEST'],
-  needs: { table: reads },
 });

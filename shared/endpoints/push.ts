@@ -1,38 +1,33 @@
 import * as z from 'zod/mini';
 import { PUSH } from '../domain/push/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { integer, json, optional, text, word } from './parameter.ts';
+import { integer, optional, text, word } from './parameter.ts';
 
 const deviceId = integer('The `device_id` from its registration.');
 
 export const registerDevice = endpoint({
   id: 'push.registerDevice',
-  method: 'POST',
-  path: '/api/v1/register_client_device',
+  route: 'POST /api/v1/register_client_device',
   source: 'wire facts 12.1',
   description: 'Registers a device on which the caller is logged in.',
   access: 'human',
   reply: z.object({ device_id: z.int() }),
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
 
 export const removeDevice = endpoint({
   id: 'push.removeDevice',
-  method: 'POST',
-  path: '/api/v1/remove_client_device',
+  route: 'POST /api/v1/remove_client_device',
   source: 'https://zulip.com/api/remove-client-device',
   description: 'Removes a device of the caller, which then receives no more push notifications.',
   access: 'human',
   parameters: { device_id: deviceId },
-  errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'DeleteItem'], queues: [PUSH] },
 });
 
 export const registerPush = endpoint({
   id: 'push.register',
-  method: 'POST',
-  path: '/api/v1/mobile_push/register',
+  route: 'POST /api/v1/mobile_push/register',
   source: 'wire facts 12.1',
   description: 'Registers a device of the caller for push notifications, or changes its key or its token.',
   access: 'human',
@@ -45,10 +40,7 @@ export const registerPush = endpoint({
       text('The key that encrypts notifications: base64 of the byte 0x31 followed by 32 secret bytes.'),
     ),
     push_key_id: optional(
-      json(
-        'The ID by which the device recognizes the key, an unsigned 32-bit integer.',
-        z.int().check(z.minimum(0), z.maximum(0xffff_ffff)),
-      ),
+      integer('The ID by which the device recognizes the key, an unsigned 32-bit integer.', 0, 0xffff_ffff),
     ),
     bouncer_public_key: optional(
       text(
@@ -63,14 +55,13 @@ export const registerPush = endpoint({
       text('The ID by which the device recognizes its token: base64 of at most eight bytes.'),
     ),
   },
-  errors: ['BAD_REQUEST', 'PUSH_SERVICE_NOT_CONFIGURED'],
+  errors: ['PUSH_SERVICE_NOT_CONFIGURED'],
   needs: { table: writes, queues: [PUSH], key: ['Encrypt', 'Decrypt'], settings: ['PUSH_RELAY_URL'] },
 });
 
 export const testPush = endpoint({
   id: 'push.sendTest',
-  method: 'POST',
-  path: '/api/v1/mobile_push/e2ee/test_notification',
+  route: 'POST /api/v1/mobile_push/e2ee/test_notification',
   source: 'specification 4.11, wire facts 12.2',
   description: "Sends an encrypted test notification to the caller's devices, and waits for the result.",
   access: 'human',
@@ -91,12 +82,10 @@ export const testPush = endpoint({
 
 export const testLegacyPush = endpoint({
   id: 'push.sendLegacyTest',
-  method: 'POST',
-  path: '/api/v1/mobile_push/test_notification',
+  route: 'POST /api/v1/mobile_push/test_notification',
   source: 'wire facts 12.5',
   description: 'Refuses a test notification without encryption, which this service does not send.',
   access: 'human',
   parameters: { token: optional(text('The token of the device to send it to.')) },
   errors: ['INVALID_PUSH_DEVICE_TOKEN'],
-  needs: { table: reads },
 });

@@ -10,8 +10,7 @@ const reactionType = optional(word('The kind of emoji. Default: that of the name
 
 export const addReaction = endpoint({
   id: 'reactions.add',
-  method: 'POST',
-  path: '/api/v1/messages/{message_id}/reactions',
+  route: 'POST /api/v1/messages/{message_id}/reactions',
   source: 'https://zulip.com/api/add-reaction, wire facts 14.4',
   description: 'Adds an emoji reaction to a message.',
   access: 'user',
@@ -27,8 +26,7 @@ export const addReaction = endpoint({
 
 export const removeReaction = endpoint({
   id: 'reactions.remove',
-  method: 'DELETE',
-  path: '/api/v1/messages/{message_id}/reactions',
+  route: 'DELETE /api/v1/messages/{message_id}/reactions',
   source: 'https://zulip.com/api/remove-reaction, wire facts 14.4',
   description: "Removes one of the caller's reactions from a message.",
   access: 'user',

@@ -1,15 +1,6 @@
-import * as z from 'zod/mini';
-import { groupSettingChangeSchema } from '../model/permission/permission.ts';
 import { endpoint, writes } from './endpoint.ts';
-import { boolean, integer, json, optional, text } from './parameter.ts';
+import { boolean, groupChange, integer, optional, text } from './parameter.ts';
 
-const group = (description: string) =>
-  optional(
-    json(
-      `${description} \`new\` is the new value, \`old\` the expected current one.`,
-      groupSettingChangeSchema,
-    ),
-  );
 const flag = (description: string) => optional(boolean(description));
 const limit = (description: string) => optional(text(`${description} Seconds, or \`unlimited\`.`));
 const channel = (description: string) =>
@@ -20,8 +11,7 @@ const MAX_DAYS = 100_000;
 
 export const updateRealm = endpoint({
   id: 'realm.update',
-  method: 'PATCH',
-  path: '/api/v1/realm',
+  route: 'PATCH /api/v1/realm',
   source:
     'https://zulip.com/api/roles-and-permissions, specification 2.2, 4.2, 4.8, wire facts 2, 3.7, 3.8, 4.3',
   description:
@@ -32,10 +22,7 @@ export const updateRealm = endpoint({
     description: optional(text('The description of the organization, in Markdown.')),
     topics_policy: optional(text('`allow_empty_topic` or `disable_empty_topic`.')),
     waiting_period_threshold: optional(
-      json(
-        'Days after joining until a member is a full member. Owners only.',
-        z.int().check(z.minimum(0), z.maximum(MAX_DAYS)),
-      ),
+      integer('Days after joining until a member is a full member. Owners only.', 0, MAX_DAYS),
     ),
     enable_spectator_access: flag('Whether web-public channels are allowed.'),
     message_retention_days: optional(
@@ -64,28 +51,30 @@ export const updateRealm = endpoint({
     message_content_delete_limit_seconds: limit('How long users can delete their messages.'),
     move_messages_within_stream_limit_seconds: limit('How long messages can be moved to another topic.'),
     move_messages_between_streams_limit_seconds: limit('How long messages can be moved to another channel.'),
-    can_mention_many_users_group: group('Who may notify many users at once.'),
-    direct_message_permission_group: group(
+    can_mention_many_users_group: groupChange('Who may notify many users at once.'),
+    direct_message_permission_group: groupChange(
       'At least one participant of every direct conversation must be in this group.',
     ),
-    direct_message_initiator_group: group('Who may start direct conversations.'),
-    can_create_public_channel_group: group('Who may create public channels.'),
-    can_create_private_channel_group: group('Who may create private channels.'),
-    can_create_web_public_channel_group: group('Who may create web-public channels.'),
-    can_create_bots_group: group('Who may create bots.'),
-    can_create_groups: group('Who may create user groups. Owners only.'),
-    can_manage_all_groups: group('Who may manage all user groups. Owners only.'),
-    can_add_custom_emoji_group: group('Who may add custom emoji.'),
-    can_add_subscribers_group: group('Who may add subscribers to channels.'),
-    can_set_topics_policy_group: group('Who may choose the topics policy of channels.'),
-    can_delete_any_message_group: group('Who may delete any message.'),
-    can_delete_own_message_group: group('Who may delete their own messages.'),
-    can_move_messages_between_channels_group: group('Who may move messages to other channels.'),
-    can_move_messages_between_topics_group: group('Who may move messages to other topics.'),
-    can_resolve_topics_group: group('Who may resolve topics.'),
-    can_access_all_users_group: group('Who may see all other users: everyone, or everyone except guests.'),
+    direct_message_initiator_group: groupChange('Who may start direct conversations.'),
+    can_create_public_channel_group: groupChange('Who may create public channels.'),
+    can_create_private_channel_group: groupChange('Who may create private channels.'),
+    can_create_web_public_channel_group: groupChange('Who may create web-public channels.'),
+    can_create_bots_group: groupChange('Who may create bots.'),
+    can_create_groups: groupChange('Who may create user groups. Owners only.'),
+    can_manage_all_groups: groupChange('Who may manage all user groups. Owners only.'),
+    can_add_custom_emoji_group: groupChange('Who may add custom emoji.'),
+    can_add_subscribers_group: groupChange('Who may add subscribers to channels.'),
+    can_set_topics_policy_group: groupChange('Who may choose the topics policy of channels.'),
+    can_delete_any_message_group: groupChange('Who may delete any message.'),
+    can_delete_own_message_group: groupChange('Who may delete their own messages.'),
+    can_move_messages_between_channels_group: groupChange('Who may move messages to other channels.'),
+    can_move_messages_between_topics_group: groupChange('Who may move messages to other topics.'),
+    can_resolve_topics_group: groupChange('Who may resolve topics.'),
+    can_access_all_users_group: groupChange(
+      'Who may see all other users: everyone, or everyone except guests.',
+    ),
   },
-  errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH', 'REQUEST_VARIABLE_INVALID', 'SYSTEM_GROUP_REQUIRED'],
+  errors: ['EXPECTATION_MISMATCH', 'REQUEST_VARIABLE_INVALID', 'SYSTEM_GROUP_REQUIRED'],
   needs: {
     table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
     settings: ['ZOOM_CLIENT_ID', 'WEBEX_CLIENT_ID'],

@@ -3,8 +3,7 @@ import { endpoint } from './endpoint.ts';
 
 export const getServerSettings = endpoint({
   id: 'server.getSettings',
-  method: 'GET',
-  path: '/api/v1/server_settings',
+  route: 'GET /api/v1/server_settings',
   source: 'https://zulip.com/api/get-server-settings',
   description: 'Gets the server settings that a client needs before it signs in.',
   access: 'anyone',
@@ -30,8 +29,7 @@ export const getServerSettings = endpoint({
 
 export const getOpenApi = endpoint({
   id: 'server.getOpenApi',
-  method: 'GET',
-  path: '/api/v1/openapi.json',
+  route: 'GET /api/v1/openapi.json',
   source: 'https://spec.openapis.org/oas/v3.1.1.html',
   description: 'Gets the OpenAPI document of the whole API.',
   access: 'anyone',
@@ -41,8 +39,7 @@ export const getOpenApi = endpoint({
 
 export const getEmojiNames = endpoint({
   id: 'server.getEmojiNames',
-  method: 'GET',
-  path: '/static/emoji-names.json',
+  route: 'GET /static/emoji-names.json',
   source: 'companion facts 4.9, `server_emoji_data_url`',
   description: 'Lists the names of all built-in emoji.',
   access: 'anyone',

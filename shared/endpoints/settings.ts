@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { endpoint, writes } from './endpoint.ts';
 import { forEach } from './objects.ts';
-import { boolean, json, optional, type Parameter, text, word } from './parameter.ts';
+import { boolean, integer, json, optional, type Parameter, text, word } from './parameter.ts';
 
 /** Boolean settings. */
 const flags = forEach(
@@ -53,7 +53,7 @@ const flags = forEach(
 );
 
 const range = (description: string, from: number, to: number): Parameter<number, false> =>
-  optional(json(description, z.int().check(z.minimum(from), z.maximum(to))));
+  optional(integer(description, from, to));
 
 /** When the policy of a topic changes automatically (wire facts 3.10). */
 const automatically = (what: string) =>
@@ -117,8 +117,7 @@ const refused = (why: string): Parameter<string, false> => optional(text(`Not su
 
 export const updateSettings = endpoint({
   id: 'settings.update',
-  method: 'PATCH',
-  path: '/api/v1/settings',
+  route: 'PATCH /api/v1/settings',
   source: 'https://zulip.com/api/update-settings, wire facts 3.10, 10',
   description: "Updates the caller's own settings; all changes are made, or none.",
   access: 'human',
@@ -135,6 +134,5 @@ export const updateSettings = endpoint({
     new_password: refused('there are no passwords'),
     target_users: refused('users can only change their own settings'),
   },
-  errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'DeleteItem'] },
 });

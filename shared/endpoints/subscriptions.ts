@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { groupSettingSchema } from '../model/permission/permission.ts';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { endpoint, writes } from './endpoint.ts';
 import { channelFields, channelPermissions, forEachSetting, subscriptionFields } from './objects.ts';
 import { boolean, json, optional, text } from './parameter.ts';
 
@@ -25,8 +25,7 @@ const namesByUser = z.record(z.string(), z.array(z.string()));
 
 export const listSubscriptions = endpoint({
   id: 'subscriptions.list',
-  method: 'GET',
-  path: '/api/v1/users/me/subscriptions',
+  route: 'GET /api/v1/users/me/subscriptions',
   source: 'https://zulip.com/api/get-subscriptions',
   description: 'Lists the channels that the caller is subscribed to.',
   access: 'user',
@@ -38,13 +37,11 @@ export const listSubscriptions = endpoint({
       z.object({ ...channelFields, ...subscriptionFields, subscribers: z.optional(z.array(z.int())) }),
     ),
   }),
-  needs: { table: reads },
 });
 
 export const addSubscriptions = endpoint({
   id: 'subscriptions.add',
-  method: 'POST',
-  path: '/api/v1/users/me/subscriptions',
+  route: 'POST /api/v1/users/me/subscriptions',
   source: 'https://zulip.com/api/subscribe, specification 4.2, wire facts 4',
   description:
     'Subscribes users to channels. A channel that does not exist is created with the settings in the request.',
@@ -106,8 +103,7 @@ export const addSubscriptions = endpoint({
 
 export const removeSubscriptions = endpoint({
   id: 'subscriptions.remove',
-  method: 'DELETE',
-  path: '/api/v1/users/me/subscriptions',
+  route: 'DELETE /api/v1/users/me/subscriptions',
   source: 'https://zulip.com/api/unsubscribe',
   description: 'Unsubscribes users from channels.',
   access: 'user',
@@ -124,8 +120,7 @@ export const removeSubscriptions = endpoint({
 
 export const setSubscriptionProperties = endpoint({
   id: 'subscriptions.setProperties',
-  method: 'POST',
-  path: '/api/v1/users/me/subscriptions/properties',
+  route: 'POST /api/v1/users/me/subscriptions/properties',
   source: 'https://zulip.com/api/update-subscription-settings',
   description: "Updates the caller's settings for subscribed channels; all changes are made, or none.",
   access: 'user',
@@ -139,6 +134,5 @@ export const setSubscriptionProperties = endpoint({
         .check(z.maxLength(1_000)),
     ),
   },
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });

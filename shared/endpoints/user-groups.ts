@@ -1,14 +1,11 @@
 import * as z from 'zod/mini';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
-import { groupSettingChangeSchema, groupSettingSchema } from '../model/permission/permission.ts';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { groupSettingSchema } from '../model/permission/permission.ts';
+import { endpoint, writes } from './endpoint.ts';
 import { forEachSetting, userGroupFields, userGroupPermissions } from './objects.ts';
-import { boolean, json, optional, pathId, text } from './parameter.ts';
+import { boolean, groupChange, ids, json, optional, pathId, text } from './parameter.ts';
 
 const groupId = pathId('The ID of the user group.');
-
-/** A list of IDs, limited so that a request fits into one transaction. */
-const ids = (description: string, max: number) => json(description, z.array(z.int()).check(z.maxLength(max)));
 
 /** The most members that a new group can have. Others can be added later. */
 const MAX_FIRST_MEMBERS = 1_000;
@@ -21,8 +18,7 @@ const setting = (description: string) => optional(json(description, groupSetting
 
 export const createUserGroup = endpoint({
   id: 'userGroups.create',
-  method: 'POST',
-  path: '/api/v1/user_groups/create',
+  route: 'POST /api/v1/user_groups/create',
   source: 'specification 4.5, wire facts 7',
   description: 'Creates a user group.',
   access: 'member',
@@ -39,16 +35,12 @@ export const createUserGroup = endpoint({
     can_remove_members_group: setting('Who may remove members; default only managers of the group.'),
   },
   reply: z.object({ group_id: z.int() }),
-  errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'ConditionCheckItem'], queues: [OUTBOX] },
 });
 
-const change = (description: string) => optional(json(description, groupSettingChangeSchema));
-
 export const updateUserGroup = endpoint({
   id: 'userGroups.update',
-  method: 'PATCH',
-  path: '/api/v1/user_groups/{user_group_id}',
+  route: 'PATCH /api/v1/user_groups/{user_group_id}',
   source: 'https://zulip.com/api/update-user-group, specification 2.2',
   description: 'Updates a user group; all changes are made, or none.',
   access: 'member',
@@ -57,28 +49,26 @@ export const updateUserGroup = endpoint({
     name: optional(text('The new name.')),
     description: optional(text('The new description.')),
     deactivated: optional(boolean('False reactivates a deactivated group; true changes nothing.')),
-    ...forEachSetting(userGroupPermissions, change),
+    ...forEachSetting(userGroupPermissions, groupChange),
   },
-  errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH'],
+  errors: ['EXPECTATION_MISMATCH'],
   needs: { table: [...writes, 'DeleteItem'] },
 });
 
 export const deactivateUserGroup = endpoint({
   id: 'userGroups.deactivate',
-  method: 'POST',
-  path: '/api/v1/user_groups/{user_group_id}/deactivate',
+  route: 'POST /api/v1/user_groups/{user_group_id}/deactivate',
   source: 'https://zulip.com/api/deactivate-user-group, wire facts 1.4',
   description: 'Deactivates a user group, unless a setting or another group uses it.',
   access: 'member',
   parameters: { user_group_id: groupId },
-  errors: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
+  errors: ['CANNOT_DEACTIVATE_GROUP_IN_USE'],
   needs: { table: [...writes, 'ConditionCheckItem'] },
 });
 
 export const updateUserGroupMembers = endpoint({
   id: 'userGroups.updateMembers',
-  method: 'POST',
-  path: '/api/v1/user_groups/{user_group_id}/members',
+  route: 'POST /api/v1/user_groups/{user_group_id}/members',
   source: 'https://zulip.com/api/update-user-group-members',
   description: 'Adds and removes members and subgroups of a user group; all changes are made, or none.',
   access: 'member',
@@ -89,14 +79,12 @@ export const updateUserGroupMembers = endpoint({
     add_subgroups: optional(ids('The IDs of groups to add.', MAX_IN_LIST)),
     delete_subgroups: optional(ids('The IDs of groups to remove.', MAX_IN_LIST)),
   },
-  errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
 
 export const updateUserGroupSubgroups = endpoint({
   id: 'userGroups.updateSubgroups',
-  method: 'POST',
-  path: '/api/v1/user_groups/{user_group_id}/subgroups',
+  route: 'POST /api/v1/user_groups/{user_group_id}/subgroups',
   source: 'https://zulip.com/api/update-user-group-subgroups',
   description: 'Adds and removes subgroups of a user group.',
   access: 'member',
@@ -105,14 +93,12 @@ export const updateUserGroupSubgroups = endpoint({
     add: optional(ids('The IDs of groups to add.', MAX_IN_LIST)),
     delete: optional(ids('The IDs of groups to remove.', MAX_IN_LIST)),
   },
-  errors: ['BAD_REQUEST'],
   needs: { table: [...writes, 'ConditionCheckItem'] },
 });
 
 export const listUserGroupMembers = endpoint({
   id: 'userGroups.listMembers',
-  method: 'GET',
-  path: '/api/v1/user_groups/{user_group_id}/members',
+  route: 'GET /api/v1/user_groups/{user_group_id}/members',
   source: 'https://zulip.com/api/get-user-group-members',
   description: 'Lists the members of a user group.',
   access: 'member',
@@ -121,14 +107,11 @@ export const listUserGroupMembers = endpoint({
     direct_member_only: optional(boolean('Whether to exclude members of subgroups.')),
   },
   reply: z.object({ members: z.array(z.int()) }),
-  errors: ['BAD_REQUEST'],
-  needs: { table: reads },
 });
 
 export const isUserGroupMember = endpoint({
   id: 'userGroups.isMember',
-  method: 'GET',
-  path: '/api/v1/user_groups/{user_group_id}/members/{user_id}',
+  route: 'GET /api/v1/user_groups/{user_group_id}/members/{user_id}',
   source: 'https://zulip.com/api/get-is-user-group-member',
   description: 'Checks whether a user is a member of a user group.',
   access: 'member',
@@ -138,14 +121,11 @@ export const isUserGroupMember = endpoint({
     direct_member_only: optional(boolean('Whether to ignore membership through subgroups.')),
   },
   reply: z.object({ is_user_group_member: z.boolean() }),
-  errors: ['BAD_REQUEST'],
-  needs: { table: reads },
 });
 
 export const listUserGroupSubgroups = endpoint({
   id: 'userGroups.listSubgroups',
-  method: 'GET',
-  path: '/api/v1/user_groups/{user_group_id}/subgroups',
+  route: 'GET /api/v1/user_groups/{user_group_id}/subgroups',
   source: 'https://zulip.com/api/get-user-group-subgroups',
   description: 'Lists the subgroups of a user group.',
   access: 'member',
@@ -154,14 +134,11 @@ export const listUserGroupSubgroups = endpoint({
     direct_subgroup_only: optional(boolean('Whether to exclude subgroups of subgroups.')),
   },
   reply: z.object({ subgroups: z.array(z.int()) }),
-  errors: ['BAD_REQUEST'],
-  needs: { table: reads },
 });
 
 export const listUserGroups = endpoint({
   id: 'userGroups.list',
-  method: 'GET',
-  path: '/api/v1/user_groups',
+  route: 'GET /api/v1/user_groups',
   source: 'https://zulip.com/api/get-user-groups, wire facts 7',
   description: 'Lists the user groups, including the system groups of roles.',
   access: 'member',
@@ -169,5 +146,4 @@ export const listUserGroups = endpoint({
     include_deactivated_groups: optional(boolean('Whether to include deactivated groups; default false.')),
   },
   reply: z.object({ user_groups: z.array(z.object(userGroupFields)) }),
-  needs: { table: reads },
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { userFields } from './objects.ts';
-import { boolean, integer, json, optional, pathId, text, word } from './parameter.ts';
+import { boolean, ids, integer, json, optional, pathId, text, word } from './parameter.ts';
 import { profileValues } from './profile-fields.ts';
 
 const clientGravatar = optional(
@@ -14,35 +14,30 @@ const user = text('The ID or the email address of the user.');
 
 export const getOwnUser = endpoint({
   id: 'users.getOwn',
-  method: 'GET',
-  path: '/api/v1/users/me',
+  route: 'GET /api/v1/users/me',
   source: 'https://zulip.com/api/get-own-user',
   description: 'Gets the account of the caller.',
   access: 'user',
   reply: z.object({ ...userFields, max_message_id: z.int() }),
-  needs: { table: reads },
 });
 
 export const listUsers = endpoint({
   id: 'users.list',
-  method: 'GET',
-  path: '/api/v1/users',
+  route: 'GET /api/v1/users',
   source: 'https://zulip.com/api/get-users',
   description: 'Lists the users of the organization, including bots and deactivated accounts.',
   access: 'user',
   parameters: {
     client_gravatar: clientGravatar,
     include_custom_profile_fields: includeCustomProfileFields,
-    user_ids: optional(json('List only the users with these IDs.', z.array(z.int()))),
+    user_ids: optional(ids('List only the users with these IDs.')),
   },
   reply: z.object({ members: z.array(z.object(userFields)) }),
-  needs: { table: reads },
 });
 
 export const getUser = endpoint({
   id: 'users.get',
-  method: 'GET',
-  path: '/api/v1/users/{user}',
+  route: 'GET /api/v1/users/{user}',
   source: 'https://zulip.com/api/get-user',
   description: 'Gets a user by their ID or email address.',
   access: 'user',
@@ -52,14 +47,11 @@ export const getUser = endpoint({
     include_custom_profile_fields: includeCustomProfileFields,
   },
   reply: z.object({ user: z.object(userFields) }),
-  errors: ['BAD_REQUEST'],
-  needs: { table: reads },
 });
 
 export const createUser = endpoint({
   id: 'users.create',
-  method: 'POST',
-  path: '/api/v1/users',
+  route: 'POST /api/v1/users',
   source: 'https://zulip.com/api/create-user',
   description: 'Creates an account and returns its API key, because there are no passwords to sign in with.',
   access: 'administrator',
@@ -69,14 +61,12 @@ export const createUser = endpoint({
     role: optional(integer('100 owner, 200 administrator, 300 moderator, 400 member (default), 600 guest.')),
   },
   reply: z.object({ user_id: z.int(), api_key: z.string() }),
-  errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
 
 export const updateUser = endpoint({
   id: 'users.update',
-  method: 'PATCH',
-  path: '/api/v1/users/{user}',
+  route: 'PATCH /api/v1/users/{user}',
   source: 'https://zulip.com/api/update-user',
   description:
     'Updates the name, role or profile of an account. Only owners can appoint owners, or update owners and their bots.',
@@ -92,39 +82,35 @@ export const updateUser = endpoint({
       ),
     ),
   },
-  errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'ConditionCheckItem'] },
 });
 
 export const deactivateUser = endpoint({
   id: 'users.deactivate',
-  method: 'DELETE',
-  path: '/api/v1/users/{user}',
+  route: 'DELETE /api/v1/users/{user}',
   source: 'https://zulip.com/api/deactivate-user',
   description:
     'Deactivates an account and the bots that it owns. The owner of a bot may deactivate it too. Nobody can deactivate a user of a higher role.',
   access: 'user',
   parameters: { user: pathId('The ID of the user.') },
-  errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  errors: ['UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'DeleteItem'] },
 });
 
 export const reactivateUser = endpoint({
   id: 'users.reactivate',
-  method: 'POST',
-  path: '/api/v1/users/{user}/reactivate',
+  route: 'POST /api/v1/users/{user}/reactivate',
   source: 'https://zulip.com/api/reactivate-user',
   description: 'Reactivates a deactivated account. The owner of a bot may reactivate it too.',
   access: 'user',
   parameters: { user: pathId('The ID of the user.') },
-  errors: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  errors: ['UNAUTHORIZED_PRINCIPAL'],
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
 
 export const regenerateOwnKey = endpoint({
   id: 'users.regenerateKey',
-  method: 'POST',
-  path: '/api/v1/users/me/api_key/regenerate',
+  route: 'POST /api/v1/users/me/api_key/regenerate',
   source: 'https://zulip.com/api/regenerate-api-key',
   description: 'Replaces the API key of this request by a new one. Other keys of the caller go on working.',
   access: 'human',
@@ -134,8 +120,7 @@ export const regenerateOwnKey = endpoint({
 
 export const setUserStatus = endpoint({
   id: 'users.setStatus',
-  method: 'POST',
-  path: '/api/v1/users/me/status',
+  route: 'POST /api/v1/users/me/status',
   source: 'https://zulip.com/api/update-status, specification 3',
   description: "Sets the caller's status: a text, an emoji, or both. An empty string clears either.",
   access: 'human',
@@ -154,14 +139,12 @@ export const setUserStatus = endpoint({
       ]),
     ),
   },
-  errors: ['BAD_REQUEST'],
   needs: { table: writes },
 });
 
 export const getUserStatus = endpoint({
   id: 'users.getStatus',
-  method: 'GET',
-  path: '/api/v1/users/{user}/status',
+  route: 'GET /api/v1/users/{user}/status',
   source: 'https://zulip.com/api/get-user-status',
   description: 'Gets the status of a user.',
   access: 'user',
@@ -174,6 +157,4 @@ export const getUserStatus = endpoint({
       reaction_type: z.optional(z.string()),
     }),
   }),
-  errors: ['BAD_REQUEST'],
-  needs: { table: reads },
 });

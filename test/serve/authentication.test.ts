@@ -182,8 +182,7 @@ describe('the audience of an endpoint', () => {
     serve(
       endpoint({
         id: 'tests.audience',
-        method: 'GET',
-        path: '/api/v1/audience',
+        route: 'GET /api/v1/audience',
         source: 'wire facts 1.3',
         description: 'Lets some people in.',
         access,

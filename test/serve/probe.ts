@@ -8,8 +8,7 @@ import { newRealm, type TestRealm } from '../support/realm.ts';
 
 const probeEndpoint = endpoint({
   id: 'tests.probe',
-  method: 'POST',
-  path: '/api/v1/probe/{place}',
+  route: 'POST /api/v1/probe/{place}',
   source: 'wire facts 1.2',
   description: 'Tells what it was given.',
   access: 'user',

@@ -11,8 +11,7 @@ import { newRealm } from '../support/realm.ts';
 
 const forAnyone = endpoint({
   id: 'tests.safety',
-  method: 'GET',
-  path: '/api/v1/safety',
+  route: 'GET /api/v1/safety',
   source: 'wire facts 1.2',
   description: 'Answers as told.',
   access: 'anyone',

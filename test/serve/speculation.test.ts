@@ -35,8 +35,7 @@ const pointer = (name: string): LookupKey<'channelName'> => ({ kind: 'channelNam
 const probe = serve(
   endpoint({
     id: 'tests.follow',
-    method: 'POST',
-    path: '/api/v1/follow',
+    route: 'POST /api/v1/follow',
     source: 'DESIGN 7',
     description: 'Tells where a name leads.',
     access: 'user',
