@@ -1,6 +1,5 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import {
-  type CreationSnapshot,
   checkCreateGroup,
   doCreateGroup,
   eventsOfCreation,
@@ -24,17 +23,16 @@ interface Tools {
 
 async function run(
   { input, caller, realm, outside, commit, clients }: Request<Create> & { readonly clients: Tools },
-  snapshot: CreationSnapshot,
+  snapshot: Awaited<ReturnType<typeof loadCreationSnapshot>>,
 ): Promise<ReplyOf<typeof createUserGroup>> {
   const now = outside.now();
   const created = checkCreateGroup(caller, input, snapshot, now);
   const isLarge = isLargeGroup(realm, caller.graph, created);
   if (isLarge) checkPendingRoom(caller.graph, created.members.length);
   const job = outside.uuid();
-  const groupId = await commit(eventsOfCreation(created), ([groupId]) => {
-    const change = doCreateGroup(realm, caller.graph, created, groupId as number, { job, now });
-    return { ...change, result: groupId as number };
-  });
+  const groupId = await commit(eventsOfCreation(created), ([groupId = 0]) =>
+    doCreateGroup(realm, caller.graph, created, groupId, { job, now }),
+  );
   if (isLarge) await wakeOutbox(outside, clients.queues, pendingMembersJob(realm, job));
   return { group_id: groupId };
 }
@@ -43,7 +41,7 @@ export const handler = serve(
   createUserGroup,
   {
     load: ({ input, realm, outside }) => loadCreationSnapshot(outside.table, realm, input),
-    reserve: ({ subgroups = [] }) => (subgroups.length > 0 ? 2 : 1),
+    reserve: eventsOfCreation,
     run,
   },
   { queues: sqsQueues },

@@ -2,13 +2,12 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { GroupGraph } from '../../kernel/lookup.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import { type Change, MAX_WRITES } from '../../log/commit.ts';
-import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
+import { eventForEveryone } from '../../log/slot.ts';
 import { checkGraphRoom, checkSubgroups, doSetSubgroups, subgroupsEvent } from '../../model/group/graph.ts';
 import {
   checkGroupDescription,
   checkGroupName,
   fitsGroupName,
-  type Group,
   type GroupPermission,
   groupBytes,
   groupObject,
@@ -16,15 +15,9 @@ import {
   groupPermissions,
 } from '../../model/group/group.ts';
 import { checkMembers, doJoinGroup, loadGroups, loadPeople } from '../../model/group/member.ts';
-import {
-  checkNewSettings,
-  doUseGroups,
-  loadSettingReferences,
-  type SettingReferences,
-} from '../../model/group/setting.ts';
+import { checkNewSettings, doUseGroups, loadSettingReferences } from '../../model/group/setting.ts';
 import { type GroupSetting, holdsUnlessGuest } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { keyOf, type Write } from '../../table/write.ts';
@@ -39,23 +32,8 @@ export interface NewGroupInput extends Partial<Readonly<Record<GroupPermission, 
   readonly subgroups?: readonly number[];
 }
 
-/** The snapshot for creating a group. */
-export interface CreationSnapshot {
-  readonly named: SettingReferences;
-  readonly users: ReadonlyMap<number, User>;
-  readonly groups: ReadonlyMap<number, Group>;
-  /** Another group has the name. */
-  readonly isNameTaken: boolean;
-  /** The quota that the groups of the organization use. */
-  readonly bytes: number;
-}
-
-/** Loads the snapshot. One round trip. */
-export async function loadCreationSnapshot(
-  table: Table,
-  realm: string,
-  given: NewGroupInput,
-): Promise<CreationSnapshot> {
+/** Loads the snapshot for creating a group. One round trip. */
+export async function loadCreationSnapshot(table: Table, realm: string, given: NewGroupInput) {
   const [named, users, groups, holder, bytes] = await Promise.all([
     loadSettingReferences(
       table,
@@ -70,13 +48,6 @@ export async function loadCreationSnapshot(
   return { named, users, groups, isNameTaken: holder !== undefined, bytes };
 }
 
-/** A group that passed the checks, without an id. */
-export interface NewGroup {
-  readonly group: Omit<Group, 'groupId' | 'version'>;
-  readonly members: readonly number[];
-  readonly subgroups: readonly number[];
-}
-
 /** The error for a name of another group. Deactivated groups keep their names (wire facts 7). */
 export const nameIsTaken = (name: string) => badRequest(`There is already a user group named '${name}'.`);
 
@@ -88,9 +59,9 @@ export const nameIsTaken = (name: string) => badRequest(`There is already a user
 export function checkCreateGroup(
   { standing, realm, user, graph }: Caller,
   given: NewGroupInput,
-  snapshot: CreationSnapshot,
+  snapshot: Awaited<ReturnType<typeof loadCreationSnapshot>>,
   now: number,
-): NewGroup {
+) {
   if (!holdsUnlessGuest(standing, realm.settings.can_create_groups)) {
     throw refusal('insufficientPermission');
   }
@@ -118,13 +89,20 @@ export function checkCreateGroup(
   };
 }
 
-/** The number of events of a new group. */
-export const eventsOfCreation = ({ subgroups }: NewGroup): number => (subgroups.length === 0 ? 1 : 2);
+type NewGroup = ReturnType<typeof checkCreateGroup>;
+
+/** The number of events of a new group. Subgroups have an event of their own, as clients expect (wire facts 7). */
+export const eventsOfCreation = ({ subgroups = [] }: Pick<NewGroupInput, 'subgroups'>): number =>
+  subgroups.length === 0 ? 1 : 2;
+
+/** Whether the members do not fit in the transaction that creates the group. */
+export const isLargeGroup = (realm: string, graph: GroupGraph, created: NewGroup): boolean =>
+  doCreate(realm, graph, created, 0, false).length + 2 * created.members.length >= MAX_WRITES;
 
 /**
- * Creates a group: the item, its name, the uses of other groups, its subgroups, its members, and the events.
- * Subgroups have an event of their own, as clients expect (wire facts 7). If the members do not fit in one
- * transaction (`isLargeGroup`), they are stored as lists with the outbox job `job`. `now` is in milliseconds.
+ * Creates a group: the item, its name, the uses of other groups, its subgroups, its members, and the events. The
+ * result is its id. The members of a large group are stored as lists with the outbox job `job`. `now` is in
+ * milliseconds.
  */
 export function doCreateGroup(
   realm: string,
@@ -132,52 +110,47 @@ export function doCreateGroup(
   created: NewGroup,
   groupId: number,
   later: { readonly job: string; readonly now: number },
-): Change<void> {
-  if (!isLargeGroup(realm, graph, created)) return doCreateWhole(realm, graph, created, groupId);
-  const arriving = { ...graph.arriving, [String(groupId)]: created.members };
-  const { writes, entries } = doCreate(realm, graph, created, groupId, { arriving });
-  const lists = doAddPendingMembers(realm, groupId, created.members, later);
-  return { writes: [...writes, ...lists], entries, result: undefined };
+): Change<number> {
+  const { group, members, subgroups } = created;
+  const isLarge = isLargeGroup(realm, graph, created);
+  const memberWrites = isLarge
+    ? doAddPendingMembers(realm, groupId, members, later)
+    : members.flatMap((userId) => doJoinGroup(realm, groupId, userId, false));
+  const payload = {
+    type: 'user_group',
+    op: 'add',
+    group: groupObject({ ...group, groupId, version: 1 }, members, []),
+  };
+  return {
+    writes: [...doCreate(realm, graph, created, groupId, isLarge), ...memberWrites],
+    entries: [
+      eventForEveryone(payload, { access: true }),
+      ...(subgroups.length === 0 ? [] : [subgroupsEvent('add_subgroups', groupId, subgroups)]),
+    ],
+    result: groupId,
+  };
 }
 
-function doCreateWhole(realm: string, graph: GroupGraph, created: NewGroup, groupId: number): Change<void> {
-  const { writes, entries } = doCreate(realm, graph, created, groupId);
-  const memberships = created.members.flatMap((userId) => doJoinGroup(realm, groupId, userId, false));
-  return { writes: [...writes, ...memberships], entries, result: undefined };
-}
-
-/** Whether the members do not fit in the transaction that creates the group. */
-export const isLargeGroup = (realm: string, graph: GroupGraph, created: NewGroup): boolean =>
-  doCreateWhole(realm, graph, created, 0).writes.length >= MAX_WRITES;
-
-/** The same without the memberships. */
+/** Creates a group without its memberships. */
 function doCreate(
   realm: string,
   graph: GroupGraph,
   { group, members, subgroups }: NewGroup,
   groupId: number,
-  arriving?: Pick<GroupGraph, 'arriving'>,
-): Change<void> {
-  const created: Group = { ...group, groupId, version: 1, ...(arriving && { isArriving: true }) };
-  const added: EventEntry = eventForEveryone(
-    { type: 'user_group', op: 'add', group: groupObject(created, members, []) },
-    { access: true },
-  );
-  const hasSubgroups = subgroups.length > 0;
+  isLarge: boolean,
+): Write[] {
+  const item = { ...group, groupId, version: 1, ...(isLarge && { isArriving: true }) };
+  const arriving = isLarge && { arriving: { ...graph.arriving, [String(groupId)]: members } };
   const uses = doUseGroups(realm, { groupId }, [], Object.values(group.settings));
   // One write per item: if a subgroup is also in use by a setting, that write already checks it.
   const isHeld = (write: Write): boolean => uses.some((use) => keyOf(use).pk === keyOf(write).pk);
   const graphWrites =
-    hasSubgroups || arriving ? doSetSubgroups(realm, graph, groupId, subgroups, arriving) : [];
-  return {
-    writes: [
-      { put: key('group', { realm, groupId }), item: { ...created } },
-      { put: key('groupName', { realm, name: group.name }), item: { groupId }, when: { absent: true } },
-      ...doUseQuota(realm, 'groups', groupBytes(group, members.length)),
-      ...uses,
-      ...graphWrites.filter((write) => !isHeld(write)),
-    ],
-    entries: [added, ...(hasSubgroups ? [subgroupsEvent('add_subgroups', groupId, subgroups)] : [])],
-    result: undefined,
-  };
+    subgroups.length > 0 || arriving ? doSetSubgroups(realm, graph, groupId, subgroups, { ...arriving }) : [];
+  return [
+    { put: key('group', { realm, groupId }), item },
+    { put: key('groupName', { realm, name: group.name }), item: { groupId }, when: { absent: true } },
+    ...doUseQuota(realm, 'groups', groupBytes(group, members.length)),
+    ...uses,
+    ...graphWrites.filter((write) => !isHeld(write)),
+  ];
 }

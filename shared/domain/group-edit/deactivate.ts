@@ -1,41 +1,32 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { isId, noGroups } from '../../kernel/lookup.ts';
 import type { Change } from '../../log/commit.ts';
-import { type ChannelWithSubscription, hasMetadataAccess, loadChannel } from '../../model/channel/access.ts';
+import { hasMetadataAccess, loadChannel } from '../../model/channel/access.ts';
 import { supergroupsOf } from '../../model/group/graph.ts';
 import { accessGroup, type Group } from '../../model/group/group.ts';
-import { loadGroups } from '../../model/group/member.ts';
+import { loadGroup, loadGroups } from '../../model/group/member.ts';
 import { doMarkDeactivated, type GroupUse } from '../../model/group/setting.ts';
 import { type GroupSetting, groupsOf } from '../../model/permission/permission.ts';
-import type { RealmSettings } from '../../model/realm/realm.ts';
 import { realmGroupNames } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { uniqueSorted } from '../../unique.ts';
-import { forDeactivatedGroup, groupUpdate, removalForOldClients } from './edit.ts';
+import { eventForOldClients, forDeactivatedGroup, groupUpdate } from './edit.ts';
 
-/** The snapshot for deactivating a group. */
-export interface DeactivationSnapshot {
-  readonly group: Group | undefined;
-  readonly use: GroupUse | undefined;
-  /** Channels with a setting that references the group. */
-  readonly channels: readonly ChannelWithSubscription[];
-  /** Other groups with such a setting, and groups that contain the group. */
-  readonly groups: ReadonlyMap<number, Group>;
-}
-
-/** Loads the uses of the group, then the channels and groups that use it. Two round trips. */
+/**
+ * Loads a group and its uses, then the channels and groups with a setting that references it, and the groups that
+ * contain it. Two round trips.
+ */
 export async function loadDeactivationSnapshot(
   table: Table,
   realm: string,
   groupId: number,
   callerId: number,
-): Promise<DeactivationSnapshot> {
-  if (!isId(groupId)) return { group: undefined, use: undefined, channels: [], groups: new Map() };
-  const [found, use, graph] = await Promise.all([
-    loadGroups(table, realm, [groupId]),
-    table.get('groupUse', { realm, groupId }),
+) {
+  const [group, use, graph] = await Promise.all([
+    loadGroup(table, realm, groupId),
+    isId(groupId) ? table.get('groupUse', { realm, groupId }) : undefined,
     table.get('groupGraph', { realm }),
   ]);
   const [channels, groups] = await Promise.all([
@@ -44,8 +35,10 @@ export async function loadDeactivationSnapshot(
     ),
     loadGroups(table, realm, [...(use?.groups ?? []), ...supergroupsOf(graph ?? noGroups, groupId)]),
   ]);
-  return { group: found.get(groupId), use, channels: channels.filter((seen) => seen !== undefined), groups };
+  return { group, use, channels: channels.filter((seen) => seen !== undefined), groups };
 }
+
+type DeactivationSnapshot = Awaited<ReturnType<typeof loadDeactivationSnapshot>>;
 
 /** Why a group cannot be deactivated, as clients see it. */
 type Objection =
@@ -62,25 +55,17 @@ const naming = (groupId: number, settings: object): string[] =>
     .map(([name]) => name)
     .sort();
 
-/** Only the group settings: other settings may hold numbers that look like group ids. */
-const groupSettingsOf = (settings: RealmSettings): object =>
-  Object.fromEntries(realmGroupNames.map((name) => [name, settings[name]]));
-
 /** Where the group is in use. As in the reference, archived channels and deactivated groups do not count. */
 function objectionsTo(caller: Caller, groupId: number, snapshot: DeactivationSnapshot): Objection[] {
   const active = [...snapshot.groups.values()].filter(({ deactivated }) => !deactivated);
   const supergroups = supergroupsOf(caller.graph, groupId);
-  const containing = active.filter((group) => supergroups.includes(group.groupId));
-  const realm = naming(groupId, groupSettingsOf(caller.realm.settings));
+  const containing = uniqueSorted(active.map((group) => group.groupId)).filter((id) =>
+    supergroups.includes(id),
+  );
+  const { settings } = caller.realm;
+  const realm = realmGroupNames.filter((name) => groupsOf(settings[name]).includes(groupId)).sort();
   return [
-    ...(containing.length > 0
-      ? [
-          {
-            type: 'subgroup' as const,
-            supergroup_ids: uniqueSorted(containing.map((group) => group.groupId)),
-          },
-        ]
-      : []),
+    ...(containing.length > 0 ? [{ type: 'subgroup' as const, supergroup_ids: containing }] : []),
     ...snapshot.channels
       .filter(({ channel }) => !channel.isArchived)
       .map((seen) => ({
@@ -136,7 +121,7 @@ export function doDeactivate(
     ],
     entries: [
       forDeactivatedGroup(groupUpdate(groupId, { deactivated: true })),
-      removalForOldClients(groupId),
+      eventForOldClients('remove', groupId),
     ],
     result: {},
   };

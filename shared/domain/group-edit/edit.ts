@@ -19,7 +19,6 @@ import {
   doMarkActive,
   doUseGroups,
   loadSettingReferences,
-  type SettingReferences,
 } from '../../model/group/setting.ts';
 import { type GroupSettingChange, sameSetting } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -35,23 +34,8 @@ export type GroupEdit = {
   readonly deactivated?: boolean;
 } & { readonly [K in GroupPermission]?: GroupSettingChange };
 
-/** The snapshot for an edit. */
-export interface EditSnapshot {
-  readonly group: Group | undefined;
-  readonly named: SettingReferences;
-  /** The group with the new name, if any. */
-  readonly nameHolder: number | undefined;
-  /** The quota that the groups of the organization use. */
-  readonly bytes: number;
-}
-
-/** Loads the snapshot. One round trip. */
-export async function loadEditSnapshot(
-  table: Table,
-  realm: string,
-  groupId: number,
-  edit: GroupEdit,
-): Promise<EditSnapshot> {
+/** Loads the snapshot for an edit. One round trip. */
+export async function loadEditSnapshot(table: Table, realm: string, groupId: number, edit: GroupEdit) {
   const { name } = edit;
   const settings = groupPermissions.flatMap((permission) => edit[permission]?.new ?? []);
   const [groups, named, holder, bytes] = await Promise.all([
@@ -60,7 +44,7 @@ export async function loadEditSnapshot(
     name !== undefined && fitsGroupName(name) ? table.get('groupName', { realm, name }) : undefined,
     loadQuotaUse(table, realm, 'groups'),
   ]);
-  return { group: groups.get(groupId), named, nameHolder: holder?.groupId, bytes };
+  return { group: groups.get(groupId), named, isNameTaken: holder !== undefined, bytes };
 }
 
 /** The group before and after an edit that passed the checks. */
@@ -77,12 +61,12 @@ export function checkEdit(
   caller: Caller,
   groupId: number,
   edit: GroupEdit,
-  snapshot: EditSnapshot,
+  snapshot: Awaited<ReturnType<typeof loadEditSnapshot>>,
 ): DecidedEdit {
   if (Object.keys(edit).length === 0) throw badRequest('There is nothing to change.');
   const before = accessGroup(caller, groupId, snapshot.group);
   const name = edit.name === undefined || edit.name === before.name ? before.name : checkGroupName(edit.name);
-  if (name !== before.name && snapshot.nameHolder !== undefined) throw nameIsTaken(name);
+  if (name !== before.name && snapshot.isNameTaken) throw nameIsTaken(name);
   const settings = checkChangedSettings(groupPermissionRules, before.settings, edit, snapshot.named);
   const after: Group = {
     ...before,
@@ -107,10 +91,8 @@ export function eventsOfEdit({ before, after }: DecidedEdit): EventEntry[] {
   }
   const updates = data.map((each) => groupUpdate(after.groupId, each));
   if (!before.deactivated) return updates;
-  return [
-    ...updates.map(forDeactivatedGroup),
-    ...(after.deactivated ? [] : [additionForOldClients(after.groupId)]),
-  ];
+  const reactivation = after.deactivated ? [] : [eventForOldClients('add', after.groupId)];
+  return [...updates.map(forDeactivatedGroup), ...reactivation];
 }
 
 /**
@@ -122,16 +104,11 @@ export const forDeactivatedGroup = (entry: EventEntry): EventEntry => ({
   given: 'include_deactivated_groups',
 });
 
-/** For other clients, deactivating a group removes it. */
-export const removalForOldClients = (groupId: number): EventEntry => forOld('remove', groupId);
-
-/** For other clients, reactivating a group adds it, with its current members. */
-const additionForOldClients = (groupId: number): EventEntry => ({ ...forOld('add', groupId), fill: 'group' });
-
-const forOld = (op: 'add' | 'remove', groupId: number): EventEntry =>
+/** For other clients, deactivating a group removes it, and reactivating adds it with its current members. */
+export const eventForOldClients = (op: 'add' | 'remove', groupId: number): EventEntry =>
   eventForEveryone(
     { type: 'user_group', op, group_id: groupId },
-    { access: true, unless: 'include_deactivated_groups' },
+    { access: true, unless: 'include_deactivated_groups', ...(op === 'add' && { fill: 'group' }) },
   );
 
 /** The event that a group changed (wire facts 14.6). */

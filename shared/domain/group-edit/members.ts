@@ -1,10 +1,9 @@
 import { badRequest } from '../../kernel/errors.ts';
-import type { GroupGraph } from '../../kernel/lookup.ts';
-import { isId } from '../../kernel/lookup.ts';
+import { type GroupGraph, isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { checkQuota, doUseQuota, loadQuotaUse, MEMBER_BYTES } from '../../kernel/quota.ts';
 import type { Commit } from '../../log/bulk.ts';
-import type { Change } from '../../log/commit.ts';
+import { type Change, ConflictError } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { checkGraphRoom, checkSubgroups, doSetSubgroups, subgroupsEvent } from '../../model/group/graph.ts';
 import { accessGroup, type Group, type GroupPermission } from '../../model/group/group.ts';
@@ -19,12 +18,11 @@ import {
 import { channelsThroughGroupEvent } from '../../model/group/role-groups.ts';
 import { makesCycle, subgroupsOf } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { forDeactivatedGroup } from './edit.ts';
-import { storePendingMembersFirst } from './pending-members.ts';
+import { storePendingMembers } from './pending-members.ts';
 
 /** Most users and groups that one request may add and remove: one transaction of 100 writes, two for each user. */
 const MAX_CHANGED = 45;
@@ -39,9 +37,7 @@ export interface MemberChange {
 
 /** The change with each id once. */
 export const memberChange = (
-  given: {
-    readonly [K in keyof MemberChange]?: readonly number[] | undefined;
-  },
+  given: { readonly [K in keyof MemberChange]?: readonly number[] | undefined },
 ): MemberChange => ({
   add: uniqueSorted(given.add ?? []),
   remove: uniqueSorted(given.remove ?? []),
@@ -49,25 +45,8 @@ export const memberChange = (
   removeSubgroups: uniqueSorted(given.removeSubgroups ?? []),
 });
 
-/** The snapshot for a change of members. */
-export interface MemberSnapshot {
-  readonly group: Group | undefined;
-  readonly users: ReadonlyMap<number, User>;
-  /** The users among them who are direct members. */
-  readonly members: ReadonlySet<number>;
-  /** The groups to add. */
-  readonly groups: ReadonlyMap<number, Group>;
-  /** The quota that the groups of the organization use. */
-  readonly bytes: number;
-}
-
-/** Loads the snapshot. One round trip. */
-export async function loadMemberSnapshot(
-  table: Table,
-  realm: string,
-  groupId: number,
-  change: MemberChange,
-): Promise<MemberSnapshot> {
+/** Loads the snapshot for a change of members: `members` are those of `users` who are direct members. One round trip. */
+export async function loadMemberSnapshot(table: Table, realm: string, groupId: number, change: MemberChange) {
   const people = isId(groupId) ? uniqueSorted([...change.add, ...change.remove]).filter(isId) : [];
   const [groups, users, memberships, bytes] = await Promise.all([
     loadGroups(table, realm, [groupId, ...change.addSubgroups]),
@@ -75,40 +54,19 @@ export async function loadMemberSnapshot(
     table.getMany(people.map((userId) => key('membership', { realm, userId, groupId }))),
     loadQuotaUse(table, realm, 'groups'),
   ]);
-  return {
-    group: groups.get(groupId),
-    users,
-    members: new Set(memberships.map(({ userId }) => userId)),
-    groups,
-    bytes,
-  };
+  const members = new Set(memberships.map(({ userId }) => userId));
+  return { group: groups.get(groupId), users, members, groups, bytes };
 }
 
-/** A change that passed the checks. */
-interface DecidedMemberChange {
-  readonly group: Group;
-  readonly change: MemberChange;
-  readonly joining: readonly number[];
-  readonly leaving: readonly number[];
-  /** The new list of subgroups; absent if unchanged. */
-  readonly subgroups?: readonly number[];
-}
-
-/** The permissions that allow a change: one more if the caller adds or removes only themselves. */
-const permissionsFor = (
-  people: readonly number[],
-  callerId: number,
-  self: GroupPermission,
-  others: GroupPermission,
-): GroupPermission[] => (people.length === 1 && people[0] === callerId ? [self, others] : [others]);
+type MemberSnapshot = Awaited<ReturnType<typeof loadMemberSnapshot>>;
 
 /** Checks the permissions of the caller: additions before removals, as in the reference. */
-function checkMayChange(
+function accessForChange(
   caller: Caller,
   groupId: number,
   { add, remove, addSubgroups, removeSubgroups }: MemberChange,
   snapshot: MemberSnapshot,
-): void {
+): Group {
   const count = add.length + remove.length + addSubgroups.length + removeSubgroups.length;
   if (count === 0) throw badRequest('Nothing to do: name somebody to add or to delete.');
   if (count > MAX_CHANGED) {
@@ -116,35 +74,30 @@ function checkMayChange(
   }
   const access = (...permissions: GroupPermission[]): Group =>
     accessGroup(caller, groupId, snapshot.group, ...permissions);
-  const { userId } = caller.user;
-  if (add.length > 0) access(...permissionsFor(add, userId, 'can_join_group', 'can_add_members_group'));
+  const isSelf = (people: readonly number[]): boolean =>
+    people.length === 1 && people[0] === caller.user.userId;
+  if (add.length > 0) access('can_add_members_group', ...(isSelf(add) ? ['can_join_group' as const] : []));
   if (remove.length > 0) {
-    access(...permissionsFor(remove, userId, 'can_leave_group', 'can_remove_members_group'));
+    access('can_remove_members_group', ...(isSelf(remove) ? ['can_leave_group' as const] : []));
   }
   if (addSubgroups.length > 0) access('can_add_members_group');
-  if (removeSubgroups.length > 0) access();
+  return removeSubgroups.length > 0 ? access() : (snapshot.group as Group);
 }
 
 /**
  * Checks the users and groups of a change, users first, as in the reference. A user who is both added and removed
- * stays as they are.
+ * stays as they are. `bytes` is the quota that the change takes.
  */
-function checkMemberChange(
-  caller: Caller,
-  groupId: number,
-  change: MemberChange,
-  snapshot: MemberSnapshot,
-): DecidedMemberChange {
+function checkMemberChange(caller: Caller, group: Group, change: MemberChange, snapshot: MemberSnapshot) {
   const { add, remove } = change;
   checkPeople(change, snapshot);
-  const subgroups = checkGroups(caller.graph, groupId, change, snapshot);
+  const subgroups = checkGroups(caller.graph, group.groupId, change, snapshot);
   const joining = add.filter((id) => !remove.includes(id));
   const leaving = remove.filter((id) => !add.includes(id));
-  checkQuota('groups', snapshot.bytes, bytesOfMembers(joining.length - leaving.length));
-  return { group: snapshot.group as Group, change, joining, leaving, ...(subgroups && { subgroups }) };
+  const bytes = (joining.length - leaving.length) * MEMBER_BYTES;
+  checkQuota('groups', snapshot.bytes, bytes);
+  return { group, change, joining, leaving, subgroups, bytes };
 }
-
-const bytesOfMembers = (more: number): number => more * MEMBER_BYTES;
 
 function checkPeople({ add, remove }: MemberChange, { users, members }: MemberSnapshot): void {
   checkMembers([...add, ...remove], users);
@@ -186,20 +139,18 @@ function eventsFor(
   { groupId: group, deactivated }: Pick<Group, 'groupId' | 'deactivated'>,
   { add, remove, addSubgroups, removeSubgroups }: MemberChange,
 ): readonly EventEntry[] {
-  const events: [readonly number[], (ids: readonly number[]) => EventEntry][] = [
-    [add, (ids) => membersEvent('add_members', group, ids)],
-    [remove, (ids) => membersEvent('remove_members', group, ids)],
-    [addSubgroups, (ids) => subgroupsEvent('add_subgroups', group, ids)],
-    [removeSubgroups, (ids) => subgroupsEvent('remove_subgroups', group, ids)],
+  const changes = [
+    ...(add.length > 0 ? [membersEvent('add_members', group, add)] : []),
+    ...(remove.length > 0 ? [membersEvent('remove_members', group, remove)] : []),
+    ...(addSubgroups.length > 0 ? [subgroupsEvent('add_subgroups', group, addSubgroups)] : []),
+    ...(removeSubgroups.length > 0 ? [subgroupsEvent('remove_subgroups', group, removeSubgroups)] : []),
   ];
   const visibility = (op: 'create' | 'delete', members: readonly number[], subgroups: readonly number[]) =>
     members.length + subgroups.length === 0
       ? []
       : [channelsThroughGroupEvent(op, { group, members, subgroups })];
   return [
-    ...events
-      .flatMap(([ids, event]) => (ids.length > 0 ? [event(ids)] : []))
-      .map((event) => (deactivated ? forDeactivatedGroup(event) : event)),
+    ...(deactivated ? changes.map(forDeactivatedGroup) : changes),
     ...visibility('create', add, addSubgroups),
     ...visibility('delete', remove, removeSubgroups),
   ];
@@ -218,10 +169,14 @@ export async function changeMembers(
   change: MemberChange,
   snapshot: MemberSnapshot,
 ): Promise<Record<string, never>> {
-  checkMayChange(caller, groupId, change, snapshot);
+  const group = accessForChange(caller, groupId, change, snapshot);
   const hasPeople = change.add.length + change.remove.length > 0;
-  if (hasPeople) await storePendingMembersFirst(outside, caller.realmId, snapshot.group);
-  const decided = checkMemberChange(caller, groupId, change, snapshot);
+  if (hasPeople && group.isArriving) {
+    await storePendingMembers(outside, caller.realmId, groupId);
+    // The snapshot does not include them.
+    throw new ConflictError([]);
+  }
+  const decided = checkMemberChange(caller, group, change, snapshot);
   return commit(eventsOfChange(change), () => doChangeMembers(caller.realmId, caller.graph, decided));
 }
 
@@ -229,7 +184,7 @@ export async function changeMembers(
 function doChangeMembers(
   realm: string,
   graph: GroupGraph,
-  { group, change, joining, leaving, subgroups }: DecidedMemberChange,
+  { group, change, joining, leaving, subgroups, bytes }: ReturnType<typeof checkMemberChange>,
 ): Change<Record<string, never>> {
   const { groupId, version } = group;
   return {
@@ -242,7 +197,7 @@ function doChangeMembers(
       },
       ...joining.flatMap((userId) => doJoinGroup(realm, groupId, userId, true)),
       ...leaving.flatMap((userId) => doLeaveGroup(realm, groupId, userId)),
-      ...doUseQuota(realm, 'groups', bytesOfMembers(joining.length - leaving.length)),
+      ...doUseQuota(realm, 'groups', bytes),
       ...(subgroups ? doSetSubgroups(realm, graph, groupId, subgroups) : []),
     ],
     entries: eventsFor(group, change),

@@ -4,7 +4,6 @@ import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError, MAX_WRITES } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { doSetGraph } from '../../model/group/graph.ts';
-import type { Group } from '../../model/group/group.ts';
 import { doJoinGroup } from '../../model/group/member.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -12,7 +11,7 @@ import { doLeave, type Job } from '../outbox/outbox.ts';
 
 /*
  * A group can be created with more members than fit in one transaction (each takes two writes), and nobody may see a
- * part of it. So its transaction stores the members in two lists that count as memberships: in the graph, which every
+ * part of it. Clients send all members in one request, so a limit of about 40 would keep large groups out. So its transaction stores the members in two lists that count as memberships: in the graph, which every
  * request reads, and beside the members of the group. A job of the outbox, created by the same transaction, stores the
  * memberships one by one and then deletes the lists.
  *
@@ -20,14 +19,10 @@ import { doLeave, type Job } from '../outbox/outbox.ts';
  * step can bring back a removed member.
  */
 
-/** The job that stores the pending members of a group. */
-export interface PendingMembersTask {
-  readonly groupId: number;
-}
-
 declare module '../outbox/outbox.ts' {
   interface Tasks {
-    arrivals: PendingMembersTask;
+    /** Stores the pending members of a group. */
+    arrivals: { readonly groupId: number };
   }
 }
 
@@ -45,7 +40,7 @@ export const doAddPendingMembers = (
   { job, now }: { readonly job: string; readonly now: number },
 ): Write[] => [
   { put: arrivalsKey(realm, groupId), item: { userIds: members } },
-  doLeave(pendingMembersJob(realm, job), groupId, { groupId } satisfies PendingMembersTask, now),
+  doLeave(pendingMembersJob(realm, job), groupId, { groupId }, now),
 ];
 
 /** The job in the outbox. */
@@ -93,19 +88,4 @@ async function dropLists(outside: Outside, realm: string, groupId: number): Prom
     ...doSetGraph(realm, graph, { arriving }),
   ]);
   if (state === 'refused') throw new ConflictError([]);
-}
-
-/**
- * Stores pending members before a change of the members.
- *
- * @throws ConflictError if there were any, since the snapshot does not include them
- */
-export async function storePendingMembersFirst(
-  outside: Outside,
-  realm: string,
-  group: Group | undefined,
-): Promise<void> {
-  if (group?.isArriving !== true) return;
-  await storePendingMembers(outside, realm, group.groupId);
-  throw new ConflictError([]);
 }
