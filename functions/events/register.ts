@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eventIdOf, putQueue } from '../../shared/domain/event/queue.ts';
-import { loadInitialState } from '../../shared/domain/register/initial-state.ts';
-import { checkQueue, loadBeginning, parseRegistration } from '../../shared/domain/register/registration.ts';
+import { checkQueue, loadBeginning, parseRegistration } from '../../shared/domain/register/queue.ts';
+import { loadInitialState } from '../../shared/domain/register/state.ts';
 import { registerQueue } from '../../shared/endpoints/events.ts';
 import { ConflictError } from '../../shared/log/commit.ts';
 import { FEATURE_LEVEL, REFERENCE_VERSION } from '../../shared/model/realm/realm.ts';

@@ -3,7 +3,7 @@ import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { handler as setVisibility } from '../../functions/topics/setVisibility.ts';
 import { eventIdOf } from '../../shared/domain/event/queue.ts';
-import { stateTypes } from '../../shared/domain/register/initial-state.ts';
+import { stateTypes } from '../../shared/domain/register/state.ts';
 import { loadReadStates } from '../../shared/model/message/read-state.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { limits } from '../../shared/model/realm/realm.ts';

@@ -1,5 +1,5 @@
 import { deviceObjects, loadDevices } from '../push/device.ts';
-import type { Section } from './initial-section.ts';
+import type { Section } from './section.ts';
 
 /** The devices of the caller (wire facts 12.1). */
 const device: Section = async ({ outside, caller }) => ({

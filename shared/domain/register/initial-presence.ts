@@ -1,7 +1,7 @@
 import { legacyPresences, shownPresences, slimPresences } from '../presence/object.ts';
 import { loadPresences, seconds, updateId } from '../presence/presence.ts';
 import { loadStatuses, statusObject } from '../presence/status.ts';
-import type { Section } from './initial-section.ts';
+import type { Section } from './section.ts';
 
 /** Who was here lately. Clients go on from there with their own pings. */
 const presence: Section = async ({ outside, caller, known, slimPresence, presenceDays }) => {

@@ -1,5 +1,5 @@
 import { fieldObjects, fieldTypes, loadProfileFields } from '../profile/field.ts';
-import type { Section } from './initial-section.ts';
+import type { Section } from './section.ts';
 
 /** The custom profile fields and their types. What people say in them is told with the people. */
 const customProfileFields: Section = async ({ outside, caller }) => {

@@ -1,4 +1,4 @@
-import type { Section } from './initial-section.ts';
+import type { Section } from './section.ts';
 
 /** Types of state that this service does not keep: clients get the empty form of each. */
 export const unusedSections = {

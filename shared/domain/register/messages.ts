@@ -5,9 +5,9 @@ import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { loadUnread } from '../flags/unread.ts';
 import { unreadObject } from '../flags/unread-object.ts';
 import type { Reader } from '../reader/reader.ts';
-import { shownChannels } from './initial-channels.ts';
-import type { Asking, Section } from './initial-section.ts';
+import { shownChannels } from './channels.ts';
 import { once } from './once.ts';
+import type { Asking, Section } from './section.ts';
 
 const message: Section = ({ maxMessageId }) => ({ max_message_id: maxMessageId });
 

@@ -6,7 +6,7 @@ import type { User, UserSettings } from '../../model/user/user.ts';
 import type { Capability } from '../event/queue.ts';
 import type { FirstMessages } from '../reader/first-messages.ts';
 import type { Reader } from '../reader/reader.ts';
-import type { Hints } from './initial-hints.ts';
+import type { Hints } from './hints.ts';
 
 /** What the state is told of: who asks, and how they want it. */
 export interface Asked {

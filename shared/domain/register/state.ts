@@ -3,16 +3,16 @@ import { loadChannels, loadFormer, loadSubscriberIds } from '../../model/subscri
 import { loadUsers } from '../../model/user/principals.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
 import { Reader } from '../reader/reader.ts';
-import { channelSections } from './initial-channels.ts';
+import { channelSections } from './channels.ts';
 import { deviceSections } from './initial-devices.ts';
-import { loadPolicies, messageSections } from './initial-messages.ts';
 import { presenceSections } from './initial-presence.ts';
 import { profileSections } from './initial-profile.ts';
-import { realmSections } from './initial-realm.ts';
-import type { Asked, Asking, Section } from './initial-section.ts';
 import { unusedSections } from './initial-unused.ts';
-import { loadKnown, loadSettings, userSections } from './initial-users.ts';
+import { loadPolicies, messageSections } from './messages.ts';
 import { lazily, once } from './once.ts';
+import { realmSections } from './realm.ts';
+import type { Asked, Asking, Section } from './section.ts';
+import { loadKnown, loadSettings, userSections } from './users.ts';
 
 /** The state by the event types that go on with it (wire facts 14.1). Types that are not here have none. */
 const sections: Readonly<Record<string, Section>> = {

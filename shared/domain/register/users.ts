@@ -10,8 +10,8 @@ import { avatarUrlOf, userObject } from '../../model/user/object.ts';
 import { defaultUserSettings, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
 import { loadProfiles } from '../profile/value.ts';
-import type { Asking, Section } from './initial-section.ts';
 import { once } from './once.ts';
+import type { Asking, Section } from './section.ts';
 
 /** Everybody whom the caller may know of, and the caller. */
 const realmUser: Section = async (asking) => {

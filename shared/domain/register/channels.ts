@@ -10,7 +10,7 @@ import {
   subscriptionObject,
   withoutNull,
 } from '../../model/subscription/object.ts';
-import type { Asking, Section } from './initial-section.ts';
+import type { Asking, Section } from './section.ts';
 
 /** Lists of subscribers that are asked for at once, one query each: when more wait for a connection, the client warns. */
 const TOGETHER = 150;

@@ -14,7 +14,7 @@ import { loadTokenPresence } from '../calls/token.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
 import { externalAccounts } from '../profile/field.ts';
-import type { Asking, Section } from './initial-section.ts';
+import type { Asking, Section } from './section.ts';
 import { supportedSettings } from './supported-settings.ts';
 
 /** Largest file (MiB) that a request can carry here. */

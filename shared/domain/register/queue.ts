@@ -13,7 +13,7 @@ import {
   type EventQueue,
   newQueue,
 } from '../event/queue.ts';
-import { type Hints, loadHints } from './initial-hints.ts';
+import { type Hints, loadHints } from './hints.ts';
 
 /** The parameters of a registration (specification 4.3). */
 interface RegisterParameters {
