@@ -1,150 +1,152 @@
 import { hasMetadataAccess } from '../../model/channel/access.ts';
-import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import type { Channel } from '../../model/channel/channel.ts';
 import { folderObjects, loadFolders } from '../../model/channel/folder.ts';
 import { channelObject } from '../../model/channel/object.ts';
 import { isGuest } from '../../model/permission/permission.ts';
 import {
   byName,
   type CountedChannel,
+  loadFormer,
   splitChannels,
   subscriptionObject,
   withoutNull,
 } from '../../model/subscription/object.ts';
-import type { Asking, Section } from './section.ts';
+import type { Reader } from '../reader/reader.ts';
+import type { Sections, StateContext } from './section.ts';
 
-/** Lists of subscribers that are asked for at once, one query each: when more wait for a connection, the client warns. */
-const TOGETHER = 150;
+/** Most lists of subscribers read at once, one query each: with more in the queue, the AWS client logs a warning. */
+const MAX_AT_ONCE = 150;
 
-/** What the caller is, was and could be subscribed to. */
-const subscription: Section = async (asking) => {
-  const { caller, outside } = asking;
-  if (asking.includeSubscribers) void expectSubscribers(asking);
-  const [channels, subscriptions, settings] = await Promise.all([
-    asking.channels(),
-    asking.subscriptions(),
-    asking.capabilities.includes('notification_settings_null') ? undefined : asking.settings(),
+/** The present, former and possible subscriptions of the caller. */
+async function subscriptionSection(context: StateContext): Promise<object> {
+  const { caller, outside, reader, firsts, includeSubscribers, capabilities } = context;
+  if (includeSubscribers) void prefetchSubscribers(context);
+  const [channels, current, former, settings] = await Promise.all([
+    context.channels(),
+    reader.subscriptions(),
+    loadFormer(outside.table, caller.realmId, caller.user.userId),
+    capabilities.includes('notification_settings_null') ? undefined : context.settings(),
   ]);
-  const split = splitChannels(caller.standing, channels.filter(isFor(asking)), subscriptions);
-  const { subscribed, unsubscribed, neverSubscribed } = split;
+  const { subscribed, unsubscribed, neverSubscribed } = splitChannels(
+    caller.standing,
+    channels.filter(isSupported(context)),
+    { current: [...current.values()], former },
+  );
   const shown = [...subscribed, ...unsubscribed, ...neverSubscribed];
-  const subscribers = asking.includeSubscribers ? await loadSubscribers(asking, shown) : undefined;
+  const subscribers = includeSubscribers ? await loadSubscribers(context, shown) : undefined;
   const now = outside.now();
-  const listed = ({ channel }: CountedChannel) => {
+  const subscribersIn = ({ channel }: CountedChannel) => {
     const ids = subscribers?.get(channel.channelId);
-    return ids === undefined ? {} : { subscribers: ids, ...countOf(ids) };
+    return ids && { subscribers: ids, ...countOf(ids) };
   };
   const asOwn = (each: (typeof subscribed | typeof unsubscribed)[number]) => ({
     ...withoutNull(subscriptionObject(each, each.subscription, now), settings),
-    ...listed(each),
+    ...subscribersIn(each),
   });
-  const [current, former, others] = await Promise.all([
-    asking.firsts.tellIn(subscribed.map(asOwn)),
-    asking.firsts.tellIn(unsubscribed.map(asOwn)),
-    asking.firsts.tellIn(
-      neverSubscribed.map((each) => ({ ...channelObject(each.channel, each.count, now), ...listed(each) })),
-    ),
+  const asOther = (each: CountedChannel) => ({
+    ...channelObject(each.channel, each.count, now),
+    ...subscribersIn(each),
+  });
+  const [subscriptions, formerOnes, never] = await Promise.all([
+    firsts.tellIn(subscribed.map(asOwn)),
+    firsts.tellIn(unsubscribed.map(asOwn)),
+    firsts.tellIn(neverSubscribed.map(asOther)),
   ]);
-  return { subscriptions: current, unsubscribed: former, never_subscribed: others };
-};
+  return { subscriptions, unsubscribed: formerOnes, never_subscribed: never };
+}
 
 /**
- * Where the subscribers are told, they are what is counted: the stored count is another read, between which and the list
- * somebody may have come, and clients change the count as they change the list.
+ * The count of a list of subscribers that is sent too. The stored count is read separately, so it may include a
+ * subscriber who is not in the list; clients change both together.
  */
 const countOf = (subscribers: readonly number[] | undefined) =>
-  subscribers === undefined ? {} : { subscriber_count: subscribers.length };
+  subscribers && { subscriber_count: subscribers.length };
 
-/** Channels that the client can handle: archived ones only where it says so. */
-const isFor =
-  ({ capabilities }: Asking) =>
+/** Archived channels are only for clients that support them. */
+const isSupported =
+  ({ capabilities }: StateContext) =>
   ({ channel }: CountedChannel): boolean =>
     !channel.isArchived || capabilities.includes('archived_channels');
 
-/** Who is subscribed to these channels, as far as the caller may know of them. */
+/** Whether the caller may see a channel and its subscribers. */
+async function loadIsVisible(
+  { caller }: StateContext,
+  reader: Reader,
+): Promise<(channel: Channel) => boolean> {
+  const own = await reader.subscriptions();
+  return (channel) =>
+    hasMetadataAccess(caller.standing, { channel, subscription: own.get(channel.channelId) });
+}
+
+/** Loads the subscribers of those of the channels whose subscribers the caller may see. */
 async function loadSubscribers(
-  asking: Asking,
+  context: StateContext,
   channels: readonly CountedChannel[],
 ): Promise<ReadonlyMap<number, readonly number[]>> {
-  const ids = known(
-    asking,
-    channels.map(({ channel }) => channel),
-    await asking.reader.subscriptions(),
-  );
+  const isVisible = await loadIsVisible(context, context.reader);
+  const ids = channels
+    .filter(({ channel }) => isVisible(channel))
+    .map(({ channel: { channelId } }) => channelId);
   const found = new Map<number, readonly number[]>();
-  for (let start = 0; start < ids.length; start += TOGETHER) {
-    const lists = ids
-      .slice(start, start + TOGETHER)
-      .map(async (id) => [id, await asking.subscribersOf(id)] as const);
-    for (const [id, list] of await Promise.all(lists)) found.set(id, list);
+  for (let start = 0; start < ids.length; start += MAX_AT_ONCE) {
+    const some = ids.slice(start, start + MAX_AT_ONCE);
+    const lists = await Promise.all(some.map((id) => context.subscribersOf(id)));
+    some.forEach((id, i) => void found.set(id, lists[i] ?? []));
   }
   return found;
 }
 
-/** Begins to read the lists of subscribers that are probably told. */
-async function expectSubscribers(asking: Asking): Promise<void> {
-  const { channels, reader } = asking.hints;
-  for (const channelId of known(asking, channels, await reader.subscriptions()).slice(0, TOGETHER)) {
-    void asking.subscribersOf(channelId);
+/** Starts to read the lists of subscribers that are probably needed. */
+async function prefetchSubscribers(context: StateContext): Promise<void> {
+  const { channels, reader } = context.hints;
+  const isVisible = await loadIsVisible(context, reader);
+  for (const { channelId } of channels.filter(isVisible).slice(0, MAX_AT_ONCE)) {
+    void context.subscribersOf(channelId);
   }
 }
 
-/** The ids of those of the channels whose subscribers the caller may know. */
-const known = (
-  { caller }: Asking,
-  channels: readonly Channel[],
-  own: ReadonlyMap<number, Subscription>,
-): number[] =>
-  channels
-    .filter((channel) =>
-      hasMetadataAccess(caller.standing, { channel, subscription: own.get(channel.channelId) }),
-    )
-    .map(({ channelId }) => channelId);
-
-/** The channels that the caller may know of, and their client can handle. */
-export async function shownChannels(asking: Asking): Promise<readonly CountedChannel[]> {
-  const [channels, own] = await Promise.all([asking.channels(), asking.reader.subscriptions()]);
-  return channels
-    .filter(isFor(asking))
-    .filter(({ channel }) =>
-      hasMetadataAccess(asking.caller.standing, { channel, subscription: own.get(channel.channelId) }),
-    );
+/** The channels that the caller can see and the client supports. */
+export async function loadVisibleChannels(context: StateContext): Promise<readonly CountedChannel[]> {
+  const [channels, isVisible] = await Promise.all([
+    context.channels(),
+    loadIsVisible(context, context.reader),
+  ]);
+  return channels.filter(isSupported(context)).filter(({ channel }) => isVisible(channel));
 }
 
-const stream: Section = async (asking) => {
-  const shown = await shownChannels(asking);
-  const tellsSubscribers =
-    asking.includeSubscribers && (asking.types === undefined || asking.types.has('subscription'));
-  const subscribers = tellsSubscribers ? await loadSubscribers(asking, shown) : undefined;
-  const now = asking.outside.now();
+async function streamSection(context: StateContext): Promise<object> {
+  const { includeSubscribers, types, firsts, outside } = context;
+  const channels = await loadVisibleChannels(context);
+  const sendsSubscribers = includeSubscribers && (types === undefined || types.has('subscription'));
+  const subscribers = sendsSubscribers ? await loadSubscribers(context, channels) : undefined;
+  const now = outside.now();
   return {
-    streams: await asking.firsts.tellIn(
-      byName(shown).map(({ channel, count }) => ({
+    streams: await firsts.tellIn(
+      byName(channels).map(({ channel, count }) => ({
         ...channelObject(channel, count, now),
         ...countOf(subscribers?.get(channel.channelId)),
       })),
     ),
   };
-};
+}
 
-/** The channels to which new members are subscribed; guests are not told. */
-const defaults: Section = async ({ channels, caller }) => ({
-  realm_default_streams: isGuest(caller.standing)
-    ? []
-    : (await channels())
-        .filter(({ channel }) => channel.isDefault && !channel.isArchived)
-        .map(({ channel }) => channel.channelId),
-});
-
-/** The folders of channels, archived ones too (wire facts 5). */
-const folders: Section = async ({ outside, caller }) => ({
+/** The folders of channels, including archived ones (wire facts 5). */
+const folderSection = async ({ outside, caller }: StateContext): Promise<object> => ({
   channel_folders: folderObjects(await loadFolders(outside.table, caller.realmId), true),
 });
 
-export const channelSections = {
-  subscription,
-  stream,
-  default_streams: defaults,
+export const channelSections: Sections = {
+  subscription: subscriptionSection,
+  stream: streamSection,
+  /** The channels to which new members are subscribed. Guests do not see them. */
+  default_streams: async ({ channels, caller }) => ({
+    realm_default_streams: isGuest(caller.standing)
+      ? []
+      : (await channels())
+          .filter(({ channel }) => channel.isDefault && !channel.isArchived)
+          .map(({ channel }) => channel.channelId),
+  }),
   // The events are called `channel_folder`; clients fetch the state under either name.
-  channel_folder: folders,
-  channel_folders: folders,
-} satisfies Record<string, Section>;
+  channel_folder: folderSection,
+  channel_folders: folderSection,
+};

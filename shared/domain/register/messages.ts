@@ -4,19 +4,15 @@ import { type UserTopic, visibility } from '../../model/message/user-topic.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { loadUnread } from '../flags/unread.ts';
 import { unreadObject } from '../flags/unread-object.ts';
-import type { Reader } from '../reader/reader.ts';
-import { shownChannels } from './channels.ts';
-import { once } from './once.ts';
-import type { Asking, Section } from './section.ts';
+import { loadVisibleChannels } from './channels.ts';
+import { once, type Sections, type StateContext } from './section.ts';
 
-const message: Section = ({ maxMessageId }) => ({ max_message_id: maxMessageId });
-
-/** What the caller has not read. That the next look is short again is seen to beside it, and is no part of it. */
-const unreadMessages: Section = async (asking) => {
-  const { outside, caller, capabilities, cursor, reader, hints } = asking;
+/** The unread messages of the caller. Also compacts their read state; if that fails, the state is still right. */
+async function unreadSection(context: StateContext): Promise<object> {
+  const { outside, caller, capabilities, cursor, reader, hints } = context;
   const [unread, hidden] = await Promise.all([
     loadUnread(outside, reader, hints.reader),
-    hiddenChannels(asking),
+    loadHiddenChannels(context),
   ]);
   await unread
     .upkeep()
@@ -25,62 +21,43 @@ const unreadMessages: Section = async (asking) => {
     );
   const emptyTopicName = capabilities.includes('empty_topic_name');
   return { unread_msgs: unreadObject(unread, caller.standing, { upTo: cursor, hidden, emptyTopicName }) };
-};
+}
 
-/** Archived channels, to clients that cannot handle them: there they could not be read. */
-const hiddenChannels = async ({ capabilities, channels }: Asking): Promise<ReadonlySet<number>> =>
-  capabilities.includes('archived_channels')
-    ? new Set()
-    : new Set((await channels()).flatMap(({ channel }) => (channel.isArchived ? channel.channelId : [])));
+/** Archived channels, for clients that do not support them and so could not mark their messages as read. */
+async function loadHiddenChannels({ capabilities, channels }: StateContext): Promise<ReadonlySet<number>> {
+  if (capabilities.includes('archived_channels')) return new Set();
+  return new Set((await channels()).flatMap(({ channel }) => (channel.isArchived ? channel.channelId : [])));
+}
 
-/** The messages that the caller starred. */
-const starredMessages: Section = async ({ outside, caller }) => {
-  const place = { realm: caller.realmId, userId: caller.user.userId };
-  const stars = await outside.table.all('star', place);
-  const ids = stars.filter(({ removed }) => !removed).map(({ messageId }) => messageId);
-  // A message that was deleted leaves the stars of those who starred it behind.
-  const heads = await loadHeads(outside.table, caller.realmId, ids);
-  return { starred_messages: heads.map(({ id }) => id).sort((a, b) => a - b) };
-};
-
-/** The policies for topics. Those that were taken back are stored too, and say nothing. */
-export const loadPolicies = async (reader: Reader): Promise<UserTopic[]> =>
+/** The topic policies of the caller. `inherit` is stored too, and means none. */
+const loadPolicies = async ({ reader }: StateContext): Promise<UserTopic[]> =>
   (await reader.topicPolicies()).filter(({ policy }) => policy !== visibility.inherit);
 
-const nameOf = (topic: string, { capabilities }: Asking): string =>
+const nameOf = (topic: string, { capabilities }: StateContext): string =>
   topic === '' && !capabilities.includes('empty_topic_name') ? EMPTY_TOPIC_NAME : topic;
 
-const userTopics: Section = async (asking) => ({
-  user_topics: (await asking.policies()).map(({ channelId, topic, policy, updated }) => ({
-    stream_id: channelId,
-    topic_name: nameOf(topic, asking),
-    visibility_policy: policy,
-    last_updated: updated,
-  })),
-});
-
 /** The list from before there were other policies; left out for clients that name the new one (wire facts 14.5). */
-const mutedTopics: Section = async (asking) => {
-  if (asking.types?.has('user_topic')) return {};
-  const [policies, channels] = await Promise.all([asking.policies(), shownChannels(asking)]);
+async function mutedTopicsSection(context: StateContext): Promise<object> {
+  if (context.types?.has('user_topic')) return {};
+  const [policies, channels] = await Promise.all([loadPolicies(context), loadVisibleChannels(context)]);
   const names = new Map(channels.map(({ channel }) => [channel.channelId, channel.name]));
   return {
     muted_topics: policies.flatMap(({ channelId, topic, policy, updated }) => {
       const name = names.get(channelId);
       return policy === visibility.muted && name !== undefined
-        ? [[name, nameOf(topic, asking), updated]]
+        ? [[name, nameOf(topic, context), updated]]
         : [];
     }),
   };
-};
+}
 
 /** The direct conversations of the caller, each with its newest message. */
-const recentPrivateConversations: Section = async ({ outside, caller, reader, hints }) => {
+async function conversationsSection({ outside, caller, reader, hints }: StateContext): Promise<object> {
   const { realmId: realm, user } = caller;
   const load = once((conversation: string) => outside.table.get('conversation', { realm, conversation }));
   for (const { conversation } of await hints.reader.directMemberships()) void load(conversation);
-  const dialogues = await reader.directMemberships();
-  const conversations = await Promise.all(dialogues.map(({ conversation }) => load(conversation)));
+  const memberships = await reader.directMemberships();
+  const conversations = await Promise.all(memberships.map(({ conversation }) => load(conversation)));
   return {
     recent_private_conversations: conversations
       .filter((conversation) => conversation !== undefined)
@@ -90,13 +67,26 @@ const recentPrivateConversations: Section = async ({ outside, caller, reader, hi
         user_ids: people.filter((userId) => userId !== user.userId),
       })),
   };
-};
+}
 
-export const messageSections = {
-  message,
-  update_message_flags: unreadMessages,
-  starred_messages: starredMessages,
-  user_topic: userTopics,
-  muted_topics: mutedTopics,
-  recent_private_conversations: recentPrivateConversations,
-} satisfies Record<string, Section>;
+export const messageSections: Sections = {
+  message: ({ maxMessageId }) => ({ max_message_id: maxMessageId }),
+  update_message_flags: unreadSection,
+  starred_messages: async ({ outside: { table }, caller: { realmId: realm, user } }) => {
+    const stars = await table.all('star', { realm, userId: user.userId });
+    const ids = stars.filter(({ removed }) => !removed).map(({ messageId }) => messageId);
+    // Stars of deleted messages stay stored.
+    const heads = await loadHeads(table, realm, ids);
+    return { starred_messages: heads.map(({ id }) => id).sort((a, b) => a - b) };
+  },
+  user_topic: async (context) => ({
+    user_topics: (await loadPolicies(context)).map(({ channelId, topic, policy, updated }) => ({
+      stream_id: channelId,
+      topic_name: nameOf(topic, context),
+      visibility_policy: policy,
+      last_updated: updated,
+    })),
+  }),
+  muted_topics: mutedTopicsSection,
+  recent_private_conversations: conversationsSection,
+};

@@ -1,10 +1,9 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { type StableHead, stableHead } from '../../log/checkpoint.ts';
+import { stableHead } from '../../log/checkpoint.ts';
 import type { Log } from '../../log/log.ts';
 import { isGuest } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import type { OwnedBot } from '../account/bot.ts';
 import { checkEventNarrow } from '../event/narrow.ts';
 import {
   type Capability,
@@ -13,7 +12,7 @@ import {
   type EventQueue,
   newQueue,
 } from '../event/queue.ts';
-import { type Hints, loadHints } from './hints.ts';
+import { Reader } from '../reader/reader.ts';
 
 /** The parameters of a registration (specification 4.3). */
 interface RegisterParameters {
@@ -29,74 +28,97 @@ interface RegisterParameters {
   readonly client_gravatar?: boolean | undefined;
 }
 
-/** What a registration asks for, besides what is checked when the queue is made. */
+/** Interprets the parameters. `types` are the types of state to send; undefined for all. */
 export const parseRegistration = <P extends RegisterParameters>(given: P) => {
   const types = given.fetch_event_types ?? given.event_types ?? undefined;
   return {
     ...given,
-    /** The types of events whose state is told; undefined for all. */
     types: types && new Set(types),
     includeSubscribers: (given.include_subscribers ?? 'false') !== 'false',
   };
 };
 
-type AskedRegistration = ReturnType<typeof parseRegistration<RegisterParameters>>;
+type Registration = ReturnType<typeof parseRegistration<RegisterParameters>>;
 
-/** What a registration reads first. */
-export interface Beginning {
-  /** Where the events of the queue begin. The state is read after this is known (DESIGN 5, rule 4). */
-  readonly end: StableHead;
-  /** What is set for the caller, if it is a bot. */
-  readonly bot: OwnedBot | undefined;
-  /** What the state probably rests on, so that it can be read in one round trip. */
-  readonly hints: Hints;
-}
-
-/** Reads it. One round trip, while the floor of the log is near. */
+/**
+ * Loads the head of the log, where the events of the queue begin; the settings of the caller, if it is a bot; and the
+ * hints. One round trip, if the checkpoint of the log is near its head.
+ */
 export async function loadBeginning(
   outside: Outside,
   log: Log,
   { userId, ownerId }: { readonly userId: number; readonly ownerId?: number },
-  { types, includeSubscribers }: AskedRegistration,
-): Promise<Beginning> {
+  registration: Registration,
+) {
   const { realm } = log;
   const [end, bot, hints] = await Promise.all([
     stableHead(log),
     ownerId === undefined ? undefined : outside.table.get('bot', { realm, ownerId, userId }),
-    loadHints(outside, realm, userId, types, includeSubscribers),
+    loadHints(outside, realm, userId, registration),
   ]);
   return { end, bot, hints };
 }
 
-/** Decides on the queue that is asked for. What a bot does not say, its owner may have set for it. */
+export type Hints = Awaited<ReturnType<typeof loadHints>>;
+
+/**
+ * Loads what the state probably needs, before the cursor of the queue is fixed. So it may not be part of the state (DESIGN
+ * 5, rule 4), which reads it again. But it tells where else to look, so that those reads can start at once: what is new
+ * since then costs one more round trip. `channels` and `groups` are empty if the state does not list their members. One
+ * round trip.
+ */
+async function loadHints(
+  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
+  realm: string,
+  userId: number,
+  { types, includeSubscribers }: Registration,
+) {
+  const wants = (type: string): boolean => types === undefined || types.has(type);
+  const { table } = outside;
+  const reader = new Reader(outside, realm, userId);
+  const lists = wants('subscription') && includeSubscribers;
+  const unread = wants('update_message_flags');
+  const people = ['realm_user', 'presence', 'user_status'].some(wants);
+  const [channels, groups] = await Promise.all([
+    lists ? table.all('channel', { realm }) : [],
+    wants('realm_user_groups') ? table.all('group', { realm }) : [],
+    (lists || unread || people) && reader.subscriptions(),
+    (unread || people || wants('recent_private_conversations')) && reader.directMemberships(),
+    unread && reader.states(),
+    unread && reader.topicPolicies(),
+  ]);
+  return { reader, channels, groups };
+}
+
+/** Checks the parameters of the queue. For a bot, the defaults are the settings that its owner made. */
 export function checkQueue(
   { standing, user }: Caller,
-  asked: AskedRegistration,
-  { end, bot }: Beginning,
+  registration: Registration,
+  { end, bot }: Awaited<ReturnType<typeof loadBeginning>>,
   { uuid, now }: Outside,
 ): EventQueue {
-  const allPublicChannels = asked.all_public_streams ?? bot?.allPublicChannels ?? false;
+  const allPublicChannels = registration.all_public_streams ?? bot?.allPublicChannels ?? false;
   if (allPublicChannels && isGuest(standing)) {
     throw badRequest('Guests cannot listen to all public channels.');
   }
-  const narrow = checkEventNarrow(asked.narrow ?? []);
+  const narrow = checkEventNarrow(registration.narrow ?? []);
   const usual = bot?.eventsChannelId;
-  const { event_types: eventTypes, client_capabilities: capabilities = {} } = asked;
+  const { event_types: eventTypes, client_capabilities: capabilities = {} } = registration;
   return newQueue(
     {
       queueId: uuid(),
       userId: user.userId,
       start: end.seq,
-      idle: checkIdleTimeout(asked.idle_queue_timeout, asked.queue_lifespan_secs),
+      idle: checkIdleTimeout(registration.idle_queue_timeout, registration.queue_lifespan_secs),
       ...(eventTypes && { eventTypes: [...new Set(eventTypes)] }),
       narrow:
         narrow.length === 0 && usual !== undefined
           ? [{ operator: 'channel', operand: usual, negated: false }]
           : narrow,
       allPublicChannels,
-      applyMarkdown: asked.apply_markdown ?? false,
-      clientGravatar: asked.client_gravatar ?? true,
-      includeSubscribers: asked.includeSubscribers,
+      applyMarkdown: registration.apply_markdown ?? false,
+      clientGravatar: registration.client_gravatar ?? true,
+      includeSubscribers: registration.includeSubscribers,
       capabilities: capabilityNames.filter((name) => capabilities[name] === true),
     },
     now(),

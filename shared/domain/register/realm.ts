@@ -1,4 +1,6 @@
-import { systemGroups } from '../../model/permission/permission.ts';
+import { channelGroupRules } from '../../model/channel/channel.ts';
+import { groupPermissionRules } from '../../model/group/group.ts';
+import { type GroupSettingRule, systemGroups } from '../../model/permission/permission.ts';
 import { domainObject, loadDomains } from '../../model/realm/domains.ts';
 import { legacyPolicies } from '../../model/realm/legacy-policies.ts';
 import {
@@ -7,6 +9,7 @@ import {
   isWebPublicEnabled,
   limits,
   pushSettings,
+  realmGroupRules,
   videoChatProviders,
 } from '../../model/realm/realm.ts';
 import { organizationIcon } from '../../model/user/object.ts';
@@ -14,13 +17,12 @@ import { loadTokenPresence } from '../calls/token.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
 import { externalAccounts } from '../profile/field.ts';
-import type { Asking, Section } from './section.ts';
-import { supportedSettings } from './supported-settings.ts';
+import type { Sections, StateContext } from './section.ts';
 
 /** Largest file (MiB) that a request can carry here. */
 const FILES = 5;
 
-/** What the service itself is and can do: the same for every organization. */
+/** What the service is and can do, the same for every organization. */
 const server = {
   development_environment: false,
   event_queue_longpoll_timeout_seconds: 90,
@@ -119,8 +121,42 @@ const absent = {
   realm_zulip_update_announcements_stream_id: -1,
 } as const;
 
-/** The organization: what it is, its settings, and the limits of the service (wire facts 2). */
-const realm: Section = ({ caller, baseUrl, outside }: Asking) => {
+const groupName = (groupId: number): string | undefined =>
+  Object.values(systemGroups).find(({ id }) => id === groupId)?.name;
+
+/**
+ * The rules of group settings, so that clients offer only valid values. `creator` is the name of the default value of
+ * settings that are the creator's.
+ */
+const clientRules = (
+  rules: Readonly<Record<string, GroupSettingRule>>,
+  creator = '',
+  defaultForSystemGroups: string | null = null,
+) =>
+  Object.fromEntries(
+    Object.entries(rules).map(([name, { initial, nobody, everyone, systemOnly, only = [] }]) => [
+      name,
+      {
+        require_system_group: systemOnly === true,
+        allow_internet_group: false,
+        allow_nobody_group: nobody,
+        allow_everyone_group: everyone,
+        default_group_name: initial === 'creator' ? creator : groupName(initial),
+        default_for_system_groups: defaultForSystemGroups,
+        allowed_system_groups: only.map(groupName),
+      },
+    ]),
+  );
+
+/** The rules of all group settings (wire facts 2, 4.5, 7). */
+const supportedSettings = {
+  realm: clientRules(realmGroupRules),
+  stream: clientRules(channelGroupRules, 'channel_creator'),
+  group: clientRules(groupPermissionRules, 'group_creator', systemGroups.nobody.name),
+};
+
+/** The organization, its settings, and the limits of the service (wire facts 2). */
+function realmSection({ caller, baseUrl, outside }: StateContext): object {
   const { name, description, created, uuid, settings } = caller.realm;
   return {
     ...server,
@@ -149,28 +185,22 @@ const realm: Section = ({ caller, baseUrl, outside }: Asking) => {
     server_timestamp: outside.now() / 1000,
     server_web_public_streams_enabled: isWebPublicEnabled(outside.environment),
   };
+}
+
+export const realmSections: Sections = {
+  realm: realmSection,
+  /** The domains that email addresses of new users may have, if they are restricted. */
+  realm_domains: async ({ caller, outside }) => ({
+    realm_domains: (await loadDomains(outside.table, caller.realmId)).list.map(domainObject),
+  }),
+  /** The custom emoji, including deactivated ones. */
+  realm_emoji: async ({ caller, outside }) => ({
+    realm_emoji: emojiObjects(await loadEmoji(outside.table, caller.realmId)),
+  }),
+  /** Whether the caller has connected each provider of video calls (specification 4.12, wire facts 13.4). */
+  video_calls: async ({ caller, outside }) => {
+    const names = ['zoom', 'webex'] as const;
+    const present = await loadTokenPresence(outside, caller.realmId, caller.user.userId, names);
+    return Object.fromEntries(names.map((name) => [`has_${name}_token`, present.has(name)]));
+  },
 };
-
-/** The domains in which new people may have their addresses, where that is restricted. */
-const domains: Section = async ({ caller, outside }) => ({
-  realm_domains: (await loadDomains(outside.table, caller.realmId)).list.map(domainObject),
-});
-
-/** The custom emoji, deactivated ones too. */
-const emoji: Section = async ({ caller, outside }) => ({
-  realm_emoji: emojiObjects(await loadEmoji(outside.table, caller.realmId)),
-});
-
-/** Whether the caller gave each provider of video calls their consent (specification 4.12, wire facts 13.4). */
-const videoCalls: Section = async ({ caller, outside }) => {
-  const names = ['zoom', 'webex'] as const;
-  const present = await loadTokenPresence(outside, caller.realmId, caller.user.userId, names);
-  return Object.fromEntries(names.map((name) => [`has_${name}_token`, present.has(name)]));
-};
-
-export const realmSections = {
-  realm,
-  realm_domains: domains,
-  realm_emoji: emoji,
-  video_calls: videoCalls,
-} satisfies Record<string, Section>;

@@ -1,71 +1,77 @@
 import { traceOf } from '../../kernel/errors.ts';
-import { loadChannels, loadFormer, loadSubscriberIds } from '../../model/subscription/object.ts';
+import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
 import { loadUsers } from '../../model/user/principals.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
 import { Reader } from '../reader/reader.ts';
 import { channelSections } from './channels.ts';
-import { deviceSections } from './initial-devices.ts';
-import { presenceSections } from './initial-presence.ts';
-import { profileSections } from './initial-profile.ts';
-import { unusedSections } from './initial-unused.ts';
-import { loadPolicies, messageSections } from './messages.ts';
-import { lazily, once } from './once.ts';
+import { messageSections } from './messages.ts';
 import { realmSections } from './realm.ts';
-import type { Asked, Asking, Section } from './section.ts';
-import { loadKnown, loadSettings, userSections } from './users.ts';
+import { lazily, once, type Sections, type StateContext, type StateRequest } from './section.ts';
+import { loadSettings, loadVisibleUsers, userSections } from './users.ts';
 
-/** The state by the event types that go on with it (wire facts 14.1). Types that are not here have none. */
-const sections: Readonly<Record<string, Section>> = {
+/** Types of state that this service does not keep: clients get the empty form of each. */
+const unusedSections: Sections = {
+  alert_words: () => ({ alert_words: [] }),
+  attachments: () => ({}),
+  default_stream_groups: () => ({ realm_default_stream_groups: [] }),
+  drafts: () => ({ drafts: [] }),
+  giphy: () => ({ giphy_api_key: '' }),
+  klipy: () => ({ klipy_api_key: '' }),
+  muted_users: () => ({ muted_users: [] }),
+  navigation_views: () => ({ navigation_views: [] }),
+  onboarding_steps: () => ({ onboarding_steps: [], navigation_tour_video_url: null }),
+  realm_billing: () => ({ realm_billing: { has_pending_sponsorship_request: false } }),
+  realm_embedded_bots: () => ({ realm_embedded_bots: [] }),
+  realm_filters: () => ({ realm_filters: [] }),
+  realm_incoming_webhook_bots: () => ({ realm_incoming_webhook_bots: [] }),
+  realm_linkifiers: () => ({ realm_linkifiers: [] }),
+  realm_playgrounds: () => ({ realm_playgrounds: [] }),
+  reminders: () => ({ reminders: [] }),
+  saved_snippets: () => ({ saved_snippets: [] }),
+  scheduled_messages: () => ({ scheduled_messages: [] }),
+  stop_words: () => ({ stop_words: [] }),
+};
+
+/** The state by event type (wire facts 14.1). Other types have no state. */
+const sections: Sections = {
   ...realmSections,
   ...userSections,
   ...channelSections,
   ...messageSections,
-  ...presenceSections,
-  ...deviceSections,
-  ...profileSections,
   ...unusedSections,
 };
 
-/** The names of the types whose state can be asked for. */
+/** The names of the types that have state. */
 export const stateTypes: readonly string[] = Object.keys(sections);
 
 /**
- * The state of these types, or of all. Only what is asked for is read, all of it side by side. Must begin after the
- * cursor of the queue is fixed: then what is not in the state comes as an event (DESIGN 5, rule 4).
+ * Loads the state of the types in the request, concurrently, and reads only what they need. Call it after the cursor of
+ * the queue is fixed: every later change then comes as an event (DESIGN 5, rule 4).
  */
-export async function loadInitialState(asked: Asked): Promise<object> {
-  const { outside, caller, types } = asked;
+export async function loadInitialState(request: StateRequest): Promise<object> {
+  const { outside, caller, types, cursor } = request;
   const { table } = outside;
   const { realmId, user } = caller;
-  const reader = new Reader(outside, realmId, user.userId);
-  const asking: Asking = {
-    ...asked,
-    reader,
+  const context: StateContext = {
+    ...request,
+    reader: new Reader(outside, realmId, user.userId),
+    firsts: new FirstMessages(outside, realmId, cursor),
     users: lazily(() => loadUsers(table, realmId)),
-    settings: lazily(() => loadSettings(asked)),
-    policies: lazily(() => loadPolicies(reader)),
+    visibleUsers: lazily(() => loadVisibleUsers(context)),
     channels: lazily(() => loadChannels(table, realmId)),
-    firsts: new FirstMessages(outside, realmId, asked.cursor),
-    subscriptions: lazily(async () => {
-      const [current, former] = await Promise.all([
-        reader.subscriptions(),
-        loadFormer(table, realmId, user.userId),
-      ]);
-      return { current: [...current.values()], former };
-    }),
+    settings: lazily(() => loadSettings(request)),
     subscribersOf: once((channelId) => loadSubscriberIds(table, realmId, channelId)),
-    known: lazily(() => loadKnown(asking)),
   };
   const wanted = Object.entries(sections).flatMap(([type, section]) =>
     types === undefined || types.has(type) ? [section] : [],
   );
-  const parts = await Promise.all([...new Set(wanted)].map((section) => section(asking)));
-  if (asking.firsts.haveLooked) await rememberFirsts(asking);
+  const parts = await Promise.all([...new Set(wanted)].map((section) => section(context)));
+  if (context.firsts.haveLooked) await saveFirstMessages(context);
   return Object.assign({}, ...parts);
 }
 
-/** Remembers the oldest messages of channels that had to be looked for. The state does not need it. */
-async function rememberFirsts({ firsts, channels, outside }: Asking): Promise<void> {
+/** Stores the oldest messages that were found for channels. The state does not need it. */
+async function saveFirstMessages({ firsts, channels, outside }: StateContext): Promise<void> {
   const counts = (await channels()).flatMap(({ count }) => count ?? []);
   await firsts
     .remember(counts)

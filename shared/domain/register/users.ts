@@ -9,26 +9,30 @@ import {
 import { avatarUrlOf, userObject } from '../../model/user/object.ts';
 import { defaultUserSettings, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
+import { legacyPresences, shownPresences, slimPresences } from '../presence/object.ts';
+import { loadPresences, seconds, updateId } from '../presence/presence.ts';
+import { loadStatuses, statusObject } from '../presence/status.ts';
+import { fieldObjects, fieldTypes, loadProfileFields } from '../profile/field.ts';
 import { loadProfiles } from '../profile/value.ts';
-import { once } from './once.ts';
-import type { Asking, Section } from './section.ts';
+import { deviceObjects, loadDevices } from '../push/device.ts';
+import { once, type Sections, type StateContext, type StateRequest } from './section.ts';
 
-/** Everybody whom the caller may know of, and the caller. */
-const realmUser: Section = async (asking) => {
-  const { outside, caller, clientGravatar } = asking;
-  const [everybody, known, own, tellProfile] = await Promise.all([
-    asking.users(),
-    asking.known(),
-    ownFields(asking),
+/** The users whom the caller may see, and the caller. */
+async function userSection(context: StateContext): Promise<object> {
+  const { outside, caller, clientGravatar, capabilities } = context;
+  const [users, visible, own, profile] = await Promise.all([
+    context.users(),
+    context.visibleUsers(),
+    ownFields(context),
     loadProfiles(outside.table, caller.realmId, undefined),
   ]);
-  // Clients that must have everybody get the others without what is hidden of them (wire facts 14.1).
-  const isComplete =
-    asking.capabilities.includes('user_list_incomplete') || known.length === everybody.length;
-  const ids = new Set(known.map(({ userId }) => userId));
-  const hidden = isComplete ? [] : everybody.filter(({ userId }) => !ids.has(userId)).map(anonymizedUser);
+  // Clients that need a complete list get the others without personal data (wire facts 14.1).
+  const ids = new Set(visible.map(({ userId }) => userId));
+  const hidden = capabilities.includes('user_list_incomplete')
+    ? []
+    : users.filter(({ userId }) => !ids.has(userId)).map(anonymizedUser);
   const listed = [
-    ...known.map((user) => userObject(user, { clientGravatar, profile: tellProfile })),
+    ...visible.map((user) => userObject(user, { clientGravatar, profile })),
     ...hidden.map((user) => userObject(user, { clientGravatar, profile: () => ({}) })),
   ];
   return {
@@ -37,40 +41,40 @@ const realmUser: Section = async (asking) => {
     cross_realm_bots: listed.filter((user) => user.is_system_bot),
     ...own,
   };
-};
+}
 
-/** The users of whom the caller may know: guests perhaps not of everybody (wire facts 3.8). */
-export async function loadKnown({
+/** Loads the users whom the caller may see: some guests do not see everyone (wire facts 3.8). */
+export async function loadVisibleUsers({
   caller,
   reader,
   hints,
   users,
   subscribersOf,
-}: Pick<Asking, 'caller' | 'reader' | 'hints' | 'users' | 'subscribersOf'>): Promise<readonly User[]> {
+}: StateContext): Promise<readonly User[]> {
   if (canAccessAllUsers(caller)) return users();
   for (const channelId of (await hints.reader.subscriptions()).keys()) void subscribersOf(channelId);
-  const [everybody, subscriptions, dialogues] = await Promise.all([
+  const [everyone, subscriptions, dialogues] = await Promise.all([
     users(),
     reader.subscriptions(),
     reader.directMemberships(),
   ]);
   const places = { subscriptions: [...subscriptions.values()], dialogues };
-  const acquaintances = await accessibleUserIds(places, caller.user.userId, subscribersOf);
-  return everybody.filter(({ userId, isBot }) => isBot || acquaintances.has(userId));
+  const visible = await accessibleUserIds(places, caller.user.userId, subscribersOf);
+  return everyone.filter(({ userId, isBot }) => isBot || visible.has(userId));
 }
 
 type Permission = keyof { [K in keyof RealmSettings as K extends `can_${string}` ? K : never]: unknown };
 
-/** What the caller is told of themselves beside their place in the list. */
-async function ownFields(asking: Asking): Promise<object> {
-  const { user, standing, realm } = asking.caller;
-  const { enter_sends } = await asking.settings();
+/** The fields about the caller, who is in the list of users too. */
+async function ownFields(context: StateContext): Promise<object> {
+  const { user, standing, realm } = context.caller;
+  const { enter_sends } = await context.settings();
   const may = (permission: Permission): boolean => holds(standing, realm.settings[permission]);
   const canCreate = {
     can_create_public_streams: may('can_create_public_channel_group'),
     can_create_private_streams: may('can_create_private_channel_group'),
     can_create_web_public_streams:
-      isWebPublicEnabled(asking.outside.environment) &&
+      isWebPublicEnabled(context.outside.environment) &&
       realm.settings.enable_spectator_access &&
       may('can_create_web_public_channel_group'),
   };
@@ -80,7 +84,7 @@ async function ownFields(asking: Asking): Promise<object> {
     delivery_email: user.email,
     full_name: user.fullName,
     avatar_source: user.avatarUrl === undefined ? 'G' : 'U',
-    // One's own avatar is told in full, whatever the client can work out itself.
+    // The caller's own avatar has its address, whatever the client can compute.
     avatar_url: avatarUrlOf(user),
     avatar_url_medium: avatarUrlOf(user),
     is_owner: isOwner(standing),
@@ -95,8 +99,9 @@ async function ownFields(asking: Asking): Promise<object> {
   };
 }
 
-/** The bots that the caller may manage, with what is set for them: their own, and for administrators all. */
-const realmBot: Section = async ({ outside: { table }, caller, channels, reader }) => {
+/** The bots that the caller may manage, with their settings: administrators get all, others their own. */
+async function botSection({ outside, caller, channels, reader }: StateContext): Promise<object> {
+  const { table } = outside;
   const { user, standing, realmId: realm } = caller;
   const [bots, counted, own] = await Promise.all([
     isAdministrator(standing) ? loadAllBots(table, realm) : loadOwnedBots(table, realm, user.userId),
@@ -113,26 +118,19 @@ const realmBot: Section = async ({ outside: { table }, caller, channels, reader 
       services: [],
     })),
   };
-};
+}
 
 /** All user groups with their members. */
-const realmUserGroups: Section = async ({ outside: { table, now }, caller, users, capabilities, hints }) => {
+async function groupSection({ outside, caller, users, capabilities, hints }: StateContext): Promise<object> {
+  const { table, now } = outside;
   const membersOf = once((groupId: number) => loadMemberIds(table, caller.realmId, groupId));
   for (const { groupId } of hints.groups) void membersOf(groupId);
-  const [named, everybody] = await Promise.all([loadNamedGroups(table, caller.realmId, membersOf), users()]);
+  const [named, all] = await Promise.all([loadNamedGroups(table, caller.realmId, membersOf), users()]);
   const includeDeactivated = capabilities.includes('include_deactivated_groups');
-  return {
-    realm_user_groups: groupObjects(caller, named, everybody, { includeDeactivated, now: now() }),
-  };
-};
+  return { realm_user_groups: groupObjects(caller, named, all, { includeDeactivated, now: now() }) };
+}
 
-/** The caller's personal settings, as one object; older clients look for each at the top level (companion facts 4.9). */
-const userSettings: Section = async ({ settings, capabilities }) => {
-  const own = await settings();
-  return { ...(!capabilities.includes('user_settings_object') && own), user_settings: own };
-};
-
-/** Settings that are nobody's but their owner's: a new account does not get them from the organization. */
+/** Settings that only their owner has: new accounts do not get them from the organization. */
 const {
   allow_private_data_export: _,
   enable_login_emails,
@@ -141,22 +139,60 @@ const {
   ...newUserSettings
 } = defaultUserSettings;
 
-/** The settings with which new accounts begin (companion facts 4.3). */
-const userSettingsDefaults: Section = () => ({ realm_user_settings_defaults: newUserSettings });
+/** The presences, from which clients go on with their own pings. */
+async function presenceSection(context: StateContext): Promise<object> {
+  const { outside, caller, slimPresence, presenceDays } = context;
+  const now = seconds(outside.now());
+  const isOff = caller.realm.settings.presence_disabled;
+  const [presences, users] = await Promise.all([
+    isOff ? [] : loadPresences(outside.table, caller.realmId, undefined, now),
+    context.visibleUsers(),
+  ]);
+  const shown = shownPresences(presences, users, { days: presenceDays, now });
+  return {
+    presences: slimPresence ? slimPresences(shown) : legacyPresences(shown, users, now),
+    presence_last_update_id: updateId(now),
+    server_timestamp: outside.now() / 1000,
+  };
+}
 
-export const userSections = {
-  realm_user: realmUser,
-  realm_bot: realmBot,
-  realm_user_groups: realmUserGroups,
-  user_settings: userSettings,
-  realm_user_settings_defaults: userSettingsDefaults,
-} satisfies Record<string, Section>;
+/** The statuses that active users have set. */
+async function statusSection({ outside, caller, visibleUsers }: StateContext): Promise<object> {
+  const [statuses, users] = await Promise.all([loadStatuses(outside.table, caller.realmId), visibleUsers()]);
+  const active = new Set(users.flatMap(({ userId, isActive }) => (isActive ? [userId] : [])));
+  const shown = statuses.filter(({ userId }) => active.has(userId));
+  return { user_status: Object.fromEntries(shown.map((status) => [status.userId, statusObject(status)])) };
+}
 
-/** Reads the caller's personal settings. Their time zone is told to everybody, and stands with the user. */
+export const userSections: Sections = {
+  realm_user: userSection,
+  realm_bot: botSection,
+  realm_user_groups: groupSection,
+  /** As one object; older clients look for each setting at the top level (companion facts 4.9). */
+  user_settings: async ({ settings, capabilities }) => {
+    const own = await settings();
+    return { ...(!capabilities.includes('user_settings_object') && own), user_settings: own };
+  },
+  /** The settings of new accounts (companion facts 4.3). */
+  realm_user_settings_defaults: () => ({ realm_user_settings_defaults: newUserSettings }),
+  presence: presenceSection,
+  user_status: statusSection,
+  /** The devices of the caller (wire facts 12.1). */
+  device: async ({ outside, caller }) => ({
+    devices: deviceObjects(await loadDevices(outside.table, caller.realmId, caller.user.userId)),
+  }),
+  /** The custom profile fields and their types. Their values are sent with the users. */
+  custom_profile_fields: async ({ outside, caller }) => {
+    const { fields } = await loadProfileFields(outside.table, caller.realmId);
+    return { custom_profile_fields: fieldObjects(fields), custom_profile_field_types: fieldTypes };
+  },
+};
+
+/** Loads the caller's personal settings. The time zone is visible to everyone, so it is stored with the user. */
 export const loadSettings = async ({
   outside,
   caller: { realmId: realm, user },
-}: Pick<Asking, 'outside' | 'caller'>): Promise<UserSettings> => ({
+}: StateRequest): Promise<UserSettings> => ({
   ...settingsOf(await outside.table.get('settings', { realm, userId: user.userId })),
   timezone: user.timezone,
 });
