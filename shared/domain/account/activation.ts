@@ -3,7 +3,6 @@ import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Step } from '../../log/bulk.ts';
 import type { EventEntry } from '../../log/slot.ts';
-import type { Subscription } from '../../model/channel/channel.ts';
 import { activeGroupEvents } from '../../model/group/role-groups.ts';
 import { isFullMember } from '../../model/permission/permission.ts';
 import { loadCurrent } from '../../model/subscription/object.ts';
@@ -13,70 +12,38 @@ import {
   doInactivate,
   doRemoveOwnedBot,
   isHumanOwner,
-  type OwnerCount,
   personEvent,
 } from '../../model/user/activation.ts';
 import { type Caller, directGroups } from '../../model/user/caller.ts';
 import { checkManages, loadBotOwner } from '../../model/user/management.ts';
-import {
-  checkBotName,
-  doRequireNamesakes,
-  loadOtherNamesakes,
-  type Namesakes,
-} from '../../model/user/name.ts';
+import { checkBotName, doRequireNamesakes, loadOtherNamesakes } from '../../model/user/name.ts';
 import { noSuchAccount } from '../../model/user/principals.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { resumeSubscriptions, suspendSubscriptions } from '../subscribe/leave.ts';
 import { checkMayCreateBots, type OwnedBot, ownBot } from './bot.ts';
 
-/** The snapshot for deactivating an account. */
-export interface DeactivationSnapshot {
-  readonly target: User | undefined;
-  /** The owner, if it is a bot. */
-  readonly owner: User | undefined;
-  readonly owners: OwnerCount | undefined;
-  /** Its bots. */
-  readonly bots: readonly User[];
-  /** Its subscriptions and those of its bots. */
-  readonly subscriptions: readonly Subscription[];
-  /** The named groups that contain it and its bots directly, by user id. */
-  readonly groups: ReadonlyMap<number, readonly number[]>;
-}
-
 /**
- * Loads the snapshot. Read the account first: it lists its bots, and the deactivation fails if a bot or subscription
- * was added since. One round trip.
+ * Loads the snapshot for deactivating an account: its bots, the subscriptions and groups of them all, and for a bot its
+ * owner. Read the account first: it lists its bots, and the deactivation fails if a bot or subscription was added since.
+ * One round trip.
  */
-export async function loadDeactivation(
-  outside: Outside,
-  realm: string,
-  target: User | undefined,
-): Promise<DeactivationSnapshot> {
-  if (target === undefined) {
-    return {
-      target,
-      owner: undefined,
-      owners: undefined,
-      bots: [],
-      subscriptions: [],
-      groups: new Map(),
-    };
-  }
+export async function loadDeactivation(outside: Outside, realm: string, target: User | undefined) {
   const { table } = outside;
-  const bots = [...(target.bots ?? [])];
-  const ids = [target.userId, ...bots];
-  const [owner, owners, users, subscriptions, groups] = await Promise.all([
+  const botIds = [...(target?.bots ?? [])];
+  const ids = target ? [target.userId, ...botIds] : [];
+  const [owner, owners, bots, subscriptions, groups] = await Promise.all([
     loadBotOwner(table, realm, target),
     table.get('owners', { realm }),
-    table.getMany(bots.map((userId) => key('user', { realm, userId }))),
+    table.getMany(botIds.map((userId) => key('user', { realm, userId }))),
     Promise.all(ids.map((userId) => loadCurrent(table, realm, userId))),
     Promise.all(ids.map(async (userId) => [userId, await directGroups(outside, realm, userId)] as const)),
   ]);
-  return { target, owner, owners, bots: users, subscriptions: subscriptions.flat(), groups: new Map(groups) };
+  return { target, owner, owners, bots, subscriptions: subscriptions.flat(), groups: new Map(groups) };
 }
+
+type DeactivationSnapshot = Awaited<ReturnType<typeof loadDeactivation>>;
 
 /**
  * Checks that the caller manages the account and the bots that are deactivated with it, and that it is not the last
@@ -114,59 +81,33 @@ export function doDeactivate(
   ];
 }
 
-/** The snapshot for reactivating an account. */
-export interface ReactivationSnapshot {
-  readonly target: User | undefined;
-  readonly subscriptions: readonly Subscription[];
-  /** The named groups that contain it directly. */
-  readonly groups: readonly number[];
-  readonly bot?: BotReactivationSnapshot;
-}
-
-/** The additional snapshot for a bot. */
-interface BotReactivationSnapshot {
-  readonly owner: User | undefined;
-  readonly owned: OwnedBot | undefined;
-  readonly namesakes: Namesakes;
-}
-
-/** Loads the snapshot, after the account itself. One round trip, and another for a bot that shares its name. */
-export async function loadReactivation(
-  outside: Outside,
-  realm: string,
-  target: User | undefined,
-): Promise<ReactivationSnapshot> {
-  if (target === undefined) return { target, subscriptions: [], groups: [] };
+/**
+ * Loads the snapshot for reactivating an account: its subscriptions and groups, and for a bot its owner, its settings and
+ * the users with its name. Read the account first. One round trip, and another for a bot that shares its name.
+ */
+export async function loadReactivation(outside: Outside, realm: string, target: User | undefined) {
   const { table } = outside;
-  const { userId, ownerId, fullName } = target;
-  const [subscriptions, groups, bot] = await Promise.all([
-    loadCurrent(table, realm, userId),
-    directGroups(outside, realm, userId),
-    ownerId === undefined ? undefined : loadBotReactivation(table, realm, { userId, ownerId, fullName }),
+  const { userId = 0, ownerId, fullName = '' } = target ?? {};
+  const isBot = ownerId !== undefined;
+  const [subscriptions, groups, owner, settings, namesakes] = await Promise.all([
+    target ? loadCurrent(table, realm, userId) : [],
+    target ? directGroups(outside, realm, userId) : [],
+    loadBotOwner(table, realm, target),
+    isBot ? table.get('bot', { realm, ownerId, userId }) : undefined,
+    isBot ? loadOtherNamesakes(table, realm, { userId, fullName }) : undefined,
   ]);
-  return { target, subscriptions, groups, ...(bot && { bot }) };
+  return { target, subscriptions, groups, owner, settings, namesakes };
 }
 
-async function loadBotReactivation(
-  table: Table,
-  realm: string,
-  { userId, ownerId, fullName }: Pick<User, 'userId' | 'fullName'> & { readonly ownerId: number },
-): Promise<BotReactivationSnapshot> {
-  const [owner, owned, namesakes] = await Promise.all([
-    loadBotOwner(table, realm, { ownerId }),
-    table.get('bot', { realm, ownerId, userId }),
-    loadOtherNamesakes(table, realm, { userId, fullName }),
-  ]);
-  return { owner, owned, namesakes };
-}
+type ReactivationSnapshot = Awaited<ReturnType<typeof loadReactivation>>;
 
 /** Checks that the caller manages the account, and for a bot that they may create bots and its name is free. */
-export function checkReactivate(caller: Caller, { target, bot }: ReactivationSnapshot): User {
+export function checkReactivate(caller: Caller, { target, owner, namesakes }: ReactivationSnapshot): User {
   if (target === undefined || isSystemBot(target)) throw noSuchAccount(caller);
-  checkManages(caller, target, bot?.owner);
-  if (bot && !target.isActive) {
+  checkManages(caller, target, owner);
+  if (namesakes && !target.isActive) {
     checkMayCreateBots(caller);
-    checkBotName(target.fullName, bot.namesakes);
+    checkBotName(target.fullName, namesakes);
   }
   return target;
 }
@@ -176,17 +117,19 @@ export function checkReactivate(caller: Caller, { target, bot }: ReactivationSna
  * No steps if it is active. `now` is in milliseconds.
  */
 export function doReactivate(
-  { realmId: realm, realm: { settings }, user }: Pick<Caller, 'realmId' | 'realm' | 'user'>,
+  caller: Pick<Caller, 'realmId' | 'realm' | 'user'>,
   target: User,
-  { subscriptions, groups, bot }: ReactivationSnapshot,
+  { subscriptions, groups, owner, settings, namesakes }: ReactivationSnapshot,
   now: number,
 ): Step[] {
   if (target.isActive) return [];
-  const ownerId = bot && (bot.owner?.isActive ? bot.owner.userId : user.userId);
-  const resumed = resumeSubscriptions(realm, subscriptions);
-  const isFull = isFullMember(target, settings.waiting_period_threshold, now);
+  const { realmId: realm, user } = caller;
+  const { userId, fullName } = target;
+  const isFull = isFullMember(target, caller.realm.settings.waiting_period_threshold, now);
   const inGroups = activeGroupEvents('add_members', target, isFull, groups);
-  if (ownerId === undefined) return [...resumed, doActivate(realm, target, inGroups)];
+  const resumed = resumeSubscriptions(realm, subscriptions);
+  if (namesakes === undefined) return [...resumed, doActivate(realm, target, inGroups)];
+  const ownerId = owner?.isActive ? owner.userId : user.userId;
   const isNewOwner = ownerId !== target.ownerId;
   const { writes, entries } = doActivate(realm, target, inGroups, isNewOwner ? { ownerId } : {});
   return [
@@ -194,11 +137,11 @@ export function doReactivate(
     {
       writes: [
         ...writes,
-        doAddOwnedBot(realm, ownerId, target.userId),
-        ...(isNewOwner ? doChangeOwner(realm, target, ownerId, bot?.owned) : []),
-        ...(bot ? doRequireNamesakes(realm, target.fullName, bot.namesakes) : []),
+        doAddOwnedBot(realm, ownerId, userId),
+        ...(isNewOwner ? doChangeOwner(realm, target, ownerId, settings) : []),
+        ...doRequireNamesakes(realm, fullName, namesakes),
       ],
-      entries: [...entries, ...(isNewOwner ? [personEvent(target.userId, { bot_owner_id: ownerId })] : [])],
+      entries: [...entries, ...(isNewOwner ? [personEvent(userId, { bot_owner_id: ownerId })] : [])],
     },
   ];
 }

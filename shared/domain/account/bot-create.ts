@@ -9,7 +9,7 @@ import { isFullMember, roles, type Standing } from '../../model/permission/permi
 import { ownHost } from '../../model/realm/hosts.ts';
 import { doAddNewBot } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { checkBotName, checkFullName, loadNamesakes, type Namesakes } from '../../model/user/name.ts';
+import { checkBotName, checkFullName, fullNameKey, loadNamesakes } from '../../model/user/name.ts';
 import type { User } from '../../model/user/user.ts';
 import type { Table } from '../../table/table.ts';
 import {
@@ -22,21 +22,11 @@ import {
   checkRoomForBot,
   checkShortName,
 } from './bot.ts';
-import { doCreateUser, type NewBot, type NewUser } from './create.ts';
-
-/** The parameters of a new bot. */
-export interface BotInput {
-  readonly shortName: string;
-  readonly fullName: string;
-  readonly botType: number;
-  /** Names of the channels it sends to and gets events from by default. */
-  readonly sending: string | undefined;
-  readonly events: string | undefined;
-  readonly allPublicChannels: boolean;
-}
+import { doCreateUser, newUser } from './create.ts';
 
 /**
- * Interprets the parameters.
+ * Interprets the parameters of a new bot. `sending` and `events` are the names of the channels that it sends to and gets
+ * events from by default.
  *
  * @throws Refusal `BAD_REQUEST` for invalid names
  */
@@ -47,7 +37,7 @@ export const parseBot = (given: {
   readonly default_sending_stream?: string | undefined;
   readonly default_events_register_stream?: string | undefined;
   readonly default_all_public_streams?: boolean | undefined;
-}): BotInput => {
+}) => {
   const { default_sending_stream: sending, default_events_register_stream: events } = given;
   return {
     shortName: checkShortName(given.short_name),
@@ -59,8 +49,9 @@ export const parseBot = (given: {
   };
 };
 
+type BotInput = ReturnType<typeof parseBot>;
+
 const organization: LookupKey<'organization'> = { kind: 'organization' };
-const fullNameKey = (name: string): LookupKey<'fullName'> => ({ kind: 'fullName', name });
 const channelNameKey = (name: string): LookupKey<'channelName'> => ({ kind: 'channelName', name });
 
 /** The organization (for its hosts), the full name, and the channels. */
@@ -70,23 +61,8 @@ export const botLookupKeys = ({ fullName, sending, events }: BotInput): LookupKe
   ...[sending, events].flatMap((name) => (name === undefined ? [] : [channelNameKey(name)])),
 ];
 
-/** The snapshot for creating a bot. */
-export interface BotSnapshot {
-  readonly email: string;
-  /** An account with the address exists. */
-  readonly isTaken: boolean;
-  readonly namesakes: Namesakes;
-  readonly sending: ChannelWithSubscription | undefined;
-  readonly events: ChannelWithSubscription | undefined;
-}
-
-/** Reads the snapshot. One round trip. */
-export async function accessBotSnapshot(
-  table: Table,
-  resolved: Resolved,
-  userId: number,
-  input: BotInput,
-): Promise<BotSnapshot> {
+/** Loads the snapshot for creating a bot. One round trip. */
+export async function accessBotSnapshot(table: Table, resolved: Resolved, userId: number, input: BotInput) {
   const { realm } = resolved;
   const email = botEmail(input.shortName, ownHost(realm, resolved.follow(organization)));
   const channel = async (name: string | undefined): Promise<ChannelWithSubscription | undefined> => {
@@ -123,9 +99,9 @@ function accessNamed(
 export function checkNewBot(
   caller: Caller,
   input: BotInput,
-  { email, isTaken, namesakes, ...seen }: BotSnapshot,
+  { email, isTaken, namesakes, ...seen }: Awaited<ReturnType<typeof accessBotSnapshot>>,
   now: number,
-): Omit<DecidedBot, 'keyDigest'> {
+) {
   const { standing, user } = caller;
   checkMayCreateBots(caller);
   checkRoomForBot(user);
@@ -145,27 +121,15 @@ export function checkNewBot(
   );
   return {
     user: {
-      email,
-      fullName,
-      role: roles.member,
+      ...newUser({ email, fullName, role: roles.member }, now),
       isBot: true,
       botType,
       ownerId: user.userId,
-      dateJoined: new Date(now).toISOString(),
-      timezone: '',
     },
     set,
     namesakes,
     defaults: botDefaults(standing, set, new Map(channels)),
   };
-}
-
-/** A new bot that passed the checks. */
-export interface DecidedBot extends NewBot {
-  readonly user: NewUser;
-  readonly keyDigest: string;
-  /** Its settings as clients see them. */
-  readonly defaults: ReturnType<typeof botDefaults>;
 }
 
 /**
@@ -174,7 +138,7 @@ export interface DecidedBot extends NewBot {
  */
 export function doCreateBot(
   { realmId, realm, standing }: Pick<Caller, 'realmId' | 'realm' | 'standing'>,
-  { user, keyDigest, defaults, ...bot }: DecidedBot,
+  { user, keyDigest, defaults, ...bot }: ReturnType<typeof checkNewBot> & { readonly keyDigest: string },
   numbers: readonly number[],
 ): Change<User> {
   const userId = numbers[0] ?? 0;

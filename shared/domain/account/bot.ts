@@ -1,5 +1,5 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { type ChannelWithSubscription, hasMetadataAccess, loadChannel } from '../../model/channel/access.ts';
 import { holdsUnlessGuest, isAdministrator, type Standing } from '../../model/permission/permission.ts';
 import { MAX_BOTS } from '../../model/user/activation.ts';
@@ -49,10 +49,9 @@ export async function loadBotChannels(
   ownerId: number,
   bots: readonly OwnedBot[],
 ): Promise<ReadonlyMap<number, ChannelWithSubscription>> {
-  const ids = bots.flatMap(({ sendingChannelId, eventsChannelId }) => [
-    ...(sendingChannelId === undefined ? [] : [sendingChannelId]),
-    ...(eventsChannelId === undefined ? [] : [eventsChannelId]),
-  ]);
+  const ids = bots
+    .flatMap(({ sendingChannelId, eventsChannelId }) => [sendingChannelId, eventsChannelId])
+    .filter((id) => id !== undefined);
   const channels = await Promise.all(
     [...new Set(ids)].map((channelId) => loadChannel(table, realm, channelId, ownerId)),
   );
@@ -135,15 +134,7 @@ export function botEvents(
   userId: number,
   defaults: ReturnType<typeof botDefaults>,
 ): EventEntry[] {
-  const payload = {
-    type: 'realm_bot',
-    op: 'add',
-    bot: { user_id: userId, ...defaults, services: [] },
-  };
-  return [
-    { kind: 'event', hearers: { everyone: 'administrators' }, payload },
-    ...(isAdministrator(owner)
-      ? []
-      : [{ kind: 'event' as const, hearers: { users: [owner.userId] }, payload }]),
-  ];
+  const payload = { type: 'realm_bot', op: 'add', bot: { user_id: userId, ...defaults, services: [] } };
+  const event = eventFor({ everyone: 'administrators' }, payload);
+  return isAdministrator(owner) ? [event] : [event, eventFor({ users: [owner.userId] }, payload)];
 }

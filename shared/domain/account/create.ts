@@ -6,12 +6,7 @@ import type { Change } from '../../log/commit.ts';
 import { eventForEveryone } from '../../log/slot.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
 import { isFullMember } from '../../model/permission/permission.ts';
-import {
-  checkAddressAllowed,
-  type Domains,
-  doRequireSameDomains,
-  loadDomains,
-} from '../../model/realm/domains.ts';
+import { checkAddressAllowed, doRequireSameDomains, loadDomains } from '../../model/realm/domains.ts';
 import { type CountedChannel, loadChannels } from '../../model/subscription/object.ts';
 import { countOwner, isHumanOwner } from '../../model/user/activation.ts';
 import { type Account, digestOf, newApiKey } from '../../model/user/api-key.ts';
@@ -28,23 +23,24 @@ import { type BotSettings, ownBot } from './bot.ts';
 /** An account without an id. */
 export type NewUser = Omit<User, 'userId' | 'isActive' | 'avatarVersion'>;
 
-/** What a new bot has besides its account. */
-export interface NewBot {
-  readonly set: BotSettings;
-  /** Those who had the name when it was checked. */
-  readonly namesakes: Namesakes;
-}
+/** A person who joins now (milliseconds). */
+export const newUser = (person: Pick<NewUser, 'email' | 'fullName' | 'role'>, now: number) => ({
+  ...person,
+  isBot: false,
+  dateJoined: new Date(now).toISOString(),
+  timezone: '',
+});
 
 /**
  * Creates an account: the user, the address with the digest of the key, the name for mentions, and the event for
- * everyone.
+ * everyone. `bot` has the settings of a bot, and the users who had its name when it was checked.
  */
 export function doCreateUser(
   realm: string,
   userId: number,
   given: NewUser,
   keyDigest: string,
-  bot?: NewBot,
+  bot?: { readonly set: BotSettings; readonly namesakes: Namesakes },
 ): Change<User> {
   const user: User = { ...given, userId, isActive: true, avatarVersion: 1 };
   const account: Account = {
@@ -64,48 +60,27 @@ export function doCreateUser(
   ];
   if (given.ownerId !== undefined) writes.push(ownBot(realm, given.ownerId, { userId, ...bot?.set }));
   if (isHumanOwner(user)) writes.push(countOwner(realm, userId));
+  const person = userObject(user, { clientGravatar: false, profile: () => ({}) });
   return {
     writes,
-    entries: [
-      eventForEveryone(
-        {
-          type: 'realm_user',
-          op: 'add',
-          person: userObject(user, { clientGravatar: false, profile: () => ({}) }),
-        },
-        { access: true },
-      ),
-    ],
+    entries: [eventForEveryone({ type: 'realm_user', op: 'add', person }, { access: true })],
     result: user,
   };
 }
 
-/** The channels to which every new user is subscribed. */
-const defaultChannels = (channels: readonly CountedChannel[]): CountedChannel[] =>
-  channels.filter(({ channel }) => channel.isDefault && !channel.isArchived);
-
 /** Most channels per transaction: each takes up to five writes, and the account some more. */
 const MAX_CHANNELS = 18;
 
-/** The snapshot for adding a person. */
-export interface NewcomerSnapshot {
-  readonly channels: readonly CountedChannel[];
-  readonly domains: Domains;
-  /** An account with the address exists. */
-  readonly isTaken: boolean;
-}
-
-/** Loads the snapshot without the address. One round trip; reads all channels. */
-export async function loadNewcomerSnapshot(
-  table: Table,
-  realm: string,
-): Promise<Omit<NewcomerSnapshot, 'isTaken'>> {
+/** Loads the snapshot for adding a person, without the address. One round trip; reads all channels. */
+export async function loadNewcomerSnapshot(table: Table, realm: string) {
   const [channels, domains] = await Promise.all([loadChannels(table, realm), loadDomains(table, realm)]);
   return { channels, domains };
 }
 
 /**
- * Adds a person with a checked name and role. Returns the id, and the key, which is not stored.
+ * Adds a person with a checked name and role, and subscribes them to the default channels, in one transaction unless
+ * there are very many channels. `isTaken` is whether an account has the address. Returns the id, and the key, which is not
+ * stored.
  *
  * @throws Refusal `BAD_REQUEST` if the address is taken or not allowed
  */
@@ -114,50 +89,30 @@ export async function addPerson(
   organization: Pick<Caller, 'realmId' | 'realm'>,
   commit: Commit,
   person: Pick<NewUser, 'email' | 'fullName' | 'role'>,
-  { channels, domains, isTaken }: NewcomerSnapshot,
+  snapshot: Awaited<ReturnType<typeof loadNewcomerSnapshot>> & { readonly isTaken: boolean },
 ): Promise<{ readonly userId: number; readonly apiKey: string }> {
   const { realmId, realm } = organization;
+  const { channels, domains, isTaken } = snapshot;
   checkAddressAllowed(person.email, realm, domains);
   if (isTaken) throw badRequest(`There is already an account with the address '${person.email}'.`);
   const apiKey = newApiKey(outside);
-  const dateJoined = new Date(outside.now()).toISOString();
-  const user = { ...person, isBot: false, dateJoined, timezone: '' };
-  const snapshot = realm.settings.emails_restricted_to_domains
-    ? [doRequireSameDomains(realmId, domains)]
-    : [];
-  const userId = await addUser(
-    organization,
-    commit,
-    user,
-    digestOf(apiKey),
-    defaultChannels(channels),
-    snapshot,
-  );
-  return { userId, apiKey };
-}
-
-/**
- * Adds a person and subscribes them to the default channels, in one transaction unless there are very many channels.
- * `snapshot` has further conditions. Returns the id.
- */
-async function addUser(
-  { realmId, realm }: Pick<Caller, 'realmId' | 'realm'>,
-  commit: Commit,
-  user: NewUser,
-  keyDigest: string,
-  defaults: readonly CountedChannel[],
-  snapshot: readonly Write[] = [],
-): Promise<number> {
-  const isFull = isFullMember(user, realm.settings.waiting_period_threshold, Date.parse(user.dateJoined));
+  const now = outside.now();
+  const user = newUser(person, now);
+  const defaults = channels.filter(({ channel }) => channel.isDefault && !channel.isArchived);
+  const isFull = isFullMember(user, realm.settings.waiting_period_threshold, now);
   const first = (numbers: readonly number[]): Change<number> => {
     const userId = numbers[0] ?? 0;
-    const created = doCreateUser(realmId, userId, user, keyDigest);
+    const created = doCreateUser(realmId, userId, user, digestOf(apiKey));
     const before = [...created.entries, ...roleGroupEvents(userId, user.role, isFull)];
     const joinings = joiningsOf({ userId, isNewAccount: true }, defaults.slice(0, MAX_CHANNELS));
     const joined =
       joinings.length === 0 ? undefined : doJoin(realmId, joinings, (i) => numbers[before.length + i] ?? 0);
     return {
-      writes: [...created.writes, ...(joined?.writes ?? []), ...snapshot],
+      writes: [
+        ...created.writes,
+        ...(joined?.writes ?? []),
+        ...(realm.settings.emails_restricted_to_domains ? [doRequireSameDomains(realmId, domains)] : []),
+      ],
       entries: [...before, ...(joined?.entries ?? [])],
       result: userId,
     };
@@ -167,7 +122,7 @@ async function addUser(
     const joinings = joiningsOf({ userId }, defaults.slice(start, start + MAX_CHANNELS));
     await commit(entriesOfJoin(joinings), (numbers) => doJoin(realmId, joinings, (i) => numbers[i] ?? 0));
   }
-  return userId;
+  return { userId, apiKey };
 }
 
 /** The subscriptions of a new user. Their clients do not know the channels yet, and need no events about them. */

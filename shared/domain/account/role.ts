@@ -1,8 +1,8 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { hasMetadataAccess } from '../../model/channel/access.ts';
-import type { Channel, Subscription } from '../../model/channel/channel.ts';
+import type { Channel } from '../../model/channel/channel.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
 import {
   isFullMember,
@@ -22,7 +22,6 @@ import {
 } from '../../model/user/activation.ts';
 import { type Caller, directGroups } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
-import type { Write } from '../../table/write.ts';
 
 /** Checks a role. Only owners may make owners. */
 export function checkNewRole({ standing }: Pick<Caller, 'standing'>, given: number): Role {
@@ -32,22 +31,11 @@ export function checkNewRole({ standing }: Pick<Caller, 'standing'>, given: numb
   return role;
 }
 
-/** The snapshot for changing the role of a user, besides the user. */
-export interface RoleSnapshot {
-  readonly owners: OwnerCount | undefined;
-  readonly channels: readonly Channel[];
-  /** Their subscriptions. */
-  readonly subscriptions: readonly Subscription[];
-  /** The named groups that contain them directly. */
-  readonly groups: readonly number[];
-}
-
-/** Loads the snapshot. One round trip; reads all channels. */
-export async function loadRoleSnapshot(
-  outside: Outside,
-  realm: string,
-  userId: number,
-): Promise<RoleSnapshot> {
+/**
+ * Loads the snapshot for changing the role of a user: all channels, and the user's subscriptions and direct groups. One
+ * round trip.
+ */
+export async function loadRoleSnapshot(outside: Outside, realm: string, userId: number) {
   const { table } = outside;
   const [owners, channels, subscriptions, groups] = await Promise.all([
     table.get('owners', { realm }),
@@ -57,6 +45,8 @@ export async function loadRoleSnapshot(
   ]);
   return { owners, channels, subscriptions, groups };
 }
+
+export type RoleSnapshot = Awaited<ReturnType<typeof loadRoleSnapshot>>;
 
 /**
  * Checks a role for a user: only owners make owners, and the last one stays. `checkManages` has checked that the
@@ -86,11 +76,7 @@ export function doChangeRole(
   role: Role,
   { channels, subscriptions, groups }: RoleSnapshot,
   now: number,
-): {
-  readonly set: Pick<User, 'role'>;
-  readonly writes: readonly Write[];
-  readonly entries: readonly EventEntry[];
-} {
+) {
   const { userId, isActive, isBot } = target;
   const counts = isActive && !isBot;
   const waitingDays = realm.settings.waiting_period_threshold;
@@ -122,37 +108,16 @@ export function doChangeRole(
   };
 }
 
-/** Tells a user which channels became visible or hidden to them. */
-function channelVisibilityEvents(
-  userId: number,
-  gained: readonly number[],
-  lost: readonly number[],
-): EventEntry[] {
+/** The events that tell a user which channels became visible or hidden to them. */
+function channelVisibilityEvents(userId: number, gained: number[], lost: number[]): EventEntry[] {
   const hearers = { users: [userId] };
+  const streams = lost.map((stream_id) => ({ stream_id }));
   return [
     ...(gained.length > 0
-      ? [
-          {
-            kind: 'event' as const,
-            hearers,
-            payload: { type: 'stream', op: 'create', stream_ids: gained },
-            fill: 'channels' as const,
-          },
-        ]
+      ? [eventFor(hearers, { type: 'stream', op: 'create', stream_ids: gained }, { fill: 'channels' })]
       : []),
     ...(lost.length > 0
-      ? [
-          {
-            kind: 'event' as const,
-            hearers,
-            payload: {
-              type: 'stream',
-              op: 'delete',
-              stream_ids: lost,
-              streams: lost.map((stream_id) => ({ stream_id })),
-            },
-          },
-        ]
+      ? [eventFor(hearers, { type: 'stream', op: 'delete', stream_ids: lost, streams })]
       : []),
   ];
 }
@@ -161,7 +126,10 @@ function channelVisibilityEvents(
 function defaultChannelEvents(userId: number, before: Role, after: Role): EventEntry[] {
   const isGuest = after === roles.guest;
   if (isGuest === (before === roles.guest)) return [];
-  const payload = { type: 'default_streams', ...(isGuest && { default_streams: [] }) };
-  const hearers = { users: [userId] };
-  return [{ kind: 'event', hearers, payload, ...(!isGuest && { fill: 'defaultChannels' as const }) }];
+  const type = 'default_streams';
+  return [
+    isGuest
+      ? eventFor({ users: [userId] }, { type, default_streams: [] })
+      : eventFor({ users: [userId] }, { type }, { fill: 'defaultChannels' }),
+  ];
 }

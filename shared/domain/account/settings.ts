@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Step } from '../../log/bulk.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';
 import { personEvent } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -14,13 +14,6 @@ import { doRename } from './update.ts';
 /** Settings by name, with validated types and ranges. */
 export type SettingsInput = Readonly<Record<string, unknown>> & { readonly full_name?: string };
 
-/** The settings that differ from the current ones. */
-export interface SettingsChange {
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly fullName?: string;
-  readonly timezone?: string;
-}
-
 /** Why we refuse some settings of the reference. */
 const refusals: Readonly<Record<string, string>> = {
   email: 'Email addresses cannot be changed.',
@@ -28,12 +21,12 @@ const refusals: Readonly<Record<string, string>> = {
   target_users: 'Everybody changes their own settings only.',
 };
 
-/** Checks a change of settings as a whole. `stored` are the current ones. */
+/** Checks a change of settings as a whole. `stored` are the current ones. Returns what differs from them. */
 export function checkSettings(
   { user, standing, realm }: Pick<Caller, 'user' | 'standing' | 'realm'>,
   stored: UserSettings,
   { full_name: name, timezone, ...input }: SettingsInput,
-): SettingsChange {
+) {
   for (const [setting, why] of Object.entries(refusals)) {
     if (input[setting] !== undefined) throw badRequest(why);
   }
@@ -52,8 +45,8 @@ export function checkSettings(
     settings: Object.fromEntries(
       Object.entries(input).filter(([setting, value]) => stored[setting] !== value),
     ),
-    ...(fullName !== user.fullName && { fullName }),
-    ...(timezone !== user.timezone && typeof timezone === 'string' && { timezone }),
+    fullName: fullName === user.fullName ? undefined : fullName,
+    timezone: timezone === user.timezone ? undefined : timezone,
   };
 }
 
@@ -86,7 +79,7 @@ function languageName(code: unknown): string | undefined {
 export function doChangeSettings(
   realm: string,
   user: User,
-  { settings, fullName, timezone }: SettingsChange,
+  { settings, fullName, timezone }: ReturnType<typeof checkSettings>,
   now: number,
 ): Step | undefined {
   const { userId } = user;
@@ -135,18 +128,10 @@ export function doChangeSettings(
 
 /** The events for a setting: for the user, and for administrators if it is the consent to exports. */
 function settingEvents(userId: number, property: string, value: unknown): EventEntry[] {
-  const payload = {
-    type: 'user_settings',
-    op: 'update',
-    property,
-    value,
-    ...(property === 'default_language' && { language_name: languageName(value) }),
-  };
+  const language = property === 'default_language' && { language_name: languageName(value) };
+  const payload = { type: 'user_settings', op: 'update', property, value, ...language };
+  const own = eventFor({ users: [userId] }, payload);
+  if (property !== 'allow_private_data_export') return [own];
   const consent = { type: 'realm_export_consent', user_id: userId, consented: value };
-  return [
-    { kind: 'event', hearers: { users: [userId] }, payload },
-    ...(property === 'allow_private_data_export'
-      ? [{ kind: 'event' as const, hearers: { everyone: 'administrators' as const }, payload: consent }]
-      : []),
-  ];
+  return [own, eventFor({ everyone: 'administrators' }, consent)];
 }

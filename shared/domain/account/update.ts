@@ -2,14 +2,13 @@ import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Step } from '../../log/bulk.ts';
-import type { EventEntry } from '../../log/slot.ts';
-import type { Role } from '../../model/permission/permission.ts';
 import { personEvent } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { checkManages, loadBotOwner } from '../../model/user/management.ts';
 import {
   checkBotName,
   checkFullName,
+  fullNameKey,
   loadNamesakes,
   type Namesakes,
   nameWrite,
@@ -24,8 +23,7 @@ import {
 } from '../../model/user/principals.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
-import { checkRoleChange, doChangeRole, loadRoleSnapshot, type RoleSnapshot } from './role.ts';
+import { checkRoleChange, doChangeRole, loadRoleSnapshot } from './role.ts';
 
 /**
  * Renames an account, for mentions too. The caller adds `set` to the write of the account, on condition that the name
@@ -36,11 +34,7 @@ export function doRename(
   { userId, fullName: before }: User,
   fullName: string,
   namesakes?: Namesakes,
-): {
-  readonly set: Pick<User, 'fullName'>;
-  readonly writes: readonly Write[];
-  readonly entries: readonly EventEntry[];
-} {
+) {
   // Names that differ only in case have the same key.
   const isOtherKey = folded(before) !== folded(fullName);
   return {
@@ -58,24 +52,6 @@ export interface UserUpdateInput {
   readonly role?: number;
 }
 
-/** The snapshot for a change of an account. */
-export interface UserUpdateSnapshot {
-  readonly target: User | undefined;
-  /** The owner, if it is a bot. */
-  readonly owner: User | undefined;
-  /** Loaded if the role changes. */
-  readonly role: RoleSnapshot | undefined;
-  /** The users with the new name. */
-  readonly namesakes: Namesakes | undefined;
-}
-
-/** A change that passed the checks. Unchanged fields are absent. */
-export interface UserUpdate {
-  readonly target: User;
-  readonly fullName?: string;
-  readonly role?: Role;
-}
-
 /** The account and the new name as lookup keys. Throws a refusal for an invalid name. */
 export const updateLookupKeys = (user: string, input: UserUpdateInput): LookupKey[] => [
   ...targetLookupKeys(user),
@@ -83,36 +59,38 @@ export const updateLookupKeys = (user: string, input: UserUpdateInput): LookupKe
 ];
 
 const nameLookupKeys = ({ full_name: name }: UserUpdateInput): LookupKey<'fullName'>[] =>
-  name === undefined ? [] : [{ kind: 'fullName', name: checkFullName(name) }];
+  name === undefined ? [] : [fullNameKey(checkFullName(name))];
 
-/** Loads the snapshot for the account in the path, after the lookup of `updateLookupKeys`. One round trip. */
+/**
+ * Loads the snapshot for the account in the path, after the lookup of `updateLookupKeys`: the account, its owner if it is
+ * a bot, what a change of the role needs, and the users with the new name. One round trip.
+ */
 export async function loadUserUpdate(
   outside: Outside,
   resolved: Resolved,
   user: string,
   input: UserUpdateInput,
-): Promise<UserUpdateSnapshot> {
+) {
   const userId = userIdOf(user, resolved);
-  if (userId === undefined) {
-    return { target: undefined, owner: undefined, role: undefined, namesakes: undefined };
-  }
   const { realm } = resolved;
   const [name] = nameLookupKeys(input);
   const [target, owner, role, namesakes] = await Promise.all([
     loadTarget(outside.table, user, resolved),
     loadBotOwner(outside.table, realm, { ownerId: ownerIdOf(user, resolved) }),
-    input.role === undefined ? undefined : loadRoleSnapshot(outside, realm, userId),
+    userId === undefined || input.role === undefined ? undefined : loadRoleSnapshot(outside, realm, userId),
     name && loadNamesakes(outside.table, realm, resolved.follow(name)?.users),
   ]);
   return { target, owner, role, namesakes };
 }
 
-/** Checks a new name and a new role. The caller must manage the account (`checkManages`). */
+type UserUpdateSnapshot = Awaited<ReturnType<typeof loadUserUpdate>>;
+
+/** Checks a new name and a new role. Unchanged ones are undefined in the result. */
 export function checkUserUpdate(
   caller: Pick<Caller, 'user' | 'standing'>,
   { target, owner, role: snapshot, namesakes }: UserUpdateSnapshot,
   input: UserUpdateInput,
-): UserUpdate {
+) {
   if (target === undefined || isSystemBot(target)) throw noSuchUser();
   checkManages(caller, target, owner);
   const fullName = input.full_name === undefined ? target.fullName : checkFullName(input.full_name);
@@ -123,8 +101,8 @@ export function checkUserUpdate(
   }
   return {
     target,
-    ...(fullName !== target.fullName && { fullName }),
-    ...(role !== target.role && { role }),
+    fullName: fullName === target.fullName ? undefined : fullName,
+    role: role === target.role ? undefined : role,
   };
 }
 
@@ -134,7 +112,7 @@ export function checkUserUpdate(
  */
 export function doUpdateUser(
   caller: Pick<Caller, 'realmId' | 'realm' | 'graph'>,
-  { target, fullName, role }: UserUpdate,
+  { target, fullName, role }: ReturnType<typeof checkUserUpdate>,
   { role: snapshot, namesakes }: UserUpdateSnapshot,
   now: number,
 ): Step | undefined {

@@ -23,6 +23,7 @@ import { type ChannelTopic, type UserTopic, visibility } from '../../model/messa
 import { holds, isSystemGroup, type Standing, systemGroups } from '../../model/permission/permission.ts';
 import { limits } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import { fullNameKey } from '../../model/user/name.ts';
 import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 
@@ -30,7 +31,7 @@ import { key } from '../../table/keys.ts';
 export function referenceLookupKeys(names: References): LookupKey[] {
   return [
     ...names.users.flatMap(({ id, name }) =>
-      id === undefined && name !== undefined ? [fullName(name)] : [],
+      id === undefined && name !== undefined ? [fullNameKey(name)] : [],
     ),
     ...names.groups.map((name): LookupKey<'groupName'> => ({ kind: 'groupName', name })),
     ...names.channels.map((name): LookupKey<'channelName'> => ({ kind: 'channelName', name })),
@@ -39,8 +40,6 @@ export function referenceLookupKeys(names: References): LookupKey[] {
     ),
   ];
 }
-
-const fullName = (name: string): LookupKey<'fullName'> => ({ kind: 'fullName', name });
 
 /** The items that the names in a text refer to. */
 export interface LoadedReferences {
@@ -69,7 +68,7 @@ export function mentionableUserIds(names: References, resolved: Resolved): numbe
 }
 
 const bearers = (resolved: Resolved, name: string): number[] =>
-  [...(resolved.follow(fullName(name))?.users ?? [])].sort((a, b) => a - b).slice(0, MAX_NAMESAKES);
+  [...(resolved.follow(fullNameKey(name))?.users ?? [])].sort((a, b) => a - b).slice(0, MAX_NAMESAKES);
 
 /** Loads the items that the names in a text refer to. One round trip. */
 export async function loadReferences(
