@@ -1,17 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getSettings } from '../../functions/server/getSettings.ts';
 import { handler as listSubscriptions } from '../../functions/subscriptions/list.ts';
+import { accessOrganizationOf, loadOrganizations } from '../../infra/org/organizations.ts';
 import { createOrganization, type OrganizationInput } from '../../shared/domain/organization/create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
 import { HOME } from '../../shared/kernel/lookup.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
-import {
-  ANY_HOST,
-  accessOrganizationOf,
-  loadOrganization,
-  loadOrganizations,
-  type Organization,
-} from '../../shared/model/realm/hosts.ts';
+import { ANY_HOST, loadOrganization, type Organization } from '../../shared/model/realm/hosts.ts';
 import { digestOf } from '../../shared/model/user/api-key.ts';
 import { key } from '../../shared/table/keys.ts';
 import { lost, mishaps, requestOf, unheard } from '../support/faults.ts';

@@ -3,7 +3,7 @@ import { HOME } from '../../kernel/lookup.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { asciiDomain, domainProblem, MAX_DOMAIN } from './domains.ts';
+import { asciiDomain, domainProblem } from './domains.ts';
 import type { Realm } from './realm.ts';
 
 /** Matches every unregistered host: the default organization answers there. */
@@ -25,9 +25,6 @@ declare module '../../table/keys.ts' {
 
 /** An organization as the operator sees it. */
 export interface Organization extends Hosts, Pick<Realm, 'name' | 'created' | 'deactivated'> {}
-
-/** Whether it answers at every unregistered host. */
-export const isDefault = ({ hosts }: Pick<Hosts, 'hosts'>): boolean => hosts.includes(ANY_HOST);
 
 /**
  * The first registered host; undefined if the organization answers only at unregistered hosts. Never taken from a
@@ -65,62 +62,21 @@ const unlisted = (realm: string): Hosts => ({
   version: 0,
 });
 
-/** All organizations, ordered by id. Two round trips. */
-export async function loadOrganizations(table: Table): Promise<Organization[]> {
-  const [listed, fallback] = await Promise.all([
-    table.all('organization', {}),
-    table.get('host', { host: ANY_HOST }),
-  ]);
-  // The default organization may be older than the list.
-  const isMissing = fallback !== undefined && !listed.some(({ realm }) => realm === fallback.realm);
-  const all = isMissing ? [unlisted(fallback.realm), ...listed] : listed;
-  const found = await Promise.all(all.map((hosts) => withRealm(table, hosts)));
-  return found.filter((organization) => organization !== undefined);
-}
-
 /** The organization with this id, if it exists. One round trip. */
 export async function loadOrganization(table: Table, realm: string): Promise<Organization | undefined> {
-  const [hosts, found] = await Promise.all([
+  const [listed, found] = await Promise.all([
     table.get('organization', { realm }),
     table.get('realm', { realm }),
   ]);
-  return found && organizationOf(hosts ?? unlisted(realm), found);
-}
-
-async function withRealm(table: Table, hosts: Hosts): Promise<Organization | undefined> {
-  const found = await table.get('realm', { realm: hosts.realm });
-  return found && organizationOf(hosts, found);
-}
-
-const organizationOf = (
-  { realm, hosts, version }: Hosts,
-  { name, created, deactivated }: Realm,
-): Organization => ({ realm, hosts, version, name, created, deactivated });
-
-/**
- * Loads the organization with this id or host; without either, the only one.
- *
- * @throws Refusal `BAD_REQUEST` if there is none, or more than one
- */
-export async function accessOrganizationOf(table: Table, given: string | undefined): Promise<Organization> {
-  if (given === undefined) {
-    const all = await loadOrganizations(table);
-    if (all.length > 1) throw badRequest('There is more than one organization: name one by its ID or host.');
-    if (all[0] === undefined) throw badRequest('There is no organization yet.');
-    return all[0];
-  }
-  const missing = badRequest(`There is no organization with the ID or host '${given}'.`);
-  const name = asciiDomain(given);
-  // Longer keys are invalid in DynamoDB.
-  if (name.length > MAX_DOMAIN) throw missing;
-  const [byId, led] = await Promise.all([loadOrganization(table, name), table.get('host', { host: name })]);
-  const byHost = led && led.realm !== byId?.realm ? await loadOrganization(table, led.realm) : undefined;
-  if (byId && byHost) {
-    throw badRequest(
-      `'${name}' is the ID of the organization '${byId.name}' and a host of '${byHost.name}': name it by another host.`,
-    );
-  }
-  const found = byHost ?? byId;
-  if (found === undefined) throw missing;
-  return found;
+  const { hosts, version } = listed ?? unlisted(realm);
+  return (
+    found && {
+      realm,
+      hosts,
+      version,
+      name: found.name,
+      created: found.created,
+      deactivated: found.deactivated,
+    }
+  );
 }
