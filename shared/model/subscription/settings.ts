@@ -19,18 +19,11 @@ export const newSubscriptionSettings = (channelId: number): SubscriptionSettings
 });
 
 /** The personal settings in a stored subscription. */
-export const settingsOf = (stored: SubscriptionSettings): SubscriptionSettings => ({
-  color: stored.color,
-  isMuted: stored.isMuted,
-  pinToTop: stored.pinToTop,
-  ...(stored.desktopNotifications !== undefined && { desktopNotifications: stored.desktopNotifications }),
-  ...(stored.audibleNotifications !== undefined && { audibleNotifications: stored.audibleNotifications }),
-  ...(stored.pushNotifications !== undefined && { pushNotifications: stored.pushNotifications }),
-  ...(stored.emailNotifications !== undefined && { emailNotifications: stored.emailNotifications }),
-  ...(stored.wildcardMentionsNotify !== undefined && {
-    wildcardMentionsNotify: stored.wildcardMentionsNotify,
-  }),
-});
+export const settingsOf = (stored: SubscriptionSettings): SubscriptionSettings => {
+  const { color, isMuted, pinToTop } = stored;
+  const chosen = [...switches.values()].filter((name) => stored[name] !== undefined);
+  return { color, isMuted, pinToTop, ...Object.fromEntries(chosen.map((name) => [name, stored[name]])) };
+};
 
 /** The subscription, guarded against concurrent requests, and its inverse. Counting it is another write. */
 export const subscriptionWrites = (realm: string, subscription: Subscription): Write[] => {
@@ -66,9 +59,10 @@ export interface PropertyInput {
   readonly value: unknown;
 }
 
-/** A checked property. */
+/** A checked property, with its names on the wire and in the store. */
 interface PropertyChange {
   readonly channelId: number;
+  readonly property: string;
   readonly name: keyof SubscriptionSettings;
   readonly value: string | boolean;
 }
@@ -84,11 +78,6 @@ const switches: ReadonlyMap<string, keyof SubscriptionSettings> = new Map([
   ['wildcard_mentions_notify', 'wildcardMentionsNotify'],
 ]);
 
-const wireNames: ReadonlyMap<keyof SubscriptionSettings, string> = new Map([
-  ['color', 'color'],
-  ...[...switches].map(([wire, name]) => [name, wire] as const),
-]);
-
 /** Most channels in one request: each is a write of its one transaction. */
 const MAX_CHANNELS = 90;
 
@@ -100,12 +89,15 @@ export function checkProperties(properties: readonly PropertyInput[]): PropertyC
   return properties.map(({ stream_id: channelId, property, value }) => {
     if (property === 'color') {
       if (typeof value !== 'string') throw badRequest("The value of 'color' is not a string.");
-      return { channelId, name: 'color', value: checkColor(value) };
+      return { channelId, property, name: 'color', value: checkColor(value) };
     }
-    const name = property === 'in_home_view' ? 'isMuted' : switches.get(property);
+    const isOlderName = property === 'in_home_view';
+    const name = isOlderName ? 'isMuted' : switches.get(property);
     if (name === undefined) throw badRequest('There is no such property of a subscription.');
     if (typeof value !== 'boolean') throw badRequest(`The value of '${property}' is not a boolean.`);
-    return { channelId, name, value: property === 'in_home_view' ? !value : value };
+    return isOlderName
+      ? { channelId, property: 'is_muted', name, value: !value }
+      : { channelId, property, name, value };
   });
 }
 
@@ -162,8 +154,8 @@ export function doChangeProperties(
 
 /** Muting has an event for its older name too. */
 function eventsOf(userId: number, changes: readonly PropertyChange[]): EventEntry[] {
-  return changes.flatMap(({ channelId, name, value }) => {
-    const properties: [string, string | boolean][] = [[wireNames.get(name) ?? name, value]];
+  return changes.flatMap(({ channelId, property, name, value }) => {
+    const properties: [string, string | boolean][] = [[property, value]];
     if (name === 'isMuted') properties.unshift(['in_home_view', !value]);
     return properties.map(
       ([property, value]): EventEntry => ({

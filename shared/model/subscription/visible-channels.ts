@@ -86,14 +86,10 @@ export async function loadOwnSubscriptions(
   viewer: Viewer,
   channelIds: readonly number[],
 ) {
-  const [counted, own] = await Promise.all([
-    loadSomeChannels(table, realm, channelIds),
-    loadSomeSubscriptions(table, realm, viewer.standing.userId, channelIds),
-  ]);
-  const subscribed = counted.flatMap((each) => {
-    const subscription = own.get(each.channel.channelId);
-    return subscription === undefined ? [] : [subscriptionObject(each, subscription)];
-  });
+  const channels = await loadViewed(table, realm, viewer.standing.userId, channelIds);
+  const subscribed = channels.flatMap(({ channel, count, subscription }) =>
+    subscription === undefined ? [] : [subscriptionObject({ channel, count }, subscription)],
+  );
   return withSettings(table, realm, viewer, subscribed);
 }
 
@@ -105,15 +101,8 @@ export async function loadVisibleChannels(
   channelIds: readonly number[],
 ) {
   const { standing, archived } = viewer;
-  const [counted, own] = await Promise.all([
-    loadSomeChannels(table, realm, channelIds),
-    loadSomeSubscriptions(table, realm, standing.userId, channelIds),
-  ]);
-  const shown = counted
-    .filter(({ channel }) => archived || !channel.isArchived)
-    .filter(({ channel }) =>
-      hasMetadataAccess(standing, { channel, subscription: own.get(channel.channelId) }),
-    )
+  const shown = (await loadViewed(table, realm, standing.userId, channelIds))
+    .filter((seen) => (archived || !seen.channel.isArchived) && hasMetadataAccess(standing, seen))
     .map(({ channel, count }) => channelObject(channel, count));
   return withSubscribers(table, realm, viewer, shown);
 }
@@ -167,6 +156,22 @@ interface ViewedChannel extends CountedChannel {
   readonly subscription: Subscription | undefined;
 }
 
+/** Those of some channels that exist; without ids, all channels. One round trip, seldom two. */
+async function loadViewed(
+  table: Table,
+  realm: string,
+  userId: number,
+  channelIds?: readonly number[],
+): Promise<readonly ViewedChannel[]> {
+  const [channels, own] = await Promise.all([
+    channelIds === undefined ? loadChannels(table, realm) : loadSomeChannels(table, realm, channelIds),
+    channelIds === undefined
+      ? loadCurrent(table, realm, userId).then(byChannelId)
+      : loadSomeSubscriptions(table, realm, userId, channelIds),
+  ]);
+  return channels.map((counted) => ({ ...counted, subscription: own.get(counted.channel.channelId) }));
+}
+
 /** The channels with one of the groups in their settings. For system groups there is no index, so all channels. */
 async function loadNaming(
   { table }: Outside,
@@ -174,27 +179,11 @@ async function loadNaming(
   groups: readonly number[],
 ): Promise<readonly ViewedChannel[]> {
   const [changed] = groups;
-  if (changed !== undefined && isSystemGroup(changed)) {
-    const [channels, own] = await Promise.all([
-      loadChannels(table, realm),
-      loadCurrent(table, realm, userId),
-    ]);
-    return withSubscriptions(channels, byChannelId(own));
-  }
+  if (changed !== undefined && isSystemGroup(changed)) return loadViewed(table, realm, userId);
   const uses = await table.getMany(groups.map((groupId) => key('groupUse', { realm, groupId })));
   const ids = [...new Set(uses.flatMap(({ channels }) => [...(channels ?? [])]))];
-  const [channels, own] = await Promise.all([
-    loadSomeChannels(table, realm, ids),
-    loadSomeSubscriptions(table, realm, userId, ids),
-  ]);
-  return withSubscriptions(channels, own);
+  return loadViewed(table, realm, userId, ids);
 }
-
-const withSubscriptions = (
-  channels: readonly CountedChannel[],
-  own: ReadonlyMap<number, Subscription>,
-): readonly ViewedChannel[] =>
-  channels.map((counted) => ({ ...counted, subscription: own.get(counted.channel.channelId) }));
 
 /** The viewer's standing if they had not joined the group. */
 async function standingWithout(

@@ -46,37 +46,37 @@ export const doActivate = (
   user: User,
   groups: readonly EventEntry[],
   set: Partial<Pick<User, 'ownerId'>> = {},
-): Step => ({
-  writes: [
-    {
-      update: key('user', { realm, userId: user.userId }),
-      change: { set: { isActive: true, ...set } },
-      when: {
-        equals: { isActive: false, role: user.role, fullName: user.fullName, arrivals: user.arrivals },
-      },
-      lastWriterWins: true,
-    },
-    ...(isHumanOwner(user) ? [countOwner(realm, user.userId)] : []),
-  ],
-  entries: [personEvent(user.userId, { is_active: true }), ...groups],
-});
+): Step => doSetActive(realm, user, true, groups, { set, equals: { fullName: user.fullName } });
 
 /**
  * Deactivates an account. Fails if a bot or subscription was added since the account was read, so read the account
  * before those lists.
  */
-export const doInactivate = (realm: string, user: User, groups: readonly EventEntry[]): Step => ({
-  writes: [
-    {
-      update: key('user', { realm, userId: user.userId }),
-      change: { set: { isActive: false } },
-      when: { equals: { isActive: true, role: user.role, arrivals: user.arrivals } },
-      lastWriterWins: true,
-    },
-    ...(isHumanOwner(user) ? [uncountOwner(realm, user.userId)] : []),
-  ],
-  entries: [personEvent(user.userId, { is_active: false }), ...groups],
-});
+export const doInactivate = (realm: string, user: User, groups: readonly EventEntry[]): Step =>
+  doSetActive(realm, user, false, groups, {});
+
+function doSetActive(
+  realm: string,
+  user: User,
+  isActive: boolean,
+  groups: readonly EventEntry[],
+  { set = {}, equals = {} }: { readonly set?: object; readonly equals?: object },
+): Step {
+  const { userId, role, arrivals } = user;
+  const count = isActive ? countOwner : uncountOwner;
+  return {
+    writes: [
+      {
+        update: key('user', { realm, userId }),
+        change: { set: { isActive, ...set } },
+        when: { equals: { isActive: !isActive, role, arrivals, ...equals } },
+        lastWriterWins: true,
+      },
+      ...(isHumanOwner(user) ? [count(realm, userId)] : []),
+    ],
+    entries: [personEvent(userId, { is_active: isActive }), ...groups],
+  };
+}
 
 /**
  * Counts a new membership on the account. Fails if the account is inactive, and makes a concurrent deactivation fail.
