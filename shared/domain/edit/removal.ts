@@ -201,8 +201,10 @@ function leaveWrites(realm: string, left: Left, number: number): Write[] {
   }
   const { ids } = left.leaving;
   const { topic, newest, participants } = left.state;
-  const departure = doRemoveFromTopic(realm, left.leaving, checkRemoval(ids, topic, newest), participants);
-  return [...departure.writes, doRemoveFromChannel(realm, left.leaving, left.state, departure, number)];
+  return [
+    ...doRemoveFromTopic(realm, left.leaving, checkRemoval(ids, topic, newest), participants),
+    doRemoveFromChannel(realm, left.leaving, left.state, number),
+  ];
 }
 
 /**

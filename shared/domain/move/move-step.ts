@@ -9,6 +9,7 @@ import {
   doRemoveFromChannel,
   doRemoveFromTopic,
   loadTopicRemoval,
+  namedTopicsAfter,
 } from '../../model/message/leave.ts';
 import { isSameTopic } from '../../model/message/message.ts';
 import { doRecordMove, hasReactions } from '../../model/message/reaction-store.ts';
@@ -183,9 +184,9 @@ function placeWrites(
   const begun = begins ? 1 : 0;
   const counts =
     from.channelId === channelId
-      ? countsWrites(realm, { channelId, begins, namedTopics: departure.namedTopics + begun })
+      ? countsWrites(realm, { channelId, begins, namedTopics: namedTopicsAfter(leaving, topic) + begun })
       : [
-          doRemoveFromChannel(realm, leaving, snapshot.left, departure, number),
+          doRemoveFromChannel(realm, leaving, snapshot.left, number),
           doComeToChannel(
             realm,
             { channelId, begins, namedTopics: begun },
@@ -194,5 +195,5 @@ function placeWrites(
             number,
           ),
         ];
-  return [...departure.writes, ...counts, ...arrivalWrites(realm, to, arriving, snapshot)];
+  return [...departure, ...counts, ...arrivalWrites(realm, to, arriving, snapshot)];
 }

@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { key } from '../../table/keys.ts';
-import type { Changes, Write } from '../../table/write.ts';
+import type { Write } from '../../table/write.ts';
 import {
   groupsOf,
   holds,
@@ -12,7 +12,8 @@ import {
 } from '../permission/permission.ts';
 import { type Caller, directGroups } from '../user/caller.ts';
 import type { User } from '../user/user.ts';
-import type { AfterRemoval } from './leave.ts';
+import { type AfterRemoval, removalWrites, vanishes } from './leave.ts';
+import { arrivalWrite } from './topic.ts';
 
 /** A direct conversation as stored. It exists while it has messages. */
 export interface Conversation {
@@ -49,21 +50,7 @@ export function doAddToDirect(
   exists: boolean,
 ): Write[] {
   const conversationKey = key('conversation', { realm, conversation });
-  if (exists) {
-    const newer: Write = {
-      update: conversationKey,
-      change: { set: { maxId: messageId }, add: { arrived: 1 } },
-      when: { absent: false, below: { maxId: messageId } },
-    };
-    // A newer message was committed first. It may be removed between two attempts.
-    const older: Write = {
-      update: conversationKey,
-      change: { set: { late: messageId }, add: { arrived: 1 } },
-      when: { absent: false, above: { maxId: messageId } },
-      fallback: newer,
-    };
-    return [{ ...newer, fallback: older }];
-  }
+  if (exists) return [arrivalWrite(conversationKey, messageId, { arrived: 1 })];
   const item: Conversation = { people, maxId: messageId, arrived: 1, left: 0, recipientId: messageId };
   const dialogue: DirectMembership = { conversation, people };
   return [
@@ -87,26 +74,10 @@ export function doRemoveFromDirect(
   { seen, next }: AfterRemoval<Conversation>,
 ): Write[] {
   const at = key('conversation', { realm, conversation });
-  const held = { arrived: seen.arrived, left: seen.left };
-  if (seen.arrived - seen.left === ids.length) {
-    return [
-      { delete: at, when: { equals: held } },
-      ...seen.people.map((userId): Write => ({ delete: key('dialogue', { realm, userId, conversation }) })),
-    ];
-  }
-  const change: Changes = {
-    ...(seen.late !== undefined && ids.includes(seen.late) && { remove: ['late'] }),
-    add: { left: ids.length },
-  };
-  if (next === undefined) {
-    return [{ update: at, change, when: { absent: false, above: { maxId: Math.max(...ids) } } }];
-  }
+  if (!vanishes(seen, ids)) return removalWrites(realm, at, { conversation, ids }, { seen, next });
   return [
-    { update: at, change: { ...change, set: { maxId: next.id } }, when: { equals: held } },
-    {
-      check: key('slot', { realm, seq: next.id }),
-      when: { equals: { kind: 'message', conversation } },
-    },
+    { delete: at, when: { equals: { arrived: seen.arrived, left: seen.left } } },
+    ...seen.people.map((userId): Write => ({ delete: key('dialogue', { realm, userId, conversation }) })),
   ];
 }
 

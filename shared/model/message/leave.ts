@@ -1,7 +1,7 @@
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { ConflictError } from '../../log/commit.ts';
-import { key, LARGEST_NUMBER } from '../../table/keys.ts';
+import { type Key, key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Changes, Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
@@ -110,17 +110,19 @@ async function someParticipants(
   return items.map(({ userId }) => userId);
 }
 
-/** The writes to a topic from which messages are removed. */
-export interface TopicRemovalWrites {
-  readonly writes: readonly Write[];
-  /** The change of the number of named topics of the channel: -1 if the topic is deleted. */
-  readonly namedTopics: number;
-}
+/** What topics and direct conversations have in common. */
+type Counted = Pick<Topic, 'arrived' | 'left' | 'maxId' | 'late'>;
+
+/** Whether a topic or direct conversation is deleted, because these are all its messages. */
+export const vanishes = (
+  { arrived, left }: Pick<Counted, 'arrived' | 'left'>,
+  ids: readonly number[],
+): boolean => arrived - left === ids.length;
 
 /** The stored conversation, and its next newest message if the newest one is removed. */
 export interface AfterRemoval<C> {
   readonly seen: C;
-  readonly next?: NewestCandidate;
+  readonly next?: NewestCandidate | undefined;
 }
 
 /**
@@ -128,20 +130,45 @@ export interface AfterRemoval<C> {
  *
  * @throws ConflictError if the conversation no longer exists, or has a message from after the log was read
  */
-export function checkRemoval<
-  C extends { readonly arrived: number; readonly left: number; readonly maxId: number },
->(ids: readonly number[], seen: C | undefined, newest: readonly NewestCandidate[]): AfterRemoval<C> {
+export function checkRemoval<C extends Counted>(
+  ids: readonly number[],
+  seen: C | undefined,
+  newest: readonly NewestCandidate[],
+): AfterRemoval<C> {
   if (seen === undefined) throw new ConflictError([]);
-  const vanishes = seen.arrived - seen.left === ids.length;
-  if (vanishes || Math.max(...ids) < seen.maxId) return { seen };
+  if (vanishes(seen, ids) || Math.max(...ids) < seen.maxId) return { seen };
   const next = newest.find(({ id }) => !ids.includes(id));
   if (next === undefined) throw new ConflictError([]);
   return { seen, next };
 }
 
 /**
+ * Updates a conversation that keeps some messages. If its newest one is removed, the write fails if any other message was
+ * added or removed since the read.
+ */
+export function removalWrites(
+  realm: string,
+  update: Key,
+  { conversation, ids }: { readonly conversation: string; readonly ids: readonly number[] },
+  { seen, next }: AfterRemoval<Counted>,
+  set: object = {},
+): Write[] {
+  const change: Changes = {
+    set: { ...set, ...(next && { maxId: next.id }) },
+    ...(seen.late !== undefined && ids.includes(seen.late) && { remove: ['late'] }),
+    add: { left: ids.length },
+  };
+  if (next === undefined) {
+    return [{ update, change, when: { absent: false, above: { maxId: Math.max(...ids) } } }];
+  }
+  return [
+    { update, change, when: { equals: { arrived: seen.arrived, left: seen.left } } },
+    { check: key('slot', { realm, seq: next.id }), when: { equals: { kind: 'message', conversation } } },
+  ];
+}
+
+/**
  * Updates the topic from which messages are removed. The topic and its participants are deleted with its last message.
- * If its newest message is removed, the write fails if any other message was added or removed since the read.
  * `moving` is the outbox job that moves the remaining messages.
  */
 export function doRemoveFromTopic(
@@ -150,46 +177,32 @@ export function doRemoveFromTopic(
   { seen, next }: AfterRemoval<Topic>,
   participants: readonly number[],
   moving?: string,
-): TopicRemovalWrites {
+): Write[] {
   const at = topicKey(realm, { channelId, topic });
-  const held = { arrived: seen.arrived, left: seen.left };
-  if (seen.arrived - seen.left === ids.length) {
-    // A participant who was added since the read, by a reaction, would not be deleted.
-    const unchanged = { ...held, participants: seen.participants };
-    return {
-      writes: [
-        { delete: at, when: { equals: unchanged } },
-        ...participants.slice(0, MAX_PARTICIPANTS).map(
-          (userId): Write => ({
-            delete: key('participant', { realm, channelId, topic: folded(topic), userId }),
-          }),
-        ),
-      ],
-      namedTopics: topic === '' ? 0 : -1,
-    };
+  if (!vanishes(seen, ids)) {
+    const set = { ...(moving !== undefined && { moving }), ...(next && { topic: next.topic ?? topic }) };
+    return removalWrites(
+      realm,
+      at,
+      { conversation: topicConversation(channelId, topic), ids },
+      { seen, next },
+      set,
+    );
   }
-  const change: Changes = {
-    ...(moving !== undefined && { set: { moving } }),
-    ...(seen.late !== undefined && ids.includes(seen.late) && { remove: ['late'] }),
-    add: { left: ids.length },
-  };
-  if (next === undefined) {
-    const when = { absent: false, above: { maxId: Math.max(...ids) } };
-    return { writes: [{ update: at, change, when }], namedTopics: 0 };
-  }
-  const set = { ...change.set, maxId: next.id, topic: next.topic ?? topic };
-  const conversation = topicConversation(channelId, topic);
-  return {
-    writes: [
-      { update: at, change: { ...change, set }, when: { equals: held } },
-      {
-        check: key('slot', { realm, seq: next.id }),
-        when: { equals: { kind: 'message', conversation } },
-      },
-    ],
-    namedTopics: 0,
-  };
+  // A participant who was added since the read, by a reaction, would not be deleted.
+  const unchanged = { arrived: seen.arrived, left: seen.left, participants: seen.participants };
+  const place = { realm, channelId, topic: folded(topic) };
+  return [
+    { delete: at, when: { equals: unchanged } },
+    ...participants
+      .slice(0, MAX_PARTICIPANTS)
+      .map((userId): Write => ({ delete: key('participant', { ...place, userId }) })),
+  ];
 }
+
+/** The change of the number of named topics when messages are removed: -1 if their topic is deleted. */
+export const namedTopicsAfter = ({ topic, ids }: TopicRemoval, seen: Topic | undefined): number =>
+  topic !== '' && seen !== undefined && vanishes(seen, ids) ? -1 : 0;
 
 /**
  * Updates the counts of a channel from which messages are removed, and clears its first message if that may be one of
@@ -199,14 +212,14 @@ export function doRemoveFromTopic(
  */
 export function doRemoveFromChannel(
   realm: string,
-  { channelId, ids }: TopicRemoval,
-  { count }: TopicRemovalSnapshot,
-  { namedTopics }: TopicRemovalWrites,
+  removal: TopicRemoval,
+  { topic, count }: TopicRemovalSnapshot,
   number: number,
 ): Write {
+  const namedTopics = namedTopicsAfter(removal, topic);
   const change = namedTopics === 0 ? {} : { add: { namedTopics } };
-  const counts = { realm, channelId, change };
-  return areNewer(count, ids) ? holdFirst(counts, count) : forgetFirst(counts, number);
+  const counts = { realm, channelId: removal.channelId, change };
+  return areNewer(count, removal.ids) ? holdFirst(counts, count) : forgetFirst(counts, number);
 }
 
 /**
@@ -222,7 +235,7 @@ export async function pruneParticipants(
   checks: readonly Write[] = [],
 ): Promise<TopicRemovalSnapshot> {
   let { topic: seen, participants } = state;
-  if (seen === undefined || seen.arrived - seen.left !== ids.length) return state;
+  if (seen === undefined || !vanishes(seen, ids)) return state;
   const at = { realm, channelId, topic: folded(topic) };
   while (participants.length > MAX_PARTICIPANTS) {
     const held = { equals: { arrived: seen.arrived, left: seen.left, participants: seen.participants } };

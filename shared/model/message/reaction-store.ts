@@ -111,14 +111,6 @@ const reactionsIn = (summary: ReactionSummary): Reaction[] =>
     return [{ type, code, name, userId: Number(userId), seq }];
   });
 
-/** Whether there are reactions in separate items. */
-const hasMore = (summary: ReactionSummary): boolean =>
-  summary.isFull === true && (summary.count ?? 0) > reactionsIn(summary).length;
-
-/** The reactions in separate items. */
-const loadMore = (table: Table, realm: string, messageId: number): Promise<Reaction[]> =>
-  table.all('reaction', { realm, messageId });
-
 /**
  * The reactions that are stored beside a message, in no order. One round trip; two if some are separate items and the
  * container's `memory` does not know that yet.
@@ -130,13 +122,14 @@ export async function loadReactions(
   memory?: LookupCache,
 ): Promise<Reaction[]> {
   const at = summaryKey(realm, messageId);
-  const early = memory?.recall(at) === undefined ? undefined : loadMore(table, realm, messageId);
+  const loadMore = () => table.all('reaction', { realm, messageId });
+  const early = memory?.recall(at) === undefined ? undefined : loadMore();
   const [summary, expected] = await Promise.all([table.get(at), early]);
   if (summary === undefined) return [];
   const first = reactionsIn(summary);
-  if (!hasMore(summary)) return first;
+  if (summary.isFull !== true || (summary.count ?? 0) <= first.length) return first;
   memory?.keep(at, { isFull: true });
-  return [...first, ...(expected ?? (await loadMore(table, realm, messageId)))];
+  return [...first, ...(expected ?? (await loadMore()))];
 }
 
 /** Whether a message has reactions. One round trip. */

@@ -1,5 +1,3 @@
-import type { MessageSlot } from '../../log/slot.ts';
-
 /** The types of emoji on the wire: Unicode, custom, and Zulip's own. */
 export const reactionTypes = ['unicode_emoji', 'realm_emoji', 'zulip_extra_emoji'] as const;
 export type ReactionType = (typeof reactionTypes)[number];
@@ -46,14 +44,11 @@ export const reactionsInMessage = (message: object): Reaction[] =>
 
 /** All reactions to a message, oldest first, from the message and from `stored`. */
 export function allReactions(message: object, stored: readonly Reaction[]): Reaction[] {
-  const byKey = new Map<string, Reaction>();
-  const inOrder = [...reactionsInMessage(message), ...stored].sort((a, b) => a.seq - b.seq);
-  for (const reaction of inOrder) {
-    const name = attributeInMessage(reaction, reaction.userId);
-    // During an upgrade, functions of two releases may both have stored it.
-    if (!byKey.has(name)) byKey.set(name, reaction);
-  }
-  return [...byKey.values()];
+  const inOrder = [...reactionsInMessage(message), ...stored].sort((a, b) => b.seq - a.seq);
+  // During an upgrade, functions of two releases may both have stored one. Its first place in the order stays.
+  return [...new Map(inOrder.map((each) => [attributeInMessage(each, each.userId), each])).values()].sort(
+    (a, b) => a.seq - b.seq,
+  );
 }
 
 /** A reaction as clients and archives see it (wire facts 14.4). */
@@ -66,10 +61,8 @@ export const reactionObject = ({ name, code, type, userId }: Reaction) => ({
 
 /** This reaction as an earlier release stored it in the message. */
 export const storedInMessage = (
-  message: MessageSlot,
+  message: object,
   emoji: EmojiKey,
   userId: number,
 ): StoredReaction | undefined =>
-  (message as unknown as Readonly<Record<string, StoredReaction | undefined>>)[
-    attributeInMessage(emoji, userId)
-  ];
+  new Map<string, StoredReaction>(Object.entries(message)).get(attributeInMessage(emoji, userId));

@@ -70,8 +70,6 @@ export interface CountChange {
 /**
  * Updates the topic, its participants and the channel's counts when a message is added. Conditions check that the topic is
  * still new, and the sender still not a participant.
- *
- * Messages do not always commit in the order of their ids, so a condition compares the newest id.
  */
 export function doAddToTopic(
   realm: string,
@@ -96,27 +94,27 @@ function topicWrite(realm: string, arrival: Arrival, { topic: seen, takesPart }:
   const { topic, messageId: id, count: arrived = 1, day, isNotice } = arrival;
   const update = topicKey(realm, arrival);
   if (seen === undefined) {
-    const item: Topic = {
-      topic,
-      maxId: id,
-      arrived,
-      left: 0,
-      participants: isNotice ? 0 : 1,
-      day,
-    };
+    const item: Topic = { topic, maxId: id, arrived, left: 0, participants: isNotice ? 0 : 1, day };
     return { put: update, item: { ...item }, when: { absent: true } };
   }
   const joins = !takesPart && isNotice === undefined;
-  const joined: Changes = { add: { arrived, ...(joins && { participants: 1 }) } };
+  return arrivalWrite(update, id, { arrived, ...(joins && { participants: 1 }) }, { topic, day });
+}
+
+/**
+ * Adds a message to a topic or direct conversation that exists. `set` is changed only if it becomes the newest one:
+ * messages do not always commit in the order of their ids.
+ */
+export function arrivalWrite(update: Key, id: number, add: Changes['add'] & {}, set: object = {}): Write {
   const newer: Write = {
     update,
-    change: { set: { topic, maxId: id, day }, ...joined },
+    change: { set: { ...set, maxId: id }, add },
     when: { absent: false, below: { maxId: id } },
   };
   // The newest one may be removed between two attempts. Then this one is the newest.
   const older: Write = {
     update,
-    change: { set: { late: id }, ...joined },
+    change: { set: { late: id }, add },
     when: { absent: false, above: { maxId: id } },
     fallback: newer,
   };

@@ -3,7 +3,7 @@ import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import type { Condition, Write } from '../../table/write.ts';
 import { accessContent, type ChannelWithSubscription } from '../channel/access.ts';
 import type { Standing } from '../permission/permission.ts';
 import type { UserSettings } from '../user/user.ts';
@@ -88,20 +88,34 @@ export function doSetVisibility(
   set: UserTopic,
   seen: UserTopic | undefined,
 ): { readonly writes: readonly Write[]; readonly entries: readonly EventEntry[] } {
-  const { policy } = set;
-  const inverse = topicPolicyKey(realm, set, userId);
+  const when = seen === undefined ? { absent: true } : { equals: { policy: seen.policy } };
   return {
-    writes: [
-      {
-        put: userTopicKey(realm, set, userId),
-        item: { ...set },
-        when: seen === undefined ? { absent: true } : { equals: { policy: seen.policy } },
-        lastWriterWins: true,
-      },
-      policy === visibility.inherit ? { delete: inverse } : { put: inverse, item: { userId, policy } },
-    ],
-    entries: [{ kind: 'event', hearers: { users: [userId] }, payload: userTopicEvent(set) }],
+    writes: policyWrites(realm, userId, set, { underUser: when }),
+    entries: [policyEvent([userId], set)],
   };
+}
+
+/** Writes a user's policy for one topic, under both, on conditions. */
+function policyWrites(
+  realm: string,
+  userId: number,
+  set: UserTopic,
+  { underUser, underTopic }: { readonly underUser?: Condition; readonly underTopic?: Condition },
+): Write[] {
+  const { channelId, topic, policy } = set;
+  const inverse = key('topicPolicy', { realm, channelId, topic: folded(topic), userId });
+  const guard = underTopic && { when: underTopic };
+  return [
+    {
+      put: userTopicKey(realm, set, userId),
+      item: { ...set },
+      ...(underUser && { when: underUser }),
+      lastWriterWins: true,
+    },
+    policy === visibility.inherit
+      ? { delete: inverse, ...guard }
+      : { put: inverse, item: { userId, policy }, ...guard },
+  ];
 }
 
 /** The key of a policy under its user. */
@@ -111,13 +125,6 @@ export const userTopicKey = (
   userId: number,
 ): Key<'userTopic'> => key('userTopic', { realm, userId, channelId, topic: folded(topic) });
 
-/** The key of the same policy under its topic. */
-export const topicPolicyKey = (
-  realm: string,
-  { channelId, topic }: ChannelTopic,
-  userId: number,
-): Key<'topicPolicy'> => key('topicPolicy', { realm, channelId, topic: folded(topic), userId });
-
 /** All policies for a topic. */
 export const loadTopicPolicies = (
   table: Table,
@@ -125,13 +132,20 @@ export const loadTopicPolicies = (
   { channelId, topic }: ChannelTopic,
 ): Promise<TopicPolicy[]> => table.all('topicPolicy', { realm, channelId, topic: folded(topic) });
 
-/** The `user_topic` event (wire facts 14.5). */
-export const userTopicEvent = ({ channelId, topic, policy, updated }: UserTopic) => ({
-  type: 'user_topic',
-  stream_id: channelId,
-  topic_name: topic,
-  visibility_policy: policy,
-  last_updated: updated,
+/** The `user_topic` event (wire facts 14.5) for users who get the same policy. */
+const policyEvent = (
+  users: readonly number[],
+  { channelId, topic, policy, updated }: UserTopic,
+): EventEntry => ({
+  kind: 'event',
+  hearers: { users },
+  payload: {
+    type: 'user_topic',
+    stream_id: channelId,
+    topic_name: topic,
+    visibility_policy: policy,
+    last_updated: updated,
+  },
 });
 
 /**
@@ -154,7 +168,7 @@ export function accessUserTopic(
  * reads them, and under the topic, where a move finds them. An outbox job of the move does it (`policy-follow.ts`).
  */
 
-/** A topic that moved, as a whole or as far as the mover can see it. */
+/** A topic that moved: all of its messages, or those that the mover can see. */
 export interface PoliciesTask {
   readonly from: ChannelTopic;
   readonly to: ChannelTopic;
@@ -198,62 +212,33 @@ export function doMovePolicies(
   updated: number,
   asOf: number,
 ): Pick<Change<undefined>, 'writes' | 'entries'> {
-  const removed = changes.filter((change) => change.from !== visibility.inherit);
-  const added = changes.filter((change) => change.to.before !== change.to.after);
-  const set = { updated, asOf };
+  const removed = changes
+    .filter((change) => change.from !== visibility.inherit)
+    .map(({ userId, from: before }) => ({ userId, before, after: visibility.inherit }));
+  const added = changes
+    .map(({ userId, to: change }) => ({ userId, ...change }))
+    .filter(({ before, after }) => before !== after);
+  const parts = [
+    { place: from, people: removed },
+    { place: to, people: added },
+  ].flatMap(({ place: { channelId, topic }, people }) =>
+    [...Map.groupBy(people, ({ after }) => after)].map(([policy, some]) => ({
+      set: { channelId, topic, policy, updated, asOf },
+      some,
+    })),
+  );
   return {
-    writes: [
-      ...removed.flatMap(({ userId, from: was }) =>
-        policyWrites(realm, from, userId, { before: was, after: visibility.inherit, set }),
+    writes: parts.flatMap(({ set, some }) =>
+      some.flatMap(({ userId, before }) => {
+        const seen = before === visibility.inherit ? { absent: true } : { equals: { policy: before } };
+        return policyWrites(realm, userId, set, { underTopic: seen });
+      }),
+    ),
+    entries: parts.map(({ set, some }) =>
+      policyEvent(
+        some.map(({ userId }) => userId),
+        set,
       ),
-      ...added.flatMap(({ userId, to: change }) => policyWrites(realm, to, userId, { ...change, set })),
-    ],
-    entries: [
-      ...eventsFor(from, removed, () => visibility.inherit, updated),
-      ...eventsFor(to, added, (change) => change.to.after, updated),
-    ],
+    ),
   };
-}
-
-/** Writes a user's policy for one topic, under both. */
-function policyWrites(
-  realm: string,
-  { channelId, topic }: ChannelTopic,
-  userId: number,
-  {
-    before,
-    after: policy,
-    set,
-  }: PolicyChange['to'] & {
-    readonly set: Pick<UserTopic, 'updated' | 'asOf'>;
-  },
-): Write[] {
-  const place = { channelId, topic };
-  const inverse = topicPolicyKey(realm, place, userId);
-  const when = before === visibility.inherit ? { absent: true } : { equals: { policy: before } };
-  return [
-    {
-      put: userTopicKey(realm, place, userId),
-      item: { ...place, policy, ...set },
-      lastWriterWins: true,
-    },
-    policy === visibility.inherit
-      ? { delete: inverse, when }
-      : { put: inverse, item: { userId, policy }, when },
-  ];
-}
-
-/** One event for all users who get the same policy. */
-function eventsFor(
-  { channelId, topic }: ChannelTopic,
-  changes: readonly PolicyChange[],
-  policyOf: (change: PolicyChange) => Visibility,
-  updated: number,
-): EventEntry[] {
-  const byPolicy = Map.groupBy(changes, policyOf);
-  return [...byPolicy].map(([policy, people]) => ({
-    kind: 'event',
-    hearers: { users: people.map(({ userId }) => userId) },
-    payload: userTopicEvent({ channelId, topic, policy, updated }),
-  }));
 }
