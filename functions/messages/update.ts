@@ -1,6 +1,5 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { rewriteMessage } from '../../shared/domain/edit/change.ts';
-import { checkRewrite, checkRewriting } from '../../shared/domain/edit/rewrite.ts';
+import { checkRewrite, checkRewriting, rewriteMessage } from '../../shared/domain/edit/rewrite.ts';
 import { moveMessages } from '../../shared/domain/move/message-move.ts';
 import {
   checkUpdate,

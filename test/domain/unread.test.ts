@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { loadUnread, type Unread } from '../../shared/domain/flags/unread.ts';
-import { unreadObject } from '../../shared/domain/flags/unread-object.ts';
+import { loadUnread, type Unread, unreadObject } from '../../shared/domain/flags/unread.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
 import { loadReadStates } from '../../shared/model/message/read-state.ts';
 import { visibility } from '../../shared/model/message/user-topic.ts';

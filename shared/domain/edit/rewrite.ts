@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import type { Commit } from '../../log/bulk.ts';
 import type { EventEntry, MessageSlot } from '../../log/slot.ts';
 import type { References } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
 import { normalizedContent } from '../../model/message/message.ts';
-import type { Rewrite } from '../../model/message/revision.ts';
+import { doRevise, type Rewrite, updateEvent } from '../../model/message/revision.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
 import { doSetVisibility, visibility } from '../../model/message/user-topic.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
@@ -25,6 +26,7 @@ import {
   resolveReferences,
   withoutHiddenUsers,
 } from '../mention/references.ts';
+import type { Target } from '../reader/target.ts';
 
 /** The content of a message that was edited to be empty, as in the reference. */
 const DELETED = '(deleted)';
@@ -102,8 +104,35 @@ export async function checkRewrite(
   return { content, rendered };
 }
 
+/** New content that has passed all checks. */
+export interface Rewriting {
+  readonly rewrite: Rewrite;
+  readonly snapshot: RewriteSnapshot;
+}
+
+/** Changes the content of a message, in one transaction. */
+export async function rewriteMessage(
+  { caller, commit, now }: { readonly caller: Caller; readonly commit: Commit; readonly now: number },
+  { message, seen }: Target,
+  { rewrite, snapshot }: Rewriting,
+): Promise<void> {
+  const { realmId: realm, user } = caller;
+  const { userId } = user;
+  const followers = doFollow(realm, message, rewrite, snapshot, now);
+  const channelName = seen?.channel.name;
+  const event = updateEvent(message, [message], { userId, now, rewrite, channelName });
+  await commit(followers.entries.length + 1, (numbers) => ({
+    writes: [
+      ...doRevise(realm, message, { seq: numbers.at(-1) as number, userId, now, rewrite }),
+      ...followers.writes,
+    ],
+    entries: [...followers.entries, event],
+    result: undefined,
+  }));
+}
+
 /** Users who are newly mentioned follow the topic, if their settings say so (wire facts 3.10). */
-export function newFollowers(
+function doFollow(
   realm: string,
   { channelId, topic = '', mentions }: MessageSlot,
   { rendered }: Rewrite,

@@ -8,8 +8,8 @@
  * 2. Once the caller is verified: find the messages of the window among the heads (search.ts), then read their texts and
  *    write them as the client wants them (serialize.ts, reply.ts).
  *
- * Whatever is uncertain after the first round trip is assumed, read in parallel with the texts, and checked afterwards.
- * If the assumption was wrong, the second step is done again: a wrong hint costs time, never correctness.
+ * If the anchor is the first unread message, the oldest one that is cached is taken for it. Older ones are searched for
+ * in parallel with the texts. If there is one, the second step is done again: a wrong guess costs time, never correctness.
  */
 
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
@@ -33,7 +33,6 @@ import {
   unknownChannel,
   unknownUser,
 } from './narrow.ts';
-import { OptimisticFacts } from './optimistic-facts.ts';
 import { loadSource, type Source, sourceOf } from './source.ts';
 import { View, type ViewOptions } from './view.ts';
 import {
@@ -85,7 +84,6 @@ export const fetchLookupKeys = ({ terms, window }: FetchRequest, email: string):
 export interface Fetch {
   readonly email: string;
   readonly reader: Reader;
-  readonly facts: OptimisticFacts;
   readonly terms: readonly Term[];
   readonly viewOptions: ViewOptions;
   /** The view of where the window is expected, then one of where else it may be. */
@@ -129,7 +127,7 @@ export async function openFetch(
   };
   const { views, open } = viewsOf(options, window, terms);
   await Promise.all([loading, open(), ...terms.map((term) => loadTerm(reader, term, source))]);
-  return { email, reader, facts: new OptimisticFacts(reader), terms, viewOptions: options, views };
+  return { email, reader, terms, viewOptions: options, views };
 }
 
 /** Whether a condition holds for all messages of a source. */

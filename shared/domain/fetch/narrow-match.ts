@@ -9,15 +9,15 @@ import {
 } from '../../model/message/message.ts';
 import { visibility } from '../../model/message/user-topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
+import type { Reader } from '../reader/reader.ts';
 import { idsWhere, isUnreadBy } from '../reader/streams.ts';
 import type { State, Term } from './narrow.ts';
-import type { ReaderFacts } from './optimistic-facts.ts';
 
 /** Returns the ids of those messages that match. */
 type Match = (heads: readonly MessageHead[]) => Promise<ReadonlySet<number>>;
 
 /** The test of a narrow for a reader. Conditions that need only the message come first, so that few need further reads. */
-export function matchFor(reader: ReaderFacts, standing: Standing, terms: readonly Term[]): Match {
+export function matchFor(reader: Reader, standing: Standing, terms: readonly Term[]): Match {
   const plain = terms.filter((term) => term.kind !== 'is' || isPlain(term.state));
   const personal = terms.flatMap((term) =>
     term.kind === 'is' && !isPlain(term.state) ? [{ state: term.state, negated: term.negated }] : [],
@@ -67,7 +67,7 @@ function plainTest(term: Term): (head: MessageHead) => boolean {
 /** The ids of the messages in a state that depends on the reader. */
 async function idsIn(
   state: State,
-  reader: ReaderFacts,
+  reader: Reader,
   standing: Standing,
   heads: readonly MessageHead[],
 ): Promise<ReadonlySet<number>> {
@@ -91,7 +91,7 @@ async function idsIn(
 
 /** Whether a message mentions the reader by name, by a group, or by a wildcard. */
 export async function mentionsReader(
-  reader: ReaderFacts,
+  reader: Reader,
   standing: Standing,
   head: MessageHead,
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { chunksOf } from '../../chunks.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
@@ -25,16 +25,16 @@ const bytesOf = (message: FlaggedMessage): number =>
 async function serializeFitting(
   outside: Outside,
   caller: Caller,
-  { reader }: Fetch,
+  { reader, viewOptions }: Fetch,
   heads: readonly MessageHead[],
   options: RenderOptions,
   room = MAX_BYTES,
 ): Promise<{ readonly messages: readonly FlaggedMessage[]; readonly room: number }> {
   const messages: FlaggedMessage[] = [];
   let left = room;
-  for (let start = 0; start < heads.length; start += MAX_MESSAGES_AT_ONCE) {
-    const chunk = heads.slice(start, start + MAX_MESSAGES_AT_ONCE);
-    for (const message of await serializeMessages(outside, caller, reader, chunk, options)) {
+  const areStarred = viewOptions.source.kind === 'starred';
+  for (const chunk of chunksOf(heads, MAX_MESSAGES_AT_ONCE)) {
+    for (const message of await serializeMessages(outside, caller, reader, chunk, options, areStarred)) {
       left -= bytesOf(message);
       if (left < 0) return { messages, room: 0 };
       messages.push(message);
@@ -44,8 +44,8 @@ async function serializeFitting(
 }
 
 /**
- * The reply with a window. Reads what the search assumed, and saves the feed hint, while it reads the texts, so that
- * neither takes a round trip of its own; repeats if an assumption was wrong.
+ * The reply with a window. Reads the texts and saves the feed hint while it makes sure of the anchor, so that neither
+ * takes a round trip of its own. Does so again if the anchor turns out to be another message.
  */
 export async function windowReply(
   outside: Outside,
@@ -55,31 +55,20 @@ export async function windowReply(
   options: RenderOptions,
 ) {
   const search = new WindowSearch(fetch, caller.standing, window);
-  for (;;) {
-    const reading = search.readOlderUnread();
-    // Awaited below, unless something else fails first.
-    reading.catch(() => undefined);
-    const found = (await search.findCached()) ?? (await findWithReads(search, reading));
-    const [reply] = await Promise.all([
+  const reply = async (found: FoundWindow) => {
+    const [made] = await Promise.all([
       foundReply(outside, caller, fetch, found, options),
-      fetch.facts.confirm(),
       updateFeedHint(outside, fetch, window, found),
-      reading,
     ]);
-    await search.settleAnchor();
-    const settled = await search.find();
-    if (search.isCertain && isDeepStrictEqual(outlineOf(found), outlineOf(settled))) return reply;
-  }
+    return made;
+  };
+  const settling = search.settleAnchor();
+  // Awaited below, unless something else fails first.
+  settling.catch(() => undefined);
+  const cached = await search.findCached();
+  const [expected, hasMoved] = await Promise.all([cached && reply(cached), settling]);
+  return expected && !hasMoved ? expected : reply(await search.find());
 }
-
-/** The cached heads were not enough. Since it has to read anyway, nothing need be assumed about older unread messages. */
-async function findWithReads(search: WindowSearch, reading: Promise<void>): Promise<FoundWindow> {
-  await reading;
-  await search.settleAnchor();
-  return search.find();
-}
-
-const outlineOf = ({ heads, ...envelope }: FoundWindow) => ({ ...envelope, ids: heads.map(({ id }) => id) });
 
 async function updateFeedHint(
   outside: Outside,
@@ -140,10 +129,8 @@ export async function byIdsReply(
   const match = matchFor(reader, caller.standing, terms);
   const messages: FlaggedMessage[] = [];
   let room = MAX_BYTES;
-  for (let start = 0; start < ids.length; start += MAX_MESSAGES_AT_ONCE) {
-    const read = await Promise.all(
-      ids.slice(start, start + MAX_MESSAGES_AT_ONCE).map((id) => reader.message(id)),
-    );
+  for (const chunk of chunksOf(ids, MAX_MESSAGES_AT_ONCE)) {
+    const read = await Promise.all(chunk.map((id) => reader.message(id)));
     const existing = read.filter((message) => message !== undefined);
     reader.keep(existing);
     if (existing.length > 0) await loadWithContext(reader, existing);

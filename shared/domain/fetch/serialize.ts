@@ -24,10 +24,11 @@ export async function serializeMessages(
   reader: Reader,
   heads: readonly MessageHead[],
   options: RenderOptions,
+  areStarred = false,
 ): Promise<FlaggedMessage[]> {
   if (heads.length === 0) return [];
   const [{ starred, messages }, isHidden] = await Promise.all([
-    loadWithContext(reader, heads),
+    loadWithContext(reader, heads, areStarred),
     loadHidden(outside, caller, heads.flatMap(peopleOf)),
   ]);
   const readable: MessageSlot[] = [];
@@ -58,17 +59,18 @@ export async function serializeMessages(
   );
 }
 
-/** Reads messages with their context, reactions and stars. One round trip. */
+/** Reads messages with their context, reactions and stars, unless all are known to be starred. One round trip. */
 export async function loadWithContext(
   reader: Reader,
   heads: readonly MessageHead[],
+  areStarred = false,
 ): Promise<{
   readonly starred: ReadonlySet<number>;
   readonly messages: readonly (MessageSlot | undefined)[];
 }> {
   const ids = heads.map(({ id }) => id);
   const [starred, ...messages] = await Promise.all([
-    reader.stars(Math.min(...ids), Math.max(...ids)),
+    areStarred ? new Set(ids) : reader.stars(Math.min(...ids), Math.max(...ids)),
     ...heads.map((head) => loadMessage(reader, head)),
   ]);
   return { starred, messages };

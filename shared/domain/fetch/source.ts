@@ -1,10 +1,8 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import type { MessageScope } from '../../model/message/load.ts';
-import { RangeCache } from '../../model/message/load.ts';
+import { type MessageScope, RangeCache } from '../../model/message/load.ts';
 import { directConversation, topicConversation } from '../../model/message/message.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
-import type { RecentChanges } from '../../model/message/recent.ts';
 import { firstRead } from '../reader/merge-streams.ts';
 import type { Reader } from '../reader/reader.ts';
 import {
@@ -118,7 +116,6 @@ function placesOf(
 export class SourceStreams {
   readonly #reader: Reader;
   readonly #source: Source;
-  readonly #recent: () => Promise<RecentChanges>;
   readonly #caches = new Map<string, RangeCache>();
   #all: Promise<readonly (MessageStream | PlaceStream)[]> | undefined;
   #unread: Promise<readonly MessageStream[]> | undefined;
@@ -126,7 +123,6 @@ export class SourceStreams {
   constructor(reader: Reader, source: Source) {
     this.#reader = reader;
     this.#source = source;
-    this.#recent = () => reader.recent();
   }
 
   /**
@@ -223,7 +219,7 @@ export class SourceStreams {
 
   #cacheOf(place: MessageScope): RangeCache {
     const name = place.conversation ?? String(place.channelId);
-    return this.#once(name, () => placeCache(this.#reader, place, this.#recent));
+    return this.#once(name, () => placeCache(this.#reader, place));
   }
 
   #once(name: string, make: () => RangeCache): RangeCache {

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../chunks.ts';
 import { refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
@@ -5,10 +6,15 @@ import { type Change, ConflictError } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { loadHeads } from '../../model/message/load.ts';
 import { hasReceived, mayRead, readConversationOf } from '../../model/message/message.ts';
-import { compactReadState, doMark, MAX_ADDED_IDS, type ReadState } from '../../model/message/read-state.ts';
+import {
+  compactReadState,
+  doMark,
+  flagsEvent,
+  MAX_ADDED_IDS,
+  type ReadState,
+} from '../../model/message/read-state.ts';
 import { doStar, doUnstar, loadStars } from '../../model/message/star.ts';
 import type { Standing } from '../../model/permission/permission.ts';
-import type { Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { mentionsReader } from '../fetch/narrow-match.ts';
 import type { Reader } from '../reader/reader.ts';
@@ -43,7 +49,7 @@ export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): P
 }
 
 /** The outcome of `checkMarking`. */
-export interface Marked {
+interface Marked {
   /** The messages that change, in id order. */
   readonly ids: readonly number[];
   /** Channels whose messages do not change: only subscribers have unread messages. */
@@ -96,109 +102,48 @@ const changing = (ids: readonly number[], ignoredChannels: readonly number[] = [
 const MAX_MESSAGES = 1_000;
 const MAX_ITEMS = 90;
 
-/** The messages and writes of one transaction, and the details of messages marked unread. */
-interface Part {
-  readonly ids: readonly number[];
-  readonly writes: readonly Write[];
-  readonly details?: Readonly<Record<string, object>>;
-}
-
 /** The changes of a marking: one for each transaction, each complete by itself. */
 export async function planMarking(
   reader: Reader,
   standing: Standing,
-  marking: Marking,
+  { op, flag }: Marking,
   { ids }: Marked,
   { heads }: MarkingSnapshot,
   now: number,
 ): Promise<Change<void>[]> {
-  if (marking.flag === 'starred') {
-    const writes = starWrites(reader, ids, heads, marking.op, now);
-    return starParts(ids, writes).map((part) => changeOf(reader, marking, part));
+  const { realm, userId } = reader;
+  if (flag === 'starred') {
+    const headOf = new Map(heads.map((head) => [head.id, head]));
+    return chunksOf(ids, MAX_ITEMS).map((part) => {
+      const writes = part.map((id) => {
+        const head = headOf.get(id);
+        return op === 'add' && head ? doStar(realm, userId, head) : doUnstar(realm, userId, id, now);
+      });
+      return { writes, entries: [flagsEvent(userId, op, flag, part)], result: undefined };
+    });
   }
   const changing = new Set(ids);
-  const parts = readParts(
-    reader,
+  const conversations = Map.groupBy(
     heads.filter(({ id }) => changing.has(id)),
-    marking.op,
-    now,
+    readConversationOf,
   );
-  if (marking.op === 'add') return parts.map((part) => changeOf(reader, marking, part));
+  const parts = chunksOf([...conversations.values()], MAX_ITEMS).flatMap((some) =>
+    chunksOf(some.flat(), MAX_MESSAGES),
+  );
   return Promise.all(
     parts.map(async (part) => {
-      const ids = new Set(part.ids);
-      const own = heads.filter(({ id }) => ids.has(id));
-      return changeOf(reader, marking, { ...part, details: await unreadDetails(reader, standing, own) });
+      // One item for each conversation.
+      const writes = [...Map.groupBy(part, readConversationOf).values()].flatMap((here) =>
+        here.slice(0, 1).map((head) => {
+          const marked = uniqueSorted(here.map(({ id }) => id));
+          return doMark(realm, userId, head, marked, op === 'add' ? 'read' : 'unread', now);
+        }),
+      );
+      const messages = uniqueSorted(part.map(({ id }) => id));
+      const details = op === 'add' ? undefined : await unreadDetails(reader, standing, part);
+      return { writes, entries: [flagsEvent(userId, op, flag, messages, details)], result: undefined };
     }),
   );
-}
-
-function starWrites(
-  { realm, userId }: Reader,
-  ids: readonly number[],
-  heads: readonly MessageHead[],
-  op: Marking['op'],
-  now: number,
-): Write[] {
-  if (op === 'remove') return ids.map((id) => doUnstar(realm, userId, id, now));
-  const changing = new Set(ids);
-  return heads
-    .filter(({ id }) => changing.has(id))
-    .sort((a, b) => a.id - b.id)
-    .map((head) => doStar(realm, userId, head));
-}
-
-function starParts(ids: readonly number[], writes: readonly Write[]): Part[] {
-  const parts: Part[] = [];
-  for (let start = 0; start < ids.length; start += MAX_ITEMS) {
-    const end = start + MAX_ITEMS;
-    parts.push({ ids: ids.slice(start, end), writes: writes.slice(start, end) });
-  }
-  return parts;
-}
-
-/** Parts with one item per conversation. */
-function readParts(
-  { realm, userId }: Reader,
-  heads: readonly MessageHead[],
-  op: Marking['op'],
-  now: number,
-): Part[] {
-  const parts: MessageHead[][] = [];
-  let items = 0;
-  for (const conversation of Map.groupBy(heads, readConversationOf).values()) {
-    items++;
-    for (const head of conversation) {
-      const last = parts.at(-1);
-      if (last !== undefined && last.length < MAX_MESSAGES && items <= MAX_ITEMS) last.push(head);
-      else {
-        parts.push([head]);
-        items = 1;
-      }
-    }
-  }
-  const as = op === 'add' ? 'read' : 'unread';
-  return parts.map((part) => ({
-    ids: uniqueSorted(part.map(({ id }) => id)),
-    writes: [...Map.groupBy(part, readConversationOf).values()].flatMap((here) =>
-      here[0] ? [doMark(realm, userId, here[0], uniqueSorted(here.map(({ id }) => id)), as, now)] : [],
-    ),
-  }));
-}
-
-/** A part with its event for the caller's clients. */
-function changeOf({ userId }: Reader, { op, flag }: Marking, { ids, writes, details }: Part): Change<void> {
-  const payload = {
-    type: 'update_message_flags',
-    op,
-    // Its name before feature level 32.
-    operation: op,
-    flag,
-    messages: ids,
-    all: false,
-    ...(details && { message_details: details }),
-  };
-  return { writes, entries: [{ kind: 'event', hearers: { users: [userId] }, payload }], result: undefined };
 }
 
 /** The details that clients need to count messages as unread again, by id. */

@@ -7,13 +7,12 @@ import {
   isUnread,
   newestSettled,
   type ReadState,
-  readStateFields,
   SETTLED_MS,
 } from '../../model/message/read-state.ts';
-import type { RecentChanges } from '../../model/message/recent.ts';
 import { currentMessages } from '../../model/message/recent.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
+import type { Reader } from '../reader/reader.ts';
 
 /** Messages above the floor that one raise reads. */
 const MAX_READ = 4_000;
@@ -24,46 +23,58 @@ const MAX_CONVERSATIONS = 90;
 /** Most read states that one raise deletes because the new floor makes them redundant. */
 const MAX_COVERED = 100;
 
-/** The new floor, and the unread messages below it by the conversation of their read state. */
-interface Raise {
-  readonly floor: number;
-  readonly unread: ReadonlyMap<string, readonly MessageHead[]>;
-}
-
 /**
  * Raises the read floor of a subscription over the messages that are read, so that a search for unread messages does
  * not go through all that were ever read. Old unread messages are listed by id in the read states of their topics.
  * Does nothing if one of those changed concurrently; the next registration tries again.
  *
- * `known` is what is known of this person besides.
+ * @param states all read states of the user, by conversation
  */
 export async function raiseFloor(
   outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
-  realm: string,
-  userId: number,
+  reader: Reader,
   subscription: Subscription,
-  known: KnownRead,
+  states: ReadonlyMap<string, ReadState>,
 ): Promise<void> {
-  const { states, recent } = known;
-  const reach = currentMessages(outside.table, realm, { channelId: subscription.channelId }, recent);
+  const { realm, userId } = reader;
+  const { channelId, since } = subscription;
+  // A message that just moved here must not get below the floor unnoticed.
+  const reach = currentMessages(outside.table, realm, { channelId }, () => reader.recent());
   const from = floorOf(subscription, undefined) + 1;
   const { heads } = await reach({ from, to: LARGEST_NUMBER, side: 'newer', limit: MAX_READ });
-  const settled = await newestSettled(
-    outside,
-    realm,
-    heads.toSorted((a, b) => a.id - b.id),
+  const rising = heads.toSorted((a, b) => a.id - b.id);
+  const settled = await newestSettled(outside, realm, rising);
+  const { floor, unread } = planRaise(
+    userId,
+    subscription,
+    states,
+    rising.filter(({ id }) => id <= settled),
   );
-  const raise = planRaise(userId, subscription, states, heads, settled);
-  const { floor, unread } = raise;
   if (floor < from) return;
   const raised = await outside.table.transact(
-    raiseWrites(realm, userId, subscription, states, raise),
+    [
+      {
+        update: key('subscription', { realm, userId, channelId }),
+        change: { set: { readFloor: floor } },
+        when: { equals: { since }, below: { readFloor: floor } },
+      },
+      ...[...unread].map(
+        ([conversation, listed]): Write => ({
+          update: key('read', { realm, userId, conversation }),
+          change: {
+            set: { conversation, channelId },
+            add: { unread: new Set(listed.map(({ id }) => id)), version: 1 },
+          },
+          when: { equals: { version: states.get(conversation)?.version } },
+        }),
+      ),
+    ],
     outside.uuid(),
   );
   if (raised.state !== 'done') return;
   const covered = [...states.values()]
-    .filter(({ channelId }) => channelId === subscription.channelId)
-    .filter((state) => !unread.has(state.conversation) && isCovered(state, floor, outside.now()))
+    .filter((state) => state.channelId === channelId && !unread.has(state.conversation))
+    .filter((state) => isCovered(state, floor, outside.now()))
     .slice(0, MAX_COVERED);
   if (covered.length === 0) return;
   await outside.table.transact(
@@ -75,80 +86,33 @@ export async function raiseFloor(
   );
 }
 
-/** What a user has read and not read. */
-export interface KnownRead {
-  /** All their read states, by conversation. */
-  readonly states: ReadonlyMap<string, ReadState>;
-  /** Recent changes in the log: a message that just moved here must not get below the floor unnoticed. */
-  readonly recent: () => Promise<RecentChanges>;
-}
-
+/** The new floor, and the unread messages below it by the conversation of their read state. `heads` are in id order. */
 function planRaise(
   userId: number,
   subscription: Subscription,
-  states: KnownRead['states'],
+  states: ReadonlyMap<string, ReadState>,
   heads: readonly MessageHead[],
-  settled: number,
-): Raise {
-  const unread = new Map<string, MessageHead[]>();
-  let floor = 0;
-  let listed = 0;
-  let read = 0;
-  for (const head of [...heads].sort((a, b) => a.id - b.id)) {
-    if (head.id > settled) break;
+): { readonly floor: number; readonly unread: ReadonlyMap<string, readonly MessageHead[]> } {
+  const listed: MessageHead[] = [];
+  const conversations = new Set<string>();
+  let [floor, below, read] = [0, 0, 0];
+  for (const head of heads) {
     const conversation = readConversationOf(head);
     const state = states.get(conversation);
     if (!isUnread(head, userId, subscription, state)) {
       read++;
       // Do not list more messages than the raise skips.
-      if (read >= listed) floor = head.id;
-      continue;
-    }
-    if (state?.unread?.has(head.id) !== true) {
-      const noted = unread.get(conversation);
-      const isFull = noted === undefined && unread.size === MAX_CONVERSATIONS;
-      if (isFull || listed === MAX_UNREAD) break;
-      if (noted) noted.push(head);
-      else unread.set(conversation, [head]);
-      listed++;
+      if (read >= listed.length) [floor, below] = [head.id, listed.length];
+    } else if (state?.unread?.has(head.id) !== true) {
+      listed.push(head);
+      conversations.add(conversation);
+      if (listed.length > MAX_UNREAD || conversations.size > MAX_CONVERSATIONS) break;
     }
   }
-  const below = [...unread].map(([name, noted]) => [name, noted.filter(({ id }) => id <= floor)] as const);
-  return {
-    floor,
-    unread: new Map(below.filter(([, noted]) => noted.length > 0)),
-  };
+  return { floor, unread: Map.groupBy(listed.slice(0, below), readConversationOf) };
 }
 
-function raiseWrites(
-  realm: string,
-  userId: number,
-  { channelId, since }: Subscription,
-  states: KnownRead['states'],
-  { floor, unread }: Raise,
-): Write[] {
-  return [
-    {
-      update: key('subscription', { realm, userId, channelId }),
-      change: { set: { readFloor: floor } },
-      when: { equals: { since }, below: { readFloor: floor } },
-    },
-    ...[...unread].flatMap(([conversation, noted]): Write[] =>
-      noted.slice(0, 1).map((head) => ({
-        update: key('read', { realm, userId, conversation }),
-        change: {
-          set: { ...readStateFields(head) },
-          add: { unread: new Set(noted.map(({ id }) => id)), version: 1 },
-        },
-        when: { equals: { version: states.get(conversation)?.version } },
-      })),
-    ),
-  ];
-}
-
-/**
- * Whether the new floor makes a read state redundant, and no older change of it can still arrive.
- */
+/** Whether the new floor makes a read state redundant, and no older change of it can still arrive. */
 const isCovered = (state: ReadState, floor: number, now: number): boolean =>
   (state.floor ?? 0) <= floor &&
   [...(state.read ?? [])].every((id) => id <= floor) &&

@@ -2,22 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import type { DirectMembership } from '../../model/message/direct.ts';
-import { topicConversation } from '../../model/message/message.ts';
-import type { ReadState } from '../../model/message/read-state.ts';
-import { compactReadState } from '../../model/message/read-state.ts';
-import type { RecentChanges } from '../../model/message/recent.ts';
+import type { MessageScope } from '../../model/message/load.ts';
+import { isMentioned, topicConversation } from '../../model/message/message.ts';
+import { compactReadState, type ReadState } from '../../model/message/read-state.ts';
 import { visibility } from '../../model/message/user-topic.ts';
+import type { Standing } from '../../model/permission/permission.ts';
+import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { mergeStreams } from '../reader/merge-streams.ts';
 import type { Reader } from '../reader/reader.ts';
 import {
   aboveReadFloor,
-  channelStream,
-  directStream,
   listedStream,
   type MessageStream,
   type PlaceStream,
+  placeCache,
   unreadAmong,
 } from '../reader/streams.ts';
 import { raiseFloor } from './read-floor.ts';
@@ -26,7 +25,7 @@ import { raiseFloor } from './read-floor.ts';
 export const MAX_UNREAD = 5_000;
 
 /** An unread message, with what its serialization depends on. */
-export interface UnreadMessage extends MessageHead {
+interface UnreadMessage extends MessageHead {
   /** Its topic is muted, or its channel is and the topic has no policy of its own. */
   readonly isMuted: boolean;
   /** The reader takes part in the topic. Only set if the message mentions the topic. */
@@ -58,61 +57,75 @@ export async function loadUnread(
   reader: Reader,
   earlier?: Reader,
 ): Promise<Unread> {
-  const recent = (): Promise<RecentChanges> => reader.recent();
-  // The caller that awaits it gets the error.
-  recent().catch(ignored);
-  const expected = earlier && findUnread(outside, earlier, recent);
-  expected?.catch(ignored);
+  const expected = earlier && findUnread(outside, earlier);
+  // Ignore failures of a speculative read.
+  expected?.catch(() => {});
   const snapshot = await loadSnapshot(reader);
   const isAsExpected = earlier !== undefined && isDeepStrictEqual(snapshot, await loadSnapshot(earlier));
-  return expected !== undefined && isAsExpected ? expected : findUnread(outside, reader, recent);
+  return expected !== undefined && isAsExpected ? expected : findUnread(outside, reader);
 }
-
-/** Ignore failures of a speculative read. */
-const ignored = (): void => {};
 
 /** Reads what decides where unread messages can be. */
 const loadSnapshot = (reader: Reader) =>
   Promise.all([reader.subscriptions(), reader.directMemberships(), reader.states(), reader.topicPolicies()]);
 
-async function findUnread(
-  outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
-  reader: Reader,
-  recent: () => Promise<RecentChanges>,
-): Promise<Unread> {
-  const [subscriptions, dialogues, states] = await loadSnapshot(reader);
-  const channels = await lanesAboveFloors(
+/** The messages of a channel or conversation that the reader received. */
+const streamOf = (reader: Reader, place: MessageScope, above: number): PlaceStream => ({
+  place,
+  cache: placeCache(reader, place),
+  above,
+});
+
+async function findUnread(outside: Pick<Outside, 'table' | 'now' | 'uuid'>, reader: Reader): Promise<Unread> {
+  const [subscriptions, memberships, states] = await loadSnapshot(reader);
+  const channels = await aboveReadFloors(
     reader,
-    [...subscriptions.values()].map((each) => ({
-      ...channelStream(reader, each, recent),
-      subscription: each,
-    })),
+    [...subscriptions.values()].map((subscription) => {
+      const { channelId, since } = subscription;
+      return { ...streamOf(reader, { channelId }, since), subscription };
+    }),
   );
-  const directs = await lanesAboveFloors(
+  const directs = await aboveReadFloors(
     reader,
-    dialogues.map((dialogue) => ({ ...directStream(reader, dialogue, recent), dialogue })),
+    memberships.map(({ conversation, people }) => ({
+      ...streamOf(reader, { conversation, people }, 0),
+      conversation,
+    })),
   );
   const found = await mergeStreams({
     streams: [...channels, ...directs, listedStream(reader, listedUnread(states, subscriptions))],
     side: 'older',
-    from: NEWEST,
+    from: LARGEST_NUMBER + 1,
     need: MAX_UNREAD + 1,
     keep: unreadAmong(reader),
     mayRead: true,
   });
-  const heads = found.heads.slice(0, MAX_UNREAD);
   return {
-    messages: await described(reader, heads),
+    messages: await described(reader, found.heads.slice(0, MAX_UNREAD)),
     missing: !found.isComplete || found.heads.length > MAX_UNREAD,
-    upkeep: () => raiseFloors(outside, reader, recent, { channels, directs }),
+    upkeep: async () => {
+      const [raising, compacting] = await Promise.all([
+        worthRaising(reader, channels),
+        worthRaising(reader, directs),
+      ]);
+      await Promise.all([
+        ...raising.map(({ subscription }) => raiseFloor(outside, reader, subscription, states)),
+        ...compacting.map(({ conversation }) =>
+          compactReadState(
+            outside,
+            reader.realm,
+            reader.userId,
+            states.get(conversation) ?? { conversation },
+          ),
+        ),
+      ]);
+    },
   };
 }
 
-const NEWEST = LARGEST_NUMBER + 1;
-
-async function lanesAboveFloors<L extends PlaceStream>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
-  const raised = await Promise.all(lanes.map((lane) => aboveReadFloor(reader, lane)));
-  return raised.filter((lane) => lane !== undefined);
+async function aboveReadFloors<S extends PlaceStream>(reader: Reader, streams: readonly S[]): Promise<S[]> {
+  const raised = await Promise.all(streams.map((stream) => aboveReadFloor(reader, stream)));
+  return raised.filter((stream) => stream !== undefined);
 }
 
 /** Adds what the serialization depends on. Reads only if a topic is mentioned. */
@@ -156,41 +169,88 @@ const MAX_RAISED = 5;
 /** A floor is raised if this many messages above it are read: then it saves more than it costs. */
 const MIN_READ_ABOVE = 200;
 
-/** How many of the cached messages of a stream are read. */
-async function readAbove(reader: Reader, { cache, above }: MessageStream): Promise<number> {
-  const heads = [...cache.heads()].filter(({ id }) => id > above);
-  return heads.length - (await unreadAmong(reader)(heads)).size;
+/** The first streams with so many cached messages that are read. */
+async function worthRaising<S extends MessageStream>(reader: Reader, streams: readonly S[]): Promise<S[]> {
+  const readAbove = await Promise.all(
+    streams.map(async ({ cache, above }) => {
+      const heads = [...cache.heads()].filter(({ id }) => id > above);
+      return heads.length - (await unreadAmong(reader)(heads)).size;
+    }),
+  );
+  return streams.filter((_, i) => (readAbove[i] ?? 0) >= MIN_READ_ABOVE).slice(0, MAX_RAISED);
 }
 
-async function worthRaising<L extends MessageStream>(reader: Reader, lanes: readonly L[]): Promise<L[]> {
-  const counts = await Promise.all(lanes.map((lane) => readAbove(reader, lane)));
-  return lanes.filter((_, i) => (counts[i] ?? 0) >= MIN_READ_ABOVE).slice(0, MAX_RAISED);
+/**
+ * `unread_msgs` of `POST /register`. Ids are in rising order.
+ *
+ * @param upTo leaves out later messages, which the client gets as events
+ * @param hidden leaves out messages of these channels
+ * @param emptyTopicName the client supports the empty topic name
+ */
+export function unreadObject(
+  unread: Unread,
+  reader: Standing,
+  {
+    upTo,
+    hidden,
+    emptyTopicName,
+  }: {
+    readonly upTo: number;
+    readonly hidden?: ReadonlySet<number>;
+    readonly emptyTopicName: boolean;
+  },
+) {
+  const messages = unread.messages
+    .filter(({ id, channelId }) => id <= upTo && !(channelId !== undefined && hidden?.has(channelId)))
+    .sort((a, b) => a.id - b.id);
+  const directs = grouped(messages.filter(({ channelId }) => channelId === undefined));
+  const topics = grouped(messages.filter(({ channelId }) => channelId !== undefined));
+  return {
+    count: messages.filter(({ isMuted }) => !isMuted).length,
+    pms: directs.filter(isPair).map((group) => ({
+      other_user_id: otherOf(group.newest, reader.userId),
+      sender_id: otherOf(group.newest, reader.userId),
+      unread_message_ids: group.ids,
+    })),
+    streams: topics.map(({ newest: { channelId = 0, topic = '' }, ids }) => ({
+      stream_id: channelId,
+      topic: topic === '' && !emptyTopicName ? EMPTY_TOPIC_NAME : topic,
+      unread_message_ids: ids,
+    })),
+    huddles: directs
+      .filter((group) => !isPair(group))
+      .map(({ newest, ids }) => ({
+        user_ids_string: (newest.people ?? []).join(','),
+        unread_message_ids: ids,
+      })),
+    mentions: messages.filter((message) => addresses(message, reader)).map(({ id }) => id),
+    old_unreads_missing: unread.missing,
+  };
 }
 
-/** The streams that were searched for unread messages, and what was found. */
-interface Looked {
-  readonly channels: readonly (PlaceStream & { readonly subscription: Subscription })[];
-  readonly directs: readonly (PlaceStream & { readonly dialogue: DirectMembership })[];
+/** Unread messages of one conversation. */
+interface Group {
+  readonly newest: MessageHead;
+  readonly ids: readonly number[];
 }
 
-async function raiseFloors(
-  outside: Pick<Outside, 'table' | 'now' | 'uuid'>,
-  reader: Reader,
-  recent: () => Promise<RecentChanges>,
-  { channels, directs }: Looked,
-): Promise<void> {
-  const { realm, userId } = reader;
-  const [states, raising, compacting] = await Promise.all([
-    reader.states(),
-    worthRaising(reader, channels),
-    worthRaising(reader, directs),
-  ]);
-  await Promise.all([
-    ...raising.map(({ subscription }) =>
-      raiseFloor(outside, realm, userId, subscription, { states, recent }),
-    ),
-    ...compacting.map(({ dialogue: { conversation } }) =>
-      compactReadState(outside, realm, userId, states.get(conversation) ?? { conversation }),
-    ),
-  ]);
+function grouped(messages: readonly UnreadMessage[]): Group[] {
+  const groups = Map.groupBy(messages, ({ conversation }) => conversation);
+  return [...groups.values()].flatMap((group) => {
+    const newest = group.at(-1);
+    return newest ? [{ newest, ids: group.map(({ id }) => id) }] : [];
+  });
 }
+
+/** Whether a direct conversation has two people, or only the reader. */
+const isPair = ({ newest }: Group): boolean => (newest.people ?? []).length <= 2;
+
+const otherOf = ({ people = [] }: MessageHead, userId: number): number =>
+  people.find((id) => id !== userId) ?? userId;
+
+/** Whether the message mentions the reader. Wildcards do not count in a muted topic. */
+const addresses = (message: UnreadMessage, reader: Standing): boolean => {
+  const { mentions, isMuted, takesPart } = message;
+  const byWildcard = mentions?.channel === true || (mentions?.topic === true && takesPart);
+  return isMentioned(message, reader) || (byWildcard && !isMuted);
+};

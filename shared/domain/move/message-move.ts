@@ -13,7 +13,7 @@ import { type Updated, updateEvent } from '../../model/message/revision.ts';
 import type { PoliciesTask } from '../../model/message/user-topic.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Write } from '../../table/write.ts';
-import type { Rewriting } from '../edit/change.ts';
+import type { Rewriting } from '../edit/rewrite.ts';
 import { doLeave, type Job, type TaskKind, type Tasks } from '../outbox/outbox.ts';
 import { noticeEntry } from '../send/notice.ts';
 import type { Relocating } from './message-update.ts';

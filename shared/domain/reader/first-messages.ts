@@ -1,3 +1,4 @@
+import { chunksOf } from '../../chunks.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
 import { currentIds, extents, loadRecentChanges, type RecentChanges } from '../../model/message/recent.ts';
@@ -78,10 +79,8 @@ export class FirstMessages {
   /** The same for many: one round trip for each 50 that have none stored. */
   async tellIn<C extends Incomplete>(channels: readonly C[]): Promise<Complete<C>[]> {
     const forgotten = channels.filter((channel) => channel.first_message_id === undefined);
-    for (let start = 0; start < forgotten.length; start += CONCURRENCY)
-      await Promise.all(
-        forgotten.slice(start, start + CONCURRENCY).map(({ stream_id }) => this.of(stream_id)),
-      );
+    for (const chunk of chunksOf(forgotten, CONCURRENCY))
+      await Promise.all(chunk.map(({ stream_id }) => this.of(stream_id)));
     return Promise.all(channels.map((channel) => this.tell(channel)));
   }
 

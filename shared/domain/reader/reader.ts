@@ -27,7 +27,11 @@ export class Reader {
   readonly #outside: Pick<Outside, 'table' | 'now' | 'cache'>;
   readonly #read = new Map<string, Promise<unknown>>();
   readonly #kept = new Map<number, MessageSlot>();
-  #starred: readonly Starred[] = [];
+  readonly #starred: {
+    readonly from: number;
+    readonly to: number;
+    readonly ids: Promise<ReadonlySet<number>>;
+  }[] = [];
 
   constructor(outside: Pick<Outside, 'table' | 'now' | 'cache'>, realm: string, userId: number) {
     this.#outside = outside;
@@ -110,49 +114,22 @@ export class Reader {
 
   /** Whether the reader sent to the topic or reacted in it. */
   async takesPart(channelId: number, topic: string): Promise<boolean> {
-    return (await this.#item(this.#participant(channelId, topic))) !== undefined;
-  }
-
-  /** Whether `takesPart` would read nothing. */
-  hasLoadedParticipation(channelId: number, topic: string): boolean {
-    return this.#read.has(nameOf(this.#participant(channelId, topic)));
-  }
-
-  #participant(channelId: number, topic: string): Key<'participant'> {
     const { realm, userId } = this;
-    return key('participant', { realm, channelId, topic: folded(topic), userId });
+    const at = key('participant', { realm, channelId, topic: folded(topic), userId });
+    return (await this.#item(at)) !== undefined;
   }
 
   /** Starred messages, at least all in a range of ids, both ends included. */
   stars(from: number, to: number): Promise<ReadonlySet<number>> {
     const known = this.#starred.find((range) => range.from <= from && to <= range.to);
     if (known) return known.ids;
-    const stars = this.table.all(
-      'star',
-      { realm: this.realm, userId: this.userId },
-      { from: { messageId: from }, to: { messageId: to } },
-    );
-    const ids = stars.then(
-      (all) => new Set(all.filter(({ removed }) => !removed).map(({ messageId }) => messageId)),
-    );
-    this.addStars({ from, to, ids });
+    const { realm, userId } = this;
+    const range = { from: { messageId: from }, to: { messageId: to } };
+    const ids = this.table
+      .all('star', { realm, userId }, range)
+      .then((all) => new Set(all.filter(({ removed }) => !removed).map(({ messageId }) => messageId)));
+    this.#starred.push({ from, to, ids });
     return ids;
-  }
-
-  /** Adds stars that were read elsewhere. Adjacent ranges are joined. */
-  addStars({ from, to, ids }: Starred): void {
-    const meets = (range: Starred): boolean => range.from <= to + 1 && from <= range.to + 1;
-    const parts = [...this.#starred.filter(meets), { from, to, ids }];
-    const joined = Promise.all(parts.map((part) => part.ids)).then((all) => all.reduce(union));
-    joined.catch(ignored);
-    this.#starred = [
-      ...this.#starred.filter((range) => !meets(range)),
-      {
-        from: Math.min(...parts.map((part) => part.from)),
-        to: Math.max(...parts.map((part) => part.to)),
-        ids: joined,
-      },
-    ];
   }
 
   async user(userId: number): Promise<User | undefined> {
@@ -201,20 +178,8 @@ export class Reader {
   }
 }
 
-const union = (a: ReadonlySet<number>, b: ReadonlySet<number>): ReadonlySet<number> => new Set([...a, ...b]);
-
-/** The caller that awaits it gets the error. */
-const ignored = (): void => {};
-
 /** Most messages that are kept without a call of `keep`. */
 const MAX_KEPT = 500;
-
-/** A range of ids, both ends included, and the starred messages in it. */
-interface Starred {
-  readonly from: number;
-  readonly to: number;
-  readonly ids: Promise<ReadonlySet<number>>;
-}
 
 /** The names under which reads are remembered. */
 const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;

@@ -1,17 +1,16 @@
 import { isId } from '../../kernel/lookup.ts';
 import type { MessageHead } from '../../log/message.ts';
-import type { Subscription } from '../../model/channel/channel.ts';
-import type { DirectMembership } from '../../model/message/direct.ts';
-import type { MessageScope, RangeReader, RangeResult } from '../../model/message/load.ts';
 import {
   isMessage,
   loadMessages,
   MAX_MESSAGES_AT_ONCE,
+  type MessageScope,
   RangeCache,
+  type RangeReader,
+  type RangeResult,
   rangeOf,
 } from '../../model/message/load.ts';
 import { floorOf, isUnread } from '../../model/message/read-state.ts';
-import type { RecentChanges } from '../../model/message/recent.ts';
 import { currentMessages } from '../../model/message/recent.ts';
 import type { Reader } from './reader.ts';
 
@@ -30,32 +29,8 @@ export interface PlaceStream extends MessageStream {
   readonly place: MessageScope;
 }
 
-export const placeCache = (
-  { table, realm }: Reader,
-  place: MessageScope,
-  recent: () => Promise<RecentChanges>,
-): RangeCache => new RangeCache(currentMessages(table, realm, place, recent));
-
-/** The messages of a channel since the reader subscribed. */
-export const channelStream = (
-  reader: Reader,
-  { channelId, since }: Subscription,
-  recent: () => Promise<RecentChanges>,
-): PlaceStream => ({
-  place: { channelId },
-  cache: placeCache(reader, { channelId }, recent),
-  above: since,
-});
-
-/** The messages of a direct conversation. */
-export const directStream = (
-  reader: Reader,
-  { conversation, people }: DirectMembership,
-  recent: () => Promise<RecentChanges>,
-): PlaceStream => {
-  const place = { conversation, people };
-  return { place, cache: placeCache(reader, place, recent), above: 0 };
-};
+export const placeCache = (reader: Reader, place: MessageScope): RangeCache =>
+  new RangeCache(currentMessages(reader.table, reader.realm, place, () => reader.recent()));
 
 /** The messages with these ids. They are read when they are first needed. */
 export const listedStream = (reader: Reader, ids: readonly number[]): MessageStream => ({
@@ -125,11 +100,6 @@ export function starredBy(reader: Reader): RangeReader {
     const until = more ? items.at(-1)?.messageId : undefined;
     const stars = items.filter(({ removed }) => removed !== true);
     const ids = stars.map(({ messageId }) => messageId);
-    reader.addStars({
-      from: side === 'older' ? (until ?? from) : from,
-      to: side === 'newer' ? (until ?? to) : to,
-      ids: Promise.resolve(new Set(ids)),
-    });
     const [heads] = await Promise.all([
       readAndKeep(reader, ids),
       ...ids.map((id) => reader.reactions(id)),
@@ -159,9 +129,7 @@ export async function aboveReadFloor<S extends PlaceStream>(
   return subscription && { ...stream, above: Math.max(stream.above, floorOf(subscription, undefined)) };
 }
 
-type ReadFacts = Pick<Reader, 'userId' | 'subscription' | 'stateFor'>;
-
-export async function isUnreadBy(reader: ReadFacts, head: MessageHead): Promise<boolean> {
+export async function isUnreadBy(reader: Reader, head: MessageHead): Promise<boolean> {
   const [subscription, state] = await Promise.all([
     head.channelId === undefined ? undefined : reader.subscription(head.channelId),
     reader.stateFor(head),
@@ -171,7 +139,7 @@ export async function isUnreadBy(reader: ReadFacts, head: MessageHead): Promise<
 
 /** Returns the ids of those messages that the reader has not read. */
 export const unreadAmong =
-  (reader: ReadFacts) =>
+  (reader: Reader) =>
   (heads: readonly MessageHead[]): Promise<ReadonlySet<number>> =>
     idsWhere(heads, (head) => isUnreadBy(reader, head));
 

@@ -2,8 +2,7 @@ import { traceOf } from '../../kernel/errors.ts';
 import { loadHeads } from '../../model/message/load.ts';
 import { type UserTopic, visibility } from '../../model/message/user-topic.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
-import { loadUnread } from '../flags/unread.ts';
-import { unreadObject } from '../flags/unread-object.ts';
+import { loadUnread, unreadObject } from '../flags/unread.ts';
 import { loadVisibleChannels } from './channels.ts';
 import { once, type Sections, type StateContext } from './section.ts';
 

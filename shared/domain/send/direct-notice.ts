@@ -1,3 +1,4 @@
+import { chunksOf } from '../../chunks.ts';
 import { traceOf } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { commit, MAX_WRITES } from '../../log/commit.ts';
@@ -9,6 +10,7 @@ import { directConversation } from '../../model/message/message.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { runPool } from '../../pool.ts';
 import { key } from '../../table/keys.ts';
+import { uniqueSorted } from '../../unique.ts';
 import { inlineCode } from './notice.ts';
 import { type Draft, doSend, type SendToken, sentKey } from './send.ts';
 import { directDelivery } from './target.ts';
@@ -38,52 +40,39 @@ export async function sendDirectNotices(
   noticeBotId: number,
   notices: readonly DirectNotice[],
 ): Promise<void> {
-  const batches = Map.groupBy(notices.entries(), ([i]) => Math.floor(i / NOTICES_PER_TRANSACTION));
-  const failures = await runPool(batches.values(), CONCURRENCY, (batch) =>
-    sendSome(
-      outside,
-      log,
-      noticeBotId,
-      batch.map(([, notice]) => notice),
-    ),
+  const batches = chunksOf(notices, NOTICES_PER_TRANSACTION);
+  const failures = await runPool(batches, CONCURRENCY, (batch) =>
+    sendBatch(outside, log, noticeBotId, batch),
   );
   if (failures.length > 0) throw new AggregateError(failures, 'some notices could not be sent');
 }
 
-async function sendSome(
+async function sendBatch(
   outside: Outside,
   log: Log,
   noticeBotId: number,
   notices: readonly DirectNotice[],
 ): Promise<void> {
   const { realm } = log;
-  const peopleOf = ({ to }: DirectNotice): number[] => [noticeBotId, to].sort((a, b) => a - b);
   // A conversation may be created concurrently, or another run may be faster.
   return retryOnConflict(outside, async () => {
     const seen = await Promise.all(
       notices.map(async (notice) => {
+        const people = peopleOf(noticeBotId, notice.to);
         const [conversation, sent] = await Promise.all([
-          outside.table.get('conversation', { realm, conversation: directConversation(peopleOf(notice)) }),
+          outside.table.get('conversation', { realm, conversation: directConversation(people) }),
           outside.table.get(sentKey(realm, noticeBotId, notice.token.echo)),
         ]);
-        return { notice, conversation, isSent: sent !== undefined };
+        return { notice, people, conversation, isSent: sent !== undefined };
       }),
     );
     const open = seen.filter(({ isSent }) => !isSent);
     if (open.length === 0) return;
     const now = outside.now();
     await commit(log, open.length, (numbers) => {
-      const sends = open.map(({ notice, conversation }, i) => {
-        const { content, rendered, token } = notice;
-        const draft: Draft = {
-          senderId: noticeBotId,
-          client: 'Internal',
-          content,
-          readBySender: false,
-          token,
-          now,
-        };
-        const delivery = directDelivery(realm, peopleOf(notice), conversation, rendered);
+      const sends = open.map(({ notice, people, conversation }, i) => {
+        const draft = { ...draftOf(noticeBotId, notice.content, now), token: notice.token };
+        const delivery = directDelivery(realm, people, conversation, notice.rendered);
         return doSend(realm, draft, delivery, [numbers[i] as number]);
       });
       return {
@@ -94,6 +83,16 @@ async function sendSome(
     });
   });
 }
+
+const peopleOf = (noticeBotId: number, to: number): number[] => uniqueSorted([noticeBotId, to]);
+
+const draftOf = (senderId: number, content: string, now: number): Draft => ({
+  senderId,
+  client: 'Internal',
+  content,
+  readBySender: false,
+  now,
+});
 
 /** At most one notice to an owner in this time (wire facts 3.5). */
 const INTERVAL_MS = 5 * 60_000;
@@ -120,22 +119,20 @@ export async function sendOwnerNotice(
 
 async function sendNotice(outside: Outside, log: Log, from: number, to: number, text: string): Promise<void> {
   const { realm } = log;
-  const people = [from, to].sort((a, b) => a - b);
+  const people = peopleOf(from, to);
   const noticeKey = key('notice', { realm, userId: to });
-  const conversationKey = key('conversation', { realm, conversation: directConversation(people) });
   const rendered = render(text, NOTHING_RESOLVED);
   // Another notice may be sent, or the conversation created, concurrently.
   await retryOnConflict(outside, async () => {
     const [notice, conversation] = await Promise.all([
       outside.table.get(noticeKey),
-      outside.table.get(conversationKey),
+      outside.table.get('conversation', { realm, conversation: directConversation(people) }),
     ]);
     const now = outside.now();
     if (notice !== undefined && notice.at > now - INTERVAL_MS) return;
-    const draft: Draft = { senderId: from, client: 'Internal', content: text, readBySender: false, now };
     const delivery = directDelivery(realm, people, conversation, rendered);
     await commit(log, 1, (numbers) => {
-      const change = doSend(realm, draft, delivery, numbers);
+      const change = doSend(realm, draftOf(from, text, now), delivery, numbers);
       const mark = { put: noticeKey, item: { at: now }, when: { below: { at: now - INTERVAL_MS + 1 } } };
       return { ...change, writes: [...change.writes, mark] };
     });

@@ -3,12 +3,12 @@ import type { Outside } from '../../kernel/outside.ts';
 import { commit } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
-import type { EventEntry, MessageEntry } from '../../log/slot.ts';
+import type { MessageEntry } from '../../log/slot.ts';
 import { NOTHING_RESOLVED, type ResolvedReferences } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
 import { topicConversation } from '../../model/message/message.ts';
-import { compactReadState, doMark, MAX_ADDED_IDS } from '../../model/message/read-state.ts';
+import { compactReadState, doMark, flagsEvent, MAX_ADDED_IDS } from '../../model/message/read-state.ts';
 import {
   type Arrival,
   type CountChange,
@@ -22,22 +22,43 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { type SendToken, sentKey, sentWrite } from './send.ts';
 
-/** A message of the notice bot to a topic. */
-export interface Said {
-  readonly channelId: number;
+/** A topic of a channel. */
+export interface NoticeTarget {
+  readonly channel: Channel;
   readonly topic: string;
-  readonly noticeBotId: number;
-  /** Markdown. */
-  readonly content: string;
-  /** Milliseconds. */
-  readonly now: number;
 }
 
-/** Renders a notice; `found` has the references that it may use (wire facts 4.7). */
-export function noticeMessage(
-  { channelId, topic, noticeBotId, content, now }: Said,
-  found: ResolvedReferences,
+/** A notice to post in a topic. */
+export interface Notice {
+  readonly place: NoticeTarget;
+  /** Markdown, and the channels that it may name. */
+  readonly content: string;
+  readonly channels: readonly Channel[];
+}
+
+/** The user whose action a notice reports, and the bot that sends it. */
+export interface NoticeAuthor {
+  readonly actor: Pick<User, 'userId' | 'fullName'>;
+  readonly noticeBotId: number;
+}
+
+/** The user and the channels that a notice may name (wire facts 4.7). */
+export const noticeReferences = (
+  { userId: id, fullName }: NoticeAuthor['actor'],
+  channels: readonly Channel[],
+): ResolvedReferences => ({
+  ...NOTHING_RESOLVED,
+  usersById: new Map([[id, { id, fullName }]]),
+  channels: new Map(channels.map(({ channelId, name }) => [name, { id: channelId, name }])),
+});
+
+/** A notice of the notice bot as a message. `now` is in ms. */
+export function noticeEntry(
+  { actor, noticeBotId }: NoticeAuthor,
+  { place: { channel, topic }, content, channels }: Notice,
+  now: number,
 ): MessageEntry {
+  const { channelId } = channel;
   return {
     kind: 'message',
     message: {
@@ -49,7 +70,7 @@ export function noticeMessage(
       client: 'Internal',
       recipientId: channelId,
       content,
-      rendered: render(content, found).html,
+      rendered: render(content, noticeReferences(actor, channels)).html,
       isMe: false,
       readBySender: true,
     },
@@ -84,14 +105,11 @@ export async function loadNoticeSnapshot(
 }
 
 /** Notices to post to a channel together. */
-export interface Notices {
+interface Notices extends NoticeAuthor {
   /** The channel after the change that they report. */
   readonly channel: Channel;
   /** Markdown. */
   readonly texts: readonly string[];
-  /** The user who made the change. */
-  readonly actor: Pick<User, 'userId' | 'fullName'>;
-  readonly noticeBotId: number;
   /** Milliseconds. */
   readonly now: number;
 }
@@ -114,11 +132,6 @@ export function doPostNotices(
   }
   const isEmpty = channel.topicsPolicy === 'empty_topic_only';
   const topic = isEmpty ? '' : EVENTS_TOPIC;
-  const found = {
-    ...NOTHING_RESOLVED,
-    usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
-  };
-  const day = Math.floor(now / 86_400_000);
   const arrival: Arrival = {
     channelId,
     topic,
@@ -126,7 +139,7 @@ export function doPostNotices(
     firstId,
     count: numbers.length,
     senderId: noticeBotId,
-    day,
+    day: Math.floor(now / 86_400_000),
     isNotice: true,
   };
   const state = {
@@ -136,7 +149,9 @@ export function doPostNotices(
   };
   return {
     writes: doAddToTopic(realm, arrival, state, beside),
-    entries: texts.map((content) => noticeMessage({ channelId, topic, noticeBotId, content, now }, found)),
+    entries: texts.map((content) =>
+      noticeEntry({ actor, noticeBotId }, { place: { channel, topic }, content, channels: [] }, now),
+    ),
   };
 }
 
@@ -155,41 +170,6 @@ export const silentMention = ({ fullName, userId }: Pick<User, 'userId' | 'fullN
 /** Text as inline code, so that it is not formatted. */
 export const inlineCode = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
 
-/** A topic of a channel. */
-export interface NoticeTarget {
-  readonly channel: Channel;
-  readonly topic: string;
-}
-
-/** A notice to post in a topic. */
-export interface Notice {
-  readonly place: NoticeTarget;
-  /** Markdown, and the channels that it may name. */
-  readonly content: string;
-  readonly channels: readonly Channel[];
-}
-
-/** The user whose action a notice reports, and the bot that sends it. */
-export interface NoticeAuthor {
-  readonly actor: User;
-  readonly noticeBotId: number;
-}
-
-/** A notice of the notice bot as a message, which may mention the actor. `now` is in ms. */
-export function noticeEntry(
-  { actor, noticeBotId }: NoticeAuthor,
-  { place: { channel, topic }, content, channels }: Notice,
-  now: number,
-): MessageEntry {
-  const found = {
-    ...NOTHING_RESOLVED,
-    usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
-    channels: new Map(channels.map(({ channelId: id, name }) => [name, { id, name }])),
-  };
-  const { channelId } = channel;
-  return noticeMessage({ channelId, topic, noticeBotId, content, now }, found);
-}
-
 /**
  * Posts a notice once, even if called again with the same token. Unless it is news to the actor, it starts as read for
  * them.
@@ -197,7 +177,7 @@ export function noticeEntry(
 export async function postNotice(
   outside: Outside,
   log: Log,
-  speaking: NoticeAuthor,
+  author: NoticeAuthor,
   notice: Notice,
   token: SendToken,
   isNewsToActor: boolean,
@@ -208,8 +188,8 @@ export async function postNotice(
     const { realm } = log;
     const { channel, topic } = notice.place;
     const { channelId } = channel;
-    const { userId } = speaking.actor;
-    const senderId = speaking.noticeBotId;
+    const { userId } = author.actor;
+    const senderId = author.noticeBotId;
     const conversation = topicConversation(channelId, topic);
     const [sent, stored, count, subscription, state] = await Promise.all([
       table.get(sentKey(realm, senderId, token.echo)),
@@ -225,7 +205,7 @@ export async function postNotice(
       await compactReadState(outside, realm, userId, state);
     const now = outside.now();
     const day = Math.floor(now / 86_400_000);
-    const entry = noticeEntry(speaking, notice, now);
+    const entry = noticeEntry(author, notice, now);
     // Nothing is unread without a subscription.
     const marks = subscription !== undefined;
     await commit(log, marks ? 2 : 1, (numbers) => {
@@ -238,16 +218,9 @@ export async function postNotice(
           sentWrite(realm, senderId, token, messageId, undefined, now),
           ...(marks ? [doMark(realm, userId, head, [messageId], 'read', now)] : []),
         ],
-        entries: [entry, ...(marks ? [readEvent(userId, [messageId])] : [])],
+        entries: [entry, ...(marks ? [flagsEvent(userId, 'add', 'read', [messageId])] : [])],
         result: undefined,
       };
     });
   });
 }
-
-/** The event that messages are read, for one user. */
-const readEvent = (userId: number, messages: readonly number[]): EventEntry => ({
-  kind: 'event',
-  hearers: { users: [userId] },
-  payload: { type: 'update_message_flags', op: 'add', operation: 'add', flag: 'read', messages, all: false },
-});

@@ -1,5 +1,4 @@
 import { isId } from '../../kernel/lookup.ts';
-import { NOTHING_RESOLVED, type ResolvedReferences } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { limits } from '../../model/realm/realm.ts';
@@ -9,7 +8,7 @@ import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doLeave, type OutboxRun, REMEMBERED } from '../outbox/outbox.ts';
 import { type DirectNotice, sendDirectNotices } from '../send/direct-notice.ts';
-import { postNotice, silentMention } from '../send/notice.ts';
+import { noticeReferences, postNotice, silentMention } from '../send/notice.ts';
 import { jobToken, type SendToken } from '../send/send.ts';
 import type { Joining, Newcomer } from './join.ts';
 import { pairOf } from './snapshot.ts';
@@ -164,7 +163,7 @@ function noticesTo(
     const ids = channels.map(({ channelId }) => channelId).join();
     const content = `${silentMention(actor)} subscribed you to ${listOf(channels)}.`;
     // Most people get the same text.
-    const text = texts.get(ids) ?? { content, rendered: render(content, foundWith(actor, channels)) };
+    const text = texts.get(ids) ?? { content, rendered: render(content, noticeReferences(actor, channels)) };
     texts.set(ids, text);
     return { to, ...text, token: jobToken(job, String(to), REMEMBERED) };
   });
@@ -197,9 +196,3 @@ function listOf(channels: readonly Channel[]): string {
   const more = channels.length - links.length;
   return more === 0 ? links.join(', ') : `${links.join(', ')} and ${more} more`;
 }
-
-const foundWith = (actor: User, channels: readonly Channel[]): ResolvedReferences => ({
-  ...NOTHING_RESOLVED,
-  usersById: new Map([[actor.userId, { id: actor.userId, fullName: actor.fullName }]]),
-  channels: new Map(channels.map(({ channelId: id, name }) => [name, { id, name }])),
-});

@@ -1,5 +1,6 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
+import type { EventEntry } from '../../log/slot.ts';
 import { key, LARGEST_NUMBER, readPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { type Changes, ignoreRefused, type Write } from '../../table/write.ts';
@@ -83,9 +84,31 @@ export const doMark = (
 });
 
 /** The conversation fields of a read state. */
-export const readStateFields = (head: MessageHead): Pick<ReadState, 'conversation' | 'channelId'> => ({
+const readStateFields = (head: MessageHead): Pick<ReadState, 'conversation' | 'channelId'> => ({
   conversation: readConversationOf(head),
   ...(head.channelId !== undefined && { channelId: head.channelId }),
+});
+
+/** The event that some of a user's messages have a flag now, or no longer. `details` by id, if they became unread. */
+export const flagsEvent = (
+  userId: number,
+  op: 'add' | 'remove',
+  flag: 'read' | 'starred',
+  messages: readonly number[],
+  details?: Readonly<Record<string, object>>,
+): EventEntry => ({
+  kind: 'event',
+  hearers: { users: [userId] },
+  payload: {
+    type: 'update_message_flags',
+    op,
+    // Its name before feature level 32.
+    operation: op,
+    flag,
+    messages,
+    all: false,
+    ...(details && { message_details: details }),
+  },
 });
 
 /** The read states of a user: of all conversations, or of the topics of one channel. */
