@@ -1,4 +1,4 @@
-import { accessReaction, loadUnreacting, planRemoval } from '../../shared/domain/reaction/react.ts';
+import { accessReaction, doRemoveReaction, loadUnreacting } from '../../shared/domain/reaction/react.ts';
 import {
   accessTarget,
   checkChangeable,
@@ -24,6 +24,6 @@ export const handler = serve(removeReaction, {
     const target = await accessTarget(caller.standing, loaded);
     checkChangeable(target);
     const emoji = accessReaction(caller.user.userId, target, emojiToRemove(input, resolved));
-    return commit(1, planRemoval(caller, target, emoji));
+    return commit(1, () => doRemoveReaction(caller, target, emoji));
   },
 });

@@ -78,22 +78,20 @@ export async function loadChannelSend(
   const { table } = outside;
   const { realm } = resolved;
   const inTopic = { realm, channelId, topic: folded(topic) };
-  const subscriptionOf = (id: number): Promise<Subscription | undefined> =>
-    table.get('subscription', { realm, userId: id, channelId });
   const [
     channel,
     subscription,
     ownerSubscription,
     count,
-    found,
+    stored,
     participant,
     userTopic,
     settings,
     mentionable,
   ] = await Promise.all([
     table.get('channel', { realm, channelId }),
-    subscriptionOf(userId),
-    ownerId === undefined ? undefined : subscriptionOf(ownerId),
+    table.get('subscription', { realm, userId, channelId }),
+    ownerId === undefined ? undefined : table.get('subscription', { realm, userId: ownerId, channelId }),
     table.get('channelCount', { realm, channelId }),
     table.get('topic', inTopic),
     table.get('participant', { ...inTopic, userId }),
@@ -107,7 +105,7 @@ export async function loadChannelSend(
     subscription,
     ownerSubscription,
     count,
-    topic: found,
+    topic: stored,
     takesPart: participant !== undefined,
     userTopic,
     settings: settingsOf(settings),
@@ -144,19 +142,13 @@ const escapedHtml = (text: string): string =>
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#x27;');
 
-/** A change of a user's policy for the topic. `seen` is the stored policy. */
-interface PolicyChange {
-  readonly userId: number;
-  readonly policy: Visibility;
-  readonly seen: UserTopic | undefined;
-}
-
 /** A channel message that passed all checks. */
 interface CheckedChannelMessage {
   readonly rendered: Rendered;
   /** The sender's new policy for the topic. */
   readonly policy: Visibility | undefined;
-  readonly policies: readonly PolicyChange[];
+  /** The mentioned users who start to follow the topic. */
+  readonly followers: readonly Mentionable[];
 }
 
 /** Checks a channel message from posting on, in the order of wire facts 3.3, and renders it. */
@@ -167,7 +159,7 @@ export function checkChannelMessage(
   topic: string,
   named: LoadedReferences,
 ): CheckedChannelMessage {
-  const { channel } = destination;
+  const { channel, mentionable } = destination;
   checkPosting(caller, destination);
   checkTopicCreation(caller, channel, destination.topic);
   checkTopicsPolicy(channel, caller.realm.settings, topic);
@@ -175,7 +167,10 @@ export function checkChannelMessage(
   checkWildcards(caller, rendered, wildcardCounts(destination));
   checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
   const policy = policyFor(caller, destination);
-  return { rendered, policy, policies: policyChanges(senderId, policy, destination, rendered, named) };
+  const followers = followersOf(mentionable, rendered.mentionedUserIds, named.users).filter(
+    ({ userId }) => policy === undefined || userId !== senderId,
+  );
+  return { rendered, policy, followers };
 }
 
 /** The delivery of a checked channel message. */
@@ -184,13 +179,16 @@ export function channelDelivery(
   { senderId, now }: Draft,
   destination: ChannelSendSnapshot,
   topic: string,
-  { rendered, policy, policies }: CheckedChannelMessage,
+  { rendered, policy, followers }: CheckedChannelMessage,
 ): Delivery {
   const { channelId } = destination.channel;
   const updated = Math.floor(now / 1000);
-  const changes = policies.map((change) =>
-    doSetVisibility(realm, change.userId, { channelId, topic, policy: change.policy, updated }, change.seen),
-  );
+  const change = (userId: number, policy: Visibility, seen: UserTopic | undefined) =>
+    doSetVisibility(realm, userId, { channelId, topic, policy, updated }, seen);
+  const changes = [
+    ...(policy === undefined ? [] : [change(senderId, policy, destination.userTopic)]),
+    ...followers.map(({ userId, seen }) => change(userId, visibility.followed, seen)),
+  ];
   const arrival = { channelId, topic, senderId, day: Math.floor(now / 86_400_000) };
   return {
     place: { channelId, topic, conversation: topicConversation(channelId, topic) },
@@ -203,26 +201,6 @@ export function channelDelivery(
     ],
     ...(policy !== undefined && { policy }),
   };
-}
-
-/** The policies that change with the message: the sender's first, then those of mentioned users. */
-function policyChanges(
-  senderId: number,
-  own: Visibility | undefined,
-  { userTopic, mentionable }: ChannelSendSnapshot,
-  rendered: Rendered,
-  named: LoadedReferences,
-): PolicyChange[] {
-  const followers = followersOf(mentionable, rendered.mentionedUserIds, named.users).map(
-    ({ userId, seen }) => ({
-      userId,
-      policy: visibility.followed,
-      seen,
-    }),
-  );
-  if (own === undefined) return followers;
-  const others = followers.filter(({ userId }) => userId !== senderId);
-  return [{ userId: senderId, policy: own, seen: userTopic }, ...others];
 }
 
 /** How many people wildcards would notify. The sender counts as a participant (wire facts 3.7). */
