@@ -145,16 +145,16 @@ export function planRemoval(
   now: number,
   snapshot: readonly Write[] = [],
 ): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<Record<never, never>> } {
-  const entries = [
-    ...removed.map(
-      ({ message }): EventEntry => ({
-        kind: 'event',
-        hearers: audienceOf(message),
-        payload: deletionPayload(message.id, message),
-      }),
-    ),
-    ...firstMessageEvents(left),
-  ];
+  const entries = removed.map(
+    ({ message }): EventEntry => ({
+      kind: 'event',
+      hearers: audienceOf(message),
+      payload: deletionPayload(message.id, message),
+    }),
+  );
+  if (left.kind === 'topic' && !areNewer(left.state.count, left.leaving.ids)) {
+    entries.push(firstMessageEvent(left.leaving.channelId));
+  }
   return {
     count: entries.length,
     plan: (numbers) => ({
@@ -186,12 +186,6 @@ function leaveReactions(realm: string, removed: readonly Removed[], now: number)
   if (first === undefined) return [];
   const task: ReactionsTask = { messageIds };
   return [doLeave({ realm, kind: 'reactions', job: `${first}` }, first, task, now)];
-}
-
-function firstMessageEvents(left: Left): EventEntry[] {
-  if (left.kind === 'direct') return [];
-  const { leaving, state } = left;
-  return areNewer(state.count, leaving.ids) ? [] : [firstMessageEvent(leaving.channelId)];
 }
 
 function leaveWrites(realm: string, left: Left, number: number): Write[] {

@@ -8,7 +8,7 @@ import { checkTopic, normalizedContent } from '../../model/message/message.ts';
 import { limits } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { referenceLookupKeys } from '../mention/references.ts';
-import { type Draft, digest, type Echo, type SendToken } from './send.ts';
+import { type Draft, digest, type SendToken } from './send.ts';
 
 /** The channel in a request, before it is looked up (wire facts 3.2). */
 export type ChannelRecipient =
@@ -19,8 +19,6 @@ export type ChannelRecipient =
 export type DirectRecipient =
   | { readonly kind: 'direct'; readonly ids: readonly number[] }
   | { readonly kind: 'direct'; readonly emails: readonly string[] };
-
-export type Recipient = ChannelRecipient | DirectRecipient;
 
 /** The parsed JSON, or the text itself if it is not JSON. */
 function decoded(to: string): unknown {
@@ -67,40 +65,21 @@ export function parseDirectRecipient(to: string): DirectRecipient {
   if (!Array.isArray(list)) throw badRequest("'to' must be a list of user IDs or of email addresses.");
   if (list.every(isText)) {
     const emails = [...new Set(list.map((email) => email.trim()))].filter(Boolean);
-    checkCount(emails.length);
+    if (emails.length === 0) throw badRequest('A direct message needs recipients.');
+    checkSize(emails.length);
     return { kind: 'direct', emails };
   }
   if (list.every(isId) && hasWholeNumbers(to)) {
     const ids = [...new Set(list)];
-    checkCount(ids.length);
+    checkSize(ids.length);
     return { kind: 'direct', ids };
   }
   throw badRequest("'to' must hold only user IDs or only email addresses.");
 }
 
-function checkCount(count: number): void {
-  if (count === 0) throw badRequest('A direct message needs recipients.');
-  checkSize(count);
-}
-
 /** Refuses a conversation of too many people. */
 export function checkSize(people: number): void {
   if (people > MAX_PEOPLE) throw badRequest(`A direct conversation has at most ${MAX_PEOPLE} people.`);
-}
-
-/** The lookup keys of a recipient. Invalid names and addresses are not looked up. */
-export function recipientLookupKeys(recipient: Recipient): LookupKey[] {
-  if ('name' in recipient) {
-    return channelNameProblem(recipient.name) === undefined
-      ? [{ kind: 'channelName', name: recipient.name }]
-      : [];
-  }
-  if ('emails' in recipient) {
-    return recipient.emails
-      .filter(isAddress)
-      .map((email): LookupKey<'account'> => ({ kind: 'account', email }));
-  }
-  return [];
 }
 
 /** Whether text can be the address of an account. Longer text does not fit into a key. */
@@ -135,17 +114,27 @@ export interface SendRequest {
 
 /** Parses the parameters of a send. Throws `BAD_REQUEST` in the order of wire facts 3.3. */
 export function parseSend(input: SendParameters): SendRequest {
-  const { type, to, topic } = input;
-  const echo = checkEcho(input.queue_id, input.local_id);
+  const { type, to, topic, queue_id: queueId, local_id: localId, sender, forged } = input;
+  if ((queueId === undefined) !== (localId === undefined)) {
+    throw badRequest("'queue_id' and 'local_id' go together: send both or neither.");
+  }
   const recipient =
     type === 'direct' || type === 'private' ? parseDirectRecipient(to) : parseChannelRecipient(to);
-  checkOwnName(input);
+  // Ignoring `sender` would send as the caller instead (wire facts 3.1).
+  if (sender !== undefined || forged === 'yes' || forged === 'true') {
+    throw badRequest('You may not send messages as another user.');
+  }
   const content = normalizedContent(input.content);
+  // The topic of a direct message is ignored.
+  const about = recipient.kind === 'channel' ? [recipient, topic ?? null] : [recipient];
   return {
     to: recipient.kind === 'direct' ? recipient : { ...recipient, topic: checkTopicParameter(topic) },
     content,
     names: extractReferences(content),
-    token: echo && { echo, fingerprint: fingerprintOf(recipient, topic, input.content) },
+    token:
+      queueId === undefined || localId === undefined
+        ? undefined
+        : { echo: { queueId, localId }, fingerprint: digest([...about, input.content]) },
     readBySender: input.read_by_sender,
   };
 }
@@ -156,36 +145,20 @@ function checkTopicParameter(topic: string | undefined): string {
   return checkTopic(topic);
 }
 
-/** Refuses to send as another user. Ignoring `sender` would send as the caller instead (wire facts 3.1). */
-function checkOwnName({ sender, forged }: SendParameters): void {
-  if (sender !== undefined || forged === 'yes' || forged === 'true') {
-    throw badRequest('You may not send messages as another user.');
+/** The lookup keys of the recipient and the content. Invalid names and addresses are not looked up. */
+export function sendLookupKeys({ to, names }: SendRequest): LookupKey[] {
+  const keys = referenceLookupKeys(names);
+  if ('name' in to && channelNameProblem(to.name) === undefined)
+    keys.push({ kind: 'channelName', name: to.name });
+  if ('emails' in to) {
+    for (const email of to.emails.filter(isAddress)) keys.push({ kind: 'account', email });
   }
+  return keys;
 }
-
-/** The lookup keys of the recipient and the content. */
-export const sendLookupKeys = ({ to, names }: SendRequest): LookupKey[] => [
-  ...recipientLookupKeys(to),
-  ...referenceLookupKeys(names),
-];
 
 /** The log numbers to reserve: for the message, the sender's policy, and each user who may start to follow the topic. */
 export const maxNumbers = ({ to, names }: SendRequest): number =>
   to.kind === 'direct' ? 1 : 2 + names.users.length;
-
-/** Checks that both or neither of the queue and the local id are there (specification 4.1). */
-export function checkEcho(queueId: string | undefined, localId: string | undefined): Echo | undefined {
-  if ((queueId === undefined) !== (localId === undefined)) {
-    throw badRequest("'queue_id' and 'local_id' go together: send both or neither.");
-  }
-  return queueId === undefined || localId === undefined ? undefined : { queueId, localId };
-}
-
-/** Distinguishes messages with the same echo. The topic of a direct message is ignored. */
-export function fingerprintOf(recipient: Recipient, topic: string | undefined, content: string): string {
-  const about = recipient.kind === 'channel' ? [recipient, topic ?? null] : [recipient];
-  return digest([...about, content]);
-}
 
 /** Clients whose own messages start as read (wire facts 3.9), in lower case. */
 const READING_CLIENTS = new Set([
