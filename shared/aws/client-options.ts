@@ -8,9 +8,8 @@ const CONNECTION_TIMEOUT = 1_000;
 const ATTEMPTS = 3;
 
 /**
- * The variable by which the local cloud gives a try longer (ms). There a few processors are shared by clients, functions
- * and stores, so a reply that takes long is on its way all the same, and another try would only add to the work. On AWS
- * nothing sets it.
+ * The variable by which the local cloud gives a try longer (ms). There, clients, functions and stores share a few
+ * processors, so another try would only add to the work. Not set on AWS.
  */
 export const SERVICE_TIMEOUT = 'SERVICE_TIMEOUT_MS';
 

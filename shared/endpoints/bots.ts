@@ -68,7 +68,7 @@ export const regenerateBotKey = endpoint({
   route: 'POST /api/v1/bots/{bot_id}/api_key/regenerate',
   source: 'https://zulip.com/api/regenerate-bot-api-key',
   description:
-    'Generates a new API key for a bot; the old one stops working at once. Whoever may deactivate the bot may do this.',
+    'Generates a new API key for a bot; the old one stops working at once. Everyone who may deactivate the bot may do this.',
   access: 'user',
   parameters: { bot_id: botId },
   reply: z.object({ api_key: z.string() }),

@@ -1,4 +1,4 @@
-/** Why another service could not be asked, or not be heard out. */
+/** Why there is no usable answer of another service. */
 type Reason = 'not configured' | 'no answer in time' | 'not reachable' | 'it redirected' | 'too much';
 
 /** Another service did not answer in a usable way. Says no more, as addresses may hold what is secret. */
@@ -28,8 +28,7 @@ const LARGEST = 256 * 1024;
  * Asks other people's services (DESIGN 8): only at the origins that the operator configured, within a time, following
  * no redirects, and taking no more than a fair answer. What comes back is a whole response, its body in memory.
  *
- * @throws Unreachable for everything that keeps a usable answer from arriving. A status that tells of an error is an
- * answer.
+ * @throws Unreachable for everything that keeps a usable answer from arriving. An error status is an answer.
  */
 export function outgoing({ addresses, timeout, largest = LARGEST }: OutgoingOptions): typeof fetch {
   const origins = new Set(addresses.flatMap((address) => (address ? [new URL(address).origin] : [])));

@@ -1,28 +1,32 @@
 /**
- * Every refusal that a caller can meet: one table of code, status and sentence (specification 7, wire facts 1.3).
- * Anything that is not in this table is a fault of ours: a 500 that tells the client nothing and the log everything.
+ * Every refusal that a caller can get: code, status and sentence (specification 7, wire facts 1.3). Any other error is a
+ * 500 without details for the client, and with all details in the log.
  */
 interface Problem<D> {
   readonly code: string;
   readonly status: number;
   /** The sentence for people, made from the data. Never names what the caller may not see. */
   readonly message: (data: D) => string;
-  /** The fields that the envelope carries besides `result`, `msg` and `code`. */
+  /** Fields of the envelope in addition to `result`, `msg` and `code`. */
   readonly fields?: (data: D) => Readonly<Record<string, unknown>>;
 }
 
 const problem = <const C extends string, D = undefined>(
   code: C,
   status: number,
-  message: (data: D) => string,
+  message: string | ((data: D) => string),
   fields?: (data: D) => Readonly<Record<string, unknown>>,
-): Problem<D> & { readonly code: C } =>
-  fields ? { code, status, message, fields } : { code, status, message };
+): Problem<D> & { readonly code: C } => ({
+  code,
+  status,
+  message: typeof message === 'string' ? () => message : message,
+  ...(fields && { fields }),
+});
 
 export const problems = {
   // Requests in general: wire facts 1.3.
   badRequest: problem('BAD_REQUEST', 400, (d: { reason: string }) => d.reason),
-  requestTooLarge: problem('BAD_REQUEST', 413, () => 'The request is too large.'),
+  requestTooLarge: problem('BAD_REQUEST', 413, 'The request is too large.'),
   missingParameter: problem(
     'REQUEST_VARIABLE_MISSING',
     400,
@@ -47,24 +51,16 @@ export const problems = {
     (d: { parameters: readonly string[] }) => `Invalid parameters together: ${d.parameters.join(', ')}.`,
     (d) => ({ parameters: d.parameters.join(', ') }),
   ),
-  unauthorized: problem('UNAUTHORIZED', 401, () => 'The email address or the API key is not valid.'),
-  noCredentials: problem('UNAUTHORIZED', 401, () => 'This request needs an email address and an API key.'),
-  unsupportedScheme: problem('BAD_REQUEST', 400, () => 'Only HTTP Basic authentication is supported.'),
-  notAdministrator: problem(
-    'UNAUTHORIZED_PRINCIPAL',
-    400,
-    () => 'Only organization administrators may do this.',
-  ),
-  notOwner: problem('UNAUTHORIZED_PRINCIPAL', 400, () => 'Only organization owners may do this.'),
-  guestsMayNot: problem('BAD_REQUEST', 400, () => 'Guests may not do this.'),
-  botsMayNot: problem('BAD_REQUEST', 400, () => 'Bots may not do this.'),
-  insufficientPermission: problem('BAD_REQUEST', 400, () => 'You do not have permission to do this.'),
-  noSuchAddress: problem('BAD_REQUEST', 404, () => 'There is no such address in this API.'),
-  unknownOrganization: problem(
-    'NONEXISTENT_SUBDOMAIN',
-    404,
-    () => 'There is no organization at this address.',
-  ),
+  unauthorized: problem('UNAUTHORIZED', 401, 'The email address or the API key is not valid.'),
+  noCredentials: problem('UNAUTHORIZED', 401, 'This request needs an email address and an API key.'),
+  unsupportedScheme: problem('BAD_REQUEST', 400, 'Only HTTP Basic authentication is supported.'),
+  notAdministrator: problem('UNAUTHORIZED_PRINCIPAL', 400, 'Only organization administrators may do this.'),
+  notOwner: problem('UNAUTHORIZED_PRINCIPAL', 400, 'Only organization owners may do this.'),
+  guestsMayNot: problem('BAD_REQUEST', 400, 'Guests may not do this.'),
+  botsMayNot: problem('BAD_REQUEST', 400, 'Bots may not do this.'),
+  insufficientPermission: problem('BAD_REQUEST', 400, 'You do not have permission to do this.'),
+  noSuchAddress: problem('BAD_REQUEST', 404, 'There is no such address in this API.'),
+  unknownOrganization: problem('NONEXISTENT_SUBDOMAIN', 404, 'There is no organization at this address.'),
 
   // No room for it now: docs/LIMITS.md.
   tooMuchAtOnce: problem(
@@ -84,41 +80,41 @@ export const problems = {
   noCallToken: problem(
     'INVALID_VIDEO_CALL_PROVIDER_TOKEN',
     400,
-    () => 'The provider of video calls needs your consent first, or once more.',
+    'The provider of video calls needs your consent first, or once more.',
   ),
   // Push notifications: specification 7, wire facts 12.
   noPushService: problem(
     'PUSH_SERVICE_NOT_CONFIGURED',
     400,
-    () => 'Push notifications are not set up on this server.',
+    'Push notifications are not set up on this server.',
   ),
   noPushDevice: problem(
     'NO_ACTIVE_PUSH_DEVICE',
     400,
-    () => 'There is no device that push notifications could be sent to.',
+    'There is no device that push notifications could be sent to.',
   ),
   invalidPushToken: problem(
     'INVALID_PUSH_DEVICE_TOKEN',
     400,
-    () => 'No device of yours has this token for push notifications.',
+    'No device of yours has this token for push notifications.',
   ),
   pushAdminNeeded: problem(
     'ADMIN_ACTION_REQUIRED',
     403,
-    () => 'Push notifications do not work until an administrator of this server sees to them.',
+    'Push notifications do not work until an administrator of this server sees to them.',
   ),
   relayUnreachable: problem(
     'FAILED_TO_CONNECT_BOUNCER',
     502,
-    () => 'The relay for push notifications could not be reached.',
+    'The relay for push notifications could not be reached.',
   ),
   relayBroken: problem(
     'INTERNAL_SERVER_ERROR_ON_BOUNCER',
     502,
-    () => 'The relay for push notifications has an error of its own.',
+    'The relay for push notifications has an error of its own.',
   ),
   badImage: problem('BAD_IMAGE', 400, (d: { reason: string }) => d.reason),
-  noSuchFile: problem('BAD_REQUEST', 404, () => 'There is no such file.'),
+  noSuchFile: problem('BAD_REQUEST', 404, 'There is no such file.'),
   emojiDoesNotExist: problem(
     'BAD_REQUEST',
     404,
@@ -138,28 +134,28 @@ export const problems = {
     (d: { id: number }) => `There is no channel with the ID ${d.id}.`,
     (d) => ({ stream_id: d.id }),
   ),
-  invalidChannelId: problem('BAD_REQUEST', 400, () => 'Invalid channel ID.'),
+  invalidChannelId: problem('BAD_REQUEST', 400, 'Invalid channel ID.'),
   cannotAdministerChannel: problem(
     'CANNOT_ADMINISTER_CHANNEL',
     400,
-    () => 'You do not have permission to administer this channel.',
+    'You do not have permission to administer this channel.',
   ),
   channelWildcardRefused: problem(
     'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
     400,
-    () => 'You may not notify everyone in a channel of this size.',
+    'You may not notify everyone in a channel of this size.',
   ),
   topicWildcardRefused: problem(
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
     400,
-    () => 'You may not notify everyone in a topic with this many participants.',
+    'You may not notify everyone in a topic with this many participants.',
   ),
 
   // Group-setting values: wire facts 4.5.
   expectationMismatch: problem(
     'EXPECTATION_MISMATCH',
     400,
-    () => "The value given as 'old' is not the current value.",
+    "The value given as 'old' is not the current value.",
     () => ({ field_name: 'old' }),
   ),
   systemGroupRequired: problem(
@@ -178,17 +174,13 @@ export const problems = {
   ),
 
   // Messages.
-  invalidMessages: problem('BAD_REQUEST', 400, () => 'Invalid message(s).'),
-  reactionExists: problem('REACTION_ALREADY_EXISTS', 400, () => 'You have reacted with this emoji already.'),
-  reactionDoesNotExist: problem(
-    'REACTION_DOES_NOT_EXIST',
-    400,
-    () => 'You have not reacted with this emoji.',
-  ),
+  invalidMessages: problem('BAD_REQUEST', 400, 'Invalid message(s).'),
+  reactionExists: problem('REACTION_ALREADY_EXISTS', 400, 'You have reacted with this emoji already.'),
+  reactionDoesNotExist: problem('REACTION_DOES_NOT_EXIST', 400, 'You have not reacted with this emoji.'),
   contentMismatch: problem(
     'EXPECTATION_MISMATCH',
     400,
-    () => 'The message has another content than the one that was expected.',
+    'The message has another content than the one that was expected.',
     () => ({ field_name: 'prev_content_sha256' }),
   ),
   moveTimeLimit: problem(

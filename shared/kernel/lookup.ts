@@ -3,7 +3,7 @@ import { type ItemName, type ItemOf, type Key, key } from '../table/keys.ts';
 import { BATCH, type Table } from '../table/table.ts';
 import { folded } from './folding.ts';
 
-/** What a request names, and what must be read before anything else: by it the other items are found. */
+/** A name in a request. It is looked up before anything else, because other items are found by it. */
 type AnyLookupKey =
   | { readonly kind: 'account'; readonly email: string }
   | { readonly kind: 'channelName'; readonly name: string }
@@ -135,7 +135,7 @@ class BoundedMap<V> {
   }
 }
 
-/** An account that was over its request limit: until when (ms), and for requests of which weight. */
+/** An account that was over its request limit: until when (ms), and for requests of this weight or more. */
 interface OverLimit {
   readonly weight: number;
   readonly until: number;

@@ -3,7 +3,7 @@ import type { WaitingRoom } from '../log/waiting-room.ts';
 import type { Table } from '../table/table.ts';
 import type { LookupCache } from './lookup.ts';
 
-/** Everything that a request gets from outside itself, as one record, so that tests can hold it still and break it. */
+/** Everything that a request gets from outside itself, as one record that tests replace. */
 export interface Outside {
   readonly table: Table;
   /** What the container remembers of names and ids: hints, never truth. */
@@ -57,12 +57,12 @@ export interface Objects {
     contentType: string,
     cacheControl?: string,
   ) => Promise<void>;
-  /** The object, or undefined where there is none. */
+  /** The object; undefined if there is none. */
   readonly get: (
     bucket: string,
     key: string,
   ) => Promise<{ readonly bytes: Uint8Array; readonly contentType: string } | undefined>;
-  /** Removes the object; one that is gone already is removed as well. */
+  /** Removes the object. Does nothing if it is gone. */
   readonly remove: (bucket: string, key: string) => Promise<void>;
   /** An address at which anyone can download the object for some seconds, under this file name. */
   readonly link: (bucket: string, key: string, seconds: number, filename: string) => Promise<string>;
@@ -70,16 +70,16 @@ export interface Objects {
 
 /** Writes large objects into the buckets, in numbered parts that may come from several runs of a worker. */
 export interface Uploads {
-  /** Begins an upload and tells its id. */
+  /** Begins an upload and returns its id. */
   readonly begin: (bucket: string, key: string, contentType: string) => Promise<string>;
   /**
-   * Sends a part of at least 5 MiB (the last one may be smaller) and tells its mark. The numbers, from 1 to 10,000,
-   * say in which order parts stand; some may be left out, and a part that comes again takes the place of the first.
+   * Sends a part of at least 5 MiB (the last one may be smaller) and returns its mark. The numbers, from 1 to 10,000,
+   * are the order of the parts; some may be left out, and a part that is sent again replaces the first.
    */
   readonly putPart: (upload: Upload, number: number, bytes: Uint8Array) => Promise<string>;
-  /** Makes the object of these parts. One that was made of them before is made. */
+  /** Makes the object from these parts. Does nothing if that was done before. */
   readonly complete: (upload: Upload, parts: readonly UploadedPart[]) => Promise<void>;
-  /** Gives an upload up with all its parts. One that is gone is given up. */
+  /** Aborts an upload and removes its parts. Does nothing if it is gone. */
   readonly abort: (upload: Upload) => Promise<void>;
 }
 
@@ -94,22 +94,21 @@ export interface UploadedPart {
   readonly mark: string;
 }
 
-/** Seals what must not be stored in clear: what it sealed opens with the same context only. */
+/** Encrypts what must not be stored in clear. It can be opened with the same context only. */
 export interface Vault {
   readonly seal: (text: string, context: Readonly<Record<string, string>>) => Promise<string>;
-  /** Fails for what was not sealed here, or with another context. */
+  /** Fails for another context, and for what was not sealed here. */
   readonly open: (sealed: string, context: Readonly<Record<string, string>>) => Promise<string>;
 }
 
-/** What the operator trusts the service with. */
+/** Secrets that the operator gives to the service. */
 export interface Secrets {
-  /** The secret of this name, or undefined where the operator has set none. */
+  /** The secret of this name; undefined if the operator has set none. */
   readonly get: (name: string) => Promise<string | undefined>;
 }
 
 /**
- * What the service counts about itself, and by what each is told apart: the names under which CloudWatch has them.
- * The stack makes its alarms of these.
+ * What the service counts, with the dimension of each in CloudWatch. The stack makes alarms from these.
  */
 export const metrics = {
   /** Replies with an error, by their code. */
@@ -131,5 +130,5 @@ export type MetricName = keyof typeof metrics;
 export const METRICS = 'Parlance';
 export const NAMESPACE = 'METRICS_NAMESPACE';
 
-/** Under this name the stack tells a function which code it runs, for its log. */
+/** The variable with the version of a function's code, for its log. */
 export const CODE = 'CODE';

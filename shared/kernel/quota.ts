@@ -4,10 +4,10 @@ import type { Write } from '../table/write.ts';
 import { badRequest } from './errors.ts';
 
 /**
- * How many bytes of each kind an organization may hold (docs/LIMITS.md). `POST /register` tells all of it to everybody,
- * so without a limit one member could make that reply too large for all the others. Texts count as JSON in UTF-8,
- * whether they can be compressed or not. With every quota used up, a compressed reply still fits into what Lambda
- * returns; channels take twice their quota there, since they are told as `streams` and as subscriptions.
+ * How many bytes of each kind an organization may hold (docs/LIMITS.md). `POST /register` returns all of it to every user,
+ * so without a limit one member could make that reply too large for all others. Texts count as JSON in UTF-8. With every
+ * quota used up, the compressed reply still fits into what Lambda returns; channels take twice their quota there, once as
+ * `streams` and once as subscriptions.
  */
 export const quotas = {
   channels: { bytes: 700_000, holds: 'channels and channel folders' },
@@ -18,7 +18,7 @@ export const quotas = {
 
 export type QuotaKind = keyof typeof quotas;
 
-/** What anything costs besides its texts: its ID, its dates and its switches. */
+/** What anything costs in addition to its texts: its ID, its dates and its switches. */
 const BASE_BYTES = 100;
 
 /** What one more member costs a group: the ID in the list of its members. */

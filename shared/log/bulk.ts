@@ -1,6 +1,6 @@
 import { runPool } from '../pool.ts';
 import { keyOf, type Write } from '../table/write.ts';
-import { type Change, ConflictError, MAX_WRITES } from './commit.ts';
+import { type Change, CommitTimeoutError, ConflictError, MAX_WRITES } from './commit.ts';
 import type { Log } from './log.ts';
 import { retryOnConflict } from './retry-on-conflict.ts';
 import type { EventEntry } from './slot.ts';
@@ -66,6 +66,8 @@ const halvesOf = <T>(list: readonly T[]): readonly [T[], T[]] | undefined => {
  * Decides on work and does all of it, in one transaction if it fits, else in several, some at once. If one of them finds
  * that the snapshot has changed, the others are finished, the snapshot is read again and the rest is decided again:
  * `decide` gets the newest snapshot and must leave out what was done.
+ *
+ * @throws CommitTimeoutError when every try met a conflict. A part may be done; the caller may repeat the request.
  */
 export async function inBulk<G, J, D>(
   stage: Stage<G>,
@@ -75,11 +77,11 @@ export async function inBulk<G, J, D>(
 ): Promise<D> {
   return retryOnConflict(stage, async (attempt) => {
     const { jobs, decision } = decide(attempt === 1 ? loaded : await stage.reload());
-    await carryOut(lanesOf(work, jobs));
+    await runLanes(lanesOf(work, jobs));
     return decision;
   }).catch((error: unknown) => {
-    // Some of it may be done, so the request must not be retried as a whole.
-    throw error instanceof ConflictError ? new Error('every try of a bulk change met a conflict') : error;
+    // Not a conflict any more: the request must not be retried here, on a snapshot from before what was done.
+    throw error instanceof ConflictError ? new CommitTimeoutError() : error;
   });
 }
 
@@ -104,8 +106,8 @@ function stepsOf<J>(work: Work<J>, job: J): Lane {
   return steps;
 }
 
-/** Carries out the lanes. After a conflict the others are finished; after a fault none is begun. */
-async function carryOut(lanes: readonly Lane[]): Promise<void> {
+/** Runs the lanes. After a conflict the others are finished; after another error none is begun. */
+async function runLanes(lanes: readonly Lane[]): Promise<void> {
   let isBroken = false;
   const failures = await runPool(lanes, MAX_AT_ONCE, async (lane) => {
     if (isBroken) return;

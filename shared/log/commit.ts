@@ -5,7 +5,7 @@ import { isThrottled, type Outcome } from '../table/write.ts';
 import { allocate, backoff, fill, type Log, type Numbers, release, silenceOf } from './log.ts';
 import { type Entry, type EventEntry, expiry } from './slot.ts';
 
-/** What a decision changes: the writes, and what the log tells of them, in order, one number for each entry. */
+/** What a decision changes: the writes, and the entries of the log in order, one number for each. */
 export interface Change<T> {
   readonly writes: readonly Write[];
   readonly entries: readonly Entry[];
@@ -16,13 +16,12 @@ export interface Change<T> {
 export const MAX_WRITES = 100;
 
 /**
- * A commit begins no further try after this long (ms): so long after it took its numbers a writer may still write its
- * slots. With the last try, and with giving its numbers back, it ends before its function does, so that it always tells
- * its outcome.
+ * How long (ms) after it took its numbers a commit may begin another try. It ends before its function does, with time to
+ * release its numbers, so that the outcome is always known.
  */
 export const WRITING = 5_000;
 
-/** What was decided no longer holds: somebody else changed it in between. Read again, decide again. */
+/** Another request changed what the decision was based on. Read again, decide again. */
 export class ConflictError extends Error {
   /** The items that refused, as they are now; undefined for one that does not exist. */
   readonly found: readonly (Item | undefined)[];
@@ -34,25 +33,25 @@ export class ConflictError extends Error {
   }
 }
 
-/** A commit was outrun until its time was up. Nothing has happened; whoever asked may ask again. */
+/** Other requests were faster until the time was up. The transaction was not committed; the request may be repeated. */
 export class CommitTimeoutError extends Error {
   constructor() {
-    super('a commit was outrun by others until its time was up');
+    super('other requests were faster until the time of a commit was up');
     this.name = 'CommitTimeoutError';
   }
 }
 
 /**
- * Carries out a change and tells it: one transaction that puts the entries only where their slots are empty
- * (DESIGN 5, rule 1).
+ * Commits a change with its events: one transaction that puts the entries only where their slots are empty (DESIGN 5,
+ * rule 1).
  *
- * `plan` gets `count` numbers and may use them as ids: entry i has number i. It must return as many entries, and
- * may be called again with other numbers when a reader filled one of the slots meanwhile. `taken` are numbers that
- * were taken ahead of time, to save a round trip.
+ * `plan` gets `count` numbers and may use them as ids: entry i has number i. It must return as many entries, and may be
+ * called again with other numbers if a reader filled one of the slots. `taken` are numbers that were reserved to save a
+ * round trip.
  *
- * Throws `ConflictError` when a condition of the plan's own writes fails; nothing has changed then and the numbers are
- * given back. Throws `CommitTimeoutError` when others were faster until the time was up; nothing has changed either. When the time is up without an answer, the numbers are given back too, which decides the outcome: a
- * commit that throws has not happened and cannot happen any more, unless even that got no answer.
+ * Throws `ConflictError` when a condition of the plan's own writes fails, and `CommitTimeoutError` when other requests
+ * were faster until the time was up. A commit that throws has not happened and cannot happen any more, because its
+ * numbers are released, unless even that got no reply.
  */
 export async function commit<T>(
   log: Log,
@@ -75,8 +74,8 @@ export async function commit<T>(
 }
 
 /**
- * The numbers that were taken ahead if they are enough, else a new block: a commit's numbers stand side by side.
- * More than enough is no waste, since a slot may stand for numbers that tell nothing.
+ * The reserved numbers if they are enough, else a new block, because a commit's numbers must be consecutive. Too many do
+ * no harm, since a slot may cover numbers without an entry.
  */
 async function enoughNumbers(log: Log, count: number, taken: Promise<Numbers> | undefined): Promise<Numbers> {
   const ahead: Numbers = (await taken) ?? [];
@@ -85,7 +84,7 @@ async function enoughNumbers(log: Log, count: number, taken: Promise<Numbers> | 
   return numbers;
 }
 
-/** What the plan makes of the numbers; if it throws instead, they are given back. */
+/** The change that the plan makes with the numbers. If it throws, they are released. */
 async function planned<T>(
   log: Log,
   numbers: Numbers,
@@ -108,9 +107,8 @@ async function planned<T>(
  * Tries to commit a change under these numbers until that is decided. `outrun` means that it did not happen and
  * cannot: a reader took the writer for dead and filled a slot, or an item was changed under a higher number.
  *
- * Every try is a request of its own, with the time at which it was made. A repetition of one that had worked
- * unheard meets its own slot and knows it by the mark, so that no token is needed to tell them apart, nor its ten
- * minutes to be kept.
+ * Every try is a new request with a new token. If an earlier one had worked and its reply was lost, the next one finds
+ * its own slot and recognizes it by the mark.
  */
 async function tryNumbers(
   log: Log,
@@ -133,7 +131,7 @@ async function tryNumbers(
         continue;
       }
       const abandoned = abandon(log, numbers, mark);
-      // Where every try was refused, nothing has happened, whether or not there is room for giving the numbers back.
+      // If every try was throttled, nothing has happened, even if the numbers cannot be released.
       if (await (isKnown ? abandoned.catch(() => false) : abandoned)) return 'committed';
       throw outcome.cause;
     }
@@ -154,10 +152,10 @@ async function tryNumbers(
   }
 }
 
-/** Readers fill what could not be given back; the error at hand is the one to tell. */
+/** Readers fill what could not be released; the first error is the one to throw. */
 const ignored = (): void => {};
 
-/** One request. Where it fails for a reason that will not pass, the numbers are given back. */
+/** One request. If it fails for a reason that will not pass, the numbers are released. */
 async function tryOnce(log: Log, numbers: Numbers, writes: readonly Write[]): Promise<Outcome> {
   try {
     return await log.table.transact(writes, randomUUID());
@@ -168,21 +166,21 @@ async function tryOnce(log: Log, numbers: Numbers, writes: readonly Write[]): Pr
 }
 
 /**
- * Makes sure that no try under these numbers can commit any more, by filling the slot that all of them need.
- * Returns true if one of them has committed already. Where a reader was faster, the rest of its work is done here.
+ * Makes sure that no try under these numbers can commit any more, by filling the slot that all of them need. Returns true
+ * if one of them has committed already. If a reader filled that slot first, the others are filled here.
  */
 async function abandon(log: Log, numbers: Numbers, mark: string): Promise<boolean> {
   if (await release(log, numbers)) return false;
   const top = numbers.at(-1) as number;
   const slot = await log.table.get('slot', { realm: log.realm, seq: top });
   if (slot?.commit === mark) return true;
-  // Our own tombstone, whose reply got lost: it stands for all of them.
+  // Our own tombstone, whose reply was lost: it stands for all of them.
   if (slot?.kind === 'tombstone' && slot.width === numbers.length) return false;
   for (const seq of numbers.slice(0, -1).reverse()) await fill(log, seq);
   return false;
 }
 
-/** Puts the second choice in the place of each refused write, if every one of them has one. */
+/** Replaces each refused write by its fallback, if all of them have one. */
 function withFallbacks(
   writes: readonly Write[],
   refused: readonly { readonly index: number }[],
@@ -196,7 +194,7 @@ function withFallbacks(
   return amended;
 }
 
-/** The write with what `lastWriterWins` asks for: the number of the change, and that it is not below the last one. */
+/** Adds to a write with `lastWriterWins` the number of the change, and the condition that the last one is not higher. */
 function ordered(write: Write, top: number): Write {
   if (!('lastWriterWins' in write) || !write.lastWriterWins) return write;
   const when = { ...write.when, below: { ...write.when?.below, changed: top } };
@@ -213,9 +211,9 @@ const isOutrun = (write: Write | undefined, item: Item | undefined, top: number)
   (item?.changed as number) > top;
 
 /**
- * Packs the entries of a commit into slots: events go together, a message closes its slot since the slot is its
- * own. Each slot stands at the highest of its numbers; the first one also stands for numbers that were taken in
- * vain. The last slot always stands at the highest number of all: it decides for the others.
+ * Packs the entries of a commit into slots: events share one, and a message closes its own. Each slot has the highest of
+ * its numbers; the first one also covers numbers that were not needed. The last slot always has the highest number of
+ * all, so it decides for the others.
  */
 export function slotWrites(log: Log, numbers: Numbers, entries: readonly Entry[], mark: string): Write[] {
   const at = log.now();
@@ -249,7 +247,7 @@ export function slotWrites(log: Log, numbers: Numbers, entries: readonly Entry[]
   return writes;
 }
 
-/** The index attributes of a message: from here and from moves they come, nowhere else. */
+/** The index attributes of a message, for commits and for moves. */
 export const indexKeys = (
   realm: string,
   id: number,

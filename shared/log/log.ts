@@ -167,7 +167,7 @@ export async function release(log: Log, numbers: Numbers): Promise<boolean> {
  * Reading the log (DESIGN 5, rules 2 and 3). Why what is delivered is exactly what was committed, in order:
  *
  * - A slot is written once, under the condition that it is empty. Every transaction of a writer has a slot at the
- *   highest of the writer's numbers and stands for the numbers below. So whoever fills that slot first, writer or
+ *   highest of the writer's numbers and stands for the numbers below. So the first to fill that slot, writer or
  *   reader, decides for the whole block, and nothing that a reader has passed can change any more.
  * - A reader passes a number only when its slot is read or when it is filled. Holes are filled from the top: the
  *   slot on which a block depends is decided before anything below it is. A try that is still under way, a repeated
@@ -241,7 +241,7 @@ export async function readRun(log: Log, cursor: number, firstSeen: FirstSeen, li
   return run.ended === 'end' && more ? { ...run, ended: 'page' } : run;
 }
 
-/** A cheap look for whether anything is written after `cursor`: half a read unit, and it may be told late. */
+/** A cheap look for whether anything is written after `cursor`: half a read unit, and the answer may be late. */
 export async function isAnythingAfter(log: Log, cursor: number): Promise<boolean> {
   const { items } = await log.table.page(
     'slot',

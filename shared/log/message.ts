@@ -1,4 +1,4 @@
-/** A message as it is stored, once for all its readers (wire facts 14.4 tells how readers see it). */
+/** A message as it is stored, once for all its readers (wire facts 14.4: how readers get it). */
 export interface Message {
   /** The number of its slot in the log: rises with time within an organization. */
   readonly id: number;
@@ -45,7 +45,7 @@ export interface Message {
 }
 
 /**
- * What the indexes tell of a message without its text: enough to decide whether somebody may read it, whether it is
+ * What the indexes hold of a message without its text: enough to decide whether somebody may read it, whether it is
  * in a narrow, which flags it has and whether it is unread. A whole message is a head too.
  */
 export type MessageHead = Pick<
@@ -77,11 +77,11 @@ export interface Revision {
   /** The content changed. */
   readonly content?: true;
   /**
-   * What it said before. Only the newest texts are kept with the message, as far as they are short, and always the one
+   * What it said before. Only the newest texts are kept with the message, while they are short, and always the one
    * before its last edit; the others are items of their own.
    */
   readonly before?: MessageText;
-  /** Where it was before and where it went, as far as that changed. */
+  /** Where it was before and where it went; only what changed. */
   readonly topic?: { readonly from: string; readonly to: string };
   readonly channel?: {
     readonly from: number;

@@ -34,7 +34,7 @@ type Setting =
   | number
   | { readonly direct_members: readonly number[]; readonly direct_subgroups: readonly number[] };
 
-/** On what of a channel it rests who may know of it. The domain judges it (`channel-sight.ts`). */
+/** What decides who may know of a channel. The domain judges it (`channel-sight.ts`). */
 export interface ChannelVisibility {
   readonly isPrivate: boolean;
   readonly isWebPublic: boolean;
@@ -68,8 +68,8 @@ export type Expansion =
   | MembershipChange;
 
 /**
- * People and groups that came into a group or left it: the channels of which somebody may know by that, or not any
- * more, are found out when it is told. `joined` stands for members who joined between two times (ms).
+ * People and groups that entered or left a group. The channels that they gain or lose sight of by that are computed when
+ * the event is delivered. `joined` stands for members who joined between two times (ms).
  */
 export interface MembershipChange {
   readonly group: number;
@@ -84,13 +84,13 @@ export interface EventEntry {
   readonly payload: Payload;
   /** It changes who may see what; readers let it settle before they judge it and what comes after it. */
   readonly access?: true;
-  /** What is not stored with it: it is read when the event is told, as it is then. Readers let the event settle first. */
+  /** What is not stored with it but read when the event is delivered. Readers let the event settle first. */
   readonly fill?: Expansion;
   /** It is only for clients that do not have this capability. */
   readonly unless?: 'archived_channels' | 'include_deactivated_groups' | 'individual_emoji_changes';
   /** It is only for clients that have this capability. */
   readonly given?: 'include_deactivated_groups' | 'individual_emoji_changes';
-  /** The message that it tells of, as it is then: each client is told the flags that it has for its owner. */
+  /** The message that it is about: each client gets the flags that it has for its user at delivery. */
   readonly about?: MessageHead;
 }
 
@@ -129,7 +129,7 @@ interface Written extends Key {
   readonly width: number;
   /** When the writer wrote it, ms. */
   readonly at: number;
-  /** Tells a writer whose reply was lost that the slot is its own. */
+  /** By this a writer whose reply was lost recognizes its own slot. */
   readonly commit: string;
   /**
    * When its numbers were taken, the last ones below them had been for so long that none of their writers is alive.
@@ -144,16 +144,16 @@ export type EventSlot = Written & {
   readonly events: readonly StoredEvent[];
   readonly expires: number;
 };
-/** A message, with the events that are told just before it. */
+/** A message, with the events that are delivered just before it. */
 export type MessageSlot = Written &
   Message & { readonly kind: 'message'; readonly before?: readonly StoredEvent[] };
 /** Numbers that nobody will use: their writer died or was refused. */
 export type Tombstone = Written & {
   readonly kind: 'tombstone';
   readonly expires: number;
-  /** It stands for a message that was deleted: the events that were told just before it, which stay told. */
+  /** It stands for a message that was deleted: the events just before it, which are still delivered. */
   readonly before?: readonly StoredEvent[];
-  /** That message, for readers of the log only, as long as one of them may still come to it. */
+  /** That message, for readers of the log only, while a queue may still be behind it. */
   readonly message?: Message;
 };
 
@@ -170,7 +170,7 @@ type StoredEvent = Omit<EventEntry, 'kind'>;
 /** One entry as readers get it: with its own number and the time of its commit. */
 export type ReadEvent = EventEntry & { readonly seq: number; readonly at: number };
 export type ReadMessage = MessageSlot & {
-  /** It was deleted since; what happened to it and its deletion are told after it. */
+  /** It was deleted since; its changes and its deletion are delivered after it. */
   readonly isDeleted?: true;
 };
 export type ReadEntry = ReadEvent | ReadMessage;
@@ -193,9 +193,8 @@ export function entriesOf(slot: Slot): ReadEntry[] {
  * What stands in the place of a message that was deleted at `now` (ms). It keeps the number, so that no reader of
  * the log meets a hole, and the mark of the commit, so that a sender whose reply was lost still knows its own slot.
  *
- * It keeps the message too, for as long as a queue may still be behind it. Reactions, edits and the deletion are entries
- * of their own, which stay: a client that was told them without the message would be told of something that it never
- * had, and whether it had it cannot be known, since another poll may have come in between.
+ * It keeps the message too, while a queue may still be behind it. Reactions, edits and the deletion are entries of their
+ * own, which stay: without the message, a client would get events about a message that it never had.
  */
 export function tombstoneOf(slot: MessageSlot, now: number): Omit<Tombstone, keyof Key> {
   const { pk, sk, seq, width, at, commit, kind, before, isAfterSilence, ...message } = slot;
@@ -215,10 +214,9 @@ export function tombstoneOf(slot: MessageSlot, now: number): Omit<Tombstone, key
 }
 
 /**
- * Whether what readers tell of the slot, or of what follows it, depends on other items that its transaction or one just
- * before it may have changed: who may see what, what an event is filled with, the flags of the message that it is about,
- * who takes part in a topic. A reader who found such an item unchanged would tell the old state, and no later event
- * would correct it.
+ * Whether the delivery of the slot, or of what follows it, depends on other items that its transaction or one just before
+ * it may have changed: who may see what, what fills an event, the flags of its message, who takes part in a topic. A
+ * reader who found such an item unchanged would deliver the old state, and no later event would correct it.
  */
 export const dependsOnItems = (slot: Slot): boolean =>
   entriesOf(slot).some((entry) =>
@@ -229,7 +227,7 @@ export const dependsOnItems = (slot: Slot): boolean =>
 
 /** Longest that an event queue may be idle (wire facts 2), seconds. */
 export const LONGEST_IDLE = 7 * 24 * 3600;
-/** How long events stay readable, ms: longer than the longest idle queue. Messages stay for ever. */
+/** How long events stay readable, ms: longer than the longest idle queue. Messages stay forever. */
 export const KEPT = (LONGEST_IDLE + 24 * 3600) * 1000;
 /** When DynamoDB may delete an event: later still, because its deletion comes in no order. Seconds. */
 export const expiry = (at: number): number => Math.floor((at + KEPT) / 1000) + 24 * 3600;

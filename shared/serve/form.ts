@@ -8,8 +8,8 @@ const FORM = /^application\/x-www-form-urlencoded\b/i;
 const MULTIPART = /^multipart\/form-data\b/i;
 
 /**
- * Parses the body in these steps. What they refuse is kept for whoever reads the parameters, since only those who may call
- * are told what is wrong with a request.
+ * Parses the body in these steps. A refusal is kept until the parameters are read, since only callers who may call
+ * learn what is wrong with a request.
  */
 export const parseBody = (...steps: readonly Middleware[]): Middleware => ({
   async before(request) {

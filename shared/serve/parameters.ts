@@ -15,8 +15,8 @@ export interface Read {
 }
 
 /**
- * Refuses a path that has something else than digits in the place of an ID, as every other address that there is not
- * (404). That comes before the check of the caller, since the address is wrong for everybody (companion facts 6.2).
+ * Refuses a path with anything but digits in the place of an ID, like any path that does not exist (404). This is before
+ * the check of the caller, since the path is wrong for every caller (companion facts 6.2).
  */
 export function checkAddress(declared: Readonly<Record<string, Parameter>>, path: Fields): void {
   for (const [name, { wire }] of Object.entries(declared)) {
@@ -24,11 +24,11 @@ export function checkAddress(declared: Readonly<Record<string, Parameter>>, path
   }
 }
 
-/** A parameter that every endpoint takes: the client's name, in place of the `User-Agent` (wire facts 3.9). */
+/** A parameter of every endpoint: the client's name, in place of the `User-Agent` (wire facts 3.9). */
 const EVERYWHERE = new Set(['client']);
 
 /**
- * Reads the declared parameters from the fields: path before body before query. Only the first problem is told
+ * Reads the declared parameters from the fields: path before body before query. Only the first problem is reported
  * (wire facts 1.2, 1.3).
  */
 export function readParameters(
@@ -123,7 +123,7 @@ function complaint(issue: Issue): string {
   }
 }
 
-/** Types in the words of those who send JSON. */
+/** Types in the words of JSON. */
 const words: Readonly<Record<string, string>> = { int: 'integer', record: 'object' };
 
 function article(type: string): string {
@@ -134,7 +134,7 @@ function article(type: string): string {
 /** Parameters as they came, by name; text that still has to be read as its declaration says. */
 export type Fields = ReadonlyMap<string, string>;
 
-/** Most fields that a request may have, as in the reference: more than any endpoint knows, and few enough to list. */
+/** Most fields of a request, as in the reference. */
 export const MAX_FIELDS = 1_000;
 
 export const tooManyFields = (): Error => badRequest(`A request has at most ${MAX_FIELDS} parameters.`);

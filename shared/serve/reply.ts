@@ -76,7 +76,7 @@ export function success(fields: object, ignored: readonly string[]): APIGatewayP
   };
 }
 
-/** What is said of a file that never changes: whoever fetched it may keep it. */
+/** `Cache-Control` of a file that never changes. */
 export const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** A file that never changes. */
@@ -102,22 +102,22 @@ export const documentReply = (body: string): APIGatewayProxyResult => ({
   body,
 });
 
-/** The code of everything that nobody planned. */
+/** The code of an unexpected error. */
 export const FAULT = 'INTERNAL_SERVER_ERROR';
 
-/** Seconds after which a client may try again that met no room: by then the service has tried for long. */
+/** Seconds until a client may retry after 429 for lack of capacity. The service itself has retried before. */
 const RETRY_AFTER = 2;
 
 /**
- * What failed for want of room, in the store or among others who change the same thing at this moment, as the refusal that
- * says so (429, wire facts 1.3); all else as it is.
+ * Turns an error for lack of capacity (throttling, or too many changes of the same thing at once) into its refusal (429,
+ * wire facts 1.3). Returns any other error as it is.
  */
 export const planned = (error: unknown): unknown =>
   isThrottled(error) || error instanceof ConflictError || error instanceof CommitTimeoutError
     ? refusal('tooMuchAtOnce', { seconds: RETRY_AFTER })
     : error;
 
-/** A planned refusal in the envelope; anything else is a 500 that says nothing. */
+/** A refusal in the envelope; any other error is a 500 without details. */
 export function failure(error: unknown): APIGatewayProxyResult {
   if (!(error instanceof Refusal)) {
     return envelope(500, {
@@ -193,25 +193,25 @@ export function preflight(allowed: readonly string[]): APIGatewayProxyResult {
 
 const compressed = promisify(gzip);
 
-/** Text of this length is worth compressing; what is shorter travels in a few packets as it is. */
+/** Shorter text (characters) is not compressed: it fits into a few packets. */
 const WORTHWHILE = 8_192;
 
-/** How hard to compress: little is gained by more, and a small function takes long for it. */
+/** More compression gains little and takes a small function long. */
 const LEVEL = 4;
 
 /** Bytes that Lambda takes for a reply, as JSON. */
 const LARGEST = 6 * 1024 * 1024;
 
-/** How much longer text can become when it is put into JSON and UTF-8. */
+/** How many times longer text can become as JSON in UTF-8. */
 const GROWTH = 3;
 
-/** What a client says that it takes: its headers of these names. */
+/** What a client accepts: its headers of these names. */
 export interface Accepted {
   readonly types: string | undefined;
   readonly encodings: string | undefined;
 }
 
-/** Makes the reply ready for its way (`delivered`). */
+/** Compresses the reply if needed (`delivered`). */
 const deliver: Middleware['after'] = async (request) => {
   const { event, response } = request;
   if (!response) return;
@@ -235,7 +235,7 @@ export async function delivered(
   { types, encodings }: Accepted,
 ): Promise<APIGatewayProxyResult> {
   if (reply.isBase64Encoded || reply.body.length < WORTHWHILE) return reply;
-  // Whoever keeps a copy must know that others may get another one.
+  // Caches must know that other clients may get another encoding.
   const headers = { ...reply.headers, Vary: 'Accept, Accept-Encoding' };
   const text = { ...reply, headers };
   const mayCompress = acceptsGzip(encodings);
@@ -265,7 +265,7 @@ const tooLarge = (isCompressed: boolean): Error =>
 /** Whether `Accept` begins with a type, or a range of them. */
 const namesType = (accepted = ''): boolean => /^\s*[^\s/,;]+\/[^\s/,;]+\s*([,;]|$)/.test(accepted);
 
-/** Whether a client takes gzip, and rather so than as it is (RFC 9110, 12.5.3). */
+/** Whether a client accepts gzip and does not prefer plain text (RFC 9110, 12.5.3). */
 function acceptsGzip(accepted = ''): boolean {
   const weights = new Map(
     accepted

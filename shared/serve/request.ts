@@ -62,7 +62,7 @@ export interface HandlerSpec<P, I, D, R, C = unknown> {
   readonly load?: (request: UnverifiedRequest<I>) => Promise<D>;
   /**
    * How many numbers of the log to reserve while the request is loaded: as many as its commit usually needs. A list is
-   * for several commits, each of which takes the next entry. What is not used is released.
+   * for several commits: each takes the next entry. What is not used is released.
    */
   readonly reserve?: number | ((input: I) => number | readonly number[]);
   /** Of how many of these numbers messages are made. */

@@ -108,7 +108,7 @@ const endOfTick = (): Promise<void> => new Promise((resolve) => setImmediate(res
 /** Most rounds for unprocessed keys of a batch. */
 const MAX_ROUNDS = 8;
 
-/** Has the name of DynamoDB's own error for a batch of which no key was processed. */
+/** Has the name of DynamoDB's own error for a batch without any processed key. */
 const unprocessed = (): Error =>
   Object.assign(new Error('keys of a batch were left unprocessed again and again'), {
     name: 'ProvisionedThroughputExceededException',

@@ -203,7 +203,7 @@ interface Reason {
   readonly Item?: Parameters<typeof unmarshall>[0];
 }
 
-/** Error names of throttled calls, of which nothing was done: DynamoDB, KMS, S3 and SQS. */
+/** Error names of throttled calls, which changed nothing: DynamoDB, KMS, S3 and SQS. */
 const THROTTLED = new Set([
   'TransactionConflictException',
   'ThrottlingException',
