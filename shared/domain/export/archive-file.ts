@@ -19,8 +19,8 @@ export class Draft {
   #bytes = 0;
 
   /**
-   * @param time what the files of the archive have as their time, ms
-   * @param members what an earlier run left
+   * @param time the modification time of the files, ms
+   * @param members finished members of an earlier run
    */
   constructor(time: number, members: Uint8Array | undefined) {
     this.#time = time;
@@ -80,7 +80,7 @@ export class Draft {
 
 const compressed = promisify(gzip);
 
-/** What closes a tar archive: two empty blocks. */
+/** Bytes at the end of a tar archive: two empty blocks. */
 const CLOSING = 1_024;
 
 /** A file on its way into an archive. */
@@ -92,7 +92,7 @@ export interface ArchiveFile {
 /** The last file of an archive: without it, something is missing. */
 export interface Manifest {
   readonly format: 'parlance-export';
-  /** Grows with each change of the format that readers must know of. */
+  /** Grows with each incompatible change of the format. */
   readonly version: 1;
   readonly export_id: number;
   readonly export_type: string;
@@ -103,10 +103,10 @@ export interface Manifest {
 }
 
 /**
- * A file of a tar archive as a gzip member of its own. Members one after another are one gzip stream, so an archive
- * can be put together by runs that know nothing of each other.
+ * A file of a tar archive as a gzip member of its own. Members in sequence are one gzip stream, so each run can
+ * add its own.
  *
- * @param time when the file was changed last, ms
+ * @param time the file's modification time, ms
  */
 export async function memberOf({ name, bytes }: ArchiveFile, time: number): Promise<Buffer> {
   const tar = pack();
@@ -120,7 +120,7 @@ export async function memberOf({ name, bytes }: ArchiveFile, time: number): Prom
   return compressed(Buffer.concat(chunks).subarray(0, -CLOSING));
 }
 
-/** What stands at the end of an archive. */
+/** The last member of an archive. */
 export const closingMember = (): Promise<Buffer> => compressed(Buffer.alloc(CLOSING));
 
 /** What the sections of an archive are made from. */

@@ -11,10 +11,7 @@ import type { Scope } from './plan.ts';
 /** Messages whose reactions are read at once: with the most reactions they are some 20 MB. */
 const AT_ONCE = 100;
 
-/**
- * Messages in the order of their ids, from the log itself, so that each is met once however it is moved about
- * meanwhile. It ends where the room is full.
- */
+/** Messages in id order, from the log itself, so that each is exported once even if it is moved meanwhile. */
 export const messages: Section = async (snapshot, from, room) => {
   const { table, realm, plan, scope } = snapshot;
   const { items, more } = await table.page(
@@ -60,14 +57,11 @@ async function exportedMessage(
     reactions: allReactions(message, stored).map(reactionObject),
     ...(message.edited !== undefined && { last_edit_timestamp: message.edited }),
     ...(message.moved !== undefined && { last_moved_timestamp: message.moved }),
-    ...(history.length > 0 && { edit_history: await toldHistory(table, realm, id, history) }),
+    ...(history.length > 0 && { edit_history: await historyObjects(table, realm, id, history) }),
   };
 }
 
-/**
- * The changes of a message, newest first, back to where it came from a place that is not exported: what it was called
- * and said there is not for those who get the archive.
- */
+/** The changes of a message, newest first, without those before it was moved from a channel that is not exported. */
 function exportedHistory(
   message: MessageSlot,
   scope: Scope,
@@ -80,7 +74,7 @@ function exportedHistory(
   return visibleHistory(hidden < 0 ? history : history.slice(0, hidden), visibility);
 }
 
-async function toldHistory(table: Table, realm: string, messageId: number, history: readonly Revision[]) {
+async function historyObjects(table: Table, realm: string, messageId: number, history: readonly Revision[]) {
   const edits = history.some(({ content, before }) => content && before === undefined)
     ? await table.all('edit', { realm, messageId })
     : [];

@@ -3,34 +3,34 @@ import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
-/** The bucket in which archives are, and the queue of the worker that writes them. */
+/** The bucket of the archives, and the queue of the worker that writes them. */
 export const EXPORTS = 'exports';
 export const EXPORT_QUEUE = 'export';
 
 export type ExportType = 'public' | 'full_with_consent' | 'full_without_consent';
 
-/** A data export, as stored: what was asked for, what became of it, and how far the worker is with it. */
+/** A data export, as stored: the request, its outcome and its progress. */
 export interface RealmExport {
   readonly exportId: number;
-  /** Unguessable; names its item and its objects, and is known before the number is. */
+  /** Unguessable; part of the keys of its item and its objects, and known before its id. */
   readonly token: string;
   readonly type: ExportType;
   readonly actingUserId: number;
-  /** When it was asked for, when it succeeded or failed, and when its archive was deleted, ms. */
+  /** When it was requested, when it succeeded or failed, and when its archive was deleted, ms. */
   readonly requested: number;
   readonly ended?: number;
   readonly deleted?: number;
   readonly state: 'pending' | 'succeeded' | 'failed' | 'deleted';
 
-  /** How often a run has taken it on. Whatever a run writes is held to nobody having taken it on after. */
+  /** How often a run has taken the lease. The writes of a run fail if a later run has taken it. */
   readonly claim: number;
-  /** Until when (ms) the run that took it on last may be at it. */
+  /** Until when (ms) the last run has the lease. */
   readonly leased: number;
-  /** Runs that took it on since it last came further. */
+  /** Runs since the last progress. */
   readonly tries: number;
-  /** The number of the next part of the upload. Each claim leaves one out: a run that was cut off may be writing it. */
+  /** The number of the next part of the upload. Each claim skips one, which a dying run may still be writing. */
   readonly part: number;
-  /** How far it is; absent before it has begun, and after it is cleared away. */
+  /** Absent before the start and after the end. */
   readonly progress?: Progress;
 }
 

@@ -5,7 +5,7 @@ import { roles } from '../../model/permission/permission.ts';
 import type { OwnerCount } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { loadUsers } from '../../model/user/principals.ts';
-import { settingsOf, type User } from '../../model/user/user.ts';
+import { settingsOf } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
@@ -56,7 +56,7 @@ export async function loadExportSnapshot(
 }
 
 /** Whether a user consents to the export of their private data. */
-export const consentOf = async (table: Table, realm: string, userId: number) => ({
+const consentOf = async (table: Table, realm: string, userId: number) => ({
   user_id: userId,
   consented: settingsOf(await table.get('settings', { realm, userId })).allow_private_data_export,
 });
@@ -146,14 +146,10 @@ function doRequireConsent(
   ];
 }
 
-/** Whether the user's consent counts: active people, no bots (wire facts 10). */
-export const canConsent = ({ isActive, isBot }: Pick<User, 'isActive' | 'isBot'>): boolean =>
-  isActive && !isBot;
-
-/** The consent of every user to the export of their private data. Two round trips. */
+/** The consents of active people to the export of their private data (wire facts 10). Two round trips. */
 export async function loadConsents(table: Table, realm: string) {
-  const users = await loadUsers(table, realm);
-  return Promise.all(users.filter(canConsent).map(({ userId }) => consentOf(table, realm, userId)));
+  const people = (await loadUsers(table, realm)).filter(({ isActive, isBot }) => isActive && !isBot);
+  return Promise.all(people.map(({ userId }) => consentOf(table, realm, userId)));
 }
 
 /** Why the archive of an export cannot be deleted (wire facts 10). */

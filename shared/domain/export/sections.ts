@@ -8,22 +8,27 @@ import { subgroupsOf, systemGroups } from '../../model/permission/permission.ts'
 import { domainObject, loadDomains } from '../../model/realm/domains.ts';
 import { defaultRealmSettings, NO_CHANNEL, type RealmSettings } from '../../model/realm/realm.ts';
 import { userObject } from '../../model/user/object.ts';
+import type { Page } from '../../table/table.ts';
 import { emojiKey, IMAGES } from '../emoji/emoji.ts';
 import { fieldObjects } from '../profile/field.ts';
 import { liveValues, valueObject } from '../profile/value.ts';
 import type { ArchiveFile, Section, Snapshot } from './archive-file.ts';
 import { messages } from './message.ts';
-import { partOf, readChannels, readSubscribers, readUsers, type Scope } from './plan.ts';
+import type { Scope } from './plan.ts';
 import type { SectionName } from './realm-export.ts';
 
 const linesOf = (records: readonly object[]): string[] => records.map((record) => JSON.stringify(record));
 
-const fromId = (id: number | undefined) => (id === undefined ? undefined : { id, sub: 0 });
+/** A page of a list in id order, and where the next page begins. */
+function partOf<T>({ items, more }: Page<T>, idOf: (item: T) => number) {
+  const last = items.at(-1);
+  return { items, next: more && last !== undefined ? { id: idOf(last) + 1, sub: 0 } : undefined };
+}
 
 /** Emoji that are read at once, with their images. */
 const EMOJI_AT_ONCE = 10;
 
-/** Custom emoji, deactivated ones too, and their images. */
+/** Custom emoji, also deactivated ones, and their images. */
 const emoji: Section = async (snapshot, from) => {
   const { table, realm } = snapshot;
   const page = await table.page('emoji', { realm }, { from: { emojiId: from.id }, limit: EMOJI_AT_ONCE });
@@ -45,10 +50,10 @@ const emoji: Section = async (snapshot, from) => {
       }),
     );
   }
-  return { lines, files, next: fromId(next) };
+  return { lines, files, next };
 };
 
-/** The image at an address, under a name of its own; undefined where it is lost. */
+/** The image with this URL, as a file of the archive; undefined if it is missing. */
 async function imageAt(
   { objects, realm }: Snapshot,
   url: string,
@@ -60,14 +65,13 @@ async function imageAt(
 }
 
 const channels: Section = async ({ table, realm, scope }, from, room) => {
-  const { items, next } = await readChannels(table, realm, from.id, room.lines);
-  return {
-    lines: linesOf(items.filter(({ channelId }) => scope.channel(channelId)).map(exportedChannel)),
-    next: fromId(next),
-  };
+  const page = await table.page('channel', { realm }, { from: { channelId: from.id }, limit: room.lines });
+  const { items, next } = partOf(page, ({ channelId }) => channelId);
+  const exported = items.filter(({ channelId }) => scope.channel(channelId));
+  return { lines: linesOf(exported.map(exportedChannel)), next };
 };
 
-/** A channel as clients see it, without what is counted or follows from something else. */
+/** A channel as clients see it, without counters and derived fields. */
 function exportedChannel(channel: Channel) {
   const {
     first_message_id: _first,
@@ -81,32 +85,19 @@ function exportedChannel(channel: Channel) {
   return { ...record, is_default: channel.isDefault };
 }
 
-/** Channels whose subscribers are read in one go. */
-const CHANNELS_AT_ONCE = 50;
-
-/** Who is subscribed to which of the channels. What each of them chose for it is theirs. */
+/** The subscribers of one channel, without their own settings for it. `from.sub` is the first user. */
 const subscriptions: Section = async ({ table, realm, scope }, from, room) => {
-  const { items, next } = await readChannels(table, realm, from.id, CHANNELS_AT_ONCE);
-  const lines: string[] = [];
-  for (const { channelId } of items) {
-    if (!scope.channel(channelId)) continue;
-    for (let sub: number | undefined = channelId === from.id ? from.sub : 0; sub !== undefined; ) {
-      if (lines.length >= room.lines) return { lines, next: { id: channelId, sub } };
-      const limit = room.lines - lines.length;
-      const page: { items: readonly { userId: number }[]; next: number | undefined } = await readSubscribers(
-        table,
-        realm,
-        channelId,
-        sub,
-        limit,
-      );
-      for (const { userId } of page.items) {
-        lines.push(JSON.stringify({ user_id: userId, stream_id: channelId }));
-      }
-      sub = page.next;
-    }
-  }
-  return { lines, next: fromId(next) };
+  const { items } = await table.page('channel', { realm }, { from: { channelId: from.id }, limit: 1 });
+  const [channel] = items;
+  if (channel === undefined) return { next: undefined };
+  const { channelId } = channel;
+  const nextChannel = { id: channelId + 1, sub: 0 };
+  if (!scope.channel(channelId)) return { next: nextChannel };
+  const range = { from: { userId: channelId === from.id ? from.sub : 0 }, limit: room.lines };
+  const page = await table.page('subscriber', { realm, channelId }, range);
+  const { items: subscribers, next } = partOf(page, ({ userId }) => userId);
+  const lines = linesOf(subscribers.map(({ userId }) => ({ user_id: userId, stream_id: channelId })));
+  return { lines, next: next ? { id: channelId, sub: next.id } : nextChannel };
 };
 
 const folders: Section = async ({ table, realm }) => ({
@@ -114,7 +105,7 @@ const folders: Section = async ({ table, realm }) => ({
   next: undefined,
 });
 
-/** Named groups with their direct members, deactivated ones too. The graph is read first: what it names is there. */
+/** Named groups, also deactivated ones, with their direct members. The graph is read first, so all groups in it exist. */
 const groups: Section = async ({ table, realm }, from, room) => {
   const graph = (await table.get('groupGraph', { realm })) ?? noGroups;
   const page = await table.page('group', { realm }, { from: { groupId: from.id }, limit: room.lines });
@@ -123,13 +114,13 @@ const groups: Section = async ({ table, realm }, from, room) => {
   let bytes = 0;
   for (const group of items) {
     const { groupId } = group;
-    if (bytes >= room.bytes) return { lines, next: fromId(groupId) };
+    if (bytes >= room.bytes) return { lines, next: { id: groupId, sub: 0 } };
     const members = await loadMemberIds(table, realm, groupId);
     const line = JSON.stringify(groupObject(group, members, subgroupsOf(graph, groupId)));
     lines.push(line);
     bytes += line.length;
   }
-  return { lines, next: fromId(next) };
+  return { lines, next };
 };
 
 const profileFields: Section = async ({ plan }) => ({
@@ -137,9 +128,11 @@ const profileFields: Section = async ({ plan }) => ({
   next: undefined,
 });
 
-/** Users and bots, deactivated ones too, with what their profiles say. */
+/** Users and bots, also deactivated ones, with their profiles. */
 const users: Section = async ({ table, realm, plan }, from, room) => {
-  const { items, next } = await readUsers(table, realm, from.id, Math.min(room.lines, 100));
+  const limit = Math.min(room.lines, 100);
+  const page = await table.page('user', { realm }, { from: { userId: from.id }, limit });
+  const { items, next } = partOf(page, ({ userId }) => userId);
   const records = items.map(async (user) => {
     const profile = await table.get('profile', { realm, userId: user.userId });
     const values = liveValues(plan.fields, profile);
@@ -148,7 +141,7 @@ const users: Section = async ({ table, realm, plan }, from, room) => {
         Object.fromEntries(values.map(([{ fieldId }, stored]) => [fieldId, valueObject(stored)])),
     });
   });
-  return { lines: linesOf(await Promise.all(records)), next: fromId(next) };
+  return { lines: linesOf(await Promise.all(records)), next };
 };
 
 const organization: Section = async ({ table, realm, scope }) => {
@@ -168,7 +161,7 @@ const organization: Section = async ({ table, realm, scope }) => {
   return { files: [{ name: 'organization.json', bytes }], next: undefined };
 };
 
-/** The settings that there are, which name no channel that is not exported. */
+/** The current settings, without ids of channels that are not exported. */
 function exportedSettings(settings: RealmSettings, scope: Scope): object {
   const shown = (channelId: number): number =>
     channelId === NO_CHANNEL || scope.channel(channelId) ? channelId : NO_CHANNEL;

@@ -1,7 +1,6 @@
 import type { Objects, Outside, Queues, Upload, Uploads } from '../../kernel/outside.ts';
 import { logOf } from '../../log/log.ts';
-import type { SectionPage, Snapshot } from './archive-file.ts';
-import { closingMember, Draft, type Manifest } from './archive-file.ts';
+import { closingMember, Draft, type Manifest, type SectionPage, type Snapshot } from './archive-file.ts';
 import { type ExportPlan, makePlan, scopeOf } from './plan.ts';
 import {
   after,
@@ -17,7 +16,7 @@ import {
   sectionNames,
 } from './realm-export.ts';
 import { sections } from './sections.ts';
-import { saveExport } from './state.ts';
+import { updateExport } from './state.ts';
 
 /** Smallest part of a multipart upload except the last one: a limit of S3. */
 const PART = 5 * 1024 * 1024;
@@ -28,7 +27,7 @@ const PART = 5 * 1024 * 1024;
  */
 const PACE = 250;
 
-/** The clients of the worker besides the table. */
+/** The clients of the worker, without the table. */
 export interface ExportTools {
   readonly queues: Queues;
   readonly objects: Objects;
@@ -102,7 +101,7 @@ async function begin(
     bytes: 0,
     counts: {},
   };
-  await saveExport(outside, job, claim, { progress });
+  await updateExport(outside, job, claim, { set: { progress } });
   return progress;
 }
 
@@ -193,7 +192,8 @@ async function sendPart(run: Run, draft: Draft): Promise<void> {
     parts: [...progress.parts, { number, mark }],
     bytes: progress.bytes + bytes.byteLength,
   };
-  await saveExport(outside, job, mine.claim, { progress: run.progress, part: run.part, tries: 0 });
+  const set = { progress: run.progress, part: run.part, tries: 0 };
+  await updateExport(outside, job, mine.claim, { set });
 }
 
 /** Saves what is too small for a part, and releases the lease for the next run. */
@@ -203,11 +203,8 @@ async function keepTail(run: Run, draft: Draft): Promise<void> {
   const bytes = draft.takeMembers();
   const tail = keptKey(job, mine.claim, 'tail');
   if (bytes.byteLength > 0) await tools.objects.put(EXPORTS, tail, bytes, 'application/gzip');
-  await saveExport(outside, job, mine.claim, {
-    progress: { ...progress, ...(bytes.byteLength > 0 && { tail }) },
-    tries: 0,
-    leased: 0,
-  });
+  const saved = { ...progress, ...(bytes.byteLength > 0 && { tail }) };
+  await updateExport(outside, job, mine.claim, { set: { progress: saved, tries: 0, leased: 0 } });
 }
 
 /** Writes the manifest, which shows a reader that the archive is complete, and the end of the tar file. */
