@@ -4,7 +4,6 @@ import {
   EMOJI_EVENTS,
   emojiLookupKey,
 } from '../../shared/domain/emoji/change.ts';
-import { loadOneEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { deactivateEmoji } from '../../shared/endpoints/emoji.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -13,7 +12,7 @@ export const handler = serve(deactivateEmoji, {
   reserve: EMOJI_EVENTS,
   load: async ({ input, resolved, outside, realm }) => {
     const named = resolved.follow(emojiLookupKey(input.emoji_name));
-    return named && (await loadOneEmoji(outside.table, realm, named.emojiId));
+    return named && (await outside.table.get('emoji', { realm, emojiId: named.emojiId }));
   },
   run: ({ input, realm, caller, commit }, emoji) => {
     const active = checkDeactivation(caller, emoji, input.emoji_name);

@@ -27,9 +27,9 @@ export const handler = serve(getPresence, {
       throw badRequest(`Nothing is known of the presence of ${user.fullName}.`);
     }
     const now = seconds(outside.now());
-    const told = withActiveTime(last, user);
+    const shown = withActiveTime(last, user);
     return {
-      presence: { ...(!input.slim_presence && singlePresenceObject(told, now)), ...presenceObject(told) },
+      presence: { ...(!input.slim_presence && singlePresenceObject(shown, now)), ...presenceObject(shown) },
       server_timestamp: outside.now() / 1000,
     };
   },

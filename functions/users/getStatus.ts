@@ -1,4 +1,4 @@
-import { loadStatus, statusObject } from '../../shared/domain/presence/status.ts';
+import { statusObject } from '../../shared/domain/presence/status.ts';
 import { getUserStatus } from '../../shared/endpoints/users.ts';
 import { isId } from '../../shared/kernel/lookup.ts';
 import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
@@ -11,7 +11,7 @@ export const handler = serve(getUserStatus, {
     if (!isId(userId)) return undefined;
     const [user, status] = await Promise.all([
       table.get('user', { realm, userId }),
-      loadStatus(table, realm, userId),
+      table.get('userStatus', { realm, userId }),
     ]);
     return { user, status };
   },

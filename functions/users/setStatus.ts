@@ -1,12 +1,12 @@
 import { seconds } from '../../shared/domain/presence/presence.ts';
-import { checkStatus, doSetStatus, loadStatus } from '../../shared/domain/presence/status.ts';
+import { checkStatus, doSetStatus } from '../../shared/domain/presence/status.ts';
 import { setUserStatus } from '../../shared/endpoints/users.ts';
 import { emojiLookupKeys } from '../../shared/model/message/reaction-emoji.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(setUserStatus, {
   keys: emojiLookupKeys,
-  load: ({ outside, realm, userId }) => loadStatus(outside.table, realm, userId),
+  load: ({ outside, realm, userId }) => outside.table.get('userStatus', { realm, userId }),
   reserve: 1,
   run: async ({ input, commit, resolved, outside, realm, userId }, seen) => {
     const set = checkStatus(input, resolved);

@@ -3,13 +3,13 @@ import {
   type KeyedAccount,
   renewKeyAsOperator,
 } from '../../shared/domain/account/operator.ts';
-import { endMailAddress } from '../../shared/domain/mail/channel-address.ts';
 import { createOrganization } from '../../shared/domain/organization/create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
 import { type Role, roles } from '../../shared/model/permission/permission.ts';
 import { ANY_HOST, type Hosts, type Organization } from '../../shared/model/realm/hosts.ts';
 import { renderConfiguration } from '../local/client-configuration.ts';
 import { UsageProblem, type VerbName, type Wanted } from './arguments.ts';
+import { endMailAddress } from './mail-address.ts';
 import { migrateOrganizations } from './migrate.ts';
 import { accessOrganizationOf, isDefault, loadOrganizations } from './organizations.ts';
 import type { ReachedService } from './place.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
-import { endMailAddress } from '../../shared/domain/mail/channel-address.ts';
+import { endMailAddress } from '../../infra/org/mail-address.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { edited } from '../support/channel-state.ts';

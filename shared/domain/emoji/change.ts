@@ -69,11 +69,8 @@ const eventsOf = (payload: Omit<Payload, 'type'>): EventEntry[] => [
 ];
 
 /** The bytes of an emoji that count towards the quota. */
-export const emojiBytes = ({
-  name,
-  sourceUrl,
-  stillUrl,
-}: Pick<CustomEmoji, 'name' | 'sourceUrl' | 'stillUrl'>): number => bytesOf(name, sourceUrl, stillUrl);
+export const emojiBytes = ({ name, sourceUrl, stillUrl }: Omit<CustomEmoji, 'emojiId'>): number =>
+  bytesOf(name, sourceUrl, stillUrl);
 
 /** Adds an emoji. The commit conflicts if its name was taken meanwhile. */
 export function doAddEmoji(realm: string, emoji: CustomEmoji): Change<object> {

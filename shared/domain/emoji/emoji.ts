@@ -41,13 +41,6 @@ export const emojiObjects = (emoji: readonly CustomEmoji[]): Record<string, Retu
 export const loadEmoji = (table: Table, realm: string): Promise<readonly CustomEmoji[]> =>
   table.all('emoji', { realm });
 
-/** One emoji. One round trip. */
-export const loadOneEmoji = (
-  table: Table,
-  realm: string,
-  emojiId: number,
-): Promise<CustomEmoji | undefined> => table.get('emoji', { realm, emojiId });
-
 /** The bucket of images that are public to everybody with their URL. */
 export const IMAGES = 'images';
 

@@ -3,7 +3,6 @@ import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { ConflictError } from '../../log/commit.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import {
   accessContent,
   type ChannelWithSubscription,
@@ -16,7 +15,6 @@ import { mayActAsBot } from '../../model/user/management.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { recipientAt } from './recipient.ts';
 
 /*
  * Email addresses of channels (specification 4.7, wire facts 9). Each combination of channel, requesting user and sender
@@ -42,7 +40,7 @@ declare module '../../table/keys.ts' {
 }
 
 /** The snapshot for a request for an address. */
-export interface MailSnapshot {
+interface MailSnapshot {
   readonly seen: ChannelWithSubscription | undefined;
   readonly ownerSubscription: Subscription | undefined;
   /** The requested sender, if one is named. */
@@ -76,7 +74,7 @@ export async function loadMailSnapshot(
 }
 
 /** The address that the caller may have, with its token if it exists already. */
-export interface DecidedAddress extends Omit<MailAddress, 'token' | 'realm'> {
+interface DecidedAddress extends Omit<MailAddress, 'token' | 'realm'> {
   readonly channel: Channel;
   readonly token: string | undefined;
 }
@@ -150,30 +148,4 @@ function slugOf(name: string): string {
     .toLowerCase()
     .replace(/^[-_]+|[-_]+$/g, '');
   return slug.length === words.length ? slug : 'channel';
-}
-
-/**
- * Revokes the address of a channel, for an operator: from now on, mail to it is dropped. Its user gets a new address at
- * the next request. The reference has no endpoint for this.
- *
- * @param given the leaked address, with or without its options (`show-sender`)
- * @returns the revoked address
- * @throws Refusal `BAD_REQUEST` if there is no such address
- */
-export async function endMailAddress(outside: Outside, given: string): Promise<MailAddress> {
-  const address = given.trim().toLowerCase();
-  const token = recipientAt(address, address.slice(address.lastIndexOf('@') + 1))?.token;
-  const missing = badRequest(`'${given}' is not the email address of a channel.`);
-  if (token === undefined) throw missing;
-  return retryOnConflict(outside, async () => {
-    const found = await outside.table.get('mailToken', { token });
-    if (found === undefined) throw missing;
-    const outcome = await carryOut(outside, [
-      { delete: key('mailToken', { token }), when: { absent: false } },
-      { delete: key('mailAddress', { ...found }), when: { equals: { token } } },
-    ]);
-    if (outcome.state === 'done') return found;
-    // Another request has just revoked it.
-    throw new ConflictError(outcome.refused.map(({ item }) => item));
-  });
 }

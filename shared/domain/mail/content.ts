@@ -69,10 +69,10 @@ const MAX_SUBJECT_LENGTH = 1_000;
 const NO_SUBJECT = 'Mail without a subject';
 
 /** Whether the mail was forwarded: then its quotes are the content. */
-export const isForwarded = (subject: string): boolean => FORWARDS.test(subject.trim());
+const isForwarded = (subject: string): boolean => FORWARDS.test(subject.trim());
 
 /** The subject on one line, without reply prefixes and unprintable characters. */
-export function bareSubject(subject: string): string {
+function bareSubject(subject: string): string {
   const line = firstCodePoints(subject, MAX_SUBJECT_LENGTH).replace(/\s+/g, ' ').trim();
   const shown = [...line].filter((point) => unprintableAt(point) === undefined).join('');
   return shown.replace(PREFIXES, '').trim();

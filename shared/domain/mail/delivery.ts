@@ -31,9 +31,9 @@ import type { Mail } from './mail.ts';
 import type { Recipient } from './recipient.ts';
 
 /** The outcome of delivering a mail to one address. */
-export type Outcome = 'posted' | 'posted before' | Undelivered;
-
-export type Undelivered =
+export type Outcome =
+  | 'posted'
+  | 'posted before'
   | 'unknown address'
   | 'account deactivated'
   | 'sender lost'
@@ -41,7 +41,7 @@ export type Undelivered =
   | 'not permitted';
 
 /** A mail for one channel address. */
-export interface AddressedMail {
+interface AddressedMail {
   readonly mail: Mail;
   /** Identifies this mail: the same at each delivery, and different for every other mail. */
   readonly id: string;
@@ -119,23 +119,12 @@ function tokenOf({ id, recipient }: AddressedMail): SendToken {
   return { echo: { queueId: 'mail', localId }, fingerprint: localId, remembered: REMEMBERED };
 }
 
-/** Wildcard mentions of a channel or a topic. */
+/** The `@` of mentions of a whole channel or topic, and of any mention. */
 const WILDCARDS = new RegExp(
   `@(?=\\*\\*(${[...CHANNEL_WILDCARDS, ...TOPIC_WILDCARDS].join('|')})\\*\\*)`,
   'g',
 );
-
-/** Makes wildcard mentions silent. */
-const withoutWildcards = (draft: Draft): Draft => ({
-  ...draft,
-  content: normalizedContent(draft.content.replace(WILDCARDS, '@_')),
-});
-
-/** Makes all mentions silent. */
-const silenced = (draft: Draft): Draft => ({
-  ...draft,
-  content: normalizedContent(draft.content.replace(/@(?=\*)/g, '@_')),
-});
+const MENTIONS = /@(?=\*)/g;
 
 /** The destination of a mail, and the users it concerns. */
 interface Place {
@@ -147,19 +136,20 @@ interface Place {
   readonly topic: string;
 }
 
+interface Decided {
+  readonly draft: Draft;
+  readonly delivery: Delivery;
+}
+
 /**
  * The message with as many notifying mentions as allowed; undefined if it may not be posted at all. Anyone who knows the
  * address can write, so mail never notifies a whole channel or topic. It notifies the users and groups whom the address's
  * user may notify. If one of them is not allowed, all mentions are silent.
  */
-async function decideQuietly(
-  outside: Outside,
-  place: Place,
-  draft: Draft,
-): Promise<{ readonly draft: Draft; readonly delivery: Delivery } | undefined> {
-  const texts = [draft, withoutWildcards(draft), silenced(draft)];
-  for (const quieter of new Map(texts.map((text) => [text.content, text])).values()) {
-    const decided = await decide(outside, place, quieter);
+async function decideQuietly(outside: Outside, place: Place, draft: Draft): Promise<Decided | undefined> {
+  const silenced = [WILDCARDS, MENTIONS].map((mentions) => draft.content.replace(mentions, '@_'));
+  for (const content of new Set([draft.content, ...silenced.map(normalizedContent)])) {
+    const decided = await decide(outside, place, { ...draft, content });
     const { channelWildcard, topicWildcard } = decided?.delivery.rendered ?? {};
     if (decided && !channelWildcard && !topicWildcard) return decided;
   }
@@ -167,11 +157,7 @@ async function decideQuietly(
 }
 
 /** The message to post; undefined if the address's user may not post it. */
-async function decide(
-  outside: Outside,
-  place: Place,
-  draft: Draft,
-): Promise<{ readonly draft: Draft; readonly delivery: Delivery } | undefined> {
+async function decide(outside: Outside, place: Place, draft: Draft): Promise<Decided | undefined> {
   const { caller, person, topic } = place;
   const names = extractReferences(draft.content);
   const known = await lookUpIn(outside.table, caller.realmId, referenceLookupKeys(names));

@@ -1,7 +1,7 @@
 import PostalMime, { type Address, addressParser, type Email } from 'postal-mime';
 import { withoutElements } from './text.ts';
 
-/** Mail as far as it matters to a channel, decoded. Nothing in it can be believed. */
+/** The parts of a mail that a channel shows, decoded. None of them can be trusted. */
 export interface Mail {
   readonly from: string;
   /** The addresses that it says it is from. */

@@ -64,7 +64,7 @@ export function recipientAt(address: string, domain: string): Recipient | undefi
 }
 
 /** Whether the address is at the domain of this service. */
-export const isOurs = (address: string, domain: string): boolean => localPart(address, domain) !== undefined;
+const isOurs = (address: string, domain: string): boolean => localPart(address, domain) !== undefined;
 
 /** The local part in lower case, since some mail servers change the case. */
 function localPart(address: string, domain: string): string | undefined {
@@ -73,7 +73,7 @@ function localPart(address: string, domain: string): string | undefined {
 }
 
 /** Why a mail is dropped, whatever its recipient. */
-export type Suspicion = 'loop' | 'automatic reply' | 'virus' | 'spam';
+type Suspicion = 'loop' | 'automatic reply' | 'virus' | 'spam';
 
 /** Most servers that a mail may have passed. Beyond that it is a loop (RFC 5321 6.3 asks for at least 100). */
 const MAX_HOPS = 100;

@@ -1,5 +1,5 @@
 /** The text of a mail, split into the writer's own words and the quote below. */
-export interface Body {
+interface Body {
   /** The writer's text, with the signature if there is one. */
   readonly own: string;
   /** The quoted or forwarded mail below it. */
@@ -49,7 +49,7 @@ function quoteStart(lines: readonly string[]): number {
     (line, i) => DIVIDER.test(line) || FORWARDED.test(line) || isQuotedHeader(lines, i),
   );
   let end = divider < 0 ? lines.length : divider;
-  const beforeTail = lastIndexWhere(lines, end, (line) => !isQuoted(line) && !isBlank(line)) + 1;
+  const beforeTail = lines.slice(0, end).findLastIndex((line) => !isQuoted(line) && !isBlank(line)) + 1;
   const hasTail = lines.slice(beforeTail, end).some(isQuoted);
   if (hasTail) end = beforeTail;
   return end - attributionAbove(lines, end, hasTail);
@@ -64,7 +64,7 @@ function isQuotedHeader(lines: readonly string[], at: number): boolean {
 
 /** How many lines above the quote are its attribution, blank lines included. */
 function attributionAbove(lines: readonly string[], end: number, isAboveQuote: boolean): number {
-  const last = lastIndexWhere(lines, end, (line) => !isBlank(line));
+  const last = lines.slice(0, end).findLastIndex((line) => !isBlank(line));
   for (let count = 1; count <= MAX_ATTRIBUTION_LINES && last - count + 1 >= 0; count++) {
     const block = lines.slice(last - count + 1, last + 1);
     const text = block.map((line) => line.trim()).join(' ');
@@ -72,11 +72,6 @@ function attributionAbove(lines: readonly string[], end: number, isAboveQuote: b
     if (ATTRIBUTION.test(text) || (isAboveQuote && isAddressed(text))) return end - (last - count + 1);
   }
   return 0;
-}
-
-function lastIndexWhere(lines: readonly string[], end: number, holds: (line: string) => boolean): number {
-  for (let i = end - 1; i >= 0; i--) if (holds(lines[i] ?? '')) return i;
-  return -1;
 }
 
 function nextFilled(lines: readonly string[], from: number): number {
@@ -102,7 +97,7 @@ export function withoutSignature(own: string): string {
   const dashes = lines.flatMap((line, i) => (line.trimEnd() === '--' ? [i] : []));
   const end = dashes.length === 1 ? dashes[0] : lines.length;
   const kept = lines.slice(0, end);
-  const last = lastIndexWhere(kept, kept.length, (line) => !isBlank(line));
+  const last = kept.findLastIndex((line) => !isBlank(line));
   return (DEVICE.test(kept[last] ?? '') ? kept.slice(0, last) : kept).join('\n').trimEnd();
 }
 

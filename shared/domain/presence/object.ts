@@ -38,15 +38,15 @@ function statusOf({ active, idle }: FullPresence, now: number) {
 
 /** A presence in the legacy format, with one client that stands for all. */
 function legacyPresenceObject(presence: FullPresence, now: number) {
-  const told = { client: 'website', ...statusOf(presence, now) };
-  return { aggregated: told, website: { ...told, pushable: false } };
+  const shown = { client: 'website', ...statusOf(presence, now) };
+  return { aggregated: shown, website: { ...shown, pushable: false } };
 }
 
 /** The legacy format of `GET /users/{user}/presence`. */
 export function singlePresenceObject(presence: FullPresence, now: number) {
-  const told = statusOf(presence, now);
-  const status = now - told.timestamp > OFFLINE_SECONDS ? 'offline' : told.status;
-  return { aggregated: { ...told, status }, website: told };
+  const shown = statusOf(presence, now);
+  const status = now - shown.timestamp > OFFLINE_SECONDS ? 'offline' : shown.status;
+  return { aggregated: { ...shown, status }, website: shown };
 }
 
 /** Users whose account is needed, since it has the time when they joined. */

@@ -1,7 +1,6 @@
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
-import { isPassing, isRefused } from '../../table/write.ts';
+import { isPassing, isRefused, type Write } from '../../table/write.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
@@ -145,26 +144,17 @@ export async function recordPing(
   if (last?.hidden || (known !== undefined && known > now - PING_INTERVAL_SECONDS)) return last;
   const active = status === 'active' ? now : last?.active;
   const next = { userId, at: now, idle: now, ...(active !== undefined && { active }) };
-  const shown = { hidden: undefined };
+  const equals = { hidden: undefined };
+  const tooOld = now - PING_INTERVAL_SECONDS + 1;
   // An idle ping must not overwrite a concurrent active one.
-  const isNews =
-    status === 'active'
-      ? { active: now - PING_INTERVAL_SECONDS + 1 }
-      : { idle: now - PING_INTERVAL_SECONDS + 1 };
+  const below = status === 'active' ? { active: tooOld } : { idle: tooOld };
   const puts = [
-    table.put(pulseKey(realm, slotOf(now), userId), withExpiry('pulse', next), {
-      equals: shown,
-      below: isNews,
-    }),
-    ...(pulse === undefined
-      ? [
-          table.put(presenceKey(realm, userId), withExpiry('presence', next), {
-            equals: shown,
-            below: { at: now },
-          }),
-        ]
-      : []),
+    table.put(pulseKey(realm, slotOf(now), userId), withExpiry('pulse', next), { equals, below }),
   ];
+  if (pulse === undefined) {
+    const when = { equals, below: { at: now } };
+    puts.push(table.put(presenceKey(realm, userId), withExpiry('presence', next), when));
+  }
   await Promise.all(puts.map((put) => put.catch(dropped)));
   return withExpiry('pulse', next);
 }

@@ -38,10 +38,6 @@ export function statusObject(status: StatusFields = {}): StatusFields {
   return Object.fromEntries(shown.map((name) => [name, status[name]]));
 }
 
-/** The status of a user. */
-export const loadStatus = (table: Table, realm: string, userId: number): Promise<UserStatus | undefined> =>
-  table.get('userStatus', { realm, userId });
-
 /** All statuses. One round trip. */
 export async function loadStatuses(table: Table, realm: string): Promise<UserStatus[]> {
   const statuses = await table.all('userStatus', { realm });

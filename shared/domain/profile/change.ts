@@ -26,7 +26,7 @@ import { accessField } from './field-check.ts';
 import { checkValue, isMarkdown, liveValues, type Profile, type StoredValue, valueObject } from './value.ts';
 
 /** The snapshot for new profile values, with the users that they reference, in Markdown or in lists. */
-export interface ProfileInputSnapshot extends ProfileSnapshot {
+interface ProfileInputSnapshot extends ProfileSnapshot {
   readonly data: readonly ValueInput[];
   readonly named: LoadedReferences;
   readonly listed: readonly User[];
@@ -64,8 +64,9 @@ export async function loadProfileInput(
 }
 
 /**
- * Checks values for the profile of `target`, who must be a person. One round trip for guests with restricted access
- * to users, none for others.
+ * Checks values for the profile of `target`: the caller's own or, for administrators, anyone's (specification 4.4:
+ * `editable_by_user`). The target must be a person. The last value for a field counts. One round trip for guests with
+ * restricted access to users, none for others.
  */
 export async function checkProfileInput(
   outside: Outside,
@@ -78,10 +79,16 @@ export async function checkProfileInput(
   const everybody = new Map([...named.users.values(), ...listed].map((user) => [user.userId, user]));
   const hidden = await hiddenUsers(outside, caller, [...everybody.values()]);
   const found = resolveReferences(caller.standing, withoutHiddenUsers(named, hidden));
-  return checkValues(caller, given, data, {
-    people: new Map(listed.filter(({ userId }) => !hidden.has(userId)).map((user) => [user.userId, user])),
-    render: (text) => renderDescription(text, found),
+  const visible = listed.filter(({ userId }) => !hidden.has(userId));
+  const people = new Map(visible.map((user) => [user.userId, user]));
+  const asked = data.map(({ id, value }): readonly [ProfileField, StoredValue | undefined] => {
+    const field = accessFieldToFill(caller, id, given.fields);
+    if (value === null || isEmpty(value)) return [field, undefined];
+    const stored = checkValue(field, value, people);
+    if (!isMarkdown(field)) return [field, stored];
+    return [field, { ...stored, rendered: renderDescription(stored.value, found) }];
   });
+  return decide(given, asked);
 }
 
 /** A value in a request. Null, blank text and an empty list remove the value. */
@@ -91,7 +98,7 @@ export interface ValueInput {
 }
 
 /** The snapshot for a change of a profile. */
-export interface ProfileSnapshot {
+interface ProfileSnapshot {
   readonly fields: ProfileFields;
   readonly profile: Profile | undefined;
   /** The quota that the profiles of the organization use. */
@@ -112,15 +119,8 @@ export async function loadProfileSnapshot(
   return { fields, profile, bytes };
 }
 
-interface ValueContext {
-  /** The referenced users whom the caller may see. */
-  readonly people: ReadonlyMap<number, User>;
-  /** Renders Markdown to HTML. */
-  readonly render: (text: string) => string;
-}
-
 /** A change of a profile that passed the checks. */
-export interface DecidedProfile extends ProfileSnapshot {
+interface DecidedProfile extends ProfileSnapshot {
   readonly values: Readonly<Record<string, StoredValue>>;
   /** The changed values as clients see them. */
   readonly changes: readonly { readonly id: number; readonly value: string | null }[];
@@ -129,28 +129,9 @@ export interface DecidedProfile extends ProfileSnapshot {
 /** Largest profile: one item of the table, and one event. */
 const MAX_BYTES = 100_000;
 
-/**
- * Checks values for a profile: the caller's own or, for administrators, anyone's (specification 4.4:
- * `editable_by_user`). The last value for a field counts.
- */
-export function checkValues(
-  caller: Pick<Caller, 'standing'>,
-  snapshot: ProfileSnapshot,
-  data: readonly ValueInput[],
-  { people, render }: ValueContext,
-): DecidedProfile {
-  const asked = data.map(({ id, value }): readonly [ProfileField, StoredValue | undefined] => {
-    const field = accessFieldToFill(caller, id, snapshot.fields);
-    if (value === null || isEmpty(value)) return [field, undefined];
-    const stored = checkValue(field, value, people);
-    return [field, isMarkdown(field) ? { ...stored, rendered: render(stored.value) } : stored];
-  });
-  return decide(snapshot, asked);
-}
-
 /** Checks the removal of values. Missing values are ignored. */
 export const checkRemovals = (
-  caller: Pick<Caller, 'standing'>,
+  caller: Caller,
   snapshot: ProfileSnapshot,
   fieldIds: readonly number[],
 ): DecidedProfile =>
@@ -162,11 +143,7 @@ export const checkRemovals = (
 const isEmpty = (value: string | readonly number[]): boolean =>
   typeof value === 'string' ? value.trim() === '' : value.length === 0;
 
-function accessFieldToFill(
-  { standing }: Pick<Caller, 'standing'>,
-  id: number,
-  all: ProfileFields,
-): ProfileField {
+function accessFieldToFill({ standing }: Caller, id: number, all: ProfileFields): ProfileField {
   const field = accessField(id, all);
   if (!field.editableByUser && !isAdministrator(standing)) {
     throw badRequest(`Only organization administrators may change '${field.name}'.`);

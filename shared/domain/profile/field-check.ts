@@ -15,7 +15,7 @@ import {
 } from './field.ts';
 
 /** The parameters of a field. */
-export interface FieldInput {
+interface FieldInput {
   readonly name?: string;
   readonly hint?: string;
   readonly field_data?: SentData;
@@ -44,15 +44,11 @@ export function checkNewField(type: number, asked: FieldInput, all: ProfileField
     ...data,
     type: checkType(type),
     hint: label.hint,
-    inSummary: asked.display_in_profile_summary ?? false,
-    required: asked.required ?? false,
-    editableByUser: asked.editable_by_user ?? true,
-    forMatching: asked.use_for_user_matching ?? false,
+    ...flagsOf(asked, { inSummary: false, required: false, editableByUser: true, forMatching: false }),
   };
   checkUses(field);
   const name = label.name ?? freeName(field.type, all);
-  checkNameIsFree(name, all.fields);
-  checkSize([...all.fields, { ...field, name, fieldId: Number.MAX_SAFE_INTEGER }]);
+  checkFields([...all.fields, { ...field, name, fieldId: Number.MAX_SAFE_INTEGER }]);
   return { ...field, name };
 }
 
@@ -63,33 +59,31 @@ export function checkFieldEdit(
   all: ProfileFields,
 ): readonly ProfileField[] {
   const before = accessField(fieldId, all);
-  const { choices = [], account } = before;
+  const { choices, account, ...kept } = before;
   if (asked.display_in_profile_summary && !before.inSummary) checkSummaryHasRoom(all);
   const data =
     asked.field_data === undefined
-      ? { ...(before.choices && { choices }), ...(account && { account }) }
-      : checkFieldData(before.type, asked.field_data, choices, all.version + 1);
+      ? { ...(choices && { choices }), ...(account && { account }) }
+      : checkFieldData(before.type, asked.field_data, choices ?? [], all.version + 1);
   if (account && builtInAccount(account.subtype)) checkIsKept(before, asked, data);
-  const after: ProfileField = {
-    fieldId,
-    type: before.type,
-    ...data,
-    name: before.name,
-    ...checkLabel(asked, data, before.hint),
-    inSummary: asked.display_in_profile_summary ?? before.inSummary,
-    required: asked.required ?? before.required,
-    editableByUser: asked.editable_by_user ?? before.editableByUser,
-    forMatching: asked.use_for_user_matching ?? before.forMatching,
-  };
+  const label = checkLabel(asked, data, before.hint);
+  const after: ProfileField = { ...kept, ...data, ...label, ...flagsOf(asked, before) };
   checkUses(after);
-  checkNameIsFree(
-    after.name,
-    all.fields.filter((field) => field !== before),
-  );
   const fields = all.fields.map((field) => (field === before ? after : field));
-  checkSize(fields);
+  checkFields(fields);
   return fields;
 }
+
+/** The flags of a field after a request that may set some of them. */
+const flagsOf = (
+  asked: FieldInput,
+  before: Pick<ProfileField, 'inSummary' | 'required' | 'editableByUser' | 'forMatching'>,
+) => ({
+  inSummary: asked.display_in_profile_summary ?? before.inSummary,
+  required: asked.required ?? before.required,
+  editableByUser: asked.editable_by_user ?? before.editableByUser,
+  forMatching: asked.use_for_user_matching ?? before.forMatching,
+});
 
 /** Returns the fields without one of them, or refuses. */
 export function checkFieldRemoval(fieldId: number, all: ProfileFields): readonly ProfileField[] {
@@ -121,21 +115,19 @@ function checkLabel(
   const known = account && builtInAccount(account.subtype);
   if (known) return { name: known.name, hint: known.hint };
   const hint = asked.hint ?? before;
-  if (codePoints(hint) > limits.profileFieldHint) {
-    throw badRequest(`The hint of a custom profile field has at most ${limits.profileFieldHint} characters.`);
-  }
-  checkPrintable('The hint of the custom profile field', hint);
-  return { ...(asked.name !== undefined && { name: checkName(asked.name) }), hint };
+  checkText('hint', hint, limits.profileFieldHint);
+  if (asked.name === undefined) return { hint };
+  const name = asked.name.trim();
+  if (name === '') throw badRequest('The name of a custom profile field must not be blank.');
+  checkText('name', name, limits.profileFieldName);
+  return { name, hint };
 }
 
-function checkName(given: string): string {
-  const name = given.trim();
-  if (name === '') throw badRequest('The name of a custom profile field must not be blank.');
-  if (codePoints(name) > limits.profileFieldName) {
-    throw badRequest(`The name of a custom profile field has at most ${limits.profileFieldName} characters.`);
+function checkText(what: 'name' | 'hint', text: string, most: number): void {
+  if (codePoints(text) > most) {
+    throw badRequest(`The ${what} of a custom profile field has at most ${most} characters.`);
   }
-  checkPrintable('The name of the custom profile field', name);
-  return name;
+  checkPrintable(`The ${what} of the custom profile field`, text);
 }
 
 function checkType(type: number): FieldType {
@@ -151,12 +143,6 @@ function checkUses({ type, inSummary, forMatching }: Omit<NewField, 'name'>): vo
   }
   if (forMatching && type !== fieldTypes.SHORT_TEXT.id && type !== fieldTypes.EXTERNAL_ACCOUNT.id) {
     throw badRequest('Fields of this type cannot be used to find people.');
-  }
-}
-
-function checkNameIsFree(name: string, fields: readonly ProfileField[]): void {
-  if (fields.some((field) => field.name === name)) {
-    throw badRequest('There is already a custom profile field with this name.');
   }
 }
 
@@ -176,14 +162,18 @@ function checkIsKept(before: ProfileField, asked: FieldInput, data: FieldData): 
   if (!isKept) throw badRequest('The name, hint and data of this external account are fixed.');
 }
 
-function checkSize(fields: readonly ProfileField[]): void {
+/** Checks all fields together. */
+function checkFields(fields: readonly ProfileField[]): void {
+  if (new Set(fields.map(({ name }) => name)).size < fields.length) {
+    throw badRequest('There is already a custom profile field with this name.');
+  }
   if (Buffer.byteLength(JSON.stringify(fieldObjects(fields))) > MAX_BYTES) {
     throw badRequest('The custom profile fields are too large in total: shorten choices, or remove fields.');
   }
 }
 
 /** `field_data` as parsed: an object of texts, or of objects of texts (wire facts 6). */
-export type SentData = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+type SentData = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
 /**
  * Checks the data of a field by its type (specification 4.4): dropdowns have choices, external accounts a kind; other
@@ -192,12 +182,7 @@ export type SentData = Readonly<Record<string, string | Readonly<Record<string, 
  * @param before the current choices of the dropdown
  * @param version the version of the fields that adds new choices
  */
-export function checkFieldData(
-  type: number,
-  sent: SentData,
-  before: readonly Choice[],
-  version: number,
-): FieldData {
+function checkFieldData(type: number, sent: SentData, before: readonly Choice[], version: number): FieldData {
   if (type === fieldTypes.SELECT.id) return { choices: checkChoices(sent, before, version) };
   if (type === fieldTypes.EXTERNAL_ACCOUNT.id) return { account: checkAccount(sent) };
   return {};

@@ -96,7 +96,7 @@ function encodedData({ choices, account }: FieldData): string {
 }
 
 /** Built-in external accounts (wire facts 6): clients know how to link to them. */
-export const externalAccounts: Readonly<Record<string, ExternalAccount>> = {
+export const externalAccounts = {
   github: {
     text: 'GitHub',
     name: 'GitHub username',
@@ -111,16 +111,8 @@ export const externalAccounts: Readonly<Record<string, ExternalAccount>> = {
   },
 };
 
-interface ExternalAccount {
-  readonly text: string;
-  readonly name: string;
-  readonly hint: string;
-  readonly url_pattern: string;
-}
-
 /** The built-in external account with this name. */
-export const builtInAccount = (subtype: string): ExternalAccount | undefined =>
-  Object.hasOwn(externalAccounts, subtype) ? externalAccounts[subtype] : undefined;
+export const builtInAccount = (subtype: string) => new Map(Object.entries(externalAccounts)).get(subtype);
 
 /** Longest URL of a link. */
 const MAX_LINK = 2_048;

@@ -90,48 +90,35 @@ export function checkValue(
   value: string | readonly number[],
   people: ReadonlyMap<number, User>,
 ): Omit<StoredValue, 'rendered'> {
-  if (field.type === fieldTypes.USER.id) return { value: JSON.stringify(checkPeople(field, value, people)) };
-  if (typeof value !== 'string') throw badRequest(`The value of '${field.name}' must be a string.`);
-  switch (field.type) {
-    case fieldTypes.SELECT.id:
-      return checkChoice(field, value);
-    case fieldTypes.DATE.id:
-      if (isDate(value)) return { value };
-      throw badRequest(`The value of '${field.name}' must be a date, as in 2020-02-29.`);
-    case fieldTypes.URL.id:
-      if (isLink(value)) return { value };
-      throw badRequest(`The value of '${field.name}' must be a valid address, as in https://example.com.`);
-    case fieldTypes.LONG_TEXT.id:
-      return { value: checkLength(field, value, MAX_LONG_TEXT) };
-    default:
-      return { value: checkLength(field, value, MAX_SHORT_TEXT) };
+  const { type, name, choices = [] } = field;
+  const invalid = (rule: string) => badRequest(`The value of '${name}' ${rule}.`);
+  if (type === fieldTypes.USER.id) {
+    if (typeof value === 'string') throw invalid('must be a list of user IDs');
+    return { value: JSON.stringify(checkPeople(value, people)) };
   }
+  if (typeof value !== 'string') throw invalid('must be a string');
+  if (type === fieldTypes.SELECT.id) {
+    const choice = choices.find(({ key }) => key === value);
+    if (choice === undefined) throw invalid('must be the key of one of its choices');
+    return { value, since: choice.since };
+  }
+  if (type === fieldTypes.DATE.id) {
+    if (!isDate(value)) throw invalid('must be a date, as in 2020-02-29');
+  } else if (type === fieldTypes.URL.id) {
+    if (!isLink(value)) throw invalid('must be a valid address, as in https://example.com');
+  } else {
+    const most = type === fieldTypes.LONG_TEXT.id ? MAX_LONG_TEXT : MAX_SHORT_TEXT;
+    if (codePoints(value) > most) throw invalid(`has at most ${most} characters`);
+  }
+  return { value };
 }
 
 /** Whether values of the field are Markdown, so that clients get HTML too. */
 export const isMarkdown = ({ type }: ProfileField): boolean =>
   type === fieldTypes.SHORT_TEXT.id || type === fieldTypes.LONG_TEXT.id;
 
-function checkLength(field: ProfileField, value: string, most: number): string {
-  if (codePoints(value) > most) {
-    throw badRequest(`The value of '${field.name}' has at most ${most} characters.`);
-  }
-  return value;
-}
-
-function checkChoice({ name, choices = [] }: ProfileField, value: string): Omit<StoredValue, 'rendered'> {
-  const choice = choices.find(({ key }) => key === value);
-  if (choice === undefined) throw badRequest(`The value of '${name}' must be the key of one of its choices.`);
-  return { value, since: choice.since };
-}
-
 /** The users of a list, each once: active people whom the caller may see. */
-function checkPeople(
-  { name }: ProfileField,
-  value: string | readonly number[],
-  people: ReadonlyMap<number, User>,
-): number[] {
-  if (typeof value === 'string') throw badRequest(`The value of '${name}' must be a list of user IDs.`);
+function checkPeople(value: readonly number[], people: ReadonlyMap<number, User>): number[] {
   for (const userId of value) {
     const user = people.get(userId);
     if (user === undefined) throw badRequest(`There is no user with the ID ${userId}.`);
