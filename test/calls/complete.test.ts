@@ -17,7 +17,7 @@ afterEach(() => provider.stop());
 const begun = (as = realm.people.member, name = 'zoom') => begin(realm, as, name);
 
 describe('GET /calls/{provider}/register (wire facts 13.1)', () => {
-  test('sends the caller to the provider with everything that it needs to know (wire facts 13.3)', async () => {
+  test('redirects the caller to the provider’s consent page with all parameters (wire facts 13.3)', async () => {
     const { url: zoom } = await begun();
     expect(zoom.origin + zoom.pathname).toBe(`${provider.address}/oauth/authorize`);
     expect(Object.fromEntries(zoom.searchParams)).toEqual({
@@ -31,7 +31,7 @@ describe('GET /calls/{provider}/register (wire facts 13.1)', () => {
     expect(webex.searchParams.get('scope')).toBe('meeting:schedules_read meeting:schedules_write');
   });
 
-  test('is for those who say who they are, and for providers that are set up', async () => {
+  test('needs credentials and a configured provider', async () => {
     expect((await realm.call(register, undefined, {}, { path: { provider: 'zoom' } })).status).toBe(401);
     const { member } = realm.people;
     expect((await realm.call(register, member, {}, { path: { provider: 'jitsi' } })).body.code).toBe(
@@ -45,7 +45,7 @@ describe('GET /calls/{provider}/register (wire facts 13.1)', () => {
 });
 
 describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
-  test('stores the token of whose consent it is, tells their clients, and closes the window (4.12/has_provider_token)', async () => {
+  test('stores the token of the consenting user, sends them an event, and closes the window (4.12/has_provider_token)', async () => {
     const { member } = realm.people;
     const client = await givenClient(realm, member, { fetch_event_types: ['video_calls'] });
     const reply = await comeBack(realm, await begun());
@@ -63,7 +63,7 @@ describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
     });
   });
 
-  test('takes a state once only, however many come back with it at once', async () => {
+  test('accepts a state once, even in concurrent requests', async () => {
     const consent = await begun();
     const replies = await Promise.all([1, 2, 3].map(() => comeBack(realm, consent)));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
@@ -71,7 +71,7 @@ describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
     expect(provider.heard).toHaveLength(1);
   });
 
-  test('refuses a state that is too old, for another provider, changed, or not ours', async () => {
+  test('refuses a state that has expired, is for another provider, is changed or is forged', async () => {
     const [old, other, whole] = [await begun(), await begun(undefined, 'webex'), await begun()];
     const bytes = Buffer.from(whole.state, 'base64url');
     bytes[20] = (bytes[20] ?? 0) ^ 1;
@@ -99,7 +99,7 @@ describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
     expect((await call(realm, realm.people.member)).body.code).toBe('INVALID_VIDEO_CALL_PROVIDER_TOKEN');
   });
 
-  test('answers BAD_REQUEST for a provider that lies about the token', async () => {
+  test('answers BAD_REQUEST for an invalid token response', async () => {
     for (const answer of ['{}', '{"access_token":1,"token_type":"bearer"}', '<html>', '[]']) {
       provider.behave('/oauth/token', (_, response) =>
         response.writeHead(200, { 'content-type': 'application/json' }).end(answer),
@@ -109,7 +109,7 @@ describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
     }
   });
 
-  test('gives nothing to somebody who was deactivated meanwhile', async () => {
+  test('refuses a user who was deactivated meanwhile', async () => {
     const consent = await begun();
     const { admin, member } = realm.people;
     expect((await realm.call(deactivateUser, admin, {}, { path: { user: member.userId } })).status).toBe(200);
@@ -118,13 +118,13 @@ describe('GET /calls/{provider}/complete (wire facts 13.1)', () => {
   });
 });
 
-describe('whose browser comes back (RFC 6749, 10.12)', () => {
+describe('the browser that completes a consent (RFC 6749, 10.12)', () => {
   const refused = async (reply: Promise<Reply>): Promise<void> => {
     const { status, body } = await reply;
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   };
 
-  test('a state that somebody else began does nothing in the browser of a victim', async () => {
+  test('a state from an attacker has no effect in the browser of a victim', async () => {
     const attacker = await begun(realm.people.guest);
     await refused(comeBack(realm, { state: attacker.state }));
     // The victim is in the middle of a consent of their own, and keeps it.
@@ -139,7 +139,7 @@ describe('whose browser comes back (RFC 6749, 10.12)', () => {
     expect((await call(realm, realm.people.member)).status).toBe(200);
   });
 
-  test('whoever learns a state cannot use it up, since that takes the cookie too', async () => {
+  test('a state without its cookie is refused and stays usable', async () => {
     const consent = await begun();
     for (const cookie of [undefined, 'parlance-call-zoom=', 'parlance-call-zoom=x', 'parlance-call-zoom']) {
       await refused(comeBack(realm, { state: consent.state, ...(cookie !== undefined && { cookie }) }));
@@ -151,14 +151,14 @@ describe('whose browser comes back (RFC 6749, 10.12)', () => {
     expect((await comeBack(realm, consent)).status).toBe(200);
   });
 
-  test('the credentials of the caller do not stand for the browser', async () => {
+  test('credentials do not replace the cookie', async () => {
     const consent = await begun();
     const { email, apiKey } = realm.people.member;
     const authorization = `Basic ${Buffer.from(`${email}:${apiKey}`).toString('base64')}`;
     await refused(comeBack(realm, { state: consent.state }, { headers: { authorization } }));
   });
 
-  test('the cookie is found among others, and is taken away when it has served', async () => {
+  test('the cookie is found among others, and is deleted after use', async () => {
     const consent = await begun();
     const reply = await comeBack(realm, { ...consent, cookie: `a=b; ${consent.cookie};c=d` });
     expect(reply.status).toBe(200);
@@ -167,14 +167,14 @@ describe('whose browser comes back (RFC 6749, 10.12)', () => {
     );
   });
 
-  test('two providers can be asked at the same time in one browser', async () => {
+  test('two consents for different providers can run in one browser', async () => {
     const [zoom, webex] = [await begun(), await begun(undefined, 'webex')];
     const cookie = `${zoom.cookie}; ${webex.cookie}`;
     expect((await comeBack(realm, { state: zoom.state, cookie })).status).toBe(200);
     expect((await comeBack(realm, { state: webex.state, cookie }, { provider: 'webex' })).status).toBe(200);
   });
 
-  test('with TLS the cookie is one that neighbours cannot set and that never travels without TLS', async () => {
+  test('with TLS the cookie has the __Host- prefix and is Secure', async () => {
     const proxied = { 'x-forwarded-host': realm.host, 'x-forwarded-proto': 'https' };
     const at = { path: { provider: 'zoom' }, headers: proxied };
     const { headers } = await realm.call(register, realm.people.member, {}, at);
@@ -203,7 +203,7 @@ describe('whose browser comes back (RFC 6749, 10.12)', () => {
     for (const site of ['none', 'same-origin', 'same-site']) expect((await from(site)).status).toBe(302);
   });
 
-  test('what the browser keeps is not in what the provider carries', async () => {
+  test('the state does not contain the secret of the cookie', async () => {
     const { url, cookie } = await begun();
     const [, secret = ''] = cookie.split('=');
     expect(secret).toMatch(/^[\w-]{43}$/);

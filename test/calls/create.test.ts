@@ -52,7 +52,7 @@ describe('POST /calls/{provider}/create (4.12)', () => {
     },
   );
 
-  test('leaves the cameras off where the caller says so (wire facts 13.1)', async () => {
+  test('leaves the cameras off if the caller asks for an audio call (wire facts 13.1)', async () => {
     await consented(realm, realm.people.member);
     await call(realm, realm.people.member, 'zoom', { is_video_call: false });
     expect(JSON.parse(provider.heard.at(-1)?.body ?? '').settings).toEqual({
@@ -65,7 +65,7 @@ describe('POST /calls/{provider}/create (4.12)', () => {
     ]);
   });
 
-  test('answers BAD_REQUEST for a provider that is unknown, or not set up (wire facts 13.2) (4.12/configured)', async () => {
+  test('answers BAD_REQUEST for a provider that is unknown or not configured (wire facts 13.2) (4.12/configured)', async () => {
     const bare = await newRealm();
     for (const name of ['jitsi', 'Zoom', 'toString', 'provider', 'x'.repeat(200)]) {
       expect(outcome(await call(realm, realm.people.member, name)), name).toEqual([400, 'BAD_REQUEST']);
@@ -74,14 +74,14 @@ describe('POST /calls/{provider}/create (4.12)', () => {
     expect([status, body.msg]).toEqual([400, 'Video calls by zoom are not set up on this server.']);
   });
 
-  test('needs the consent of the caller themselves (4.12/token)', async () => {
+  test('needs the caller’s own consent (4.12/token)', async () => {
     await consented(realm, realm.people.admin);
     expect(outcome(await call(realm, realm.people.member))).toEqual(NO_TOKEN);
     expect(outcome(await call(realm, realm.people.admin, 'webex'))).toEqual(NO_TOKEN);
     expect((await call(realm, realm.people.admin)).status).toBe(200);
   });
 
-  test('erases a token that the provider does not accept any more, and tells it (wire facts 13.2) (4.12/has_provider_token)', async () => {
+  test('erases a token that the provider rejects, with an event (wire facts 13.2) (4.12/has_provider_token)', async () => {
     const { member } = realm.people;
     await consented(realm, member);
     const client = await givenClient(realm, member, { fetch_event_types: ['video_calls'] });
@@ -122,7 +122,7 @@ describe('POST /calls/{provider}/create (4.12)', () => {
     expect((await call(realm, realm.people.member)).status).toBe(200);
   });
 
-  test('waits five seconds for a provider that hangs, and no longer (wire facts 2)', async () => {
+  test('waits at most five seconds for a provider that hangs (wire facts 2)', async () => {
     await consented(realm, realm.people.member);
     provider.behave('/v2/users/me/meetings', () => {});
     const started = performance.now();
@@ -131,10 +131,10 @@ describe('POST /calls/{provider}/create (4.12)', () => {
   });
 });
 
-describe('a token that is about to end', () => {
+describe('a token that is about to expire', () => {
   const HOUR = 3_600_000;
 
-  test('is refreshed, and the new one kept, in the provider’s own way (wire facts 13.3)', async () => {
+  test('is refreshed and replaced, by the rules of each provider (wire facts 13.3)', async () => {
     for (const name of ['zoom', 'webex']) {
       await consented(realm, realm.people.member, name);
       realm.pass(HOUR);
@@ -152,7 +152,7 @@ describe('a token that is about to end', () => {
     }
   });
 
-  test('of two calls that meet it at once one refreshes, and both are made', async () => {
+  test('is refreshed once by two concurrent calls, and both succeed', async () => {
     await consented(realm, realm.people.member);
     realm.pass(HOUR);
     provider.heard.length = 0;
@@ -163,7 +163,7 @@ describe('a token that is about to end', () => {
     expect(provider.heard.filter(({ path }) => path === '/oauth/token')).toHaveLength(1);
   });
 
-  test('is refreshed by the next one when somebody died over it', async () => {
+  test('is refreshed by the next call if an earlier refresh died', async () => {
     const { member } = realm.people;
     await consented(realm, member);
     realm.pass(HOUR);
@@ -196,7 +196,7 @@ describe('a token that is about to end', () => {
     expect((await call(realm, realm.people.member)).status).toBe(200);
   });
 
-  test('that was replaced by a new consent meanwhile is left alone, and the new one used', async () => {
+  test('is not erased if a new consent has replaced it, and the new token is used', async () => {
     const { member } = realm.people;
     await consented(realm, member);
     provider.revoke();
@@ -209,7 +209,7 @@ describe('a token that is about to end', () => {
     expect((await call(realm, member)).status).toBe(200);
   });
 
-  test('is never stored or told in clear', async () => {
+  test('is never stored or returned in clear', async () => {
     const { member } = realm.people;
     await consented(realm, member);
     const at = key('callToken', { realm: realm.realm, userId: member.userId, provider: 'zoom' });

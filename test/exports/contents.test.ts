@@ -56,7 +56,7 @@ async function givenPrivacy() {
 }
 
 describe('what is in an export', () => {
-  test('public: public channels and what was said there, nothing else (4.8/public)', async () => {
+  test('public: only public channels and their messages (4.8/public)', async () => {
     const { realm, channels } = await givenPrivacy();
     const web = await givenChannel(realm, { isWebPublic: true });
     await givenChangedChannel(realm, channels.random, { isArchived: true });
@@ -68,7 +68,7 @@ describe('what is in an export', () => {
     for (const { stream_id } of contents.records.subscriptions ?? []) expect(open).toContain(stream_id);
   });
 
-  test('full_with_consent: also what those who consent could read in private (4.8/full_with_consent)', async () => {
+  test('full_with_consent: also the private messages that consenting users could read (4.8/full_with_consent)', async () => {
     const { realm, channels } = await givenPrivacy();
     const contents = await exported(realm, 'full_with_consent');
     expect(said(contents)).toEqual([
@@ -82,7 +82,7 @@ describe('what is in an export', () => {
     expect(contents.text).not.toContain('"theirs"');
   });
 
-  test('full_with_consent: who has left, or has taken it back, consents to nothing (4.8/full_with_consent)', async () => {
+  test('full_with_consent: deactivated users and withdrawn consents do not count (4.8/full_with_consent)', async () => {
     const { realm } = await givenPrivacy();
     const { owner, member, admin } = realm.people;
     const left = await givenUser(realm);
@@ -96,14 +96,14 @@ describe('what is in an export', () => {
     expect(said(await exported(realm, 'full_with_consent'))).toEqual(['for all']);
   });
 
-  test('full_without_consent: everything, whoever said it (4.8/full_without_consent)', async () => {
+  test('full_without_consent: all messages (4.8/full_without_consent)', async () => {
     const { realm, channels } = await givenPrivacy();
     const contents = await exported(realm, 'full_without_consent');
     expect(said(contents).length).toBe(9);
     expect(channelsIn(contents)).toContain(channels.theirs.channelId);
   });
 
-  test('the organization, its people and its things, with what they refer to', async () => {
+  test('the organization, its users, channels, groups, fields and emoji, with all that messages refer to', async () => {
     const realm = await newRealm({ topics_policy: 'disable_empty_topic' });
     const { admin, member, owner } = realm.people;
     const { general } = realm.channels;
@@ -172,7 +172,7 @@ describe('what is in an export', () => {
     ]);
   });
 
-  test('values of profile fields that are gone are not in it', async () => {
+  test('values of deleted profile fields are left out', async () => {
     const realm = await newRealm();
     const field = await createField(realm, types.shortText);
     await filled(realm, realm.people.member, field, 'of old');
@@ -182,7 +182,7 @@ describe('what is in an export', () => {
     expect((await exported(realm, 'full_without_consent')).text).not.toContain('of old');
   });
 
-  test('a channel that is not in it is not named by the settings of the organization either', async () => {
+  test('the settings of the organization do not name a channel that is left out', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm, { isPrivate: true });
     await givenRealmSettings(realm, { moderation_request_channel_id: channelId });
@@ -194,7 +194,7 @@ describe('what is in an export', () => {
 });
 
 describe('earlier versions of messages', () => {
-  test('are in it as the organization shows them, and all where nobody is asked', async () => {
+  test('are exported by the visibility policy, and all of them by full_without_consent', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sent(realm, member, { to: realm.channels.general, topic: 'a' }, 'first');
@@ -217,7 +217,7 @@ describe('earlier versions of messages', () => {
     expect(await historyIn('full_without_consent')).toEqual([moved, edited]);
   });
 
-  test('end where the message came out of a place that is not exported', async () => {
+  test('end where the message was moved from a channel that is not exported', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { general } = realm.channels;
@@ -252,7 +252,7 @@ describe('no secret is in any export', () => {
     return items.length;
   }
 
-  test('no key, token or digest, nor anything that has no place in it', async () => {
+  test('no key, token or digest, and no kind of item that does not belong there', async () => {
     const realm = await newRealm();
     const { owner, member, admin } = realm.people;
     const at = { realm: realm.realm };

@@ -27,7 +27,7 @@ async function exporting(settings = {}) {
 }
 
 describe('POST /export/realm', () => {
-  test('makes an archive that administrators can download; it is public unless said otherwise (4.8/default, 4.8/id)', async () => {
+  test('makes an archive that administrators can download, of public data by default (4.8/default, 4.8/id)', async () => {
     const { realm, work } = await exporting();
     const { body } = await asked(realm, realm.people.admin);
     expect((await listed(realm))[0]).toMatchObject({ id: body.id, pending: true, export_type: 'public' });
@@ -44,7 +44,7 @@ describe('POST /export/realm', () => {
     expect(realm.reports).toEqual([]);
   });
 
-  test('is for administrators and owners, who are told what else is wrong after that (4.8/administrators, wire facts 10)', async () => {
+  test('is for administrators and owners, which is checked first (4.8/administrators, wire facts 10)', async () => {
     const { realm } = await exporting();
     const { owner, admin, moderator, member, guest } = realm.people;
     for (const person of [moderator, member, guest]) {
@@ -58,7 +58,7 @@ describe('POST /export/realm', () => {
     expect(await asked(realm, owner, 'public')).toMatchObject(granted);
   });
 
-  test('is asked for five times in seven days at most, whatever becomes of them (wire facts 2)', async () => {
+  test('is allowed five times in seven days, whatever the outcome (wire facts 2)', async () => {
     const { realm } = await exporting();
     const { admin, owner } = realm.people;
     for (let i = 0; i < 5; i++) {
@@ -74,7 +74,7 @@ describe('POST /export/realm', () => {
     expect(await asked(realm, admin)).toMatchObject(refused);
   });
 
-  test('six at once: five are granted, and one is refused (wire facts 2)', async () => {
+  test('of six concurrent requests one is refused (wire facts 2)', async () => {
     const { realm } = await exporting();
     const containers = Array.from({ length: 6 }, () => realm.container());
     const replies = await Promise.all(containers.map((each) => asked(each, realm.people.admin)));
@@ -84,7 +84,7 @@ describe('POST /export/realm', () => {
     expect((await listed(realm)).map(({ id }) => id).sort()).toEqual(ids.sort());
   });
 
-  test('tells organizations that are too large to ask for a manual export (4.8/too-large, wire facts 2)', async () => {
+  test('refuses organizations that are too large, and points to a manual export (4.8/too-large, wire facts 2)', async () => {
     const { realm } = await exporting();
     const { table } = realm.outside;
     const at = key('counter', { realm: realm.realm });
@@ -98,7 +98,7 @@ describe('POST /export/realm', () => {
     expect(reply.body.msg).toContain('manual export');
   });
 
-  test('messages that have had their days do not count any more (wire facts 2)', async () => {
+  test('messages deleted by retention do not count (wire facts 2)', async () => {
     const { realm } = await exporting();
     await sent(realm, realm.people.member, { to: realm.channels.general });
     await givenDays(realm, 1);
@@ -109,7 +109,7 @@ describe('POST /export/realm', () => {
     expect(counter?.messages).toBe(1);
   });
 
-  test('opens private data to it only if an owner who is here consents (wire facts 10)', async () => {
+  test('needs the consent of an active owner for private data (wire facts 10)', async () => {
     const { realm } = await exporting();
     const { owner, admin } = realm.people;
     await consents(realm, admin);
@@ -130,7 +130,7 @@ describe('POST /export/realm', () => {
     expect(await asked(realm, admin, 'full_with_consent')).toMatchObject(granted);
   });
 
-  test('opens all private data only in organizations that want it (4.8/owner_full_content_access)', async () => {
+  test('exports all private data only if the organization allows it (4.8/owner_full_content_access)', async () => {
     const { realm } = await exporting();
     const { owner, admin } = realm.people;
     await consents(realm, owner);
@@ -139,7 +139,7 @@ describe('POST /export/realm', () => {
     expect(await asked(realm, admin, 'full_without_consent')).toMatchObject(granted);
   });
 
-  test('is refused when its leave is taken back in that very moment', async () => {
+  test('is refused if its permission is withdrawn concurrently', async () => {
     const { realm } = await exporting({ owner_full_content_access: true });
     const { owner, admin } = realm.people;
     await consents(realm, owner);
@@ -167,7 +167,7 @@ describe('POST /export/realm', () => {
   );
 });
 
-describe('a request for an export that ends half-way', () => {
+describe('a request that dies', () => {
   /** Messages that wait for their time. */
   async function waiting(url: string): Promise<number> {
     const client = new SQSClient({ endpoint: inject('sqsS3'), region: 'us-east-1' });
@@ -177,7 +177,7 @@ describe('a request for an export that ends half-way', () => {
     return Number(Attributes?.ApproximateNumberOfMessagesDelayed);
   }
 
-  test('before its commit leaves a message that leads nowhere', async () => {
+  test('before its commit leaves a queue message without effect', async () => {
     const { realm, work } = await exporting();
     const broken = realm.container((send) => async (command) => {
       if (/TransactWrite/.test(command.constructor.name)) throw new Error('the function ended');
@@ -191,7 +191,7 @@ describe('a request for an export that ends half-way', () => {
     expect(await work.receive()).toEqual([]);
   });
 
-  test('after its commit is taken up all the same, a minute later', async () => {
+  test('after its commit is processed a minute later', async () => {
     const { realm, work } = await exporting();
     let sends = 0;
     const store = await startFaultyStore(inject('sqsS3'), () => (++sends > 1 ? 'refuse' : 'pass'));
@@ -208,7 +208,7 @@ describe('a request for an export that ends half-way', () => {
     expect((await listed(realm))[0]).toMatchObject({ id: body.id, pending: true });
   });
 
-  test('nothing is promised where the queue takes no messages', async () => {
+  test('a request fails without a change if the queue does not accept its message', async () => {
     const realm = await newRealm();
     // There is no queue.
     expect((await realm.call(create, realm.people.admin)).status).toBe(500);

@@ -18,7 +18,7 @@ const remove = (realm: TestRealm, as: Person, export_id: number): Promise<Reply>
   realm.call(deleteExport, as, {}, { path: { export_id } });
 
 describe('GET /export/realm (wire facts 10)', () => {
-  test('tells what became of each export', async () => {
+  test('lists each export with its outcome', async () => {
     const realm = await newRealm();
     const asked = realm.outside.now() / 1000;
     const pending = await givenExport(realm, 'public');
@@ -80,7 +80,7 @@ describe('GET /export/realm (wire facts 10)', () => {
 describe('an archive', () => {
   const DAY = 86_400_000;
 
-  test('is kept for 30 days, and then told to be deleted, in events too', async () => {
+  test('is kept for 30 days, and then listed as deleted, also in events', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const job = await givenExport(realm, 'public');
@@ -102,7 +102,7 @@ describe('an archive', () => {
     expect(event.exports[0]).toMatchObject({ id: job.id, export_url: null });
   });
 
-  test('whose export is too old for a link has none either where it is read at that moment', () => {
+  test('gets no link if it expires while the list is read', () => {
     const one = { exportId: 1, token: 't', type: 'public', actingUserId: 1, requested: 0, ended: 5 } as const;
     const held = { claim: 0, leased: 0, tries: 0, part: 1 };
     const at = (state: 'succeeded' | 'failed' | 'pending', now: number) =>
@@ -114,7 +114,7 @@ describe('an archive', () => {
 });
 
 describe('DELETE /export/realm/{export_id} (wire facts 10)', () => {
-  test('takes the archive away, once', async () => {
+  test('deletes the archive, once', async () => {
     const realm = await newRealm();
     const { admin, owner } = realm.people;
     const job = await givenExport(realm, 'public');
@@ -127,7 +127,7 @@ describe('DELETE /export/realm/{export_id} (wire facts 10)', () => {
     expect(await listed(realm)).toMatchObject([{ id: job.id, export_url: null, pending: false }]);
   });
 
-  test('refuses what has no archive, and says why in different words', async () => {
+  test('refuses an export without an archive, with a message for each reason', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const [pending, failed, gone] = [
@@ -145,7 +145,7 @@ describe('DELETE /export/realm/{export_id} (wire facts 10)', () => {
     expect(await remove(realm, realm.people.moderator, pending.id)).toMatchObject(unauthorized);
   });
 
-  test('says that an archive is deleted only when it is', async () => {
+  test('marks an export as deleted only after its archive is deleted', async () => {
     const realm = await newRealm();
     const job = await givenExport(realm, 'public');
     await delivered(workerOf(realm), job);
@@ -162,7 +162,7 @@ describe('DELETE /export/realm/{export_id} (wire facts 10)', () => {
 });
 
 describe('GET /export/realm/consents (wire facts 10)', () => {
-  test('tells of all people who are here whether they consent', async () => {
+  test('lists the consent of each active person', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     const [left, bot] = [await givenUser(realm), await givenBot(realm, member)];
@@ -186,7 +186,7 @@ describe('GET /export/realm/consents (wire facts 10)', () => {
 });
 
 describe('realm_export events (wire facts 10)', () => {
-  test('tell administrators all exports whenever one of them changes', async () => {
+  test('send administrators all exports when one of them changes', async () => {
     const realm = await newRealm();
     const { admin, moderator } = realm.people;
     const types = { event_types: ['realm_export', 'realm_export_consent'], fetch_event_types: [] };

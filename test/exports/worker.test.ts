@@ -88,7 +88,7 @@ async function struck(realm: TestRealm, job: ExportJob, trouble?: Trouble): Prom
   return run;
 }
 
-describe('an export whose run ends in the middle of its work', () => {
+describe('an export whose run dies', () => {
   let realm: TestRealm;
   let expected: string;
   let calls: number;
@@ -151,7 +151,7 @@ describe('an export whose run ends in the middle of its work', () => {
     LONG,
   );
 
-  test('tells administrators of its end once, however often its message comes', async () => {
+  test('sends administrators one event at its end, however often its message is delivered', async () => {
     const job = await givenExport(realm, 'public');
     const before = await lastNumber(realm);
     const container = workerOf(realm);
@@ -162,7 +162,7 @@ describe('an export whose run ends in the middle of its work', () => {
     expect(await leftOf(job)).toEqual(onlyArchive);
   });
 
-  test('the same message twice at once makes one archive, and the other looks in later', async () => {
+  test('two concurrent deliveries make one archive, and the second is sent again for later', async () => {
     const { realm: own, work } = await givenOrganization();
     const job = await givenExport(own, 'public');
     const before = await lastNumber(own);
@@ -187,7 +187,7 @@ describe('an export that takes more than one run', () => {
     await givenHistory(realm, send, MANY, noise);
   });
 
-  test('is the same archive in the end, in parts of an upload and whatever its runs leave over', async () => {
+  test('has the same content as an export in one run', async () => {
     const whole = await exported(realm, 'full_without_consent');
     expect(whole.records.messages?.length).toBe(MANY + 2);
 
@@ -244,7 +244,7 @@ describe('an export that takes more than one run', () => {
     };
   }
 
-  test('a run that was taken for dead does no harm when it goes on beside others', async () => {
+  test('a run that has lost its lease does not damage the archive', async () => {
     const job = await givenExport(realm, 'full_without_consent');
     const slow = await stuckRun(job, 'part', TIME);
     expect(await delivered(workerOf(realm), job, { seconds: 1 })).toBe(true);
@@ -269,7 +269,7 @@ describe('an export that takes more than one run', () => {
     },
   );
 
-  test('S3 breaking off in the middle of a part costs that run only', async () => {
+  test('a failed upload of a part costs one run', async () => {
     const job = await givenExport(realm, 'full_without_consent');
     let parts = 0;
     const store = await startFaultyStore(inject('sqsS3'), ({ url }) =>
@@ -292,7 +292,7 @@ describe('an export that takes more than one run', () => {
 });
 
 describe('an export that keeps failing', () => {
-  test('ends as failed with its time, its parts given up, its message among the dead letters', async () => {
+  test('ends as failed, with its upload aborted and its message a dead letter', async () => {
     const { realm } = await givenOrganization();
     const job = await givenExport(realm, 'public');
     const store = await startFaultyStore(inject('sqsS3'), ({ url }) =>
@@ -314,7 +314,7 @@ describe('an export that keeps failing', () => {
     expect(broken.reports.every(({ level }) => level === 'ERROR')).toBe(true);
   });
 
-  test('also ends when every run dies without a word', async () => {
+  test('also ends if every run dies without an error', async () => {
     const { realm } = await givenOrganization();
     const job = await givenExport(realm, 'public');
     for (let i = 0; i < 5; i++) {
@@ -327,7 +327,7 @@ describe('an export that keeps failing', () => {
     expect(await leftOf(job)).toEqual({ objects: [], uploads: 0 });
   });
 
-  test('a message that nobody can read fails by itself', async () => {
+  test('an unreadable message does not fail the others in its batch', async () => {
     const { realm } = await givenOrganization();
     const job = await givenExport(realm, 'public');
     const bad = queued('{"realm":7}');

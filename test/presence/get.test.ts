@@ -8,8 +8,8 @@ import { all, here, minute, now } from '../support/presence-ping.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';
 
-describe('what presence costs', () => {
-  it('a ping: 1 write unit, 2 in each five minutes, none if it is no news, and no number of the log', async () => {
+describe('the cost of presence', () => {
+  it('a ping takes 1 write unit, 2 once in five minutes, none without news, and no log number', async () => {
     const realm = await newRealm();
     const container = realm.container();
     const before = await lastNumber(realm);
@@ -29,7 +29,7 @@ describe('what presence costs', () => {
     expect(await lastNumber(realm)).toBe(before);
   });
 
-  it('the same news for ten people of a year and for a thousand: those who were here lately', async () => {
+  it('news cost as much for a thousand known users as for ten, if as many were active lately', async () => {
     const cost = async (size: number) => {
       const realm = await newRealm();
       const old = now(realm) - 30 * 86_400;
@@ -54,7 +54,7 @@ describe('what presence costs', () => {
 });
 
 describe('GET /realm/presence', () => {
-  it('tells bots too who was here, by address', async () => {
+  it('returns presences by email address, also to bots', async () => {
     const realm = await newRealm();
     const { member, bot } = realm.people;
     await here(realm, member);
@@ -72,7 +72,7 @@ describe('GET /users/{id}/presence', () => {
   const of = (realm: TestRealm, user: number | string, query: Record<string, unknown> = {}) =>
     realm.call(get, realm.people.bot, undefined, { path: { user }, query });
 
-  it('tells when somebody was here, until they are offline', async () => {
+  it('returns the last activity of a user, until they are offline', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await here(realm, member);
@@ -91,7 +91,7 @@ describe('GET /users/{id}/presence', () => {
     });
   });
 
-  it('refuses bots, those of whom nothing is known, and those who are not there', async () => {
+  it('refuses bots, users without a known presence, and unknown users', async () => {
     const realm = await newRealm();
     const { member, bot, owner, guest } = realm.people;
     await here(realm, guest);

@@ -15,7 +15,7 @@ const day = 86_400_000;
 const ids = ({ presences }: Reply['body']): number[] => Object.keys(presences).map(Number).sort();
 
 describe('POST /users/me/presence', () => {
-  it('tells who is here, in the modern form by user id', async () => {
+  it('returns presences in the modern format, by user id', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await here(realm, member);
@@ -39,7 +39,7 @@ describe('POST /users/me/presence', () => {
     });
   });
 
-  it('tells it in the older form by address, unless the client knows update ids', async () => {
+  it('returns them in the legacy format, by address, unless the client sends an update id', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     realm.pass(day);
@@ -64,7 +64,7 @@ describe('POST /users/me/presence', () => {
     );
   });
 
-  it('gives somebody who was never active the time at which they joined', async () => {
+  it('shows a user who was never active with the time they joined', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const joined = now(realm);
@@ -88,7 +88,7 @@ describe('POST /users/me/presence', () => {
     expect(registered.state.presences[member.userId]).toEqual(idle);
   });
 
-  it('leaves out of the news who was never active and is deactivated', async () => {
+  it('leaves out deactivated users who were never active', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { presence_last_update_id: last } = await all(realm, admin);
@@ -97,14 +97,14 @@ describe('POST /users/me/presence', () => {
     expect(ids(await all(realm, admin, { last_update_id: last }))).toEqual([admin.userId]);
   });
 
-  it('tells nothing where only a ping is wanted', async () => {
+  it('returns no presences for a mere ping', async () => {
     const realm = await newRealm();
     const { body } = await here(realm, realm.people.member, { ping_only: true, new_user_input: true });
     expect(body).toEqual({ result: 'success', msg: '' });
     expect(ids(await all(realm, realm.people.admin))).toContain(realm.people.member.userId);
   });
 
-  it('remembers when somebody was active while they are idle', async () => {
+  it('keeps the last activity of an idle user', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await here(realm, member);
@@ -119,7 +119,7 @@ describe('POST /users/me/presence', () => {
     }
   });
 
-  it('tells with the next ping only what is new since the last one', async () => {
+  it('returns with the next ping only what is new', async () => {
     const realm = await newRealm();
     const { member, admin, owner, guest } = realm.people;
     await here(realm, member);
@@ -151,7 +151,7 @@ describe('POST /users/me/presence', () => {
     expect(await news()).toEqual([admin.userId]);
   });
 
-  it('tells those of the last two weeks, or of as many days as wanted, for a year', async () => {
+  it('returns two weeks of history, or as many days as requested, up to a year', async () => {
     const realm = await newRealm();
     const { member, owner, admin } = realm.people;
     await here(realm, member);
@@ -173,7 +173,7 @@ describe('POST /users/me/presence', () => {
     expect(ids(state)).toEqual([member.userId, owner.userId, admin.userId].sort());
   });
 
-  it('goes on from the state that a registration tells, in either form', async () => {
+  it('continues from the state of a registration, in both formats', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await here(realm, member);
@@ -187,7 +187,7 @@ describe('POST /users/me/presence', () => {
     expect(ids(await all(realm, admin, { last_update_id: last }))).toContain(realm.people.owner.userId);
   });
 
-  it('leaves out who was deactivated', async () => {
+  it('leaves out deactivated users', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     await here(realm, member);
@@ -197,7 +197,7 @@ describe('POST /users/me/presence', () => {
     expect(Object.keys(state.presences)).toEqual([admin.email]);
   });
 
-  it('hides strangers from guests who may not see everyone (wire facts 3.8)', async () => {
+  it('hides users from guests who may not see them (wire facts 3.8)', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { guest, member } = realm.people;
     const stranger = await givenUser(realm);
@@ -216,7 +216,7 @@ describe('POST /users/me/presence', () => {
     ]);
   });
 
-  it('tells nothing and writes nothing where the organization wants no presence', async () => {
+  it('returns and writes nothing if the organization has turned presence off', async () => {
     const realm = await newRealm({ presence_disabled: true });
     const { member, admin } = realm.people;
     realm.meter.reset();
@@ -231,7 +231,7 @@ describe('POST /users/me/presence', () => {
     expect(state).toMatchObject({ presences: {}, realm_presence_disabled: true });
   });
 
-  it('does not show people who do not want that (wire facts 3.10)', async () => {
+  it('does not show users who hide their presence (wire facts 3.10)', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await givenSettings(realm, member, { presence_enabled: false });
@@ -259,7 +259,7 @@ describe('POST /users/me/presence', () => {
   it.each([
     ['is lost', lost],
     ['meets another one', refusedWith(() => fault('TransactionConflictException'))],
-  ])('is no error for a client when its write %s', async (_, mishap) => {
+  ])('is no error for the client if its write %s', async (_, mishap) => {
     const realm = await newRealm();
     const container = realm.container(mishaps({ put: [mishap, mishap] }));
     expect((await here(container, realm.people.member)).status).toBe(200);
@@ -267,7 +267,7 @@ describe('POST /users/me/presence', () => {
     expect(ids(await all(realm, realm.people.admin))).toContain(realm.people.member.userId);
   });
 
-  it('lets an idle client of somebody not take back what an active one says in the same moment', async () => {
+  it('an idle client does not overwrite the concurrent ping of an active one', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await here(realm, member, { status: 'idle' });

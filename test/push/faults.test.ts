@@ -49,7 +49,7 @@ const told = (of: PushRealm = realm) =>
   of.reports.map(({ level, job, trouble, tried }) => [level, job, trouble, tried]);
 
 describe('the queue', () => {
-  test('delivers a message twice at once, in two batches, and again later: it is notified of once', async () => {
+  test('a queue message that is delivered three times gives one notification', async () => {
     await sendTo(realm, admin, [member.userId], 'one');
     await Promise.all([
       runQueue(realm, worker, [queued(body()), queued(body())]),
@@ -60,7 +60,7 @@ describe('the queue', () => {
     expect([shown(), await jobs()]).toEqual([['one'], []]);
   });
 
-  test('delivers a batch with records that nobody can read: only these come again', async () => {
+  test('unreadable records of a batch are returned to the queue, and the others are done', async () => {
     await sendTo(realm, admin, [member.userId], 'one');
     const records = [queued('no JSON'), queued(body()), queued('{}'), queued('null')];
     const { batchItemFailures } = await runQueue(realm, worker, records);
@@ -75,7 +75,7 @@ describe('the relay', () => {
   test.each<[string, Answer, string]>([
     ['is broken', json(500, {}), 'relayError'],
     ['is busy', json(429, {}), 'relayError'],
-  ])('%s: the notification comes later, once', async (_, answer, trouble) => {
+  ])('%s: the notification is sent once, later', async (_, answer, trouble) => {
     await sendTo(realm, admin, [member.userId], 'one');
     relay.behave(answer);
     await nudged(realm);
@@ -89,7 +89,7 @@ describe('the relay', () => {
     expect([shown(), await jobs()]).toEqual([['one'], []]);
   });
 
-  test('cannot be reached: the notification comes later', async () => {
+  test('is unreachable: the notification is sent later', async () => {
     const gone = await startRelay();
     gone.stop();
     const down = elsewhere(realm, undefined, {
@@ -108,7 +108,7 @@ describe('the relay', () => {
     ['does not know us', json(401, {}), 'misconfigured'],
     ['does not let us in', json(403, {}), 'misconfigured'],
     ['answers with HTML', (response) => void response.writeHead(200).end('<html>'), 'misconfigured'],
-  ])('%s: nothing is sent twice, and the operator is told', async (_, answer, trouble) => {
+  ])('%s: the notification is not repeated, and the failure is logged', async (_, answer, trouble) => {
     await sendTo(realm, admin, [member.userId], 'one');
     relay.behave(answer);
     await nudged(realm);
@@ -122,7 +122,7 @@ describe('the relay', () => {
     ]);
   });
 
-  test('hangs: other messages do not wait for it', async () => {
+  test('hangs: notifications of other messages are sent meanwhile', async () => {
     await sendTo(realm, admin, [member.userId], 'one');
     relay.behave(() => {});
     const hanging = nudged(realm);
@@ -136,7 +136,7 @@ describe('the relay', () => {
     expect(told()).toEqual([['ERROR', 'message', 'noReply', 'no more']]);
   });
 
-  test('takes a removal at the second try, since that does no harm', async () => {
+  test('loses a reply to a removal: the removal is repeated', async () => {
     const id = await sendTo(realm, admin, [member.userId], 'one');
     await nudged(realm);
     await realm.call(updateFlags, member, { messages: [id], op: 'add', flag: 'read' });
@@ -154,7 +154,7 @@ describe('the relay', () => {
     ).toEqual([[id]]);
   });
 
-  test('calls a token dead: the notification reaches the others, and that one is dropped', async () => {
+  test('reports a dead token: the token is dropped, and other devices still get notifications', async () => {
     const other = await activePhone(realm, member, 'apns');
     relay.behave(taken({ delete_token_ids: [phone.tokenId] }));
     await sendTo(realm, admin, [member.userId], 'one');
@@ -173,7 +173,7 @@ describe('the relay', () => {
 });
 
 describe('two runs at once', () => {
-  test('of which one is stalled before it moves the cursor: it leaves to the other what that did', async () => {
+  test('a run that is stalled before it moves the cursor does not repeat the work of the other run', async () => {
     await sendTo(realm, admin, [member.userId], 'one');
     let isFirst = true;
     const stalled = elsewhere(realm, (send) => async (command) => {
@@ -188,7 +188,7 @@ describe('two runs at once', () => {
   });
 });
 
-describe('somebody who reads a message while they are being notified of it', () => {
+describe('a user who reads a message during its notification', () => {
   /** Reads it just before the given write of its kind. Updates: the lease, the record. Transactions: cursor, mark, end. */
   const readBefore = (kind: 'transact' | 'update', turn: number, id: number): PushRealm => {
     let seen = 0;
@@ -201,14 +201,14 @@ describe('somebody who reads a message while they are being notified of it', () 
     });
   };
 
-  test('is not, where that is known in time', async () => {
+  test('gets no notification if they read it before the check', async () => {
     const id = await sendTo(realm, admin, [member.userId], 'one');
     await nudged(readBefore('update', 1, id));
     await nudged(realm);
     expect(relay.sent()).toEqual([]);
   });
 
-  test('has it taken away again, where it is not, and never before it came', async () => {
+  test('gets the notification and then its removal if they read it after the check', async () => {
     const id = await sendTo(realm, admin, [member.userId], 'one');
     const late = readBefore('transact', 1, id);
     await nudged(late);
@@ -236,7 +236,7 @@ describe('a run that dies', () => {
       };
     };
 
-  test('before it moved the cursor leaves everything to the next one', async () => {
+  test('before it moves the cursor leaves all work to the next run', async () => {
     await sendTo(realm, admin, [member.userId], 'one');
     await nudged(elsewhere(realm, dyingAt('transact', 0)));
     expect(shown()).toEqual([]);
@@ -244,7 +244,7 @@ describe('a run that dies', () => {
     expect(shown()).toEqual(['one']);
   });
 
-  test('between that and the request: the job is done by the next one, when its lease is over', async () => {
+  test('before its request leaves the job to the next run, after the lease', async () => {
     await sendTo(realm, admin, [member.userId], 'one');
     // Transactions: the cursor, the mark that the job is being sent.
     await nudged(elsewhere(realm, dyingAt('transact', 1)));
@@ -255,7 +255,7 @@ describe('a run that dies', () => {
     expect([shown(), await jobs()]).toEqual([['one'], []]);
   });
 
-  test('after the request: nothing is sent twice, and the operator is told', async () => {
+  test('after its request: the notification is not repeated, and the failure is logged', async () => {
     await sendTo(realm, admin, [member.userId], 'one');
     // Transactions: the cursor, the mark, the end of the job.
     await nudged(elsewhere(realm, dyingAt('transact', 2)));
@@ -268,7 +268,7 @@ describe('a run that dies', () => {
     ]);
   });
 
-  test('after the relay took a token: it is asked again, which is no harm', async () => {
+  test('after the relay accepted a token: the token is registered again', async () => {
     const other = await newPhone(realm, member);
     await registered(realm, member, form(other));
     await nudged(elsewhere(realm, dyingAt('transact', 0)));
@@ -288,7 +288,7 @@ describe('throttling and lost replies of DynamoDB, at each call in turn', () => 
     ['throttled', throttled],
     ['lost', lost],
     ['unheard', unheard],
-  ])('%s: each message is notified of exactly once in the end', async (_, mishap) => {
+  ])('%s: each message gets exactly one notification', async (_, mishap) => {
     const kinds = ['get', 'query', 'update', 'transact', 'put'] as const;
     const most = { get: 7, query: 7, update: 4, transact: 5, put: 0 };
     const expected: string[] = [];

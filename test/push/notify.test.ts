@@ -53,8 +53,8 @@ async function shown(at = phone) {
 
 const contentsAt = async (at = phone): Promise<string[]> => (await shown(at)).map(({ content }) => content);
 
-describe('a message notifies of', () => {
-  test('a direct one, on all telephones of all who get it, in one request (wire facts 12.4)', async () => {
+describe('notifications of a message', () => {
+  test('a direct message goes to all devices of all recipients in one request (wire facts 12.4)', async () => {
     const apple = await activePhone(realm, member, 'apns');
     const others = await activePhone(realm, realm.people.moderator);
     const senders = await activePhone(realm, admin);
@@ -91,7 +91,7 @@ describe('a message notifies of', () => {
     expect(others.read(of(others)).user_id).toBe(realm.people.moderator.userId);
   });
 
-  test('a mention by name, but not of anything else in a channel', async () => {
+  test('a channel message notifies the users it mentions by name, and no others', async () => {
     const { general } = realm.channels;
     await sendTo(realm, admin, general, 'Hello all');
     const id = await sendTo(realm, admin, general, `Hello @**${await nameOf(member)}**`);
@@ -107,7 +107,7 @@ describe('a message notifies of', () => {
     ]);
   });
 
-  test('a mention of a group, whose name it tells, and of the group of a role', async () => {
+  test('a mention of a named group or of a role notifies its members, with the name of the group', async () => {
     const group = await givenGroup(realm, { members: [member] });
     await sendTo(realm, admin, realm.channels.general, `@*${group.name}*`);
     expect(await shown()).toMatchObject([
@@ -118,7 +118,7 @@ describe('a message notifies of', () => {
     expect(await shown()).toEqual([]);
   });
 
-  test('a topic that they follow, by the setting for that', async () => {
+  test('a message in a followed topic notifies its followers if their settings say so', async () => {
     const { general } = realm.channels;
     await givenUserTopic(realm, member, general, 'hi', 3);
     await sendTo(realm, admin, general, 'one');
@@ -129,7 +129,7 @@ describe('a message notifies of', () => {
     expect(await contentsAt()).toEqual([]);
   });
 
-  test('mentions of everybody in the channel or topic, unless that is muted or not wanted', async () => {
+  test('a wildcard mention notifies users who have not muted the channel or topic, or wildcards', async () => {
     const { general } = realm.channels;
     await sendTo(realm, admin, general, '@**all** one');
     expect(await contentsAt()).toEqual(['@all one']);
@@ -149,7 +149,7 @@ describe('a message notifies of', () => {
     expect(await contentsAt()).toEqual(['@all six']);
   });
 
-  test('a mention by name even where the channel or topic is muted; a wildcard there only in a topic of one’s own', async () => {
+  test('a mention by name notifies even in a muted channel or topic, a wildcard there only in a followed or unmuted topic', async () => {
     const { channelId } = await givenChannel(realm, {}, [admin, member]);
     await givenMutedChannel(realm, member, channelId);
     await givenSettings(realm, member, alone);
@@ -160,27 +160,27 @@ describe('a message notifies of', () => {
     expect(await contentsAt()).toEqual([`@${await nameOf(member)} one`, '@all three']);
   });
 
-  test('nothing where they do not want it: the setting for direct messages and mentions', async () => {
+  test('a user who turned off notifications of direct messages and mentions gets none', async () => {
     await givenSettings(realm, member, { ...alone, enable_offline_push_notifications: false });
     await sendTo(realm, admin, [member.userId], 'one');
     await sendTo(realm, admin, realm.channels.general, `@**${await nameOf(member)}** two`);
     expect(await shown()).toEqual([]);
   });
 
-  test('nothing that does not come to them: a channel without them, though they are mentioned', async () => {
+  test('a mention in a channel without the user does not notify them', async () => {
     const { channelId } = await givenChannel(realm, {}, [admin]);
     await sendTo(realm, admin, channelId, `@**${await nameOf(member)}** one`);
     expect(await shown()).toEqual([]);
   });
 
-  test('their own messages never, and nobody by a bot’s telephone', async () => {
+  test('senders are not notified of their own messages, and bots are never notified', async () => {
     await sendTo(realm, member, [member.userId], 'a note');
     const bot = await givenBot(realm, member);
     await sendTo(realm, admin, [bot.userId], 'for the bot');
     expect(await shown()).toEqual([]);
   });
 
-  test('nothing while they are here, unless they want that', async () => {
+  test('a user who is online gets notifications only if their settings say so', async () => {
     await here(realm, member);
     await sendTo(realm, admin, [member.userId], 'one');
     expect(await contentsAt()).toEqual([]);
@@ -194,7 +194,7 @@ describe('a message notifies of', () => {
     expect(await contentsAt()).toEqual(['three']);
   });
 
-  test('nothing that they have read already, that was deleted, or that is long past', async () => {
+  test('a message that is read, deleted or old gives no notification', async () => {
     const id = await sendTo(realm, admin, [member.userId], 'one');
     await realm.call(updateFlags, member, { messages: [id], op: 'add', flag: 'read' });
     const gone = await sendTo(realm, admin, [member.userId], 'two');
@@ -205,13 +205,13 @@ describe('a message notifies of', () => {
     expect(await shown()).toEqual([]);
   });
 
-  test('nothing to a deactivated account', async () => {
+  test('a deactivated user gets no notification', async () => {
     await sendTo(realm, admin, [member.userId], 'one');
     await realm.call(deactivate, realm.people.owner, {}, { path: { user: member.userId } });
     expect(await shown()).toEqual([]);
   });
 
-  test('the sender only to those who may know of them', async () => {
+  test('a recipient who may not see the sender gets an anonymous name', async () => {
     await givenRealmSettings(realm, { can_access_all_users_group: systemGroups.members.id });
     const stranger = await givenUser(realm);
     const { guest } = realm.people;
@@ -223,7 +223,7 @@ describe('a message notifies of', () => {
     expect(await shown(guests)).toMatchObject([{ sender_full_name: 'Unknown user', content: 'psst' }]);
   });
 
-  test('at most 200 characters of it, and nothing of what is hidden', async () => {
+  test('a notification shows at most 200 characters and no spoilers', async () => {
     await sendTo(realm, admin, [member.userId], 'x'.repeat(201));
     await sendTo(
       realm,
@@ -235,11 +235,11 @@ describe('a message notifies of', () => {
   });
 });
 
-describe('when somebody has read what they were notified of', () => {
+describe('when a user has read a message with a notification', () => {
   const read = (messages: readonly number[]) =>
     realm.call(updateFlags, member, { messages, op: 'add', flag: 'read' });
 
-  test('it is taken away from all their telephones, silently, and once (wire facts 12.3, 12.4)', async () => {
+  test('its notification is removed from all their devices, silently and once (wire facts 12.3, 12.4)', async () => {
     const apple = await activePhone(realm, member, 'apns');
     const [one, two, three] = [
       await sendTo(realm, admin, [member.userId], 'one'),
@@ -265,7 +265,7 @@ describe('when somebody has read what they were notified of', () => {
     expect(await shown()).toEqual([]);
   });
 
-  test('nothing is sent for what nobody was notified of', async () => {
+  test('messages without a notification cause no removal', async () => {
     const id = await sendTo(realm, admin, realm.channels.general, 'three');
     await read([id]);
     expect(await shown()).toEqual([]);
@@ -273,7 +273,7 @@ describe('when somebody has read what they were notified of', () => {
 });
 
 describe('what it costs', () => {
-  test('a send nothing where nobody has a device: no request of the queue, no round trip, no write unit', async () => {
+  test('without devices, a send costs no queue message, round trip or write unit for notifications', async () => {
     const [bare, full] = [await newRealm(), realm];
     const costs = [];
     for (const at of [bare, full]) {
@@ -290,7 +290,7 @@ describe('what it costs', () => {
     expect((await realm.work.receive()).length).toBeGreaterThan(0);
   });
 
-  test('a send no longer than a second where the queue does not answer; the sweep makes up for it', async () => {
+  test('a send waits at most a second for a queue that does not answer, and the sweep repairs it', async () => {
     const cut = elsewhere(realm, undefined, {
       environment: { ...realm.outside.environment, AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9' },
     });
@@ -300,7 +300,7 @@ describe('what it costs', () => {
     expect(await contentsAt()).toEqual(['one']);
   });
 
-  test('the sweep forgets organizations in which there is nothing to do any more', async () => {
+  test('the sweep drops organizations without devices and jobs from its list', async () => {
     const at = key('pushRealm', { realm: realm.realm });
     await runSchedule(realm.container(), sweep);
     expect(await realm.outside.table.get(at)).toBeDefined();
@@ -312,7 +312,7 @@ describe('what it costs', () => {
     expect(await realm.outside.table.get(at)).toBeUndefined();
   });
 
-  test('following the log from far behind is done in steps, and nothing is notified of twice', async () => {
+  test('a follower that is far behind catches up in steps, without repeating a notification', async () => {
     const { general } = realm.channels;
     const ids: number[] = [];
     for (let i = 0; i < 30; i++)

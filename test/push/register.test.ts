@@ -56,7 +56,7 @@ const nothing = {
 };
 
 describe('POST /register_client_device (wire facts 12.1)', () => {
-  test('gives each device an id, and tells the owner of it', async () => {
+  test('gives each device an id, and sends its owner an event', async () => {
     const client = await givenClient(realm, member);
     const [one, two] = [await newPhone(realm, member), await newPhone(realm, member)];
     expect(one.deviceId).not.toBe(two.deviceId);
@@ -72,7 +72,7 @@ describe('POST /register_client_device (wire facts 12.1)', () => {
     expect(outcome(await realm.call(registerDevice, realm.people.bot))).toEqual(BAD);
   });
 
-  test('lets nobody have very many', async () => {
+  test('refuses a device beyond the limit', async () => {
     const writes = Array.from({ length: MAX_DEVICES }, (_, i) => {
       const device = { userId: member.userId, deviceId: i + 1, url: '', version: 1 };
       return { put: key('device', { realm: realm.realm, ...device }), item: device };
@@ -85,7 +85,7 @@ describe('POST /register_client_device (wire facts 12.1)', () => {
 });
 
 describe('POST /remove_client_device', () => {
-  test('removes a device of the caller and tells it; others cannot', async () => {
+  test('removes a device of the caller with an event, and no device of another user', async () => {
     const phone = await activePhone(realm, member);
     const client = await givenClient(realm, member);
     const parameters = { device_id: phone.deviceId };
@@ -96,7 +96,7 @@ describe('POST /remove_client_device', () => {
     expect(await devicesOf(realm, member)).toEqual({});
   });
 
-  test('with the last one of the organization, sends wake nobody any more', async () => {
+  test('after the last device of the organization, sends do not wake the worker', async () => {
     const [one, two] = [await activePhone(realm, member), await activePhone(realm, realm.people.admin)];
     await realm.call(removeDevice, member, { device_id: one.deviceId });
     await worked(realm);
@@ -107,7 +107,7 @@ describe('POST /remove_client_device', () => {
     expect(await realm.outside.table.get('pushFollower', { realm: realm.realm })).toBeUndefined();
   });
 
-  test('while another one of the same owner becomes active: that one gets its notifications', async () => {
+  test('a device that becomes active during the removal of another gets its notifications', async () => {
     const [one, two] = [await activePhone(realm, member), await newPhone(realm, member)];
     await realm.call(removeDevice, member, { device_id: one.deviceId });
     await realm.work.receive();
@@ -128,7 +128,7 @@ describe('POST /remove_client_device', () => {
     ]);
   });
 
-  test('two at once: one removes it', async () => {
+  test('of two concurrent requests one removes the device', async () => {
     const { deviceId } = await newPhone(realm, member);
     const replies = await Promise.all(
       [elsewhere(realm), elsewhere(realm)].map((at) =>
@@ -140,7 +140,7 @@ describe('POST /remove_client_device', () => {
 });
 
 describe('POST /mobile_push/register (wire facts 12.1)', () => {
-  test('both: "registers"; the verdict of the relay arrives as an event', async () => {
+  test('both: "registers"; the result of the relay arrives as an event', async () => {
     const phone = await newPhone(realm, member);
     const client = await givenClient(realm, member);
     expect((await registered(realm, member, form(phone))).status).toBe(200);
@@ -270,7 +270,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     expect(outcome(await registered(realm, realm.people.bot, form(phone)))).toEqual(BAD);
   });
 
-  test('where no relay is set up, answers that push notifications are not', async () => {
+  test('is refused if no relay is configured', async () => {
     const bare = await newRealm();
     const phone = await newPhone(bare, bare.people.member);
     expect(outcome(await registered(bare, bare.people.member, form(phone)))).toEqual([
@@ -296,7 +296,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     ['an unknown kind of token', { token_kind: 'carrier pigeon' }],
     ['a registration without end', { encrypted_push_registration: 'x'.repeat(10_001) }],
   ];
-  test('refuses what is not in its form, and changes nothing', async () => {
+  test('refuses malformed parameters, and changes nothing', async () => {
     const phone = await newPhone(realm, member);
     for (const [what, wrong] of wrongForms) {
       const parameters = Object.fromEntries(
@@ -307,7 +307,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     expect((await stored(phone.deviceId))?.version).toBe(1);
   });
 
-  test('takes the largest key id, and token ids of fewer bytes as the integers that they are', async () => {
+  test('accepts the largest key id, and extends short token ids as integers', async () => {
     const phone = { ...(await newPhone(realm, member)), keyId: 2 ** 32 - 1, tokenId: '/w==' };
     expect((await registered(realm, member, form(phone))).status).toBe(200);
     expect(await devicesOf(realm, member)).toMatchObject({
@@ -315,7 +315,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     });
   });
 
-  test('never stores or tells a key in clear', async () => {
+  test('never stores or returns a key in clear', async () => {
     const phone = await activePhone(realm, member);
     const item = JSON.stringify(await stored(phone.deviceId));
     for (const encoding of ['base64', 'hex', 'latin1'] as const) {
@@ -332,7 +332,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     expect(own.body.msg).not.toContain(keyForm(phone).push_key);
   });
 
-  test('two at once: one is taken, the other meets a registration in progress', async () => {
+  test('of two concurrent registrations the second is refused as in progress', async () => {
     const phone = await newPhone(realm, member);
     const replies = await Promise.all(
       [elsewhere(realm), elsewhere(realm)].map((at) => registered(at, member, form(phone))),
@@ -342,7 +342,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     expect(relay.asked).toHaveLength(1);
   });
 
-  test('the first two of an organization at once: both keys can be opened', async () => {
+  test('the first two concurrent registrations of an organization both get usable keys', async () => {
     const phones = [await newPhone(realm, member), await newPhone(realm, realm.people.admin)];
     const replies = await Promise.all(
       phones.map((phone) => registered(elsewhere(realm), phone.owner, form(phone))),
@@ -361,7 +361,7 @@ describe('the registration at the relay', () => {
     ['of a wrong key', 'INVALID_BOUNCER_PUBLIC_KEY'],
     ['of what cannot be read', 'INVALID_ENCRYPTED_PUSH_REGISTRATION'],
     ['of what is too old', 'REQUEST_EXPIRED'],
-  ])('tells the owner of its refusal %s, who can try again', async (_, code) => {
+  ])('an event names the refusal %s, and the owner can try again', async (_, code) => {
     const phone = await newPhone(realm, member);
     await registered(realm, member, form(phone));
     const client = await givenClient(realm, member);
@@ -400,7 +400,7 @@ describe('the registration at the relay', () => {
     ],
     ['breaks off', (response) => response.destroy()],
   ];
-  test('is tried again, less and less often, whatever the relay does, and the operator is told', async () => {
+  test('is retried with growing delays after any failure of the relay, and failures are logged', async () => {
     const phone = await newPhone(realm, member);
     await registered(realm, member, form(phone));
     await realm.work.receive();
@@ -424,7 +424,7 @@ describe('the registration at the relay', () => {
     expect(JSON.stringify(realm.reports)).not.toContain('for the relay only');
   });
 
-  test('is given up after a day, as too old', async () => {
+  test('expires after a day', async () => {
     const phone = await newPhone(realm, member);
     await registered(realm, member, form(phone));
     realm.pass(24 * 60 * MINUTE + 1);
@@ -432,7 +432,7 @@ describe('the registration at the relay', () => {
     expect([relay.asked, (await stored(phone.deviceId))?.errorCode]).toEqual([[], 'REQUEST_EXPIRED']);
   });
 
-  test('comes to nothing for a device that was removed meanwhile', async () => {
+  test('has no effect for a device that was removed meanwhile', async () => {
     const phone = await newPhone(realm, member);
     await registered(realm, member, form(phone));
     await realm.call(removeDevice, member, { device_id: phone.deviceId });
@@ -441,7 +441,7 @@ describe('the registration at the relay', () => {
     expect((await organization())?.hasPushDevices).toBeUndefined();
   });
 
-  test('of a key that is rotated meanwhile keeps the new key', async () => {
+  test('keeps a key that is rotated meanwhile', async () => {
     const [phone, other] = [await newPhone(realm, member), await newPhone(realm, member)];
     await registered(realm, member, form(phone));
     await registered(realm, member, { device_id: phone.deviceId, ...keyForm(other) });

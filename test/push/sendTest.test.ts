@@ -54,7 +54,7 @@ const settingsOf = async () => {
 };
 
 describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
-  test('sends one request for all devices, which each telephone can decrypt and nobody else (4.11/all-devices, 4.11/reply; wire facts 12.3, 12.4)', async () => {
+  test('sends one request for all devices, and only each device can decrypt its part (4.11/all-devices, 4.11/reply; wire facts 12.3, 12.4)', async () => {
     const android = await activePhone(realm, member);
     const apple = await activePhone(realm, member, 'apns');
     const others = await activePhone(realm, realm.people.admin);
@@ -102,7 +102,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     expect(forAndroid?.payload.encrypted_data).not.toBe(forApple?.payload.encrypted_data);
   });
 
-  test('sends it to the device that is named only (4.11/device_id)', async () => {
+  test('sends only to the named device (4.11/device_id)', async () => {
     const [one, two] = [await activePhone(realm, member), await activePhone(realm, member)];
     expect((await tested(realm, member, { device_id: two.deviceId })).status).toBe(200);
     const [[request, ...more] = []] = relay.sent();
@@ -110,7 +110,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     expect(one.tokenId).not.toBe(two.tokenId);
   });
 
-  test('refuses where no device can get it: none, a wrong one, somebody else’s, a pending one, a removed one (4.11/NO_ACTIVE_PUSH_DEVICE)', async () => {
+  test('refuses if no device can get it: none, unknown, another user’s, pending or removed (4.11/NO_ACTIVE_PUSH_DEVICE)', async () => {
     expect(outcome(await tested(realm, member))).toEqual(NO_DEVICE);
     const pending = await newPhone(realm, member);
     await registered(realm, member, form(pending));
@@ -135,7 +135,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     expect(outcome(await tested(realm, realm.people.bot))).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('refuses where the relay calls every token dead, and drops them (wire facts 12.2; 7/NO_ACTIVE_PUSH_DEVICE)', async () => {
+  test('refuses if the relay reports every token as dead, and drops them (wire facts 12.2; 7/NO_ACTIVE_PUSH_DEVICE)', async () => {
     const [one, two] = [await activePhone(realm, member), await activePhone(realm, member)];
     const client = await givenClient(realm, member);
     relay.behave(taken({ delete_token_ids: [one.tokenId] }));
@@ -155,7 +155,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     expect((await organization())?.hasPushDevices).toBeUndefined();
   });
 
-  test('keeps a token that took the place of the dead one meanwhile', async () => {
+  test('keeps a token that has replaced the dead one meanwhile', async () => {
     const [phone, other] = [await activePhone(realm, member), await newPhone(realm, member)];
     relay.behave(async (response, asked) => {
       relay.behave();
@@ -190,7 +190,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     ['answers 500', json(500, {}), BROKEN],
     ['answers 503 with HTML', (response) => void response.writeHead(503).end('<html>'), BROKEN],
   ];
-  test('tells the caller how the relay misbehaves, which changes nothing (4.11/ADMIN_ACTION_REQUIRED, 4.11/FAILED_TO_CONNECT_BOUNCER, 4.11/INTERNAL_SERVER_ERROR_ON_BOUNCER)', async () => {
+  test('reports each fault of the relay to the caller, and changes nothing (4.11/ADMIN_ACTION_REQUIRED, 4.11/FAILED_TO_CONNECT_BOUNCER, 4.11/INTERNAL_SERVER_ERROR_ON_BOUNCER)', async () => {
     await activePhone(realm, member);
     for (const [does, answer, expected] of troubles) {
       relay.behave(answer);
@@ -201,7 +201,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     expect((await tested(realm, member)).status).toBe(200);
   });
 
-  test('tells the caller when nobody listens at the relay’s address (7/FAILED_TO_CONNECT_BOUNCER)', async () => {
+  test('reports an unreachable relay to the caller (7/FAILED_TO_CONNECT_BOUNCER)', async () => {
     await activePhone(realm, member);
     relay.stop();
     expect(outcome(await tested(realm, member))).toEqual(UNREACHABLE);
@@ -248,7 +248,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     expect(outcome(await tested(bare, member))).toEqual(ADMIN);
   });
 
-  test('waits for the worker, less long than the gateway does, and then takes the test back (7/FAILED_TO_CONNECT_BOUNCER)', async () => {
+  test('gives up before the gateway does if the worker does not answer, and deletes the test (7/FAILED_TO_CONNECT_BOUNCER)', async () => {
     await activePhone(realm, member);
     const time = virtualTime();
     const late = elsewhere(realm, undefined, { ...time, environment: realm.outside.environment });
@@ -261,14 +261,14 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     expect(await realm.outside.table.all('pushJob', { realm: realm.realm })).toEqual([]);
   });
 
-  test('gives a relay that hangs no longer than the caller waits', async () => {
+  test('does not wait longer for a hanging relay than the caller does', async () => {
     await activePhone(realm, member);
     relay.behave(() => {});
     const later = elsewhere(realm, undefined, { now: () => realm.outside.now() + 19_000 });
     expect(outcome(await tested(realm, member, {}, later))).toEqual(UNREACHABLE);
   });
 
-  test('is sent once, though the queue delivers the message twice at once and again later', async () => {
+  test('is sent once, even if the queue delivers its message three times', async () => {
     await activePhone(realm, member);
     const reply = realm.call(sendTest, member);
     let bodies: string[] = [];
@@ -285,7 +285,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     expect(relay.sent()).toHaveLength(1);
   });
 
-  test('keeps its budget besides the wait: 3 round trips, and one write', async () => {
+  test('takes 3 round trips and one write, without the polls for the result', async () => {
     await activePhone(realm, member);
     const seen: number[][] = [];
     const container = elsewhere(realm, undefined, {
@@ -311,7 +311,7 @@ describe('POST /mobile_push/test_notification (wire facts 12.5)', () => {
   });
 });
 
-test('where no relay is set up, clients are told that there are no push notifications', async () => {
+test('without a configured relay, clients see that there are no push notifications', async () => {
   const bare = await newRealm();
   const { state } = await givenClient(bare, bare.people.member, { fetch_event_types: ['realm', 'device'] });
   expect(state).toMatchObject({ realm_push_notifications_enabled: false, devices: {} });
