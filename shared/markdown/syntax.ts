@@ -7,6 +7,20 @@ export function matchHere(state: StateInline, pattern: RegExp): RegExpExecArray 
   return match && state.pos + match[0].length <= state.posMax ? match : undefined;
 }
 
+/**
+ * A rule that makes a token of text that matches a sticky pattern. The content is the first group of the pattern, or all
+ * that matches.
+ */
+export const textRule =
+  (type: string, tag: string, pattern: RegExp) =>
+  (state: StateInline, silent: boolean): boolean => {
+    const match = matchHere(state, pattern);
+    if (!match) return false;
+    if (!silent) state.push(type, tag, 0).content = match[1] ?? match[0];
+    state.pos += match[0].length;
+    return true;
+  };
+
 /** How deep blocks may nest: a quote or a spoiler is one level, a list two. */
 export const MAX_NESTING = 20;
 
@@ -149,28 +163,8 @@ function underscoreRule(state: StateInline, silent: boolean): boolean {
   return true;
 }
 
-const MATH = /\$\$([^\n$_][^\n$]*)\$\$(?!\$)/y;
-
-function mathRule(state: StateInline, silent: boolean): boolean {
-  const { src, pos } = state;
-  if (src.charAt(pos) !== '$' || src.charAt(pos - 1) === '$') return false;
-  const match = matchHere(state, MATH);
-  if (!match) return false;
-  if (!silent) state.push('math', 'code', 0).content = match[1] ?? '';
-  state.pos += match[0].length;
-  return true;
-}
-
+const MATH = /(?<!\$)\$\$([^\n$_][^\n$]*)\$\$(?!\$)/y;
 const CHARACTER_REFERENCE = /&(?:#x[0-9a-f]{1,6}|#[0-9]{1,7}|[a-z][a-z0-9]{1,31});/iy;
-
-function characterReferenceRule(state: StateInline, silent: boolean): boolean {
-  if (state.src.charAt(state.pos) !== '&') return false;
-  const match = matchHere(state, CHARACTER_REFERENCE);
-  if (!match) return false;
-  if (!silent) state.push('character_reference', '', 0).content = match[0];
-  state.pos += match[0].length;
-  return true;
-}
 
 /**
  * Inline text: `**strong**`, `~~deleted~~`, formulas and character references.
@@ -181,9 +175,9 @@ function characterReferenceRule(state: StateInline, silent: boolean): boolean {
  */
 export function inlineSyntax(markdown: MarkdownIt): void {
   const { inline, renderer, utils } = markdown;
-  inline.ruler.before('emphasis', 'math', mathRule);
+  inline.ruler.before('emphasis', 'math', textRule('math', 'code', MATH));
   inline.ruler.before('emphasis', 'underscore', underscoreRule);
-  inline.ruler.at('entity', characterReferenceRule);
+  inline.ruler.at('entity', textRule('character_reference', '', CHARACTER_REFERENCE));
   renderer.rules.s_open = () => '<del>';
   renderer.rules.s_close = () => '</del>';
   renderer.rules.math = (tokens, index) => `<code>${utils.escapeHtml(tokens[index]?.content ?? '')}</code>`;

@@ -1,5 +1,5 @@
-import type { MarkdownIt, StateInline } from 'markdown-it';
-import { matchHere } from './syntax.ts';
+import type { MarkdownIt } from 'markdown-it';
+import { textRule } from './syntax.ts';
 
 const TIME = /<time:([^>\n]{1,100})>/y;
 const ISO =
@@ -42,17 +42,9 @@ function instant(text: string): string | undefined {
   return fits ? `${date.toISOString().slice(0, 19)}Z` : undefined;
 }
 
-function timestampRule(state: StateInline, silent: boolean): boolean {
-  const match = matchHere(state, TIME);
-  if (!match) return false;
-  if (!silent) state.push('timestamp', 'time', 0).content = match[1] ?? '';
-  state.pos += match[0].length;
-  return true;
-}
-
 /** `<time:2026-01-01T09:00:00+01:00>`: a time that every client shows in its user's time zone. */
 export function timestamps(markdown: MarkdownIt): void {
-  markdown.inline.ruler.before('autolink', 'timestamp', timestampRule);
+  markdown.inline.ruler.before('autolink', 'timestamp', textRule('timestamp', 'time', TIME));
   markdown.renderer.rules.timestamp = (tokens, index) => {
     const text = tokens[index]?.content ?? '';
     const shown = markdown.utils.escapeHtml(text);

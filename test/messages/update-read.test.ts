@@ -17,7 +17,7 @@ async function unread(
 }
 
 describe('what was read stays read when messages move', () => {
-  it('to another name of the topic, and back', async () => {
+  it('a renamed topic keeps what is read and unread', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -73,7 +73,7 @@ describe('what was read stays read when messages move', () => {
 });
 
 describe('what moves to another channel is read or unread by what was read there', () => {
-  it('and keeps that when it moves within that channel', async () => {
+  it('a message that moved there keeps its state when it moves within that channel', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;

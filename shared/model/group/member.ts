@@ -1,6 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import type { GroupGraph } from '../../kernel/lookup.ts';
-import { isId } from '../../kernel/lookup.ts';
+import { type GroupGraph, isId } from '../../kernel/lookup.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

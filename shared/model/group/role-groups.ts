@@ -59,7 +59,7 @@ const DAY = 86_400_000;
 
 /**
  * The events for members who become full members, or stop being ones, because the waiting period (days) changed:
- * those who joined between the two limits. They are looked up when the event is read. `now` is in milliseconds.
+ * members who joined between the two limits. They are looked up when the event is read. `now` is in milliseconds.
  */
 export function fullMemberEvents(before: number, after: number, now: number): EventEntry[] {
   if (before === after) return [];

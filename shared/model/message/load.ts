@@ -1,5 +1,5 @@
 import { isId } from '../../kernel/lookup.ts';
-import type { Message, MessageHead } from '../../log/message.ts';
+import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import { type IndexEntry, indexes, key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Range, Table } from '../../table/table.ts';
@@ -79,7 +79,7 @@ export async function loadHeads(
 }
 
 /** A message without its text. */
-export const toHead = ({ id, conversation, people, channelId, ...message }: Message): MessageHead => ({
+export const toHead = ({ id, conversation, people, channelId, ...message }: MessageHead): MessageHead => ({
   ...headOf(
     { ...message, sk: String(id) },
     {

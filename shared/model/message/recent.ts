@@ -153,11 +153,12 @@ export async function loadRecentChanges(
   let isWhole = false;
   let limit = Math.max(first, withMargin(cache.recentSlots.get(realm) ?? 0));
   for (let look = 1; look <= looks && !isWhole && slots.length < most; look++) {
-    const { items, more } = await lastSlots(
-      table,
-      realm,
-      Math.min(limit, most - slots.length),
-      slots.at(-1)?.seq,
+    const last = slots.at(-1);
+    const range = { descending: true, limit: Math.min(limit, most - slots.length) };
+    const { items, more } = await table.page(
+      'slot',
+      { realm },
+      last === undefined ? range : { ...range, to: { seq: last.seq - 1 } },
     );
     slots.push(...items);
     isWhole = !more || (slots.at(-1)?.at ?? 0) < since;
@@ -176,17 +177,6 @@ const withMargin = (slots: number): number => Math.ceil(1.25 * slots) + 10;
 function expected(slots: readonly Slot[], now: number, since: number): number {
   const passed = Math.max(1, now - (slots.at(-1)?.at ?? now));
   return withMargin((slots.length * (now - since)) / passed);
-}
-
-/** The last slots of the log, or those below a number, newest first. */
-async function lastSlots(
-  table: Table,
-  realm: string,
-  limit: number,
-  below: number | undefined,
-): Promise<{ readonly items: readonly Slot[]; readonly more: boolean }> {
-  const to = below === undefined ? undefined : { seq: below - 1 };
-  return table.page('slot', { realm }, { descending: true, limit, ...(to && { to }) });
 }
 
 /**

@@ -4,6 +4,7 @@ import type { EventEntry, MessageSlot, Payload } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
+import { toHead } from './load.ts';
 import { audienceOf, locationAfter, mentionsIn, messageKey, unchanged, unmoved } from './message.ts';
 import { type OpenTo, topicLinks } from './object.ts';
 
@@ -123,8 +124,8 @@ interface MovingHead extends Omit<Revising, 'rewrite' | 'relocation'> {
 }
 
 /**
- * Moves a message of which only the head was read. Fails if it has moved, or has so many revisions that one must be dropped,
- * which needs the whole message.
+ * Moves a message whose text was not read. Fails if it has moved, or has so many revisions that one must be dropped, which
+ * needs the whole message.
  */
 export function doRelocate(realm: string, head: MessageHead, moving: MovingHead): Write {
   const { seq, userId, now, relocation, notBefore } = moving;
@@ -243,22 +244,8 @@ function aboutOf(
   rewrite: Rewrite | undefined,
   relocation: Relocation | undefined,
 ): MessageHead {
-  const { id, senderId, readBySender, readIn, people, channelId, topic, conversation } = message;
-  const mentions = rewrite ? mentionsIn(rewrite.rendered, channelId !== undefined) : message.mentions;
-  const place = relocation
-    ? locationAfter(message, relocation)
-    : {
-        conversation,
-        ...(readIn !== undefined && { readIn }),
-        ...(channelId !== undefined && { channelId }),
-        ...(topic !== undefined && { topic }),
-      };
-  return {
-    id,
-    senderId,
-    readBySender,
-    ...(people && { people }),
-    ...place,
-    ...(mentions && { mentions }),
-  };
+  const { mentions: before, ...head } = toHead(message);
+  const mentions = rewrite ? mentionsIn(rewrite.rendered, head.channelId !== undefined) : before;
+  const place = relocation && locationAfter(message, relocation);
+  return { ...head, ...place, ...(mentions && { mentions }) };
 }

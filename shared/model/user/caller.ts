@@ -37,7 +37,7 @@ export async function loadGraph({ table, cache }: Outside, realm: string): Promi
   return graph;
 }
 
-/** The ids of the named groups of which a user is a direct member. One round trip. */
+/** The ids of the named groups that have a user as a direct member. One round trip. */
 export async function directGroups(
   outside: Outside,
   realm: string,

@@ -95,7 +95,7 @@ export function checkBotName(fullName: string, { users }: Namesakes): void {
   }
 }
 
-/** Most inactive namesakes that one transaction checks, besides its other writes. */
+/** Most inactive namesakes that one transaction checks in addition to its other writes. */
 const MAX_HELD = 40;
 
 /** Fails the transaction if the users with a name have changed, or an inactive one was activated. */

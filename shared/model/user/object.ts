@@ -17,14 +17,14 @@ const identicon = (text: string): string => {
 export const avatarUrlOf = (user: Pick<User, 'avatarUrl' | 'avatarVersion' | 'email'>): string =>
   user.avatarUrl ?? `${identicon(user.email)}&version=${user.avatarVersion}`;
 
-/** The same for clients that compute Gravatar URLs themselves: null for those, which keeps user lists short. */
-export const shortAvatarUrlOf = (user: Pick<User, 'avatarUrl'>): string | null => user.avatarUrl ?? null;
-
-/** The avatar URL in the form that a client supports (`client_gravatar`). */
+/**
+ * The same in the form that a client supports (`client_gravatar`). Clients that compute Gravatar URLs themselves get null
+ * for those, which keeps user lists short.
+ */
 export const avatarUrlFor = (
   user: Pick<User, 'avatarUrl' | 'avatarVersion' | 'email'>,
   clientGravatar = true,
-): string | null => (clientGravatar ? shortAvatarUrlOf(user) : avatarUrlOf(user));
+): string | null => (clientGravatar ? (user.avatarUrl ?? null) : avatarUrlOf(user));
 
 /** The icon of an organization. */
 export const organizationIcon = (uuid: string): string => `${identicon(uuid)}&version=1`;
