@@ -1,14 +1,14 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { checkRewrite, checkRewriting, rewriteMessage } from '../../shared/domain/edit/rewrite.ts';
-import { moveMessages } from '../../shared/domain/move/message-move.ts';
+import { moveMessages } from '../../shared/domain/move/relocate.ts';
+import { endEarlierMoves } from '../../shared/domain/move/rest.ts';
 import {
   checkUpdate,
   loadUpdate,
   numbersOfUpdate,
   parseUpdate,
   updateLookupKeys,
-} from '../../shared/domain/move/message-update.ts';
-import { endEarlierMoves } from '../../shared/domain/move/move-rest.ts';
+} from '../../shared/domain/move/update.ts';
 import { wakeOutbox } from '../../shared/domain/outbox/outbox.ts';
 import { accessTarget, checkChangeable, loadTarget } from '../../shared/domain/reader/target.ts';
 import { updateMessage } from '../../shared/endpoints/messages.ts';

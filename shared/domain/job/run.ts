@@ -4,10 +4,10 @@ import { deleteReactions } from '../../model/message/reaction-store.ts';
 import type { PoliciesTask } from '../../model/message/user-topic.ts';
 import { runPool } from '../../pool.ts';
 import { storePendingMembers } from '../group-edit/pending-members.ts';
-import { moveRest } from '../move/move-rest.ts';
-import { tellMoved } from '../move/moved-notice.ts';
-import { bringPeople } from '../move/moved-people.ts';
-import { followPolicies } from '../move/policy-follow.ts';
+import { tellMoved } from '../move/moved.ts';
+import { bringPeople } from '../move/people.ts';
+import { followPolicies } from '../move/policies.ts';
+import { moveRest } from '../move/rest.ts';
 import {
   finish,
   type Job,

@@ -165,7 +165,7 @@ export function accessUserTopic(
 
 /*
  * When a topic moves, users' policies for it move too (wire facts 3.10). They are stored under the users, where each send
- * reads them, and under the topic, where a move finds them. An outbox job of the move does it (`policy-follow.ts`).
+ * reads them, and under the topic, where a move finds them. An outbox job of the move does it (`domain/move/policies.ts`).
  */
 
 /** A topic that moved: all of its messages, or those that the mover can see. */

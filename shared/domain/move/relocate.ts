@@ -16,17 +16,17 @@ import type { Write } from '../../table/write.ts';
 import type { Rewriting } from '../edit/rewrite.ts';
 import { doLeave, type Job, type TaskKind, type Tasks } from '../outbox/outbox.ts';
 import { noticeEntry } from '../send/notice.ts';
-import type { Relocating } from './message-update.ts';
+import { checkMove } from './check.ts';
 import type { Move } from './move.ts';
-import { checkMove } from './move-check.ts';
-import { type Moved, noticeInNew } from './move-notice.ts';
-import { leavesPeople } from './move-people.ts';
-import { endEarlierMoves, type RestTask } from './move-rest.ts';
-import { planStep, type Step } from './move-step.ts';
-import { checkMoveTime, checkTopicMoveTime, moveLimit } from './move-time.ts';
-import { goingAlong, loadTogether, lowestOf } from './move-together.ts';
-import type { MovedTask } from './moved-notice.ts';
-import type { PeopleTask } from './moved-people.ts';
+import type { MovedTask } from './moved.ts';
+import { type Moved, noticeInNew } from './notice.ts';
+import type { PeopleTask } from './people.ts';
+import { endEarlierMoves, type RestTask } from './rest.ts';
+import { leavesPeople } from './senders.ts';
+import { planStep, type Step } from './step.ts';
+import { checkMoveTime, checkTopicMoveTime, moveLimit } from './time.ts';
+import { goingAlong, loadTogether, lowestOf } from './together.ts';
+import type { Relocating } from './update.ts';
 
 declare module '../outbox/outbox.ts' {
   interface Tasks {

@@ -18,15 +18,9 @@ import { topicKey } from '../../model/message/topic.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { deletionPayload } from '../edit/removal.ts';
+import { type Arriving, arrivalWrites, countsWrites, doComeToChannel, spellingWrites } from './arrival.ts';
 import type { Move, StepSnapshot } from './move.ts';
-import {
-  type Arriving,
-  arrivalWrites,
-  countsWrites,
-  doComeToChannel,
-  spellingWrites,
-} from './move-arrival.ts';
-import { isWhole, MAX_JOINING, sendersOf } from './move-people.ts';
+import { isWhole, MAX_JOINING, sendersOf } from './senders.ts';
 
 /** Most messages that one transaction moves, together with their participants. */
 export const STEP = 20;

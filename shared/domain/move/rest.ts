@@ -36,10 +36,10 @@ import {
   type OutboxRun,
   outboxKey,
 } from '../outbox/outbox.ts';
-import { leavesPeople } from './move-people.ts';
-import { loadStep, oneStep, planStep, STEP } from './move-step.ts';
-import { type MovedTask, tellMoved } from './moved-notice.ts';
-import { bringPeople, type PeopleTask } from './moved-people.ts';
+import { type MovedTask, tellMoved } from './moved.ts';
+import { bringPeople, type PeopleTask } from './people.ts';
+import { leavesPeople } from './senders.ts';
+import { loadStep, oneStep, planStep, STEP } from './step.ts';
 
 /** The job that moves the other messages. The number of the request's transaction is the `part` of the job. */
 export interface RestTask extends Pick<Move, 'to' | 'mode'>, Pick<MovedTask, 'by' | 'from' | 'isWhole'> {

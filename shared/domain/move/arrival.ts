@@ -7,7 +7,7 @@ import { type Topic, topicKey } from '../../model/message/topic.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Condition, Write } from '../../table/write.ts';
 import type { Move, StepSnapshot } from './move.ts';
-import { isWhole, MAX_JOINING, sendersOf } from './move-people.ts';
+import { isWhole, MAX_JOINING, sendersOf } from './senders.ts';
 
 /** The notice that is posted with the move, as the newest message of the target. */
 export interface NoticeArrival {

@@ -10,7 +10,7 @@ import { type Topic, topicKey } from '../../model/message/topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Move, StepSnapshot } from './move.ts';
-import { loadStep, STEP } from './move-step.ts';
+import { loadStep, STEP } from './step.ts';
 
 /*
  * Which messages move together with the requested one is known only after that one is read. Reading them too would

@@ -3,7 +3,7 @@ import type { OutboxRun } from '../outbox/outbox.ts';
 import { type Left, REMEMBERED } from '../outbox/outbox.ts';
 import { postNotice } from '../send/notice.ts';
 import { jobToken } from '../send/send.ts';
-import { type Moved, noticeInNew, noticeInOld } from './move-notice.ts';
+import { type Moved, noticeInNew, noticeInOld } from './notice.ts';
 
 /** The job to post a notice about a move. */
 export interface MovedTask {

@@ -8,7 +8,7 @@ import { roles } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { LEEWAY } from '../edit/rewrite.ts';
-import { type AskedMove, isResolution } from './move-check.ts';
+import { type AskedMove, isResolution } from './check.ts';
 
 /**
  * How old (seconds) a message may be for this move; undefined if there is no limit. Moderators have no limit, nor has

@@ -11,11 +11,11 @@ import type { Table } from '../../table/table.ts';
 import { editedContent, loadRewrite, type RewriteSnapshot } from '../edit/rewrite.ts';
 import { referenceLookupKeys } from '../mention/references.ts';
 import { messageLookupKeys } from '../reader/target.ts';
+import { isResolution, loadTargetChannel, type TargetChannel } from './check.ts';
 import type { Move, StepSnapshot } from './move.ts';
-import { isResolution, loadTargetChannel, type TargetChannel } from './move-check.ts';
-import type { SeenTopic } from './move-rest.ts';
-import { STEP } from './move-step.ts';
-import { loadAlone, loadTogether } from './move-together.ts';
+import type { SeenTopic } from './rest.ts';
+import { STEP } from './step.ts';
+import { loadAlone, loadTogether } from './together.ts';
 
 /** The parameters of an update (specification 4.1). */
 interface UpdateParameters {
