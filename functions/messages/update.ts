@@ -1,6 +1,6 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { checkRewrite, checkRewriting, rewriteMessage } from '../../shared/domain/edit/rewrite.ts';
-import { moveMessages } from '../../shared/domain/move/relocate.ts';
+import { moveMessages } from '../../shared/domain/move/move.ts';
 import { endEarlierMoves } from '../../shared/domain/move/rest.ts';
 import {
   checkUpdate,
@@ -44,9 +44,9 @@ export const handler = serve(
       if (more.relocating === undefined || seen === undefined) {
         if (rewriting) await rewriteMessage({ caller, commit, now }, target, rewriting);
       } else {
-        const manner = { ...input, rewriting: rewriting || undefined };
+        const options = { ...input, rewrite: rewriting ? rewriting.rewrite : undefined };
         const moving = { message, seen };
-        const left = await moveMessages({ caller, outside, commit, now }, moving, more.relocating, manner);
+        const left = await moveMessages({ caller, outside, commit, now }, moving, more.relocating, options);
         await Promise.all(left.map((job) => wakeOutbox(outside, clients.queues, job)));
       }
       return { detached_uploads: [] };

@@ -4,8 +4,8 @@ import { deleteReactions } from '../../model/message/reaction-store.ts';
 import type { PoliciesTask } from '../../model/message/user-topic.ts';
 import { runPool } from '../../pool.ts';
 import { storePendingMembers } from '../group-edit/pending-members.ts';
-import { tellMoved } from '../move/moved.ts';
-import { bringPeople } from '../move/people.ts';
+import { postMoveNotice } from '../move/notice.ts';
+import { addParticipants } from '../move/people.ts';
 import { followPolicies } from '../move/policies.ts';
 import { moveRest } from '../move/rest.ts';
 import {
@@ -53,8 +53,8 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
     for (const part of parts) {
       if (part.kind === 'move') await moveRest(run, part, deadline - MARGIN_MS);
       else if (part.kind === 'arrivals') await storePendingMembers(outside, job.realm, part.groupId);
-      else if (part.kind === 'people') await bringPeople(run, part);
-      else if (part.kind === 'moved') await tellMoved(run, part, 'old');
+      else if (part.kind === 'people') await addParticipants(run, part);
+      else if (part.kind === 'moved') await postMoveNotice(run, part, 'old');
     }
     if (job.kind === 'move') return;
   }

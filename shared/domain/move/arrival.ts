@@ -4,46 +4,81 @@ import type { MessageHead } from '../../log/message.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
 import { areNewer, forgetFirst, holdFirst } from '../../model/channel/first-message.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
-import { type Key, key } from '../../table/keys.ts';
+import type { ChannelTopic } from '../../model/message/user-topic.ts';
+import { key } from '../../table/keys.ts';
 import type { Condition, Write } from '../../table/write.ts';
-import type { Move, StepSnapshot } from './move.ts';
-import { isWhole, MAX_JOINING, sendersOf } from './senders.ts';
 
-/** The notice that is posted with the move, as the newest message of the target. */
-export interface NoticeArrival {
-  readonly id: number;
-  /** Milliseconds. */
-  readonly now: number;
-}
-
-/** What one step of a move adds to a topic. */
+/** What a step of a move adds to a topic. */
 export interface Arriving {
   readonly messages: readonly MessageHead[];
-  readonly notice: NoticeArrival | undefined;
+  /** The notice that is posted with the move, as the newest message of the topic. `now` is in milliseconds. */
+  readonly notice: { readonly id: number; readonly now: number } | undefined;
   /** The job that moves the other messages. */
   readonly moving: string | undefined;
 }
 
-const mark = (moving: string | undefined): { readonly moving?: string } =>
-  moving === undefined ? {} : { moving };
+const dayOf = (ms: number): number => Math.floor(ms / 86_400_000);
 
 /** If only the case of the topic changes, the messages stay in it. The topic is spelled as in its newest message. */
 export function spellingWrites(
-  update: Key,
-  topic: string,
+  realm: string,
+  to: ChannelTopic,
   { messages, notice, moving }: Arriving,
-  { topic: seen }: StepSnapshot,
+  seen: Topic | undefined,
 ): Write[] {
   if (seen === undefined) throw new ConflictError([]);
-  const isNewest = messages.some(({ id }) => id === seen.maxId);
-  if (!notice) {
-    const when = { equals: { maxId: seen.maxId } };
-    const set = { ...(isNewest && { topic }), ...mark(moving) };
-    return Object.keys(set).length > 0 ? [{ update, change: { set }, when }] : [];
+  const { maxId } = seen;
+  const isNewest = notice !== undefined || messages.some(({ id }) => id === maxId);
+  const set = {
+    ...(isNewest && { topic: to.topic }),
+    ...(notice && { maxId: notice.id, day: dayOf(notice.now) }),
+    ...(moving !== undefined && { moving }),
+  };
+  if (Object.keys(set).length === 0) return [];
+  const change = { set, ...(notice && { add: { arrived: 1 } }) };
+  return [{ update: topicKey(realm, to), change, when: { equals: { maxId } } }];
+}
+
+/** Most participants that one step adds. */
+const MAX_JOINING = 15;
+
+/**
+ * Adds the messages and their senders to the target topic. Fails if the topic has changed since it was read. A job adds
+ * the other participants (`people.ts`).
+ */
+export function arrivalWrites(
+  realm: string,
+  to: ChannelTopic,
+  { messages, notice, moving }: Arriving,
+  seen: Topic | undefined,
+  taking: ReadonlySet<number> | undefined,
+): Write[] {
+  const senders = [...new Set(messages.map(({ senderId }) => senderId))];
+  const joining = taking ? senders.filter((userId) => !taking.has(userId)).slice(0, MAX_JOINING) : [];
+  const participants = joining.length;
+  const place = { realm, channelId: to.channelId, topic: folded(to.topic) };
+  const joined = joining.map(
+    (userId): Write => ({
+      put: key('participant', { ...place, userId }),
+      item: { userId },
+      when: { absent: true },
+    }),
+  );
+  const ids = [...messages.map(({ id }) => id), ...(notice ? [notice.id] : [])];
+  const maxId = Math.max(...ids);
+  // A message was sent at this time: if a later day were stored, the channel would not be marked as active on that day.
+  const times = messages.map((message) => ('timestamp' in message ? Number(message.timestamp) : 0));
+  const day = dayOf(notice?.now ?? 1000 * Math.max(...times));
+  const { topic } = to;
+  const mark = moving === undefined ? {} : { moving };
+  if (seen === undefined) {
+    const item: Topic = { topic, maxId, arrived: ids.length, left: 0, participants, day, ...mark };
+    return [{ put: topicKey(realm, to), item: { ...item }, when: { absent: true } }, ...joined];
   }
+  const set = { ...(maxId > seen.maxId ? { maxId, topic, day } : { late: maxId }), ...mark };
   const when = { equals: { arrived: seen.arrived, left: seen.left } };
-  const set = { topic, maxId: notice.id, day: Math.floor(notice.now / 86_400_000) };
-  return [{ update, change: { set, add: { arrived: 1 } }, when }];
+  const add = { arrived: ids.length, ...(participants > 0 && { participants }) };
+  return [{ update: topicKey(realm, to), change: { set, add }, when }, ...joined];
 }
 
 /** The change of a channel's counts when messages arrive or topics vanish. */
@@ -81,52 +116,4 @@ export function doComeToChannel(
   const change = namedTopics === 0 ? {} : { add: { namedTopics } };
   const counts = { realm, channelId, change, when: freeFor(begins) };
   return areNewer(count, ids) ? holdFirst(counts, count) : forgetFirst(counts, number);
-}
-
-/** Adds the messages to the target topic. Fails if the topic has changed since it was read. */
-export function arrivalWrites(
-  realm: string,
-  { channelId, topic }: Move['to'],
-  { messages, notice, moving }: Arriving,
-  { topic: seen, taking }: StepSnapshot,
-): Write[] {
-  const place = { realm, channelId, topic: folded(topic) };
-  const ids = [...messages.map(({ id }) => id), ...(notice ? [notice.id] : [])];
-  const maxId = Math.max(...ids);
-  // Some message was sent at this time: were a later day stored, the channel would miss that it is alive then.
-  const sent =
-    notice?.now ?? 1000 * Math.max(0, ...messages.filter(isWhole).map(({ timestamp }) => timestamp));
-  const day = Math.floor(sent / 86_400_000);
-  const joining = sendersOf(messages)
-    .slice(0, MAX_JOINING)
-    .filter((userId) => !taking.has(userId));
-  const joined = joining.map(
-    (userId): Write => ({
-      put: key('participant', { ...place, userId }),
-      item: { userId },
-      when: { absent: true },
-    }),
-  );
-  if (seen === undefined) {
-    const item: Topic = {
-      topic,
-      maxId,
-      arrived: ids.length,
-      left: 0,
-      participants: joining.length,
-      day,
-      ...mark(moving),
-    };
-    return [
-      { put: topicKey(realm, { channelId, topic }), item: { ...item }, when: { absent: true } },
-      ...joined,
-    ];
-  }
-  const set = {
-    ...(maxId > seen.maxId ? { maxId, topic, day } : { late: maxId }),
-    ...mark(moving),
-  };
-  const add = { arrived: ids.length, ...(joining.length > 0 && { participants: joining.length }) };
-  const when = { equals: { arrived: seen.arrived, left: seen.left } };
-  return [{ update: topicKey(realm, { channelId, topic }), change: { set, add }, when }, ...joined];
 }

@@ -1,5 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/lookup.ts';
+import type { MessageSlot } from '../../log/slot.ts';
 import {
   accessContent,
   administersChannel,
@@ -12,10 +13,11 @@ import {
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import { checkTopic, isResolved, RESOLVED_PREFIX } from '../../model/message/message.ts';
 import type { Topic } from '../../model/message/topic.ts';
-import { holds, type Standing } from '../../model/permission/permission.ts';
+import { holds, roles, type Standing } from '../../model/permission/permission.ts';
 import type { RealmSettings } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Table } from '../../table/table.ts';
+import { LEEWAY } from '../edit/rewrite.ts';
 
 /** Whether a new name for a topic only marks it as resolved, or takes the mark away. */
 export const isResolution = (from: string, to: string): boolean =>
@@ -114,4 +116,31 @@ function checkRename(
   ) {
     throw badRequest('You do not have permission to move messages to another topic in this channel.');
   }
+}
+
+/**
+ * How old (seconds) a message may be for this move; undefined if there is no limit. Moderators have no limit, nor has
+ * resolving a topic. If both limits apply, the stricter one counts.
+ */
+export function moveLimit(
+  { standing, realm: { settings } }: Caller,
+  { from, to }: AskedMove,
+): number | undefined {
+  if (standing.role <= roles.moderator) return undefined;
+  const staysInChannel = from.channel.channelId === to.channelId;
+  const renames = from.topic !== to.topic && !(staysInChannel && isResolution(from.topic, to.topic));
+  const limits = [
+    renames ? settings.move_messages_within_stream_limit_seconds : null,
+    staysInChannel ? null : settings.move_messages_between_streams_limit_seconds,
+  ].filter((limit) => limit !== null);
+  return limits.length === 0 ? undefined : Math.min(...limits) + LEEWAY;
+}
+
+/** Whether a message is older than `limit` (seconds). `now` is in milliseconds. */
+export const isTooOld = ({ timestamp }: MessageSlot, limit: number, now: number): boolean =>
+  now / 1000 - timestamp > limit;
+
+/** Refuses to move a message that is too old. `now`: milliseconds. */
+export function checkMoveTime(message: MessageSlot, limit: number, now: number): void {
+  if (isTooOld(message, limit, now)) throw badRequest('This message is too old for you to move.');
 }

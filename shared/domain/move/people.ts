@@ -7,7 +7,6 @@ import { messageKey, unmoved } from '../../model/message/message.ts';
 import { allReactions } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
 import { key } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import type { OutboxRun } from '../outbox/outbox.ts';
 
@@ -28,27 +27,28 @@ const STEP = 50;
 /**
  * Adds everyone who sent or reacted to one of the messages as a participant of its current topic. Idempotent.
  */
-export async function bringPeople(world: OutboxRun, { ids }: PeopleTask): Promise<void> {
+export async function addParticipants(world: OutboxRun, { ids }: PeopleTask): Promise<void> {
   const { outside, realmId: realm } = world;
   await retryOnConflict(outside, async () => {
     const messages = await loadMessages(outside.table, realm, ids);
-    const topics = [...Map.groupBy(messages, ({ conversation }) => conversation).values()];
-    // One after the other: `every` would stop at the first that has to be looked at again.
-    const states: boolean[] = [];
-    for (const topic of topics) states.push(await bringInto(world, topic));
-    if (!states.every((isDone) => isDone)) throw new ConflictError([]);
+    const topics = Map.groupBy(messages, ({ conversation }) => conversation);
+    for (const here of topics.values()) await addToTopic(world, here);
   });
 }
 
-/** Adds the participants of one topic; false on a conflict. */
-async function bringInto(
+/** Adds the participants of one topic. Throws `ConflictError` if a message or the participants have changed. */
+async function addToTopic(
   { outside: { table, uuid }, realmId: realm }: OutboxRun,
   messages: readonly MessageSlot[],
-): Promise<boolean> {
+): Promise<void> {
   const [{ channelId, topic = '' } = {}] = messages;
-  if (channelId === undefined) return true;
+  if (channelId === undefined) return;
   const place = { realm, channelId, topic: folded(topic) };
-  const people = await peopleOfAll(table, realm, messages);
+  const everyone = messages.map(async (message) => {
+    const reactions = allReactions(message, await loadReactions(table, realm, message.id));
+    return [message.senderId, ...reactions.map(({ userId }) => userId)];
+  });
+  const people = [...new Set((await Promise.all(everyone)).flat())];
   const keyOf = (userId: number) => key('participant', { ...place, userId });
   const there = await table.getMany(people.map(keyOf));
   const taking = new Set(there.map(({ userId }) => userId));
@@ -67,20 +67,6 @@ async function bringInto(
       ],
       uuid(),
     );
-    if (outcome.state !== 'done') return false;
+    if (outcome.state !== 'done') throw new ConflictError([]);
   }
-  return true;
-}
-
-/** Everyone who sent or reacted to one of these messages. */
-async function peopleOfAll(
-  table: Table,
-  realm: string,
-  messages: readonly MessageSlot[],
-): Promise<readonly number[]> {
-  const people = messages.map(async (message) => {
-    const reactions = allReactions(message, await loadReactions(table, realm, message.id));
-    return [message.senderId, ...reactions.map(({ userId }) => userId)];
-  });
-  return [...new Set((await Promise.all(people)).flat())];
 }

@@ -17,6 +17,12 @@ import { standingOf } from '../../model/permission/permission.ts';
 import { directGroups } from '../../model/user/caller.ts';
 import type { Left, OutboxRun } from '../outbox/outbox.ts';
 
+declare module '../outbox/outbox.ts' {
+  interface Tasks {
+    policies: PoliciesTask;
+  }
+}
+
 /** Users per transaction: each takes four writes. */
 const STEP = 22;
 

@@ -1,59 +1,38 @@
-import { loadMessages } from '../../model/message/load.ts';
-import type { Move } from './move.ts';
+import { badRequest } from '../../kernel/errors.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { carryOut } from '../../log/carry-out.ts';
+import { ConflictError, commit } from '../../log/commit.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { isSameTopic, topicConversation } from '../../model/message/message.ts';
+import { currentMessages, extents, loadRecentChanges } from '../../model/message/recent.ts';
+import { type Topic, topicKey } from '../../model/message/topic.ts';
+import type { ChannelTopic } from '../../model/message/user-topic.ts';
+import type { Key } from '../../table/keys.ts';
+import type { Write } from '../../table/write.ts';
+import { type Job, type Left, loadJob, loadOutboxRun, type OutboxRun, outboxKey } from '../outbox/outbox.ts';
+import { type MovedTask, postMoveNotice } from './notice.ts';
+import { addParticipants, type PeopleTask } from './people.ts';
+import { commitStep, loadStep, loadUnmoved, type Move, STEP } from './step.ts';
 
 /*
- * A request moves as many messages as fit into one transaction. If there are more, the request moves only its own
- * message, and an outbox job moves the others in steps of one transaction each. The request's transaction creates the
- * job, so all of them arrive even if the request or a worker dies.
+ * The job that does the steps after the first one. The transaction of the first step creates it, so all messages arrive
+ * even if the request or a worker dies.
  *
  * Both topics are marked with the job until it is done. Another move from or to one of them finishes the job first, so
  * that successive moves have the same result as if each were atomic. Every step checks that the job still exists, so
  * that an overtaken run cannot move what someone has moved since.
  */
 
-import { badRequest } from '../../kernel/errors.ts';
-import type { Outside } from '../../kernel/outside.ts';
-import { carryOut } from '../../log/carry-out.ts';
-import { ConflictError, commit } from '../../log/commit.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
-import type { MessageSlot } from '../../log/slot.ts';
-import { pruneParticipants } from '../../model/message/leave.ts';
-import type { RangeResult } from '../../model/message/load.ts';
-import { isSameTopic, topicConversation } from '../../model/message/message.ts';
-import { currentMessages, extents, loadRecentChanges } from '../../model/message/recent.ts';
-import { type Updated, updateEvent } from '../../model/message/revision.ts';
-import { type Topic, topicKey } from '../../model/message/topic.ts';
-import type { ChannelTopic } from '../../model/message/user-topic.ts';
-import type { Key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
-import {
-  doLeave,
-  finish,
-  type Job,
-  type Left,
-  loadJob,
-  loadOutboxRun,
-  type OutboxRun,
-  outboxKey,
-} from '../outbox/outbox.ts';
-import { type MovedTask, tellMoved } from './moved.ts';
-import { bringPeople, type PeopleTask } from './people.ts';
-import { leavesPeople } from './senders.ts';
-import { loadStep, oneStep, planStep, STEP } from './step.ts';
-
-/** The job that moves the other messages. The number of the request's transaction is the `part` of the job. */
-export interface RestTask extends Pick<Move, 'to' | 'mode'>, Pick<MovedTask, 'by' | 'from' | 'isWhole'> {
-  /** The message that the request moved. */
-  readonly main: number;
+/** The job that moves the other messages. The number of the first step is the `part` of the job. */
+export interface RestTask extends Pick<Move, 'to' | 'mode' | 'channelName'>, Omit<MovedTask, 'to'> {
+  /** The messages of the last step, whose participants may not be added yet. */
+  readonly ids?: readonly number[];
+  readonly main?: number;
   /** The lowest id to move: the mover cannot read older ones, or did not select them. */
   readonly lowest: number;
-  /** Name of the source channel. */
-  readonly channelName: string;
-  /** Whether to post notices in the old and the new topic when done. */
+  /** Whether to post notices in the old and the new topic when done. `count` is how many messages have moved so far. */
   readonly inOld: boolean;
   readonly inNew: boolean;
-  /** How many messages have moved so far. */
-  readonly count: number;
 }
 
 declare module '../outbox/outbox.ts' {
@@ -87,23 +66,17 @@ export async function endEarlierMoves(
   const world = await loadOutboxRun(outside, realm);
   for (const job of jobs) {
     const parts = await loadJob(outside.table, { realm, kind: 'move', job });
-    if (parts.length === 0) await unmark(outside, realm, places, job);
+    if (parts.length === 0) {
+      // The operator has given up the job.
+      for (const place of places)
+        await outside.table.transact([doUnmark(topicKey(realm, place), job)], outside.uuid());
+    }
     for (const part of parts) {
       if (world === undefined || !(await moveRest(world, part, ends)))
         throw badRequest('Messages of this topic are still being moved; try again in a moment.');
     }
   }
   throw new ConflictError([]);
-}
-
-/** Removes a stale mark. */
-async function unmark(
-  { table, uuid }: Outside,
-  realm: string,
-  places: readonly ChannelTopic[],
-  moving: string,
-): Promise<void> {
-  for (const place of places) await table.transact([doUnmark(topicKey(realm, place), moving)], uuid());
 }
 
 /** Removes the mark of a job from a topic. Fails if the topic has another one. */
@@ -119,13 +92,13 @@ const doUnmark = (topic: Key, moving: string): Write => ({
  */
 export async function moveRest(world: OutboxRun, rest: Rest, ends: number): Promise<boolean> {
   const { outside, realmId } = world;
-  await bringPeople(world, { ids: [rest.main] });
   if (!(await moveOthers(world, rest, ends))) return false;
   const [done] = await loadJob(outside.table, rest);
   // If the job is gone, another run has finished it.
   if (done !== undefined) {
-    if (done.inNew) await tellMoved(world, done, 'new');
-    if (done.inOld) await tellMoved(world, done, 'old');
+    await addParticipants(world, lastStep(done));
+    if (done.inNew) await postMoveNotice(world, done, 'new');
+    if (done.inOld) await postMoveNotice(world, done, 'old');
     await retryOnConflict(outside, () => endMove(outside, realmId, done));
   }
   return true;
@@ -148,6 +121,10 @@ async function endMove(outside: Outside, realm: string, done: Rest): Promise<voi
   if (state === 'refused') throw new ConflictError([]);
 }
 
+/** Retries, and the pause (ms) between them, if the log grows too fast to make up for a late index. */
+const LOOKS = 10;
+const PAUSE = 1_000;
+
 /** False if the time ran out. */
 async function moveOthers(world: OutboxRun, rest: Rest, ends: number): Promise<boolean> {
   const { outside, realmId: realm } = world;
@@ -157,15 +134,14 @@ async function moveOthers(world: OutboxRun, rest: Rest, ends: number): Promise<b
     const recent = await loadRecentChanges(outside, realm, extents.worker);
     const reach = currentMessages(outside.table, realm, place, async () => recent);
     for (let next: number | undefined = lowest; next !== undefined; ) {
-      if (outside.now() > ends) return false;
-      const { heads, until }: RangeResult = await reach({
-        from: next,
-        to: highest,
-        side: 'newer',
-        limit: STEP,
-      });
+      const { heads, until } = await reach({ from: next, to: highest, side: 'newer', limit: STEP });
       const ids = heads.map(({ id }) => id).sort((a, b) => a - b);
-      if (!(await moveThese(world, rest, ids))) return true;
+      for (let start = 0; start < ids.length; start += STEP) {
+        if (outside.now() > ends) return false;
+        const some = ids.slice(start, start + STEP);
+        // A topic or message may change concurrently.
+        if (!(await retryOnConflict(outside, () => moveStep(world, rest, some)))) return true;
+      }
       next = until === undefined ? undefined : until + 1;
     }
     if (recent.isComplete || look === LOOKS) return true;
@@ -173,94 +149,38 @@ async function moveOthers(world: OutboxRun, rest: Rest, ends: number): Promise<b
   }
 }
 
-/** Retries, and the pause (ms) between them, if the log grows too fast to make up for a late index. */
-const LOOKS = 10;
-const PAUSE = 1_000;
-
 /**
- * Moves those messages that are still in the topic, in as many steps as needed. False if no more can be moved.
+ * Moves those of the messages that are still in the topic, in one step. False if no more can be moved: another run has
+ * done the job, or all messages moved before were deleted and the target channel now allows no named topics.
  */
-async function moveThese(world: OutboxRun, rest: Rest, ids: readonly number[]): Promise<boolean> {
-  for (let open = ids; open.length > 0; ) {
-    // A topic or message may change concurrently.
-    const [isMoved, last] = await retryOnConflict(world.outside, async () => {
-      const step = oneStep(await stillHere(world, rest, open));
-      const id = step.at(-1)?.id;
-      return [id === undefined || (await orOvertaken(world, rest, () => moveStep(world, rest, step))), id];
-    });
-    if (last === undefined) return true;
-    if (!isMoved) return false;
-    open = open.filter((id) => id > last);
-  }
-  return true;
-}
-
-/** The outcome of a step, or false if it failed because another run has done the job. */
-async function orOvertaken(
-  { outside: { table } }: OutboxRun,
-  rest: Rest,
-  step: () => Promise<boolean>,
-): Promise<boolean> {
-  try {
-    return await step();
-  } catch (error) {
-    if (error instanceof ConflictError && (await loadJob(table, rest)).length === 0) return false;
-    throw error;
-  }
-}
-
-/** Those messages that are still in the topic, in rising order. */
-async function stillHere(
-  { outside: { table }, realmId }: OutboxRun,
-  { from, to }: Rest,
-  ids: readonly number[],
-): Promise<MessageSlot[]> {
-  const conversation = topicConversation(from.channelId, from.topic);
-  const messages = await loadMessages(table, realmId, ids);
-  return (
-    messages
-      .filter((message) => message.conversation === conversation)
-      // If only the case changes, a moved message stays in its conversation.
-      .filter(({ channelId, topic }) => channelId !== to.channelId || topic !== to.topic)
-      .sort((a, b) => a.id - b.id)
-  );
-}
-
-/**
- * Moves some of them in one transaction with their event. False if the target no longer takes them: all messages moved
- * before were deleted, and the channel now allows no named topics.
- */
-async function moveStep(world: OutboxRun, rest: Rest, step: readonly MessageSlot[]): Promise<boolean> {
+async function moveStep(world: OutboxRun, job: Job<'move'>, some: readonly number[]): Promise<boolean> {
   const { outside, log, realmId: realm } = world;
-  const { by, from, to, mode, channelName, at: now } = rest;
-  const move: Move = { from, to, mode, userId: by };
-  const snapshot = await loadStep(outside, realm, move, step);
-  if (snapshot.topic === undefined && to.topic !== '' && snapshot.count?.onlyEmptyTopic === true)
+  const [rest] = await loadJob(outside.table, job);
+  if (rest === undefined) return false;
+  const move: Move = { ...rest, userId: rest.by, now: rest.at };
+  const [others, snapshot] = await Promise.all([
+    loadUnmoved(outside.table, realm, move, some),
+    loadStep(outside, realm, move, some.length),
+    // The job remembers only the messages of its last step.
+    addParticipants(world, lastStep(rest)),
+  ]);
+  if (others.length === 0) return true;
+  if (snapshot.topic === undefined && move.to.topic !== '' && snapshot.count?.onlyEmptyTopic === true)
     return false;
-  const leaving = { ...from, ids: step.map(({ id }) => id) };
-  const left = await pruneParticipants(outside.table, realm, leaving, snapshot.left, outside.uuid);
-  const updated: Updated = { userId: by, now, relocation: to, mode, channelName };
-  const people: PeopleTask = { ids: leaving.ids };
-  const job: Job | undefined = leavesPeople(step, snapshot.reacted)
-    ? { realm, kind: 'people', job: outside.uuid() }
-    : undefined;
+  const ids = others.map(({ id }) => id);
   const progress: Write = {
     update: outboxKey(rest),
-    change: { add: { count: step.length } },
-    when: { absent: false },
+    change: { set: { ids }, add: { count: ids.length } },
+    when: { absent: false, equals: { count: rest.count } },
   };
-  const { count, plan } = planStep(realm, move, {
-    messages: step,
-    snapshot: { ...snapshot, left },
-    event: updateEvent(step[0] as MessageSlot, step, updated),
-    now,
+  await commitStep(outside, (count, plan) => commit(log, count, plan), realm, move, {
+    snapshot,
+    others,
     moving: rest.job,
-    left: (number) => [progress, ...(job ? [doLeave(job, number, people, outside.now())] : [])],
+    more: () => [progress],
   });
-  await commit(log, count, plan);
-  if (job !== undefined) {
-    await bringPeople(world, people);
-    await finish(outside, await loadJob(outside.table, job));
-  }
   return true;
 }
+
+/** The messages of the last step. Earlier releases stored one of them as `main`. */
+const lastStep = ({ ids, main }: Rest): PeopleTask => ({ ids: ids ?? [main ?? 0] });

@@ -1,8 +1,9 @@
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Change } from '../../log/commit.ts';
+import type { Commit } from '../../log/bulk.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry, MessageEntry, MessageSlot } from '../../log/slot.ts';
+import type { ChannelCount } from '../../model/channel/channel.ts';
 import { areNewer, firstMessageEvent } from '../../model/channel/first-message.ts';
 import {
   checkRemoval,
@@ -10,152 +11,193 @@ import {
   doRemoveFromTopic,
   loadTopicRemoval,
   namedTopicsAfter,
+  pruneParticipants,
+  type TopicRemovalSnapshot,
 } from '../../model/message/leave.ts';
-import { isSameTopic } from '../../model/message/message.ts';
-import { doRecordMove, hasReactions } from '../../model/message/reaction-store.ts';
-import { doRelocate, doRevise, type Rewrite } from '../../model/message/revision.ts';
-import { topicKey } from '../../model/message/topic.ts';
-import { key } from '../../table/keys.ts';
+import { loadMessages } from '../../model/message/load.ts';
+import { isSameTopic, topicConversation } from '../../model/message/message.ts';
+import { doRecordMove } from '../../model/message/reaction-store.ts';
+import type { RecentChanges } from '../../model/message/recent.ts';
+import {
+  doRelocate,
+  doRevise,
+  type Relocation,
+  type Rewrite,
+  type Updated,
+  updateEvent,
+} from '../../model/message/revision.ts';
+import { type Topic, topicKey } from '../../model/message/topic.ts';
+import type { ChannelTopic } from '../../model/message/user-topic.ts';
+import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { deletionPayload } from '../edit/removal.ts';
 import { type Arriving, arrivalWrites, countsWrites, doComeToChannel, spellingWrites } from './arrival.ts';
-import type { Move, StepSnapshot } from './move.ts';
-import { isWhole, MAX_JOINING, sendersOf } from './senders.ts';
 
-/** Most messages that one transaction moves, together with their participants. */
+/*
+ * Messages move in steps of one transaction each. The request does the first step: the message that it names, and others
+ * of its topic. If there are more, an outbox job does the next steps (`rest.ts`).
+ */
+
+/** Most messages that one step moves. */
 export const STEP = 20;
 
-/** The first messages that fit into one step, at least one. */
-export function oneStep(messages: readonly MessageSlot[]): readonly MessageSlot[] {
-  const people = new Set<number>();
-  const fitting = messages.slice(0, STEP).findIndex(({ senderId }) => {
-    people.add(senderId);
-    return people.size > MAX_JOINING;
-  });
-  return fitting < 0 ? messages.slice(0, STEP) : messages.slice(0, Math.max(1, fitting));
+/** A move of messages that has passed all checks. */
+export interface Move {
+  readonly from: ChannelTopic;
+  readonly to: Relocation;
+  readonly mode: 'change_one' | 'change_later' | 'change_all';
+  readonly userId: number;
+  /** Name of the source channel. */
+  readonly channelName: string;
+  /** When it was requested, milliseconds. */
+  readonly now: number;
 }
 
-/** Reads the snapshot of a step. One round trip. */
+/** Both topics and the target channel before a step. */
+export interface StepSnapshot {
+  readonly left: TopicRemovalSnapshot;
+  readonly topic: Topic | undefined;
+  readonly count: ChannelCount | undefined;
+  /** The participants of the target topic; undefined if they are too many to read. */
+  readonly taking: ReadonlySet<number> | undefined;
+}
+
+/** Most participants of the target topic that are read. */
+const MAX_TAKING = 1000;
+
+/** Reads them before at most `leaving` messages move. One round trip. */
 export async function loadStep(
   outside: Pick<Outside, 'table' | 'now' | 'cache'>,
   realm: string,
   { from, to }: Pick<Move, 'from' | 'to'>,
-  messages: readonly MessageSlot[],
+  leaving: number,
+  recent?: Promise<RecentChanges>,
 ): Promise<StepSnapshot> {
   const { table } = outside;
   const place = { realm, channelId: to.channelId, topic: folded(to.topic) };
-  const people = sendersOf(messages).slice(0, MAX_JOINING);
-  const [left, topic, count, participants, reacted] = await Promise.all([
-    loadTopicRemoval(outside, realm, from, messages.length),
+  const [left, topic, count, { items, more }] = await Promise.all([
+    loadTopicRemoval(outside, realm, from, leaving, recent),
     table.get(topicKey(realm, to)),
     table.get('channelCount', { realm, channelId: to.channelId }),
-    table.getMany(people.map((userId) => key('participant', { ...place, userId }))),
-    Promise.all(messages.map((message) => hasReactions(table, realm, message))),
+    table.page('participant', place, { limit: MAX_TAKING }),
   ]);
-  return {
-    left,
-    topic,
-    count,
-    taking: new Set(participants.map(({ userId }) => userId)),
-    reacted: reacted.includes(true),
-  };
+  const taking = more ? undefined : new Set(items.map(({ userId }) => userId));
+  return { left, topic, count, taking };
 }
 
-/** One step of a move: one transaction. */
+/** Reads those of the messages that are still to be moved, in rising order. One round trip. */
+export async function loadUnmoved(
+  table: Table,
+  realm: string,
+  { from, to }: Pick<Move, 'from' | 'to'>,
+  ids: readonly number[],
+): Promise<MessageSlot[]> {
+  const conversation = topicConversation(from.channelId, from.topic);
+  const messages = await loadMessages(table, realm, ids);
+  return (
+    messages
+      .filter((message) => message.conversation === conversation)
+      // If only the case changes, a moved message stays in its conversation.
+      .filter(({ channelId, topic }) => channelId !== to.channelId || topic !== to.topic)
+      .sort((a, b) => a.id - b.id)
+  );
+}
+
+/** The content of a step. */
 export interface Step {
-  /** In rising order. */
-  readonly messages: readonly MessageHead[];
   readonly snapshot: StepSnapshot;
-  /** The event for messages of which only the heads were read; undefined if there are none. */
-  readonly headsEvent?: EventEntry | undefined;
-  /** Fails if a message that was not read is older (seconds since 1970). */
-  readonly notBefore?: number | undefined;
-  /** The event for the others. */
-  readonly event: EventEntry;
-  /** Milliseconds. */
-  readonly now: number;
-  /** New content of the message; only if it moves alone. */
+  /** The message that the request names, and its new content. */
+  readonly main?: MessageSlot | undefined;
   readonly rewrite?: Rewrite | undefined;
+  /** The other messages, in rising order. Of some, only the head was read. */
+  readonly others: readonly MessageHead[];
+  /** Fails if a message of which only the head was read is older (seconds since 1970). */
+  readonly notBefore?: number | undefined;
   /** The notice that is posted in the target topic. */
   readonly notice?: MessageEntry | undefined;
-  /** Further conditions. */
-  readonly checks?: readonly Write[];
-  /** Jobs to leave in the outbox, by the log number of the step. */
-  readonly left?: ((number: number) => readonly Write[]) | undefined;
-  /** The job that moves the others, or that this step is part of: both topics are marked with it. */
+  /** The job of the next steps: both topics are marked with it. */
   readonly moving?: string | undefined;
+  /** Further writes, by the log number of the step. */
+  readonly more: (number: number) => readonly Write[];
 }
 
-/** The change of a step, and how many log numbers it takes. */
-export function planStep(
+/** Moves the messages of a step in one transaction. Throws `ConflictError` if the snapshot has changed. */
+export async function commitStep(
+  { table, uuid }: Pick<Outside, 'table' | 'uuid'>,
+  commit: Commit,
   realm: string,
   move: Move,
-  { messages, snapshot, headsEvent, notBefore, event, now, rewrite, notice, checks = [], left, moving }: Step,
-): { readonly count: number; readonly plan: (numbers: readonly number[]) => Change<undefined> } {
+  { snapshot, main, rewrite, others, notBefore, notice, moving, more }: Step,
+): Promise<void> {
+  const { from, to: relocation, userId, now } = move;
+  const messages = [...others, ...(main ? [main] : [])].sort((a, b) => a.id - b.id);
+  const ids = messages.map(({ id }) => id);
+  const left = isSameTopic(from, relocation)
+    ? snapshot.left
+    : await pruneParticipants(table, realm, { ...from, ids }, snapshot.left, uuid);
+  const state = { ...snapshot, left };
+  const [first] = others;
+  const updated: Updated = { ...move, relocation };
   const entries = [
-    ...(headsEvent ? [headsEvent] : []),
-    event,
-    ...lossesOf(move, messages),
-    ...firstMessageEvents(move, messages, snapshot),
+    ...(first ? [updateEvent(first, others, updated)] : []),
+    // An event of its own: not everyone who can read the others may see its new content.
+    ...(main ? [updateEvent(main, [main], { ...updated, rewrite })] : []),
+    ...deletions(move, messages),
+    ...firstMessageEvents(move, ids, state),
     ...(notice ? [notice] : []),
   ];
-  const { userId, to: relocation } = move;
-  const told = headsEvent ? 1 : 0;
-  return {
-    count: entries.length,
-    plan: (numbers) => ({
+  await commit(entries.length, (numbers) => {
+    const last = numbers.at(-1) as number;
+    const moveWrites = (message: MessageHead): Write[] => {
+      const seq = numbers[message === main && first ? 1 : 0] as number;
+      const revising = { seq, userId, now, relocation };
+      return [
+        ...(isWhole(message)
+          ? doRevise(realm, message, { ...revising, rewrite: message === main ? rewrite : undefined })
+          : [doRelocate(realm, message, { ...revising, notBefore })]),
+        ...(leavesChannel(move) ? [doRecordMove(realm, message.id, seq)] : []),
+      ];
+    };
+    const arriving = { messages, notice: notice && { id: last, now }, moving };
+    return {
       writes: [
-        ...messages.flatMap((message) => {
-          const seq = numbers[isWhole(message) ? told : 0] as number;
-          const moving = { seq, userId, now, relocation };
-          return [
-            ...(isWhole(message)
-              ? doRevise(realm, message, { ...moving, rewrite })
-              : [doRelocate(realm, message, { ...moving, notBefore })]),
-            ...(leavesChannel(move) ? [doRecordMove(realm, message.id, seq)] : []),
-          ];
-        }),
-        ...placeWrites(
-          realm,
-          move,
-          snapshot,
-          { messages, notice: notice && { id: numbers.at(-1) as number, now }, moving },
-          numbers.at(-1) as number,
-        ),
-        ...checks,
-        ...(left?.(numbers.at(-1) as number) ?? []),
+        ...messages.flatMap(moveWrites),
+        ...placeWrites(realm, move, state, arriving, last),
+        ...more(last),
       ],
       entries,
       result: undefined,
-    }),
-  };
+    };
+  });
 }
 
+/** Whether more than the head was read. */
+const isWhole = (message: MessageHead): message is MessageSlot => 'kind' in message;
+
+const leavesChannel = ({ from, to }: Move): boolean => from.channelId !== to.channelId;
+
 /** `delete_message` events for those who lose access. */
-const lossesOf = ({ from, to }: Move, messages: readonly MessageHead[]): EventEntry[] =>
-  leavesChannel({ from, to })
+const deletions = (move: Move, messages: readonly MessageHead[]): EventEntry[] =>
+  leavesChannel(move)
     ? messages.map((message) => ({
         kind: 'event',
-        hearers: { message: message.id, channel: from.channelId, goneTo: to.channelId },
+        hearers: { message: message.id, channel: move.from.channelId, goneTo: move.to.channelId },
         payload: deletionPayload(message.id, message),
       }))
     : [];
 
-const leavesChannel = ({ from, to }: Pick<Move, 'from' | 'to'>): boolean => from.channelId !== to.channelId;
-
 /** The oldest message of each channel may change. */
-function firstMessageEvents(
-  { from, to }: Move,
-  messages: readonly MessageHead[],
+const firstMessageEvents = (
+  move: Move,
+  ids: readonly number[],
   { left, count }: StepSnapshot,
-): EventEntry[] {
-  if (!leavesChannel({ from, to })) return [];
-  const ids = messages.map(({ id }) => id);
-  return [
-    ...(areNewer(left.count, ids) ? [] : [firstMessageEvent(from.channelId)]),
-    ...(areNewer(count, ids) ? [] : [firstMessageEvent(to.channelId)]),
-  ];
-}
+): EventEntry[] =>
+  leavesChannel(move)
+    ? [
+        ...(areNewer(left.count, ids) ? [] : [firstMessageEvent(move.from.channelId)]),
+        ...(areNewer(count, ids) ? [] : [firstMessageEvent(move.to.channelId)]),
+      ]
+    : [];
 
 /** Updates both topics and both channels. `number`: the log number of the transaction. */
 function placeWrites(
@@ -165,14 +207,12 @@ function placeWrites(
   arriving: Arriving,
   number: number,
 ): Write[] {
-  if (isSameTopic(from, to)) {
-    return spellingWrites(topicKey(realm, to), to.topic, arriving, snapshot);
-  }
-  const { messages, moving } = arriving;
-  const leaving = { ...from, ids: messages.map(({ id }) => id) };
+  if (isSameTopic(from, to)) return spellingWrites(realm, to, arriving, snapshot.topic);
+  const ids = arriving.messages.map(({ id }) => id);
+  const leaving = { ...from, ids };
   const { topic, newest, participants } = snapshot.left;
-  const left = checkRemoval(leaving.ids, topic, newest);
-  const departure = doRemoveFromTopic(realm, leaving, left, participants, moving);
+  const left = checkRemoval(ids, topic, newest);
+  const departure = doRemoveFromTopic(realm, leaving, left, participants, arriving.moving);
   const { channelId } = to;
   const begins = snapshot.topic === undefined && to.topic !== '';
   const begun = begins ? 1 : 0;
@@ -181,13 +221,7 @@ function placeWrites(
       ? countsWrites(realm, { channelId, begins, namedTopics: namedTopicsAfter(leaving, topic) + begun })
       : [
           doRemoveFromChannel(realm, leaving, snapshot.left, number),
-          doComeToChannel(
-            realm,
-            { channelId, begins, namedTopics: begun },
-            leaving.ids,
-            snapshot.count,
-            number,
-          ),
+          doComeToChannel(realm, { channelId, begins, namedTopics: begun }, ids, snapshot.count, number),
         ];
-  return [...departure, ...counts, ...arrivalWrites(realm, to, arriving, snapshot)];
+  return [...departure, ...counts, ...arrivalWrites(realm, to, arriving, snapshot.topic, snapshot.taking)];
 }

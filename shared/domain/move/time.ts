@@ -1,40 +1,12 @@
-import { badRequest, refusal } from '../../kernel/errors.ts';
+import { refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import { loadMessages } from '../../model/message/load.ts';
 import { currentMessages, extents, loadRecentChanges } from '../../model/message/recent.ts';
-import { roles } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import { LEEWAY } from '../edit/rewrite.ts';
-import { type AskedMove, isResolution } from './check.ts';
-
-/**
- * How old (seconds) a message may be for this move; undefined if there is no limit. Moderators have no limit, nor has
- * resolving a topic. If both limits apply, the stricter one counts.
- */
-export function moveLimit(
-  { standing, realm: { settings } }: Caller,
-  { from, to }: AskedMove,
-): number | undefined {
-  if (standing.role <= roles.moderator) return undefined;
-  const staysInChannel = from.channel.channelId === to.channelId;
-  const renames = from.topic !== to.topic && !(staysInChannel && isResolution(from.topic, to.topic));
-  const limits = [
-    renames ? settings.move_messages_within_stream_limit_seconds : null,
-    staysInChannel ? null : settings.move_messages_between_streams_limit_seconds,
-  ].filter((limit) => limit !== null);
-  return limits.length === 0 ? undefined : Math.min(...limits) + LEEWAY;
-}
-
-const isTooOld = ({ timestamp }: MessageSlot, limit: number, now: number): boolean =>
-  now / 1000 - timestamp > limit;
-
-/** Refuses to move a message that is too old. `now`: milliseconds. */
-export function checkMoveTime(message: MessageSlot, limit: number, now: number): void {
-  if (isTooOld(message, limit, now)) throw badRequest('This message is too old for you to move.');
-}
+import { isTooOld } from './check.ts';
 
 /**
  * Refuses if a message of the topic that the caller can read is too old to be moved. The error has the number of those

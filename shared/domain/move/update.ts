@@ -2,20 +2,17 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { extractReferences, type References } from '../../markdown/references.ts';
 import { checkTopic } from '../../model/message/message.ts';
 import { topicKey } from '../../model/message/topic.ts';
-import type { Table } from '../../table/table.ts';
 import { editedContent, loadRewrite, type RewriteSnapshot } from '../edit/rewrite.ts';
 import { referenceLookupKeys } from '../mention/references.ts';
 import { messageLookupKeys } from '../reader/target.ts';
-import { isResolution, loadTargetChannel, type TargetChannel } from './check.ts';
-import type { Move, StepSnapshot } from './move.ts';
+import { isResolution, loadTargetChannel } from './check.ts';
+import { loadFirstStep, type Relocating } from './move.ts';
 import type { SeenTopic } from './rest.ts';
-import { STEP } from './step.ts';
-import { loadAlone, loadTogether } from './together.ts';
+import { type Move, STEP } from './step.ts';
 
 /** The parameters of an update (specification 4.1). */
 interface UpdateParameters {
@@ -69,16 +66,18 @@ export const updateLookupKeys = ({ messageId, names }: AskedUpdate): LookupKey[]
   ...referenceLookupKeys(names),
 ];
 
+const asksToMove = ({ topic, channelId }: AskedUpdate): boolean =>
+  topic !== undefined || channelId !== undefined;
+
 /**
- * How many log numbers an update usually takes at most: one for its event; for a move also one for the notice; for a
- * move between channels also one for each message that leaves and those for the unread flags and the oldest messages.
- * Messages that move together with it share one more event.
+ * How many log numbers an update takes at most: one for its event, and one for messages that move with it; for the
+ * notice of a move; for each message that leaves its channel, and for the oldest messages of both channels.
  */
-export function numbersOfUpdate({ topic, channelId, mode, inNew }: AskedUpdate): number {
-  const leaves = channelId !== undefined;
-  const moves = topic !== undefined || leaves;
-  const others = mode === 'change_one' ? 0 : STEP - 1;
-  return 1 + (leaves ? 5 + others : 0) + (moves && others > 0 ? 1 : 0) + (moves && inNew ? 1 : 0);
+export function numbersOfUpdate(asked: AskedUpdate): number {
+  if (!asksToMove(asked)) return 1;
+  const others = asked.mode === 'change_one' ? 0 : STEP - 1;
+  const leaving = asked.channelId === undefined ? 0 : 1 + others + 2;
+  return 1 + Math.min(others, 1) + leaving + (asked.inNew ? 1 : 0);
 }
 
 /**
@@ -86,8 +85,8 @@ export function numbersOfUpdate({ topic, channelId, mode, inNew }: AskedUpdate):
  * changes nothing.
  */
 export function checkUpdate(asked: AskedUpdate, message?: MessageSlot): void {
-  const { content, topic, channelId, mode } = asked;
-  const moves = topic !== undefined || channelId !== undefined;
+  const { content, channelId, mode } = asked;
+  const moves = asksToMove(asked);
   if (content === undefined && !moves) throw badRequest('There is nothing to change.');
   if (mode !== 'change_one' && !moves) {
     throw badRequest("'propagate_mode' goes with a 'topic' or a 'stream_id'.");
@@ -114,23 +113,12 @@ function relocationOf(message: MessageSlot, asked: AskedUpdate): Move['to'] | un
   return { ...to, isResolution: to.channelId === channelId && isResolution(topic, to.topic) };
 }
 
-/** A move of the message, with the snapshot of its step. */
-export interface Relocating {
-  readonly to: Move['to'];
-  readonly target: TargetChannel;
-  readonly snapshot: StepSnapshot;
-  /** The other messages that may move; undefined if they are too many for one step. */
-  readonly others: readonly MessageHead[] | undefined;
-  /** The oldest of the other messages, as the index shows them. */
-  readonly oldest: readonly MessageHead[];
-  /** The oldest message of the source topic. */
-  readonly first: number;
-}
-
 /** What an update needs besides the message. */
 export interface UpdateSnapshot {
   readonly rewriting: RewriteSnapshot | undefined;
+  /** The topic of a message that is asked to move to where it is: an earlier move may be taking it away. */
   readonly standing: SeenTopic | undefined;
+  /** The move; undefined if the message stays. */
   readonly relocating: Relocating | undefined;
 }
 
@@ -143,50 +131,22 @@ export async function loadUpdate(
   message: MessageSlot,
 ): Promise<UpdateSnapshot> {
   const { realm } = resolved;
-  const { content, names } = asked;
-  const [rewriting, standing, relocating] = await Promise.all([
-    content === undefined ? undefined : loadRewrite(outside, resolved, who.userId, message, names),
-    loadStanding(outside.table, realm, message, asked),
-    loadRelocating(outside, realm, message, asked, who),
-  ]);
-  return { rewriting, standing, relocating };
-}
-
-/**
- * The topic of a message that the request moves to where it already is: an earlier move may be taking it away. Undefined
- * for all others. One round trip.
- */
-async function loadStanding(
-  table: Table,
-  realm: string,
-  message: MessageSlot,
-  asked: AskedUpdate,
-): Promise<SeenTopic | undefined> {
-  const { channelId, topic = '' } = message;
-  const moves = asked.topic !== undefined || asked.channelId !== undefined;
-  if (!moves || channelId === undefined || relocationOf(message, asked) !== undefined) return undefined;
-  const seen = await table.get(topicKey(realm, { channelId, topic }));
-  return { channelId, topic, seen };
-}
-
-/** Undefined if the message stays. One round trip. */
-async function loadRelocating(
-  outside: Pick<Outside, 'table' | 'now' | 'cache'>,
-  realm: string,
-  message: MessageSlot,
-  asked: AskedUpdate,
-  who: { readonly userId: number; readonly ownerId?: number },
-): Promise<Relocating | undefined> {
-  const to = relocationOf(message, asked);
-  if (to === undefined || message.channelId === undefined) return undefined;
-  const from = { channelId: message.channelId, topic: message.topic ?? '' };
-  const { mode } = asked;
   const { table } = outside;
-  const [target, together] = await Promise.all([
+  const { channelId, topic = '' } = message;
+  const { content, names, mode } = asked;
+  const rewriting =
+    content === undefined ? undefined : loadRewrite(outside, resolved, who.userId, message, names);
+  if (channelId === undefined || !asksToMove(asked))
+    return { rewriting: await rewriting, standing: undefined, relocating: undefined };
+  const from = { channelId, topic };
+  const to = relocationOf(message, asked);
+  if (to === undefined) {
+    const seen = await table.get(topicKey(realm, from));
+    return { rewriting: await rewriting, standing: { ...from, seen }, relocating: undefined };
+  }
+  const [target, first] = await Promise.all([
     loadTargetChannel(table, realm, to.channelId, who),
-    mode === 'change_one'
-      ? loadAlone(outside, realm, { from, to }, message)
-      : loadTogether(outside, realm, { from, to, mode }, message),
+    loadFirstStep(outside, realm, { from, to, mode }, message),
   ]);
-  return { to, target, ...together };
+  return { rewriting: await rewriting, standing: undefined, relocating: { to, target, first } };
 }
