@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { traceOf } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
+import type { LookupKey } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { key } from '../../table/keys.ts';
 import { isState, type UnresolvedTerm } from './narrow.ts';
@@ -38,9 +38,6 @@ const namesPlace = (term: UnresolvedTerm): boolean =>
   !term.negated &&
   (term.kind === 'id' || term.kind === 'dm' || term.kind === 'channel' || isState('starred', term));
 
-export const resolvedFeedHint = (resolved: Resolved, email: string): FeedHint | undefined =>
-  resolved.follow({ kind: 'places', email });
-
 /** Stores a hint if it differs from the stored one. A failure does not fail the fetch. */
 export async function saveFeedHint(
   { table, cache, now, report }: Outside,
@@ -48,7 +45,13 @@ export async function saveFeedHint(
   hint: FeedHint,
   stored: FeedHint | undefined,
 ): Promise<void> {
-  if (stored !== undefined && isSame(stored, hint)) return;
+  const fieldsOf = ({ channels, dialogues, isSparse, firstUnread }: FeedHint) => [
+    channels,
+    dialogues,
+    isSparse,
+    firstUnread,
+  ];
+  if (stored !== undefined && isDeepStrictEqual(fieldsOf(stored), fieldsOf(hint))) return;
   const at = key('places', { realm, email: folded(email) });
   const item = { ...hint, expires: Math.floor(now() / 1_000) + TTL_SECONDS };
   try {
@@ -58,9 +61,3 @@ export async function saveFeedHint(
     report({ level: 'WARN', message: 'feed hint not saved', error: traceOf(error) });
   }
 }
-
-const isSame = (a: FeedHint, b: FeedHint): boolean =>
-  isDeepStrictEqual(
-    [a.channels, a.dialogues, a.isSparse, a.firstUnread],
-    [b.channels, b.dialogues, b.isSparse, b.firstUnread],
-  );

@@ -21,7 +21,7 @@ import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { Reader } from '../reader/reader.ts';
-import { feedHintKeys, resolvedFeedHint } from './feed-hint.ts';
+import { feedHintKeys } from './feed-hint.ts';
 import {
   checkNarrow,
   isState,
@@ -36,6 +36,7 @@ import {
 import { loadSource, type Source, sourceOf } from './source.ts';
 import { View, type ViewOptions } from './view.ts';
 import {
+  type Around,
   aroundAnchor,
   type ByIds,
   checkWindow,
@@ -87,7 +88,7 @@ export interface Fetch {
   readonly terms: readonly Term[];
   readonly viewOptions: ViewOptions;
   /** The view of where the window is expected, then one of where else it may be. */
-  readonly views: [View, ...View[]];
+  readonly views: readonly [View, View?];
 }
 
 /** Heads that are read beyond the window, because messages that were unread at the last fetch may be read now. */
@@ -95,13 +96,7 @@ export const EXTRA = 50;
 
 /** Reads all but the texts of the messages, usually in one round trip. Throws `BAD_NARROW` for unknown names. */
 export async function openFetch(
-  {
-    outside,
-    realm,
-    userId,
-    email,
-    resolved,
-  }: {
+  request: {
     readonly outside: Pick<Outside, 'table' | 'now' | 'cache'>;
     readonly realm: string;
     readonly userId: number;
@@ -111,23 +106,32 @@ export async function openFetch(
   unresolved: readonly UnresolvedTerm[],
   window: Window | ByIds,
 ): Promise<Fetch> {
-  const reader = new Reader(outside, realm, userId);
+  const { userId, email, resolved } = request;
+  const reader = new Reader(request.outside, request.realm, userId);
   const terms = resolveNarrow(unresolved, resolved, userId);
   const source: Source =
     'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, MAX_MESSAGES_AT_ONCE) } : sourceOf(terms);
   const aboutUnread = terms.filter((term) => isState('unread', term));
   const isAtUnread = !('ids' in window) && !isAnchored(window);
   const loading = loadSource(reader, source, aboutUnread.length > 0 || isAtUnread);
+  const hint = resolved.follow({ kind: 'places', email });
   const options: ViewOptions = {
     reader,
     source,
-    hint: resolvedFeedHint(resolved, email),
+    hint,
     isFiltered: terms.some((term) => !isImplied(term, source)),
     isUnreadOnly: aboutUnread.some(({ negated }) => !negated),
   };
-  const { views, open } = viewsOf(options, window, terms);
-  await Promise.all([loading, open(), ...terms.map((term) => loadTerm(reader, term, source))]);
-  return { email, reader, terms, viewOptions: options, views };
+  const [around, other] = aroundsOf(window, terms.length === 0 ? hint?.firstUnread : undefined);
+  const view = new View(options);
+  const otherView = other && new View(options);
+  await Promise.all([
+    loading,
+    view.open(around),
+    other && otherView?.open(other),
+    ...terms.map((term) => loadTerm(reader, term, source)),
+  ]);
+  return { email, reader, terms, viewOptions: options, views: otherView ? [view, otherView] : [view] };
 }
 
 /** Whether a condition holds for all messages of a source. */
@@ -147,27 +151,14 @@ function isImplied(term: Term, source: Source): boolean {
   }
 }
 
-/** The views of a window. Where the first unread message is can only be guessed: where it was, or near the end. */
-function viewsOf(
-  options: ViewOptions,
-  window: Window | ByIds,
-  terms: readonly Term[],
-): { readonly views: Fetch['views']; readonly open: () => Promise<unknown> } {
-  const view = new View(options);
-  if ('ids' in window) {
-    return { views: [view], open: () => view.open({ pivot: 0, older: 0, newer: MAX_MESSAGES_AT_ONCE }) };
-  }
-  if (isAnchored(window)) return { views: [view], open: () => view.open(aroundAnchor(window)) };
+/** Where to read heads. Where the first unread message is can only be guessed: where it was, or near the end. */
+function aroundsOf(window: Window | ByIds, lastFirstUnread: number | undefined): [Around, Around?] {
+  if ('ids' in window) return [{ pivot: 0, older: 0, newer: MAX_MESSAGES_AT_ONCE }];
+  if (isAnchored(window)) return [aroundAnchor(window)];
   const { before, after } = window;
-  const expected = terms.length === 0 ? options.hint?.firstUnread : undefined;
   const newest = { pivot: END, older: before + after + EXTRA, newer: 0 };
-  if (expected === undefined) return { views: [view], open: () => view.open(newest, true) };
-  const second = new View(options);
-  const near = { pivot: expected, older: before, newer: after + 1 + EXTRA };
-  return {
-    views: [view, second],
-    open: () => Promise.all([view.open(near), second.open(newest)]),
-  };
+  if (lastFirstUnread === undefined) return [{ ...newest, isFiltered: true }];
+  return [{ pivot: lastFirstUnread, older: before, newer: after + 1 + EXTRA }, newest];
 }
 
 /** Reads the channel or users that a condition names, or what it is tested by. */

@@ -18,20 +18,17 @@ type Match = (heads: readonly MessageHead[]) => Promise<ReadonlySet<number>>;
 
 /** The test of a narrow for a reader. Conditions that need only the message come first, so that few need further reads. */
 export function matchFor(reader: Reader, standing: Standing, terms: readonly Term[]): Match {
-  const plain = terms.filter((term) => term.kind !== 'is' || isPlain(term.state));
-  const personal = terms.flatMap((term) =>
-    term.kind === 'is' && !isPlain(term.state) ? [{ state: term.state, negated: term.negated }] : [],
-  );
-  const tests = plain.map((term) => ({ test: plainTest(term), negated: term.negated }));
+  const plain = terms
+    .filter((term) => term.kind !== 'is' || isPlain(term.state))
+    .map((term) => ({ test: plainTest(term), negated: term.negated }));
+  const personal = terms.filter((term) => term.kind === 'is').filter(({ state }) => !isPlain(state));
   return async (heads) => {
-    const left = heads.filter((head) => tests.every(({ test, negated }) => test(head) !== negated));
-    const tested = await Promise.all(
-      personal.map(async ({ state, negated }) => {
-        const inState = await idsIn(state, reader, standing, left);
-        return ({ id }: MessageHead): boolean => inState.has(id) !== negated;
-      }),
+    const left = heads.filter((head) => plain.every(({ test, negated }) => test(head) !== negated));
+    const sets = await Promise.all(personal.map(({ state }) => idsIn(state, reader, standing, left)));
+    const matching = left.filter(({ id }) =>
+      personal.every(({ negated }, i) => sets[i]?.has(id) !== negated),
     );
-    return new Set(left.filter((head) => tested.every((test) => test(head))).map(({ id }) => id));
+    return new Set(matching.map(({ id }) => id));
   };
 }
 

@@ -60,22 +60,21 @@ export type NarrowParameter = readonly TermParameter<Operand>[];
 const states = ['dm', 'mentioned', 'starred', 'unread', 'followed', 'resolved', 'alerted'] as const;
 export type State = (typeof states)[number];
 
-/** A user by id or email; a channel by id or name. */
-type UserRef = number | string;
-type ChannelRef = number | string;
+/** A user by id or email, or a channel by id or name. */
+type Ref = number | string;
 
-type Criterion<User, Channel> =
-  | { readonly kind: 'channel'; readonly channel: Channel }
+type Criterion<R extends Ref> =
+  | { readonly kind: 'channel'; readonly channel: R }
   | { readonly kind: 'topic'; readonly topic: string }
-  | { readonly kind: 'dm'; readonly people: readonly User[] }
-  | { readonly kind: 'dmIncluding'; readonly people: readonly User[] }
-  | { readonly kind: 'sender'; readonly user: User }
+  | { readonly kind: 'dm'; readonly people: readonly R[] }
+  | { readonly kind: 'dmIncluding'; readonly people: readonly R[] }
+  | { readonly kind: 'sender'; readonly user: R }
   | { readonly kind: 'id'; readonly id: number }
   | { readonly kind: 'is'; readonly state: State };
 
 /** A condition with ids and names as the client sent them, and one with ids only. */
-export type UnresolvedTerm = Criterion<UserRef, ChannelRef> & { readonly negated: boolean };
-export type Term = Criterion<number, number> & { readonly negated: boolean };
+export type UnresolvedTerm = Criterion<Ref> & { readonly negated: boolean };
+export type Term = Criterion<number> & { readonly negated: boolean };
 
 /** Whether a condition is `is:<state>`, negated or not. */
 export const isState = (state: State, term: UnresolvedTerm): boolean =>
@@ -102,11 +101,7 @@ const wrongType = (operator: string, expected: string) =>
   badRequest(`The operand of '${operator}' in 'narrow' must be ${expected}.`);
 
 /** Undefined if every message meets the condition. */
-function criterionOf({
-  operator,
-  name,
-  operand,
-}: ParsedTerm<Operand>): Criterion<UserRef, ChannelRef> | undefined {
+function criterionOf({ operator, name, operand }: ParsedTerm<Operand>): Criterion<Ref> | undefined {
   switch (operator) {
     case 'channel':
       return { kind: 'channel', channel: single(name, operand) };
@@ -146,14 +141,14 @@ function topicIn(operator: string, operand: Operand): string {
 }
 
 /** A direct conversation by all its people. An empty list matches nothing. */
-function dm(operator: string, operand: Operand): Criterion<UserRef, ChannelRef> {
+function dm(operator: string, operand: Operand): Criterion<Ref> {
   if (typeof operand === 'number')
     throw wrongType(operator, 'a list of IDs or a string with email addresses');
   if (typeof operand === 'object' && operand.length === 0) return { kind: 'id', id: NO_MESSAGE };
   return { kind: 'dm', people: people(operator, operand) };
 }
 
-function people(operator: string, operand: Operand): readonly UserRef[] {
+function people(operator: string, operand: Operand): readonly Ref[] {
   const list = typeof operand === 'string' ? operand.split(',') : [operand].flat();
   const named = list
     .map((each) => (typeof each === 'string' ? each.trim() : each))
@@ -185,11 +180,11 @@ export const narrowLookupKeys = (terms: readonly UnresolvedTerm[]): LookupKey[] 
   });
 
 /** A string longer than any valid name is not looked up. */
-const channelLookupKey = (ref: ChannelRef): LookupKey<'channelName'>[] =>
+const channelLookupKey = (ref: Ref): LookupKey<'channelName'>[] =>
   typeof ref === 'string' && codePoints(ref.trim()) <= limits.channelName
     ? [{ kind: 'channelName', name: ref.trim() }]
     : [];
-const accountLookupKey = (ref: UserRef): LookupKey<'account'>[] =>
+const accountLookupKey = (ref: Ref): LookupKey<'account'>[] =>
   typeof ref === 'string' && codePoints(ref) <= limits.email ? [{ kind: 'account', email: ref }] : [];
 
 /**
@@ -203,25 +198,23 @@ export const resolveNarrow = (terms: readonly UnresolvedTerm[], resolved: Resolv
       case 'sender':
         return { ...term, user: personId(term.user, resolved) };
       case 'dm':
-        return {
-          ...term,
-          people: uniqueSorted([...term.people.map((each) => personId(each, resolved)), userId]),
-        };
-      case 'dmIncluding':
-        return { ...term, people: uniqueSorted(term.people.map((each) => personId(each, resolved))) };
+      case 'dmIncluding': {
+        const named = term.people.map((each) => personId(each, resolved));
+        return { ...term, people: uniqueSorted(term.kind === 'dm' ? [...named, userId] : named) };
+      }
       default:
         return term;
     }
   });
 
-function personId(ref: UserRef, resolved: Resolved): number {
+function personId(ref: Ref, resolved: Resolved): number {
   if (typeof ref === 'number') return ref;
   const [account] = accountLookupKey(ref).map((lookupKey) => resolved.follow(lookupKey));
   if (account === undefined) throw unknownUser();
   return account.userId;
 }
 
-function channelId(ref: ChannelRef, resolved: Resolved): number {
+function channelId(ref: Ref, resolved: Resolved): number {
   if (typeof ref === 'number' && isId(ref)) return ref;
   const [channel] = channelLookupKey(ref).map((lookupKey) => resolved.follow(lookupKey));
   if (channel === undefined) throw unknownChannel();
@@ -230,6 +223,3 @@ function channelId(ref: ChannelRef, resolved: Resolved): number {
 
 export const unknownChannel = () => bad('there is no such channel');
 export const unknownUser = () => bad('there is no such user');
-
-/** Whether a name is short enough for a topic. */
-export const canBeTopic = (topic: string): boolean => codePoints(topic) <= limits.topic;

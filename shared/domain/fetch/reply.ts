@@ -87,7 +87,7 @@ async function updateFeedHint(
   const next = {
     channels: isTooLong ? [] : [...subscriptions.keys()],
     dialogues: isTooLong ? [] : memberships.map(({ people }) => people),
-    isSparse: hint?.isSparse === true || views.some(({ isSparse }) => isSparse),
+    isSparse: hint?.isSparse === true || views.some((view) => view?.isSparse),
     ...(firstUnread !== undefined && { firstUnread }),
   };
   await saveFeedHint(outside, { realm: reader.realm, email }, next, hint);

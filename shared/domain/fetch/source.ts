@@ -1,8 +1,10 @@
+import { codePoints } from '../../kernel/folding.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import { type MessageScope, RangeCache } from '../../model/message/load.ts';
 import { directConversation, topicConversation } from '../../model/message/message.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
+import { limits } from '../../model/realm/realm.ts';
 import { firstRead } from '../reader/merge-streams.ts';
 import type { Reader } from '../reader/reader.ts';
 import {
@@ -15,7 +17,7 @@ import {
   starredBy,
 } from '../reader/streams.ts';
 import type { FeedHint } from './feed-hint.ts';
-import { canBeTopic, type Term } from './narrow.ts';
+import type { Term } from './narrow.ts';
 import type { Around } from './window.ts';
 
 /** Where to search for the messages of a narrow: the smallest set of places that holds all of them. */
@@ -42,7 +44,8 @@ export function sourceOf(terms: readonly Term[]): Source {
     positive.some((term) => term.kind === 'is' && term.state === state);
   const [id, dm, channel, topic] = [find('id'), find('dm'), find('channel'), find('topic')];
   if (id) return { kind: 'listed', ids: [id.id] };
-  if (hasState('alerted') || (topic && !canBeTopic(topic.topic))) return { kind: 'listed', ids: [] };
+  if (hasState('alerted') || (topic && codePoints(topic.topic) > limits.topic))
+    return { kind: 'listed', ids: [] };
   if (hasState('starred')) return { kind: 'starred' };
   if (dm) return place({ conversation: directConversation(dm.people), people: dm.people });
   if (channel && topic) {

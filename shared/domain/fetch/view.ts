@@ -45,12 +45,12 @@ export class View {
     return this.#isSparse;
   }
 
-  /** Reads heads around an id. One round trip. `isFiltered`: as many as for a condition that few messages meet. */
-  async open(around: Around, isFiltered = false): Promise<void> {
+  /** Reads heads around an id. One round trip. */
+  async open(around: Around): Promise<void> {
     const log = this.#log;
+    const { pivot, older, newer, isFiltered = false } = around;
     if (log === undefined)
       return this.#streams.prefetch(around, this.#options.hint, this.#options.isFiltered || isFiltered);
-    const { pivot, older, newer } = around;
     const limit = (need: number): number =>
       isFiltered ? MAX_SLOTS : Math.min(MAX_SLOTS, Math.max(MIN_SLOTS, 2 * need));
     log.moveTo(pivot);

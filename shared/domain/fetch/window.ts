@@ -93,6 +93,8 @@ export interface Around {
   readonly pivot: number;
   readonly older: number;
   readonly newer: number;
+  /** Find as many as for a condition that few messages meet. */
+  readonly isFiltered?: boolean;
 }
 
 const isNewest = ({ anchor }: AnchoredWindow): boolean => anchor >= NEWEST_ANCHOR;
@@ -126,8 +128,8 @@ export interface WindowResult {
 }
 
 /**
- * Joins the two sides of a window. If the search on a side gave up, but found something, the client is told that there
- * is more, and goes on from there. If it found nothing, the client could not go on: the history is limited.
+ * Joins the two sides of a window. If the search on a side gave up after it found something, the reply says that there is
+ * more, and the client continues from there. If it found nothing, the client could not continue: the history is limited.
  */
 export function windowResult(window: AnchoredWindow, older: SearchResult, newer: SearchResult): WindowResult {
   const heads = [...older.heads, ...newer.heads];
@@ -136,15 +138,11 @@ export function windowResult(window: AnchoredWindow, older: SearchResult, newer:
   const before = near.filter(({ id }) => id < anchor).slice(0, window.before);
   const after = near.filter(({ id }) => id > anchor).slice(0, window.after);
   const own = heads.filter(({ id }) => id === anchor);
-  const gaveUp = (side: SearchResult, found: readonly unknown[]): boolean =>
-    !side.isComplete && found.length === 0;
-  const ends = (side: SearchResult, found: readonly unknown[], count: number): boolean =>
-    side.isComplete ? found.length < count : gaveUp(side, found);
   return {
     heads: [...before, ...own, ...after].sort((a, b) => a.id - b.id),
     found_anchor: own.length === 1,
-    found_oldest: anchor === 0 || ends(older, before, window.before),
-    found_newest: isNewest(window) || ends(newer, after, window.after),
-    history_limited: gaveUp(older, before) || gaveUp(newer, after),
+    found_oldest: anchor === 0 || before.length < (older.isComplete ? window.before : 1),
+    found_newest: isNewest(window) || after.length < (newer.isComplete ? window.after : 1),
+    history_limited: (!older.isComplete && before.length === 0) || (!newer.isComplete && after.length === 0),
   };
 }
