@@ -17,6 +17,6 @@ export const handler = serve(getChannel, {
   run: async ({ caller, outside, realm }, { seen, count }) => {
     const { channel } = accessMetadata(caller.standing, seen);
     const firsts = new FirstMessages(outside, realm);
-    return { stream: await firsts.tell(channelObject(channel, count, outside.now())) };
+    return { stream: await firsts.complete(channelObject(channel, count, outside.now())) };
   },
 });

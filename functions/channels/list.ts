@@ -15,7 +15,7 @@ export const handler = serve(listChannels, {
     return { channels, own, owners };
   },
   run: async ({ caller, outside, realm, input }, { channels, own, owners }) => ({
-    streams: await new FirstMessages(outside, realm).tellIn(
+    streams: await new FirstMessages(outside, realm).completeAll(
       selectChannels(caller, input, channels, own, owners).map(({ channel, count }) => ({
         ...channelObject(channel, count, outside.now()),
         ...(input.include_default && { is_default: channel.isDefault }),

@@ -1,4 +1,4 @@
-import { loadHistory, tellHistory } from '../../shared/domain/reader/history.ts';
+import { historyObjects, loadHistory } from '../../shared/domain/reader/history.ts';
 import { accessTarget, loadTarget, messageLookupKeys } from '../../shared/domain/reader/target.ts';
 import { getMessageHistory } from '../../shared/endpoints/messages.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
@@ -18,6 +18,6 @@ export const handler = serve(getMessageHistory, {
     const emptyTopicName = input.allow_empty_topic_name ?? false;
     const readable = readableHistory(message.history, isGuest(caller.standing));
     const shown = { ...message, history: visibleHistory(readable, visibility) };
-    return { message_history: tellHistory(shown, edits, { emptyTopicName }) };
+    return { message_history: historyObjects(shown, edits, { emptyTopicName }) };
   },
 });

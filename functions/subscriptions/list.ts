@@ -28,7 +28,7 @@ export const handler = serve(listSubscriptions, {
     };
   },
   run: async ({ outside, realm }, { channels, subscriptions, subscribers }) => ({
-    subscriptions: await new FirstMessages(outside, realm).tellIn(
+    subscriptions: await new FirstMessages(outside, realm).completeAll(
       byName(channels).flatMap((counted) => {
         const { channelId, isArchived } = counted.channel;
         const subscription = subscriptions.get(channelId);

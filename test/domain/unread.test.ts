@@ -28,7 +28,7 @@ const floorOf = async (
 ): Promise<number> => (await outside.table.get('subscription', { realm, userId, channelId }))?.readFloor ?? 0;
 
 describe('unread_msgs', () => {
-  it('by topics, pairs and groups', async () => {
+  it('groups unread messages by topic, pair and group', async () => {
     const realm = await newRealm();
     const { member, admin, owner, guest } = realm.people;
     const { general, random } = realm.channels;
@@ -69,7 +69,7 @@ describe('unread_msgs', () => {
     expect(named.streams[1]).toMatchObject({ topic: 'general chat' });
   });
 
-  it('mentions, and what is muted', async () => {
+  it('lists mentions, and does not count muted messages', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -91,7 +91,7 @@ describe('unread_msgs', () => {
     expect(muted.streams.flatMap(({ unread_message_ids }) => unread_message_ids)).toHaveLength(6);
   });
 
-  it('only of what came to the reader', async () => {
+  it('holds only messages that the reader received', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -100,7 +100,7 @@ describe('unread_msgs', () => {
     expect(await told(realm, admin)).toMatchObject({ count: 0, streams: [], pms: [] });
   });
 
-  it('takes two round trips, and no more reads for a longer history that was read', async () => {
+  it('takes two round trips, and no more reads for a longer history that is read', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -124,7 +124,7 @@ describe('unread_msgs', () => {
     expect(costs[1]).toBeLessThanOrEqual((costs[0] as number) + 2);
   });
 
-  it('needs no end of the log for somebody to whom nothing comes, and is not hurt if it cannot be read', async () => {
+  it('does not need the end of the log for a user who receives nothing', async () => {
     const realm = await newRealm();
     const alone = await givenUser(realm);
     const log = `"${partition('slot', { realm: realm.realm })}"`;
@@ -142,7 +142,7 @@ describe('unread_msgs', () => {
     expect(unheard).toEqual([]);
   });
 
-  it('tells of the newest 5,000, and that there are older ones', async () => {
+  it('holds the newest 5,000, and says that there are older ones', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids = await givenMessages(realm, member, realm.channels.general, () => 'flood', 5_030, '');
@@ -153,8 +153,8 @@ describe('unread_msgs', () => {
   });
 });
 
-describe('the upkeep of floors', () => {
-  it('raises the floor of a channel, keeps what is unread below it, and takes away what it covers', async () => {
+describe('raising read floors', () => {
+  it('a raised floor of a channel keeps unread messages below it, and deletes read states that it covers', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -183,7 +183,7 @@ describe('the upkeep of floors', () => {
     expect((await load(realm, admin)).messages.map(({ id }) => id)).toEqual([ids[599], ids[250], ids[4]]);
   });
 
-  it('decides what is unread of messages that move into the channel', async () => {
+  it('a raised floor decides which messages that move into the channel are unread', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId: quiet } = await givenChannel(realm, {}, [admin, member]);
@@ -208,7 +208,7 @@ describe('the upkeep of floors', () => {
     expect(await flagsFor(realm, admin, late)).toEqual(['read']);
   });
 
-  it('loses nothing to flags that change at the same time', async () => {
+  it('a raise loses no flags that change at the same time', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -244,7 +244,7 @@ describe('the upkeep of floors', () => {
     expect(unread.sort((a, b) => a - b)).toEqual([...left].sort((a, b) => a - b));
   });
 
-  it('raises the floor of a direct conversation', async () => {
+  it('the floor of a direct conversation is raised', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids: number[] = [];

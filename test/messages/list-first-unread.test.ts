@@ -16,7 +16,7 @@ async function around(realm: TestRealm, as: Person, narrow: unknown) {
 }
 
 describe('GET /messages: the first unread message', () => {
-  it('in a topic, a channel, a conversation, and everywhere', async () => {
+  it('is found in a topic, a channel, a conversation, and everywhere', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -58,7 +58,7 @@ describe('GET /messages: the first unread message', () => {
     expect(await around(realm, admin, [['is', 'dm']])).toMatchObject({ anchor: d1 });
   });
 
-  it('is asked for by older clients with a parameter of its own, which wins over the anchor', async () => {
+  it('older clients ask for it with a parameter of its own, which wins over the anchor', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const sentTo = { to: realm.channels.general, topic: 'a' };
@@ -76,7 +76,7 @@ describe('GET /messages: the first unread message', () => {
     expect([both.status, both.body.parameters]).toEqual([400, expect.stringContaining('anchor')]);
   });
 
-  it('that was marked as unread again, below everything that is read', async () => {
+  it('may be a message that was marked as unread again, below everything that is read', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -90,7 +90,7 @@ describe('GET /messages: the first unread message', () => {
     });
   });
 
-  it('where nothing is unread, the newest messages', async () => {
+  it('the newest messages are returned if nothing is unread', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -121,7 +121,7 @@ describe('GET /messages: the first unread message', () => {
     });
   });
 
-  it('never one of a channel to which the reader is not subscribed', async () => {
+  it('is never in a channel to which the reader is not subscribed', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const { random } = realm.channels;
@@ -131,7 +131,7 @@ describe('GET /messages: the first unread message', () => {
     expect(body).toMatchObject({ anchor: BEHIND_ALL, messages: [] });
   });
 
-  it('behind much that was read one by one', async () => {
+  it('is found after many messages that were read one by one', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;

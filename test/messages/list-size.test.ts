@@ -70,7 +70,7 @@ describe('GET /messages: where a round trip more is needed, and from what size o
     expect((await idsIn(realm, admin, query))[0]).toBe(id);
   });
 
-  it('what somebody fetches for the first time, or after their channels or conversations changed', async () => {
+  it('the first fetch, and one after channels or conversations changed, takes one more', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const container = realm.container();

@@ -52,13 +52,14 @@ export async function loadRewrite(
 ): Promise<RewriteSnapshot> {
   const { table } = outside;
   const { realm } = resolved;
+  const reading = loadReferences(outside, resolved, names, userId);
+  if (channelId === undefined)
+    return { named: await reading, mentionable: [], count: undefined, topic: undefined };
   const [named, mentionable, count, stored] = await Promise.all([
-    loadReferences(outside, resolved, names, userId),
-    channelId === undefined
-      ? []
-      : loadMentionable(outside, realm, channelId, topic, mentionableUserIds(names, resolved)),
-    channelId === undefined ? undefined : table.get('channelCount', { realm, channelId }),
-    channelId === undefined ? undefined : table.get(topicKey(realm, { channelId, topic })),
+    reading,
+    loadMentionable(outside, realm, channelId, topic, mentionableUserIds(names, resolved)),
+    table.get('channelCount', { realm, channelId }),
+    table.get(topicKey(realm, { channelId, topic })),
   ]);
   return { named, mentionable, count, topic: stored };
 }
@@ -94,11 +95,9 @@ export async function checkRewrite(
   const named = withoutHiddenUsers(snapshot.named, hidden);
   const rendered = render(content, resolveReferences(caller.standing, named));
   if (message.channelId !== undefined) {
-    const crowd = {
-      subscribers: snapshot.count?.subscribers ?? 0,
-      participants: snapshot.topic?.participants ?? 0,
-    };
-    checkWildcards(caller, rendered, crowd);
+    const { count, topic } = snapshot;
+    const [subscribers, participants] = [count?.subscribers ?? 0, topic?.participants ?? 0];
+    checkWildcards(caller, rendered, { subscribers, participants });
   }
   checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
   return { content, rendered };

@@ -42,8 +42,8 @@ export async function expandedPayload(
   const { streams, subscriptions } = payload as WithChannels;
   return {
     ...payload,
-    ...(streams && { streams: await firsts.tellIn(streams) }),
-    ...(subscriptions && { subscriptions: await firsts.tellIn(subscriptions) }),
+    ...(streams && { streams: await firsts.completeAll(streams) }),
+    ...(subscriptions && { subscriptions: await firsts.completeAll(subscriptions) }),
   };
 }
 

@@ -41,7 +41,7 @@ export class FirstMessages {
   }
 
   /** Whether any channel was searched. */
-  get haveLooked(): boolean {
+  get haveSearched(): boolean {
     return this.#found.size > 0;
   }
 
@@ -71,17 +71,17 @@ export class FirstMessages {
   }
 
   /** Completes a channel or subscription. One round trip if its oldest message is not stored, or else none. */
-  async tell<C extends Incomplete>(channel: C): Promise<Complete<C>> {
+  async complete<C extends Incomplete>(channel: C): Promise<Complete<C>> {
     const { stream_id, first_message_id: first } = channel;
     return { ...channel, first_message_id: first === undefined ? await this.of(stream_id) : first };
   }
 
   /** The same for many: one round trip for each 50 that have none stored. */
-  async tellIn<C extends Incomplete>(channels: readonly C[]): Promise<Complete<C>[]> {
+  async completeAll<C extends Incomplete>(channels: readonly C[]): Promise<Complete<C>[]> {
     const forgotten = channels.filter((channel) => channel.first_message_id === undefined);
     for (const chunk of chunksOf(forgotten, CONCURRENCY))
       await Promise.all(chunk.map(({ stream_id }) => this.of(stream_id)));
-    return Promise.all(channels.map((channel) => this.tell(channel)));
+    return Promise.all(channels.map((channel) => this.complete(channel)));
   }
 
   /**
@@ -98,20 +98,16 @@ export class FirstMessages {
     );
     await Promise.all(
       ripe.slice(0, MAX_REMEMBERED).map(async ({ channelId, firstForgotten }) => {
-        const first = await this.of(channelId);
+        const firstMessageId = await this.of(channelId);
         const when = { equals: { firstForgotten } };
         const update = key('channelCount', { realm: this.#realm, channelId });
         const writes: Write[] =
-          first === null
+          firstMessageId === null
             ? [{ update, change: { remove: ['firstForgotten', 'firstMessageId'] }, when }]
             : [
+                { update, change: { set: { firstMessageId }, remove: ['firstForgotten'] }, when },
                 {
-                  update,
-                  change: { set: { firstMessageId: first }, remove: ['firstForgotten'] },
-                  when,
-                },
-                {
-                  check: key('slot', { realm: this.#realm, seq: first }),
+                  check: key('slot', { realm: this.#realm, seq: firstMessageId }),
                   when: { equals: { kind: 'message', channelId } },
                 },
               ];

@@ -25,7 +25,7 @@ export async function loadHistory(message: MessageSlot, { table, realm }: Reader
 }
 
 /** The versions of a message, oldest first, each with its change (companion facts 1.17). */
-export function tellHistory(
+export function historyObjects(
   message: MessageSlot,
   edits: readonly Edit[],
   telling: Pick<RenderOptions, 'emptyTopicName'>,

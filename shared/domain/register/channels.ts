@@ -48,9 +48,9 @@ async function subscriptionSection(context: StateContext): Promise<object> {
     ...subscribersIn(each),
   });
   const [subscriptions, formerOnes, never] = await Promise.all([
-    firsts.tellIn(subscribed.map(asOwn)),
-    firsts.tellIn(unsubscribed.map(asOwn)),
-    firsts.tellIn(neverSubscribed.map(asOther)),
+    firsts.completeAll(subscribed.map(asOwn)),
+    firsts.completeAll(unsubscribed.map(asOwn)),
+    firsts.completeAll(neverSubscribed.map(asOther)),
   ]);
   return { subscriptions, unsubscribed: formerOnes, never_subscribed: never };
 }
@@ -121,7 +121,7 @@ async function streamSection(context: StateContext): Promise<object> {
   const subscribers = sendsSubscribers ? await loadSubscribers(context, channels) : undefined;
   const now = outside.now();
   return {
-    streams: await firsts.tellIn(
+    streams: await firsts.completeAll(
       byName(channels).map(({ channel, count }) => ({
         ...channelObject(channel, count, now),
         ...countOf(subscribers?.get(channel.channelId)),

@@ -66,7 +66,7 @@ export async function loadInitialState(request: StateRequest): Promise<object> {
     types === undefined || types.has(type) ? [section] : [],
   );
   const parts = await Promise.all([...new Set(wanted)].map((section) => section(context)));
-  if (context.firsts.haveLooked) await saveFirstMessages(context);
+  if (context.firsts.haveSearched) await saveFirstMessages(context);
   return Object.assign({}, ...parts);
 }
 

@@ -4,8 +4,8 @@ import { givenClient } from '../support/event-queue.ts';
 import { fetched, flagged, flagsFor, sent } from '../support/messages.ts';
 import { newRealm } from '../support/realm.ts';
 
-describe('GET /messages: how a message is told', () => {
-  it('a channel message', async () => {
+describe('GET /messages: the form of a message', () => {
+  it('a channel message has its channel and topic', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -37,7 +37,7 @@ describe('GET /messages: how a message is told', () => {
     ]);
   });
 
-  it('the addresses in its topic, also in its event and after a move', async () => {
+  it('a message lists the addresses in its topic, also in its event and after a move', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, admin, { event_types: ['message', 'update_message'] });
@@ -55,7 +55,7 @@ describe('GET /messages: how a message is told', () => {
     expect(await client.poll()).toMatchObject([{ topic_links: [link('https://y.org/')] }]);
   });
 
-  it('a direct message, to both sides', async () => {
+  it('a direct message looks the same to both sides', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const id = await sent(realm, member, { people: [guest] }, '/me waves');
@@ -77,7 +77,7 @@ describe('GET /messages: how a message is told', () => {
     }
   });
 
-  it('as it was written, with the empty topic, and with an avatar, where that is asked for', async () => {
+  it('a client may ask for Markdown, the empty topic and avatars', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await sent(realm, member, { to: realm.channels.general, topic: '' }, '**now**');
@@ -98,7 +98,7 @@ describe('GET /messages: how a message is told', () => {
     ]);
   });
 
-  it('flags', async () => {
+  it('a message has the flags of its reader', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
