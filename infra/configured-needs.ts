@@ -1,6 +1,6 @@
 import type { Needs } from '../shared/endpoints/endpoint.ts';
 import type { OperatorSettingName } from '../shared/endpoints/operator-setting.ts';
-import type { Worker } from '../shared/endpoints/worker.ts';
+import type { Worker } from '../shared/endpoints/workers.ts';
 
 /** The setting without which nobody asks for a secret. */
 const SETTING_OF_SECRET: Readonly<Record<string, OperatorSettingName>> = {

@@ -1,7 +1,7 @@
 import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import type { QueueWorker } from '../shared/endpoints/worker.ts';
+import type { QueueWorker } from '../shared/endpoints/workers.ts';
 import { accept } from './accepted.ts';
 
 /**

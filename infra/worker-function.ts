@@ -5,7 +5,7 @@ import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { QueueWorker, ScheduledWorker } from '../shared/endpoints/worker.ts';
+import type { QueueWorker, ScheduledWorker } from '../shared/endpoints/workers.ts';
 import { accept } from './accepted.ts';
 import type { Bundle } from './build.ts';
 import { DeclaredFunction } from './declared-function.ts';

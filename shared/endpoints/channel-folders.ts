@@ -35,9 +35,7 @@ export const reorderChannelFolders = endpoint({
   source: 'https://zulip.com/api/patch-channel-folders, wire facts 5',
   description: 'Reorders the channel folders.',
   access: 'administrator',
-  parameters: {
-    order: ids('The IDs of all folders, including archived ones, each once.'),
-  },
+  parameters: { order: ids('The IDs of all folders, including archived ones, each once.') },
   needs: { table: writes },
 });
 

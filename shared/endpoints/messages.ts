@@ -195,10 +195,7 @@ export const getMessageHistory = endpoint({
     'Gets the versions of a message, oldest first. At most the last hundred changes are kept, fewer if they are long. ' +
     'A very long difference is left out.',
   access: 'user',
-  parameters: {
-    message_id: messageId,
-    allow_empty_topic_name: allowEmptyTopicName,
-  },
+  parameters: { message_id: messageId, allow_empty_topic_name: allowEmptyTopicName },
   reply: z.object({ message_history: z.array(version) }),
 });
 

@@ -38,12 +38,7 @@ export type Input<P extends Parameters> = {
 export const text = (
   description: string,
   schema: z.ZodMiniType<string> = z.string(),
-): Parameter<string, true> => ({
-  wire: 'text',
-  schema,
-  required: true,
-  description,
-});
+): Parameter<string, true> => ({ wire: 'text', schema, required: true, description });
 
 /** A required text parameter that is one of these words. */
 export const word = <const W extends readonly [string, ...string[]]>(
@@ -111,10 +106,7 @@ export const plainlyRequired = <T>(parameter: Parameter<T, true>): Parameter<T, 
 export const aliased = <T, R extends boolean>(
   parameter: Parameter<T, R>,
   alias: string,
-): Parameter<T, R> => ({
-  ...parameter,
-  alias,
-});
+): Parameter<T, R> => ({ ...parameter, alias });
 
 /** The schema of a narrow: filters as pairs or objects whose operands are a string, an integer or an array. */
 export const narrowOf = <I extends z.core.$ZodType>(inList: I) => {

@@ -139,9 +139,7 @@ const channelEvents = {
   }),
   ...event('default_streams', { default_streams: ids }),
   ...events('channel_folder', {
-    add: {
-      channel_folder: z.object(folderFields),
-    },
+    add: { channel_folder: z.object(folderFields) },
     update: {
       channel_folder_id: z.int(),
       data: z.object({
@@ -200,11 +198,7 @@ const peopleEvents = {
   }),
   ...events('realm_bot', {
     add: {
-      bot: z.object({
-        user_id: z.int(),
-        ...botDefaults,
-        services: z.array(z.unknown()),
-      }),
+      bot: z.object({ user_id: z.int(), ...botDefaults, services: z.array(z.unknown()) }),
     },
   }),
   ...event('user_status', {
@@ -263,9 +257,7 @@ const organizationEvents = {
       }),
     ),
   }),
-  ...event('realm_export', {
-    exports: z.array(z.object(exportFields)),
-  }),
+  ...event('realm_export', { exports: z.array(z.object(exportFields)) }),
   ...event('realm_export_consent', { user_id: z.int(), consented: z.boolean() }),
 };
 

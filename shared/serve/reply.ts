@@ -95,10 +95,7 @@ export const fileReply = ({ bytes, contentType }: ServedFile): APIGatewayProxyRe
 /** A document that is the same for everybody until the next deployment. */
 export const documentReply = (body: string): APIGatewayProxyResult => ({
   statusCode: 200,
-  headers: {
-    'Content-Type': 'application/json',
-    'Cache-Control': 'public, max-age=300',
-  },
+  headers: { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' },
   body,
 });
 

@@ -1,5 +1,5 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { QueueWorker, ScheduledWorker } from '../endpoints/worker.ts';
+import type { QueueWorker, ScheduledWorker } from '../endpoints/workers.ts';
 import { traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { isThrottled } from '../table/write.ts';

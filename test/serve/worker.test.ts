@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { QueueWorker, ScheduledWorker } from '../../shared/endpoints/worker.ts';
+import type { QueueWorker, ScheduledWorker } from '../../shared/endpoints/workers.ts';
 import { servesQueue, servesSchedule, type WorkRecord } from '../../shared/serve/worker.ts';
 import { newRealm } from '../support/realm.ts';
 import { queued, runQueue, runSchedule } from '../support/worker-run.ts';
