@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { type BuildOptions as EsbuildOptions, build as esbuild, type OutputFile } from 'esbuild';
 import { endpoints as everyEndpoint } from '../shared/endpoints/all.ts';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
+import { eventListener, type Listener } from '../shared/endpoints/listener.ts';
 import { workers as everyWorker, type Worker } from '../shared/endpoints/workers.ts';
 import { leanBundles } from './bundle-plugins.ts';
 import { markdownBundle } from './markdown-bundle.ts';
@@ -25,11 +26,13 @@ export interface Bundle {
   readonly code: string;
 }
 
-/** Every function's bundle, by the id of its endpoint or worker. */
+/** Every function's bundle, by the id of its endpoint, listener or worker. */
 export type Bundles = Readonly<Record<string, Bundle>>;
 
 export interface BuildOptions {
   readonly endpoints?: readonly Pick<Endpoint, 'id'>[];
+  /** By default those whose endpoints are built. */
+  readonly listeners?: readonly Pick<Listener, 'id'>[];
   readonly workers?: readonly Pick<Worker, 'id'>[];
   /** The folder that holds `area/verb.ts` and `workers/name.ts`. */
   readonly sources?: string;
@@ -167,13 +170,16 @@ const removeOthers = async (outdir: string, ids: readonly string[]): Promise<voi
  */
 export const buildFunctions = async ({
   endpoints = everyEndpoint,
+  listeners = [eventListener].filter((it) =>
+    it.endpoints.every(({ id }) => endpoints.some((one) => one.id === id)),
+  ),
   workers = everyWorker,
   sources = join(projectRoot, 'functions'),
   outdir = join(projectRoot, 'dist'),
   machine = thisMachine,
   sourceMaps = false,
 }: BuildOptions = {}): Promise<Build> => {
-  const ids = [...endpoints, ...workers].map(({ id }) => id);
+  const ids = [...endpoints, ...listeners, ...workers].map(({ id }) => id);
   const missing = ids.map((id) => sourceOf(sources, id)).filter((file) => !existsSync(file));
   if (missing.length > 0) {
     throw new Error(`Declared, but not written: ${missing.map((f) => relative(projectRoot, f)).join(', ')}.`);

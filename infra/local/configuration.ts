@@ -8,6 +8,9 @@ import {
 import type { SmtpPort } from './mail-listener.ts';
 import { StartProblem } from './start-problem.ts';
 
+const waits = ['web', 'function'] as const;
+type Wait = (typeof waits)[number];
+
 export interface Configuration {
   /** Where clients find the service; 0 for any free port. */
   readonly port: number;
@@ -19,6 +22,8 @@ export interface Configuration {
   readonly smtp: SmtpPort | undefined;
   /** How many functions may run at once. */
   readonly concurrency: number;
+  /** What holds the requests of clients that wait for events: one server, or a function for each of them. */
+  readonly wait: Wait;
   /** What the operator set, as values of CDK context. */
   readonly context: Readonly<Record<string, string>>;
   /** Secrets that the operator set, by the last part of their names in AWS. */
@@ -65,6 +70,7 @@ export function readConfiguration(environment: Environment): Configuration {
     dataDirectory: readDirectory(environment.DATA_DIR ?? '.local'),
     dynamodbEndpoint: readAddress(environment, 'DYNAMODB_ENDPOINT'),
     concurrency,
+    wait: readWait(environment),
     context: {
       ...settings,
       [operatorSettings.MAIL_DOMAIN.context]: mailDomain ?? '',
@@ -83,6 +89,14 @@ export function readConfiguration(environment: Environment): Configuration {
 function readSmtpPort(environment: Environment): SmtpPort | undefined {
   const port = readNumber(environment, 'SMTP_PORT', { from: 0, to: 65_535, otherwise: usualSmtpPort });
   return port === 0 ? undefined : { port, isFixed: Boolean(environment.SMTP_PORT?.trim()) };
+}
+
+function readWait({ WAIT = '' }: Environment): Wait {
+  const text = WAIT.trim();
+  if (text === '') return 'web';
+  const wait = waits.find((each) => each === text);
+  if (wait === undefined) throw new StartProblem(`WAIT must be web or function, and not "${text}".`);
+  return wait;
 }
 
 /** A setting of the operator under its name in CDK context, if it is set. */

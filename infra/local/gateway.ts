@@ -17,6 +17,7 @@ import {
 import { BodyTooLarge, type HttpRequest, readRequest } from './http-request.ts';
 import type { InvocationResult } from './invocation.ts';
 import { roleMayInvoke } from './invoke-permission.ts';
+import type { ListenerRoute } from './listener-route.ts';
 import { mediaType } from './media-type.ts';
 import { newRequestIds, proxyEvent, type RequestIds } from './proxy-event.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   readonly invoke: (functionName: string, event: string, signal: AbortSignal) => Promise<InvocationResult>;
   /** What stands before the gateway and changes requests; nothing, unless there is something. */
   readonly edge?: Edge | undefined;
+  /** Where requests of one path go instead of to their functions, if anywhere. */
+  readonly listener?: ListenerRoute | undefined;
   /** Answers where the API has no address of its own, if it has one there: a page for people. */
   readonly page?: Page | undefined;
   /** Told of what should not happen. */
@@ -53,6 +56,9 @@ const longestCheck = 5_000;
 /** Whether a route is that of every address which the API does not have. */
 const isNowhere = ({ path, integration }: Route): boolean =>
   integration.kind === 'mock' && (path === '/' || path === '/{proxy+}');
+
+/** Codes of errors with which a connection to the listener ends when one of the two sides goes. */
+const ofConnection = new Set(['ABORT_ERR', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** API Gateway on a laptop: an HTTP server that answers as the REST API of the template says. */
 export class Gateway {
@@ -102,7 +108,7 @@ export class Gateway {
     try {
       const { edge = (it) => it } = this.#options;
       const request = edge(await readRequest(incoming));
-      this.#send(outgoing, await this.#answer(request, ids), ids);
+      this.#send(outgoing, await this.#answer(request, ids, outgoing), ids);
     } catch (error) {
       if (error instanceof BodyTooLarge) this.#send(outgoing, this.#error('REQUEST_TOO_LARGE'), ids);
       else if (incoming.complete) this.#options.onFault(error);
@@ -111,7 +117,7 @@ export class Gateway {
     }
   }
 
-  async #answer(request: HttpRequest, ids: RequestIds): Promise<GatewayReply> {
+  async #answer(request: HttpRequest, ids: RequestIds, outgoing: ServerResponse): Promise<GatewayReply> {
     const { api, place, roles } = this.#options;
     const match = this.#match(request);
     if (match === 'not readable') return this.#error(400);
@@ -128,9 +134,36 @@ export class Gateway {
       return writtenReply(reply, reply.statusCode ?? 200);
     }
     if (!roleMayInvoke(roles, integration)) return this.#error('API_CONFIGURATION_ERROR');
+    const { listener } = this.#options;
+    if (listener?.path === match.route.path && listener.methods.includes(match.route.method)) {
+      return this.#forward(listener, request, match, ids, outgoing);
+    }
     const event = JSON.stringify(proxyEvent(request, match, api, ids, place));
     if (Buffer.byteLength(event) > largestEvent) return this.#error('REQUEST_TOO_LARGE');
     return this.#invoke(integration, event, request.headers.accept?.toString());
+  }
+
+  /** Waits for the listener, however long that takes, as long as the client is there. */
+  async #forward(
+    listener: ListenerRoute,
+    request: HttpRequest,
+    match: RouteMatch,
+    { requestId, ...ids }: RequestIds,
+    outgoing: ServerResponse,
+  ): Promise<GatewayReply> {
+    const { api, place } = this.#options;
+    const { multiValueHeaders: headers } = proxyEvent(request, match, api, { requestId, ...ids }, place);
+    const { method, query, body } = request;
+    const target = query === '' ? listener.path : `${listener.path}?${query}`;
+    const gone = new AbortController();
+    outgoing.once('close', () => gone.abort());
+    try {
+      return await listener.forward({ method, target, headers, body, requestId }, gone.signal);
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (!ofConnection.has(code)) this.#options.onFault(error);
+      return this.#error(502);
+    }
   }
 
   /** The route, if there is one; a path or query that is not properly percent-encoded has none to be looked for. */

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import type { Listener } from '../../shared/endpoints/listener.ts';
 import type { StoreName } from './aws-error.ts';
 import { ensureTable, removeExpired } from './dynamo-table.ts';
 import { edgeOf } from './edge.ts';
@@ -13,6 +14,9 @@ import { Gateway, type Page } from './gateway.ts';
 import { IamDoor } from './iam-door.ts';
 import type { InvocationResult } from './invocation.ts';
 import { createKeyService } from './key-service.ts';
+import { ListenerProcess } from './listener-process.ts';
+import { ListenerRoute } from './listener-route.ts';
+import { webFunctionOf } from './local-listener.ts';
 import { listenOnLoopback } from './loopback.ts';
 import { MailListener, type SmtpPort } from './mail-listener.ts';
 import { QueuePoller } from './queue-poller.ts';
@@ -35,6 +39,8 @@ export interface LocalCloudOptions {
   readonly smtp?: SmtpPort | undefined;
   /** How many functions may run at once. */
   readonly concurrency: number;
+  /** Holds the requests that wait, with its code in a folder of the assembly; absent where functions hold them. */
+  readonly listener?: Listener | undefined;
   /** The values of secrets, by the last part of their names. */
   readonly secrets?: ReadonlyMap<string, string>;
   /** What the gateway answers with where the API has no address. */
@@ -114,7 +120,11 @@ async function start(
   for (const bucket of service.buckets) store.ensureBucket(bucket);
   await keepTables(service, options.dynamodb, place, atEnd, onFault);
 
-  const keys = new Map(service.functions.map(({ name }) => [name, newAccessKeyId()]));
+  const { listener } = options;
+  const webFunction =
+    listener && webFunctionOf(listener, service.functions, join(options.assembly, listener.id));
+  const lambdas = webFunction === undefined ? service.functions : [...service.functions, webFunction];
+  const keys = new Map(lambdas.map(({ name }) => [name, newAccessKeyId()]));
   const keyOf = ({ name }: LambdaFunction) => keys.get(name) ?? '';
   const keyService = createKeyService(join(options.dataDirectory, 'key'));
   const secretService = createSecretService(options.secrets ?? new Map());
@@ -127,7 +137,7 @@ async function start(
   const door = new IamDoor({
     stores,
     callers: new Map(
-      service.functions.map((lambda) => [keyOf(lambda), { functionName: lambda.name, ...lambda }] as const),
+      lambdas.map((lambda) => [keyOf(lambda), { functionName: lambda.name, ...lambda }] as const),
     ),
     place,
   });
@@ -136,9 +146,10 @@ async function start(
 
   const logs = new FunctionLogs(join(options.dataDirectory, 'logs'), options.showLogs);
   atEnd(() => logs.close());
+  const environmentOf = (lambda: LambdaFunction) =>
+    functionEnvironment(lambda, { endpoint: doorAddress, accessKeyId: keyOf(lambda) }, place);
   const pool = new FunctionPool(service.functions, {
-    environmentOf: (lambda) =>
-      functionEnvironment(lambda, { endpoint: doorAddress, accessKeyId: keyOf(lambda) }, place),
+    environmentOf,
     onOutput: ({ name }, text) => logs.write(name, text),
     onFailure: ({ name }, error) => {
       logs.writeError(name, error);
@@ -150,9 +161,30 @@ async function start(
   });
   const invoke = (name: string, event: string, signal?: AbortSignal) => pool.invoke(name, event, signal);
 
+  const listening =
+    webFunction &&
+    (await ListenerProcess.start({
+      directory: webFunction.directory,
+      environment: environmentOf(webFunction),
+      onOutput: (text) => logs.write(webFunction.name, text),
+      onEnd: () =>
+        report(`${webFunction.name} ended and is started again (more in ${logs.pathOf(webFunction.name)})`),
+    }));
+  const route = listener && listening && new ListenerRoute(pathOf(listener), methodsOf(listener), listening);
+  atEnd(() => route?.close());
+
   const { api, roles, edgeFunction } = service;
   const edge = edgeFunction === undefined ? undefined : edgeOf(edgeFunction);
-  const gateway = new Gateway({ api, roles, place, invoke, edge, page: options.page, onFault });
+  const gateway = new Gateway({
+    api,
+    roles,
+    place,
+    invoke,
+    edge,
+    listener: route,
+    page: options.page,
+    onFault,
+  });
   const pollers = service.eventSources.map((source) => {
     const lambda = service.functions.find(({ name }) => name === source.functionName);
     const queue = service.queues.find(({ arn }) => arn === source.queueArn);
@@ -180,7 +212,12 @@ async function start(
   // What brings work in ends together with what does the work: each waits for the other's last requests.
   atEnd(() => {
     scheduler.stop();
-    return Promise.all([gateway.stop(), pool.close(grace), ...pollers.map((poller) => poller.stop())]);
+    return Promise.all([
+      gateway.stop(),
+      listening?.stop(),
+      pool.close(grace),
+      ...pollers.map((poller) => poller.stop()),
+    ]);
   });
   await Promise.all(pollers.map((poller) => poller.start()));
   scheduler.start();
@@ -188,6 +225,10 @@ async function start(
   const address = await listenOnLoopback(gateway.server, options.port);
   return { address, service, smtpPort, door, place, stores, invoke };
 }
+
+const pathOf = ({ endpoints }: Listener): string => endpoints[0]?.path ?? '';
+
+const methodsOf = ({ endpoints }: Listener): string[] => endpoints.map(({ method }) => method);
 
 /** Takes mail in the place of SES, if the template has a way for it. */
 async function listenForMail(

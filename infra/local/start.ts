@@ -1,6 +1,7 @@
 /** `npm start`: the whole service on this machine, from the synthesized template. */
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { eventListener } from '../../shared/endpoints/listener.ts';
 import { operatorSettings } from '../../shared/endpoints/operator-setting.ts';
 import { assemble } from './assembly.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
@@ -70,6 +71,7 @@ async function main(): Promise<void> {
       port: configuration.port,
       smtp: configuration.smtp,
       concurrency: configuration.concurrency,
+      listener: configuration.wait === 'web' ? eventListener : undefined,
       secrets: new Map([...configuration.secrets, ...(relay?.secrets ?? [])]),
       page: reference,
       showLogs: logs,
