@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { planDemo } from '../../shared/domain/organization/demo.ts';
+import { planDemo } from './demo.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import {
   type ClientAccount,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { defaultConcurrency } from '../../infra/local/configuration.ts';
-import type { DemoName } from '../../shared/domain/organization/demo.ts';
+import type { DemoName } from '../../infra/local/demo.ts';
 import { type HttpReply, httpRequest, send } from './http-request.ts';
 import { type Latencies, LatencyRecorder } from './latencies.ts';
 import { type BenchCloud, endpointOf, type Organization, startBenchCloud } from './local-cloud.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { startDynamoStore } from '../../infra/local/dynamo-store.ts';
-import { type DemoName, planDemo } from '../../shared/domain/organization/demo.ts';
+import { type DemoName, planDemo } from '../../infra/local/demo.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
 import { makeOutside } from '../../shared/serve/container.ts';

@@ -1,4 +1,4 @@
-import type { DemoName } from '../../shared/domain/organization/demo.ts';
+import type { DemoName } from '../../infra/local/demo.ts';
 
 /** A request to an endpoint, whether it goes through a handler or over HTTP. */
 export interface Request {

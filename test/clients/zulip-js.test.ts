@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import zulip from 'zulip-js';
-import type { DemoName } from '../../shared/domain/organization/demo.ts';
+import type { DemoName } from '../../infra/local/demo.ts';
 import { checkDescribed } from '../support/described-fetch.ts';
 import { type LocalService, startLocalService } from '../support/local-service.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roomForPolls } from '../../infra/local/configuration.ts';
 import { MAX_QUEUES } from '../../shared/domain/event/queue.ts';
-import type { DemoName } from '../../shared/domain/organization/demo.ts';
+import type { DemoName } from '../../infra/local/demo.ts';
 import { describedFetch } from '../support/described-fetch.ts';
 import { type LocalService, startLocalService } from '../support/local-service.ts';
 import { basic } from '../support/raw-request.ts';

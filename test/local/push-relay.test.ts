@@ -7,7 +7,7 @@ import { buildFunctions } from '../../infra/build.ts';
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts';
 import { type PushRelay, startPushRelay } from '../../infra/local/push-relay.ts';
 import { stackId, synthesize } from '../../infra/synthesize.ts';
-import { type DemoAccount, planDemo } from '../../shared/domain/organization/demo.ts';
+import { type DemoAccount, planDemo } from '../../infra/local/demo.ts';
 import { sendMessage } from '../../shared/endpoints/messages.ts';
 import { registerDevice, registerPush, testPush } from '../../shared/endpoints/push.ts';
 import { push, pushSweep } from '../../shared/endpoints/workers.ts';

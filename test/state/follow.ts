@@ -1,6 +1,6 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { DemoName } from '../../shared/domain/organization/demo.ts';
+import type { DemoName } from '../../infra/local/demo.ts';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
 import { applying, fetchStale, kinds } from '../support/client-state/applied.ts';
 import { type Json, type Kind, type Known, knownFrom } from '../support/client-state/known.ts';

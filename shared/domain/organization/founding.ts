@@ -9,7 +9,7 @@ import { newSubscriptionSettings, subscriptionWrites } from '../../model/subscri
 import { digestOf, newApiKey } from '../../model/user/api-key.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doCreateUser } from '../account/create.ts';
+import { doCreateUser, newUser } from '../account/create.ts';
 import type { KeyedAccount } from '../account/operator.ts';
 import { doCreateChannel } from '../channel-edit/create.ts';
 
@@ -20,76 +20,45 @@ export interface NewOrganization {
   /** It also answers at all unregistered hosts. */
   readonly isDefault?: boolean;
   readonly name: string;
-  readonly uuid: string;
-  /** Milliseconds. */
-  readonly now: number;
   readonly settings?: Partial<RealmSettings>;
 }
 
 /** Name and address of the system bot, which sends notices. */
 export const NOTICES = { fullName: 'Notification Bot', email: 'notification-bot@parlance.invalid' };
 
-/**
- * Creates an organization with only the system bot. Returns the realm id, the hosts and the writes. The caller adds
- * the first users, and the counter with the last number used.
- */
-export function doCreateOrganization(
-  given: NewOrganization,
+/** Creates an organization with only the system bot. `now` is in milliseconds. */
+function doCreateOrganization(
+  { host, isDefault, name, settings }: NewOrganization,
   noticeBotId: number,
-): { realm: string; hosts: readonly string[]; writes: Write[] } {
-  const { host } = given;
-  const isHome = given.isDefault === true || host === undefined;
+  uuid: string,
+  now: number,
+) {
+  const isHome = isDefault === true || host === undefined;
   const realm = isHome ? HOME : realmIdFor(host);
   const hosts = [...(isHome ? [ANY_HOST] : []), ...(host === undefined ? [] : [host])];
   const item: Realm = {
-    uuid: given.uuid,
-    name: given.name,
+    uuid,
+    name,
     description: '',
     stringId: isHome ? '' : (host.split('.')[0] ?? ''),
-    created: Math.floor(given.now / 1000),
+    created: Math.floor(now / 1000),
     deactivated: false,
     version: 1,
     noticeBotId,
-    settings: { ...defaultRealmSettings, ...given.settings },
+    settings: { ...defaultRealmSettings, ...settings },
   };
-  const notices = doCreateUser(
-    realm,
-    noticeBotId,
-    {
-      ...NOTICES,
-      role: roles.member,
-      isBot: true,
-      dateJoined: new Date(given.now).toISOString(),
-      timezone: '',
-    },
+  const bot = { ...newUser({ ...NOTICES, role: roles.member }, now), isBot: true };
+  const writes: Write[] = [
+    ...hosts.map((each) => ({ put: key('host', { host: each }), item: { realm }, when: { absent: true } })),
+    hostsWrite({ realm, version: 0 }, hosts),
+    { put: key('realm', { realm }), item: { ...item }, when: { absent: true } },
+    { put: key('groupGraph', { realm }), item: { ...noGroups } },
+    ...doSetRealmRetention(realm, { after: item.settings.message_retention_days }, item.version),
     // No key has this digest, so nobody can use the bot.
-    'f'.repeat(64),
-  );
-  return {
-    realm,
-    hosts,
-    writes: [
-      ...hosts.map((each) => ({ put: key('host', { host: each }), item: { realm }, when: { absent: true } })),
-      hostsWrite({ realm, version: 0 }, hosts),
-      { put: key('realm', { realm }), item: { ...item }, when: { absent: true } },
-      { put: key('groupGraph', { realm }), item: { ...noGroups } },
-      ...doSetRealmRetention(realm, { after: item.settings.message_retention_days }, item.version),
-      ...notices.writes,
-    ],
-  };
+    ...doCreateUser(realm, noticeBotId, bot, 'f'.repeat(64)).writes,
+  ];
+  return { realm, hosts, writes };
 }
-
-/** The counter of a new log, at the last number that its creation used. */
-export const counterWrite = (realm: string, last: number): Write => ({
-  put: key('counter', { realm }),
-  item: { seq: last },
-});
-
-/** The checkpoint of a new log. Its creation has no events, so no number is missing below it. */
-export const floorWrite = (realm: string, last: number): Write => ({
-  put: key('solid', { realm }),
-  item: { seq: last },
-});
 
 /** One of the first users. */
 export interface Founder {
@@ -115,31 +84,21 @@ export const GENERAL: FirstChannel = {
   isDefault: true,
 };
 
-/** A planned organization, and the transaction that creates it. */
-export interface Founding {
-  readonly realm: string;
-  readonly hosts: readonly string[];
-  /** The accounts in the order of the founders, with their keys. */
-  readonly accounts: readonly KeyedAccount[];
-  /** In the order of the channels. */
-  readonly channelIds: readonly number[];
-  readonly writes: readonly Write[];
-}
-
 /**
  * Plans an organization with its first users and channels. Everyone is subscribed to all channels, guests to the
  * default ones. The keys are made here, so that the caller can store them first; the table gets their digests. One
- * transaction has room for a handful of users and channels.
+ * transaction has room for a handful of users and channels. Returns the accounts with their keys and the ids of the
+ * channels, in the order given, and the writes of the transaction.
  */
 export function planFounding(
   outside: Pick<Outside, 'now' | 'uuid' | 'randomBytes'>,
-  given: Omit<NewOrganization, 'now' | 'uuid'>,
+  given: NewOrganization,
   founders: readonly Founder[],
   channels: readonly FirstChannel[],
-): Founding {
+) {
   const now = outside.now();
   let next = FIRST_NUMBER;
-  const { realm, hosts, writes } = doCreateOrganization({ ...given, now, uuid: outside.uuid() }, next++);
+  const { realm, hosts, writes } = doCreateOrganization(given, next++, outside.uuid(), now);
   const add = (more: readonly Write[]): void => void writes.push(...more);
 
   const accounts = founders.map(
@@ -151,14 +110,10 @@ export function planFounding(
     const { userId, apiKey } = accounts[i] as KeyedAccount;
     const bots = founders.filter((founder) => founder.ownedBy === email);
     const user = {
-      email,
-      fullName,
-      role,
+      ...newUser({ email, fullName, role }, now),
       isBot: ownedBy !== undefined,
       ...(ownedBy !== undefined && { botType: 1 as const, ownerId: idOf(ownedBy) }),
       ...(bots.length > 0 && { bots: new Set(bots.map((bot) => idOf(bot.email))) }),
-      dateJoined: new Date(now).toISOString(),
-      timezone: '',
     };
     add(doCreateUser(realm, userId, user, digestOf(apiKey)).writes);
   });
@@ -189,6 +144,10 @@ export function planFounding(
     }
     return channelId;
   });
-  add([counterWrite(realm, next), floorWrite(realm, next)]);
+  // The log begins after the last number used here. No event is missing below it.
+  add([
+    { put: key('counter', { realm }), item: { seq: next } },
+    { put: key('solid', { realm }), item: { seq: next } },
+  ]);
   return { realm, hosts, accounts, channelIds, writes };
 }

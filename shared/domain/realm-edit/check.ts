@@ -8,19 +8,16 @@ import { type GroupSetting, groupsOf, isOwner, type Standing } from '../../model
 import {
   limits,
   NO_CHANNEL,
-  type RealmGroupName,
   type RealmSettings,
   realmGroupRules,
   videoChatProviders,
 } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import {
-  type ChannelSettingName,
   channelSettingNames,
   type DecidedRealmEdit,
   type RealmEdit,
   type RealmEditSnapshot,
-  type TimeLimitName,
   timeLimitNames,
 } from './edit.ts';
 
@@ -93,10 +90,8 @@ function checkDescription(given: string): string {
 /** Clients send words either raw or as JSON text. */
 const unquoted = (given: string): string => given.replace(/^"(.*)"$/, '$1');
 
-type Words = 'topics_policy' | 'message_edit_history_visibility_policy' | 'message_retention_days';
-
 /** Topics policy, visibility of earlier versions, and message retention. */
-function checkWords(edit: RealmEdit, before: RealmSettings): Pick<RealmSettings, Words> {
+function checkWords(edit: RealmEdit, before: RealmSettings) {
   const {
     topics_policy: policy = before.topics_policy,
     message_edit_history_visibility_policy: visibility = before.message_edit_history_visibility_policy,
@@ -128,14 +123,13 @@ function checkDefaultRetention(given: string): number {
   return days;
 }
 
-function checkTimeLimits(edit: RealmEdit, before: RealmSettings): Pick<RealmSettings, TimeLimitName> {
-  return after(timeLimitNames, (name) => {
+const checkTimeLimits = (edit: RealmEdit, before: RealmSettings) =>
+  after(timeLimitNames, (name) => {
     const given = edit[name];
     return given === undefined ? before[name] : checkTimeLimit(name, given);
   });
-}
 
-/** Checks each setting of these names. */
+/** The value of each setting of these names. */
 const after = <N extends string, T>(names: readonly N[], decide: (name: N) => T): Record<N, T> =>
   Object.fromEntries(names.map((name) => [name, decide(name)])) as Record<N, T>;
 
@@ -160,14 +154,10 @@ function checkVideoChat(
 }
 
 /** The group settings (specification 2.2, wire facts 4.5). */
-function checkGroups(
-  edit: RealmEdit,
-  before: RealmSettings,
-  { named }: RealmEditSnapshot,
-): Pick<RealmSettings, RealmGroupName> {
+function checkGroups(edit: RealmEdit, before: RealmSettings, { named }: RealmEditSnapshot) {
   const settings = checkChangedSettings(realmGroupRules, before, edit, named);
-  const values = Object.values(settings);
-  if (values.reduce<number>((sum, value) => sum + listedIn(value), 0) > MAX_LISTED) {
+  const listed = Object.values(settings).reduce<number>((sum, value) => sum + listedIn(value), 0);
+  if (listed > MAX_LISTED) {
     throw badRequest(`The settings of an organization list at most ${MAX_LISTED} people and groups.`);
   }
   return settings;
@@ -182,7 +172,7 @@ function checkChannels(
   edit: RealmEdit,
   before: RealmSettings,
   { channels }: RealmEditSnapshot,
-): Pick<RealmSettings, ChannelSettingName> {
+) {
   return after(channelSettingNames, (name) => {
     const given = edit[name];
     if (given === undefined || given === before[name]) return before[name];

@@ -3,15 +3,10 @@ import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
-import { type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
+import { loadChannel } from '../../model/channel/access.ts';
 import { doSetRealmRetention } from '../../model/channel/retention.ts';
 import { fullMemberEvents } from '../../model/group/role-groups.ts';
-import {
-  doRequireActive,
-  loadSettingReferences,
-  namedGroupsIn,
-  type SettingReferences,
-} from '../../model/group/setting.ts';
+import { doRequireActive, loadSettingReferences, namedGroupsIn } from '../../model/group/setting.ts';
 import type { GroupSettingChange } from '../../model/permission/permission.ts';
 import {
   defaultRealmSettings,
@@ -63,26 +58,14 @@ export type RealmEdit = {
   readonly [N in RealmGroupName]?: GroupSettingChange;
 };
 
-/** The snapshot for an edit. */
-export interface RealmEditSnapshot {
-  readonly named: SettingReferences;
-  /** The existing channels among those referenced. */
-  readonly channels: ReadonlyMap<number, ChannelWithSubscription>;
-}
-
 /** The organization before and after an edit that passed the checks. */
 export interface DecidedRealmEdit {
   readonly before: Realm;
   readonly after: Realm;
 }
 
-/** Loads the snapshot. One round trip. */
-export async function loadRealmEditSnapshot(
-  table: Table,
-  realm: string,
-  userId: number,
-  edit: RealmEdit,
-): Promise<RealmEditSnapshot> {
+/** Loads what an edit references: users, groups and existing channels. One round trip. */
+export async function loadRealmEditSnapshot(table: Table, realm: string, userId: number, edit: RealmEdit) {
   const [named, ...channels] = await Promise.all([
     loadSettingReferences(
       table,
@@ -97,6 +80,8 @@ export async function loadRealmEditSnapshot(
   const found = channels.filter((seen) => seen !== undefined);
   return { named, channels: new Map(found.map((seen) => [seen.channel.channelId, seen])) };
 }
+
+export type RealmEditSnapshot = Awaited<ReturnType<typeof loadRealmEditSnapshot>>;
 
 /** Settings whose events have the older of two forms. */
 const inDictionary: ReadonlySet<string> = new Set([

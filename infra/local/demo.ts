@@ -1,13 +1,16 @@
-import type { Outside } from '../../kernel/outside.ts';
-import { carryOut } from '../../log/carry-out.ts';
-import { roles } from '../../model/permission/permission.ts';
-import type { KeyedAccount } from '../account/operator.ts';
-import { type Founder, GENERAL, type NewOrganization, planFounding } from './founding.ts';
+import type { KeyedAccount } from '../../shared/domain/account/operator.ts';
+import {
+  type Founder,
+  GENERAL,
+  type NewOrganization,
+  planFounding,
+} from '../../shared/domain/organization/founding.ts';
+import type { Outside } from '../../shared/kernel/outside.ts';
+import { carryOut } from '../../shared/log/carry-out.ts';
+import { roles } from '../../shared/model/permission/permission.ts';
 
 /** An account of the demo organization with its key, which is shown once. */
-export interface DemoAccount extends KeyedAccount {
-  readonly name: DemoName;
-}
+export type DemoAccount = KeyedAccount & { readonly name: DemoName };
 
 const addressOf = (name: string): string => `${name}@example.com`;
 
@@ -24,31 +27,18 @@ export type DemoName = (typeof people)[number]['name'];
 
 const random = { name: 'random', description: 'What fits nowhere else.', isDefault: false };
 
-/** The demo organization: realm, accounts and channel ids. */
-export interface Demo {
-  readonly realm: string;
-  readonly accounts: readonly DemoAccount[];
-  readonly channels: Readonly<Record<'general' | 'random', number>>;
-}
-
 /**
  * Plans a demo organization: one account of each role, a bot, and two channels to which all are subscribed (guests
  * only to the default one). One transaction creates all of it. The keys are made first, so that the caller can store
  * them before.
  */
-export function planDemo(
-  outside: Outside,
-  given: Omit<NewOrganization, 'now' | 'uuid'>,
-): { readonly demo: Demo; readonly create: () => Promise<'created' | 'exists'> } {
+export function planDemo(outside: Outside, given: NewOrganization) {
   const founders = people.map(({ name, ...person }): Founder => ({ ...person, email: addressOf(name) }));
   const { realm, accounts, channelIds, writes } = planFounding(outside, given, founders, [GENERAL, random]);
   const [generalId = 0, randomId = 0] = channelIds;
-  const demo: Demo = {
+  const demo = {
     realm,
-    accounts: people.flatMap(({ name }, i) => {
-      const account = accounts[i];
-      return account ? [{ ...account, name }] : [];
-    }),
+    accounts: people.map(({ name }, i): DemoAccount => ({ ...(accounts[i] as KeyedAccount), name })),
     channels: { general: generalId, random: randomId },
   };
   const create = async (): Promise<'created' | 'exists'> =>
