@@ -2,7 +2,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aw
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
-/** Who touched which object of the other buckets, for as long as other logs are kept. */
+/** Stores the access logs of the other buckets, for as long as other logs are kept. */
 export class AccessLogs extends Bucket {
   constructor(scope: Construct, id: string, retentionDays: number) {
     super(scope, id, {

@@ -18,9 +18,9 @@ import { type MetricName, metrics } from '../shared/kernel/outside.ts';
 import { accept } from './accepted.ts';
 import type { Watched } from './watched.ts';
 
-/** A fault that somebody has to see to. */
+/** A fault that the operator has to fix. */
 interface Trouble {
-  /** Who is hurt, in a sentence: the first thing that the mail says. */
+  /** Who is affected, in one sentence. The mail begins with it. */
   readonly hurt: string;
   /** The section of RUNBOOK.md that says what to do. */
   readonly section: string;
@@ -30,13 +30,13 @@ interface Trouble {
   readonly of?: number;
 }
 
-/** Seconds that work may wait in its queue: longer than a message that fails once and comes again. */
+/** Seconds that work may wait in its queue. A message that fails once and is retried stays below. */
 const oldestWork = 30 * 60;
 
-/** The part of the polls that may run at once at which the operator should ask for more. */
+/** Above this share of the concurrent polls, the operator should ask for more. */
 const crowded = 0.8;
 
-/** An alarm for each trouble, which is told to an address if the operator gave one. */
+/** An alarm for each fault. If the operator gave an address, it gets a mail. */
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
 
@@ -51,7 +51,7 @@ export class Alarms extends Construct {
           threshold: from,
           evaluationPeriods: of,
           comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-          // Nothing is counted while nobody talks.
+          // Without traffic there is no data.
           treatMissingData: TreatMissingData.NOT_BREACHING,
         }),
     );
@@ -86,7 +86,7 @@ export class Alarms extends Construct {
 
 const minutes = (count: number) => ({ period: Duration.minutes(count) });
 
-/** Something that functions count under the name of their stack, of this kind only if it is told apart by one. */
+/** A metric that functions count under the name of their stack; with a kind, only that one. */
 const countedIn =
   (namespace: string) =>
   (name: MetricName, kind?: string): Metric => {
@@ -100,7 +100,7 @@ const countedIn =
     });
   };
 
-/** One figure of several metrics. Each of them costs as much as an alarm of its own; it is fewer mails. */
+/** The sum of several metrics. It costs as much as an alarm for each, but sends fewer mails. */
 const oneOf =
   (combined: (names: readonly string[]) => string) =>
   (of: readonly IMetric[], period: Duration): MathExpression => {
@@ -141,8 +141,8 @@ function troubles(
     TableThrottled: {
       hurt: 'Requests fail, as one organization asks more of the table, or of an index of it, than a partition gives.',
       section: 'Table throttled',
-      // Counted by the functions: DynamoDB's own metrics are six, one for each index besides the table, each of which an
-      // alarm costs money for, and they count what a repetition made good too.
+      // Counted by the functions. DynamoDB has six metrics, one for the table and one for each index: an alarm on each
+      // costs money, and they also count requests that succeeded when they were retried.
       metric: counted('StoreThrottled'),
       from: 10,
       of: 2,
@@ -150,7 +150,7 @@ function troubles(
     FunctionsThrottled: {
       hurt: 'Messages may not be taken, and clients hear of news late: Lambda runs as many functions as it may.',
       section: 'Functions throttled',
-      // Of all functions of the account and region, as it is they who share its limit.
+      // All functions of the account and region: they share one limit.
       metric: new Metric({
         namespace: 'AWS/Lambda',
         metricName: 'Throttles',

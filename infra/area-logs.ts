@@ -1,13 +1,14 @@
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { upperCamel } from './resources.ts';
 
 /** The area of a function, which is its folder in `functions/`: `messages` of `messages.send`, `workers` of any worker. */
 export const areaOf = (id: string): string => (id.includes('.') ? id.slice(0, id.indexOf('.')) : 'workers');
 
 /**
- * One log group for the functions of each area, as `/Parlance/messages`. Lambda puts the function's name into the names
- * of its log streams, so a group for each function would say no more and cost a resource for each.
+ * One log group for the functions of each area, such as `/Parlance/messages`. The names of its log streams contain the
+ * function's name, so a group for each function would only cost more resources.
  */
 export class AreaLogs extends Construct {
   readonly #groups = new Map<string, LogGroup>();
@@ -23,15 +24,11 @@ export class AreaLogs extends Construct {
     const area = areaOf(id);
     const known = this.#groups.get(area);
     if (known) return known;
-    const group = new LogGroup(
-      this,
-      area.replace(/^./, (first) => first.toUpperCase()),
-      {
-        logGroupName: `/${Stack.of(this).stackName}/${area}`,
-        retention: this.#retentionDays as RetentionDays,
-        removalPolicy: RemovalPolicy.DESTROY,
-      },
-    );
+    const group = new LogGroup(this, upperCamel(area), {
+      logGroupName: `/${Stack.of(this).stackName}/${area}`,
+      retention: this.#retentionDays as RetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     this.#groups.set(area, group);
     return group;
   }

@@ -14,15 +14,15 @@ import { openApiBundle } from './openapi-bundle.ts';
 
 const projectRoot = resolve(import.meta.dirname, '..');
 
-/** One function, ready to be deployed: a folder that holds `index.mjs` and the packages that cannot be part of it. */
+/** A function that is ready to deploy: a folder with `index.mjs` and the packages that cannot be bundled. */
 export interface Bundle {
   /** Absolute path of the folder. */
   readonly directory: string;
   /** Size of the code, minified. */
   readonly bytes: number;
-  /** Digest of what is deployed; it changes when, and only when, that does. */
+  /** Digest of everything that is deployed. */
   readonly hash: string;
-  /** Digest of the code alone, the same on every machine: by it a line of a log tells which code wrote it. */
+  /** Digest of the code alone, the same on every machine. Log lines have it, to show which code wrote them. */
   readonly code: string;
 }
 
@@ -40,7 +40,7 @@ export interface BuildOptions {
   readonly outdir?: string;
   /** What the functions will run on; this machine unless said otherwise. */
   readonly machine?: Machine;
-  /** Whether to tell where each line came from: for what is deployed, as it takes a fifth of the time. No if absent. */
+  /** Whether to make source maps. Needed for what is deployed; takes a fifth of the time. Default: no. */
   readonly sourceMaps?: boolean;
 }
 
@@ -91,7 +91,7 @@ interface BuildRecord {
   readonly bundles: Readonly<Record<string, Pick<Bundle, 'bytes' | 'hash' | 'code'>>>;
 }
 
-/** The record of the last build, if it was of these very sources and all that is wanted of it is still there. */
+/** The record of the last build, if it had the same sources and its output is still there. */
 const lastBuild = async (
   outdir: string,
   digest: string,
@@ -104,7 +104,7 @@ const lastBuild = async (
   return record.digest === digest && complete && (record.sourceMaps || !sourceMaps) ? record : undefined;
 };
 
-/** How code becomes a bundle, be it a function's or one that a function is compared with. */
+/** The options of every bundle: of functions, and of bundles that they are compared with. */
 export const bundling = {
   absWorkingDir: projectRoot,
   outExtension: { '.js': '.mjs' },
@@ -130,22 +130,22 @@ const bundle = async (ids: readonly string[], sources: string, outdir: string, s
     outdir,
     external: [...nativePackages],
     sourcemap: sourceMaps && 'external',
-    // Where a line came from is what a stack trace needs; what stands there is in the repository.
+    // A stack trace needs the places only; the text is in the repository.
     sourcesContent: false,
     metafile: true,
     write: false,
     plugins: [...leanBundles, markdownBundle(), openApiBundle()],
   });
 
-/** Where an output goes: code into the function's folder, its source map apart, as it is not deployed. */
+/** Where an output goes: code into the function's folder, source maps elsewhere, since they are not deployed. */
 const destination = (outdir: string, file: OutputFile): string =>
   file.path.endsWith('.map')
     ? join(outdir, 'maps', `${relative(outdir, dirname(file.path))}.mjs.map`)
     : file.path;
 
 /**
- * Puts a file in its place in one step, as another process may be reading it or building the same thing. The
- * draft lies outside the functions' folders, since all that is in them is deployed.
+ * Writes a file atomically: another process may be reading it, or building the same thing. The draft is outside the
+ * functions' folders, since everything in them is deployed.
  */
 const write = async (outdir: string, path: string, contents: string | Uint8Array): Promise<void> => {
   const draft = join(outdir, `${randomUUID()}.draft`);
@@ -154,7 +154,7 @@ const write = async (outdir: string, path: string, contents: string | Uint8Array
   await rename(draft, path);
 };
 
-/** Removes what an earlier build left: functions that are no longer declared, and source maps of other code. */
+/** Removes leftovers of earlier builds: functions that are no longer declared, and source maps of other code. */
 const removeOthers = async (outdir: string, ids: readonly string[]): Promise<void> => {
   const folders = await readdir(outdir, { withFileTypes: true });
   const stale = folders.filter((it) => it.isDirectory() && it.name !== 'packages' && !ids.includes(it.name));

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** A stand-in for a class that is never asked for. It says so, should that turn out to be wrong. */
+/** Stands in for a class that is never used. It throws if it is used after all. */
 const absent = (name: string, method = 'constructor'): string =>
   `export class ${name} { ${method}() { throw new Error('${name} is not part of this bundle.'); } }`;
 
 /**
- * Where DynamoDB and SQS are, without the general rules and their interpreter (16 KB). Account-based addresses are left
- * out, since Lambda's environment does not tell the account.
+ * The endpoints of DynamoDB and SQS, without the general rules and their interpreter (16 KB). Account-based endpoints are
+ * left out, since Lambda's environment does not have the account id.
  */
 const addressOf = (service: 'dynamodb' | 'sqs'): string => `
   import { awsEndpointFunctions } from '@aws-sdk/core/client';
@@ -21,11 +21,11 @@ const addressOf = (service: 'dynamodb' | 'sqs'): string => `
   export const defaultEndpointResolver = (parameters) => ({ url: new URL(urlOf(parameters)), properties: {}, headers: {} });
 `;
 
-/** A constant at the top of a formatted module whose value has to be worked out. */
+/** A constant at the top of a formatted module whose value is computed. */
 const WORKED_OUT =
   /^((?:export )?(?:const|var) [^=\n]+ = )(?![\d(<'"`/]|async |function)([\s\S]+?);$(?!\n[ )}\]])/gm;
 
-/** The same module, its constants marked as free to go where nothing uses them. Lines stay where they are. */
+/** The same module with its constants marked as removable if unused. Line numbers stay the same. */
 export const withPureConstants = (source: string): string =>
   source.replace(WORKED_OUT, '$1/* @__PURE__ */ (() => ($2))();');
 
@@ -54,8 +54,8 @@ export const replacements: Readonly<Record<string, string>> = {
     absent('AdaptiveRetryStrategy'),
   // Signs the events of a stream (2.5 KB).
   '@smithy/signature-v4/dist-es/HeaderFormatter.js': absent('HeaderFormatter', 'format'),
-  // A function has no home with an `.aws` folder. Without the search for it the first request is faster, and on a laptop
-  // nobody's own settings leak into the local cloud (2.1 KB).
+  // A function has no `.aws` folder. Without the search for it the first request is faster, and on a laptop the
+  // developer's settings do not leak into the local cloud (2.1 KB).
   '@smithy/core/dist-es/submodules/config/shared-ini-file-loader/loadSharedConfigFiles.js': `
     export { CONFIG_PREFIX_SEPARATOR } from './constants';
     export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });

@@ -2,26 +2,26 @@ import type { Needs } from '../shared/endpoints/endpoint.ts';
 import type { OperatorSettingName } from '../shared/endpoints/operator-setting.ts';
 import type { Worker } from '../shared/endpoints/workers.ts';
 
-/** The setting without which nobody asks for a secret. */
+/** The setting without which a secret is not needed. */
 const SETTING_OF_SECRET: Readonly<Record<string, OperatorSettingName>> = {
   'push-relay-org-key': 'PUSH_RELAY_URL',
   'zoom-client-secret': 'ZOOM_CLIENT_ID',
   'webex-client-secret': 'WEBEX_CLIENT_ID',
 };
 
-/** Settings of which one at least must be made for anything to be sealed. */
+/** Without any of these settings, nothing is encrypted with the key. */
 const SETTINGS_OF_KEY = Object.values(SETTING_OF_SECRET);
 
 type Settings = ReadonlyMap<string, string>;
 
-/** The workers that have something to do with these settings. */
+/** The workers that need these settings. */
 export const configuredWorkers = (workers: readonly Worker[], settings: Settings): readonly Worker[] =>
   workers.filter(({ onlyWith }) => onlyWith === undefined || settings.has(onlyWith));
 
 /**
- * What is left of the needs of a declaration where the operator did not set everything: secrets, the key and queues are paid
- * for every hour, used or not, so that those exist only which something configured needs. Functions look at the setting
- * before they use any of them.
+ * The needs of a declaration without those of features that the operator did not configure. Secrets, the key and queues
+ * cost money every hour, so only those exist that a configured feature needs. Functions check the setting before they use
+ * any of them.
  *
  * @param workers every worker of the service, whose queues may be missing
  */

@@ -2,20 +2,20 @@ import type { Node } from 'constructs';
 import { operatorSettings } from '../shared/endpoints/operator-setting.ts';
 import { deploymentSettings } from './deployment-settings.ts';
 
-/** The names that an operator may give values of CDK context. */
+/** The names of CDK context that an operator may set. */
 const known: readonly string[] = [
   ...Object.keys(deploymentSettings),
   ...Object.values(operatorSettings).map(({ context }) => context),
 ].sort();
 
-/** A name as ours are. Those of the CDK itself have colons, slashes or hyphens. */
+/** The form of our names. Those of the CDK have colons, slashes or hyphens. */
 const PLAIN = /^\w+$/;
 
 /**
- * Checks that every value of context is one that something reads: a name that is written wrong would else be deployed
- * as if it were not set.
+ * Checks that every value of context is read by something: otherwise a misspelled name would be deployed as if it were
+ * not set.
  *
- * @throws Error naming the first one that nothing reads.
+ * @throws Error with the first name that nothing reads
  */
 export function checkContextNames(node: Pick<Node, 'getAllContext'>): void {
   const names = Object.keys(node.getAllContext() as object);

@@ -15,7 +15,7 @@ import { accept } from './accepted.ts';
 import type { Bundle } from './build.ts';
 import { environment, grants, type Resources, wideGrants } from './resources.ts';
 
-/** What every declaration says of its function, be it an endpoint or a worker. */
+/** The fields of a declaration that concern its function, for endpoints and workers. */
 export interface Declaration {
   readonly id: string;
   readonly description: string;
@@ -30,17 +30,17 @@ export interface DeclaredFunctionProps {
   readonly declaration: Declaration;
   readonly bundle: Bundle;
   readonly resources: Resources;
-  /** How many of it may run at once. They are kept for it, and all others have the rest of the account. */
+  /** Reserved concurrency: how many may run at once. All other functions share the rest of the account's limit. */
   readonly concurrency?: number | undefined;
-  /** Whether it is meant to trigger itself, which Lambda else stops after sixteen times in a row. */
+  /** Whether it may trigger itself. Otherwise Lambda stops it after sixteen times in a row. */
   readonly triggersItself?: boolean | undefined;
-  /** Grants that follow from what triggers the function, besides those of its needs. */
+  /** Grants for its trigger, in addition to those for its needs. */
   readonly triggerGrants?: readonly PolicyStatement[];
 }
 
 /**
- * A Lambda made from a declaration, with the house defaults. Two resources: the function, and a role of its own that
- * allows the declared needs and to write to its area's log group, and no more.
+ * A Lambda made from a declaration, with the usual defaults. Two resources: the function, and its own role, which allows
+ * only the declared needs and writes to its area's log group.
  */
 export class DeclaredFunction extends Construct {
   readonly name: string;
@@ -91,7 +91,7 @@ export class DeclaredFunction extends Construct {
         [CODE]: bundle.code,
       },
     });
-    // The CDK's own way to say this adds a policy for itself to each role.
+    // The CDK's own way adds a separate policy to each role.
     (this.lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
     const unnamed = 'Traces of X-Ray belong to no resource that could be named.';
     accept(role, {

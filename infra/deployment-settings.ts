@@ -2,26 +2,26 @@ import type { Node } from 'constructs';
 import { getEvents } from '../shared/endpoints/events.ts';
 import { checkSecretNames, SECRET_NAME } from './secret-names.ts';
 
-/** Something about a deployment that its operator may want otherwise. No function knows of it. */
+/** A setting of the deployment that functions do not read. */
 interface DeploymentSetting {
-  /** What it is, for the table of `DEPLOY.md`. */
+  /** Its meaning, for the table in `DEPLOY.md`. */
   readonly description: string;
-  /** What it is when nobody sets it; without this it is then not there. */
+  /** The value if it is not set; without a default it is then absent. */
   readonly otherwise?: string;
-  /** What a usable value looks like. */
+  /** The form of a valid value. */
   readonly matches: RegExp;
 }
 
 const HOST = String.raw`(\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])?`;
 const ORIGIN = String.raw`https?://[^\s,/*]+`;
 
-/** At least ten, which is the least that WAF counts to. */
+/** At least ten, the minimum of WAF. */
 const COUNT = /^[1-9]\d{1,7}$/;
 
 /** From 128 to 10240, the megabytes that Lambda gives a function. */
 const MEMORY = /^(12[89]|1[3-9]\d|[2-9]\d\d|[1-9]\d{3}|10[01]\d\d|102[0-3]\d|10240)$/;
 
-/** Short enough for the names that are made with it, of which functions' and sampling rules' are the tightest. */
+/** Short enough for the names that contain it: those of functions and sampling rules have the lowest limits. */
 const STACK_NAME = /^(?=.{1,28}$)[A-Za-z](-?[A-Za-z0-9])*$/;
 
 /** The numbers of days that CloudWatch takes. */
@@ -60,7 +60,7 @@ export const deploymentSettings = {
   },
   pollConcurrency: {
     description: 'how many functions are reserved for clients that wait for events; `none` reserves nothing',
-    // A new account may run 10 functions at once, of which none can be reserved.
+    // A new account may run 10 functions at once, and can reserve none of them.
     otherwise: 'none',
     matches: /^(none|[1-9]\d{0,4})$/,
   },
@@ -104,7 +104,7 @@ type Values = {
     : string | undefined;
 };
 
-/** What the operator decided, ready for use. */
+/** The settings of the operator, parsed. */
 export interface Deployment {
   readonly stackName: string;
   /** The hosts of the service and their certificate; without them CloudFront gives it a host. */
@@ -120,14 +120,14 @@ export interface Deployment {
   readonly alarmEmail: string | undefined;
   /** What secrets are called in Secrets Manager, by the names that declarations use. */
   readonly secretNames: ReadonlyMap<string, string>;
-  /** Requests of one address in five minutes; only if they are limited there is a web ACL. */
+  /** Requests from one address in five minutes; without a limit there is no web ACL. */
   readonly addressLimit: number | undefined;
 }
 
 /**
  * Reads the settings from CDK context (`-c domain=chat.example.com`).
  *
- * @throws Error naming the first value that is not usable, so that it is not deployed.
+ * @throws Error with the first invalid value, so that it is not deployed
  */
 export function deploymentOf(node: Pick<Node, 'tryGetContext'>): Deployment {
   const values = Object.fromEntries(

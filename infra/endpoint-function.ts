@@ -5,7 +5,7 @@ import type { Bundle } from './build.ts';
 import { DeclaredFunction } from './declared-function.ts';
 import type { Resources } from './resources.ts';
 
-/** Several times what the slowest ordinary request takes, cold start included. */
+/** Several times the duration of the slowest ordinary request, including a cold start. */
 export const defaultTimeout = 10;
 
 /** Below half a gigabyte Lambda's share of a processor makes cold starts slow. */
@@ -15,11 +15,11 @@ export interface EndpointFunctionProps {
   readonly endpoint: Endpoint;
   readonly bundle: Bundle;
   readonly resources: Resources;
-  /** How many of it may run at once; without this, what the account has left. */
+  /** How many may run at once; if absent, as many as the account has left. */
   readonly concurrency: number | undefined;
 }
 
-/** The Lambda behind one endpoint. The gateway's route and its role are the `RestApi`'s business. */
+/** The Lambda behind one endpoint. `RestApi` makes its route and the role that calls it. */
 export class EndpointFunction extends DeclaredFunction {
   readonly endpoint: Endpoint;
 

@@ -8,13 +8,13 @@ interface PathParameter {
   readonly schema: { readonly type: 'string' };
 }
 
-/** How the gateway calls a function: at which address, and by the ARN of which role. */
+/** How the gateway calls a function: its address, and the ARN of the role. */
 export interface Target {
   readonly uri: string;
   readonly credentials: string;
 }
 
-/** A method that calls an endpoint's function with the request as it came, and answers what it answers. */
+/** A method that passes the request to an endpoint's function and returns its reply, both unchanged. */
 interface FunctionMethod {
   readonly operationId: string;
   readonly parameters: readonly PathParameter[];
@@ -26,7 +26,7 @@ interface FunctionMethod {
   };
 }
 
-/** All that one path answers to. */
+/** The methods of one path. */
 type PathItem = { readonly [M in Lowercase<Method | 'HEAD'>]?: FunctionMethod } & {
   readonly options?: MockMethod & { readonly parameters?: readonly PathParameter[] };
   readonly 'x-amazon-apigateway-any-method': MockMethod & { readonly parameters?: readonly PathParameter[] };
@@ -69,7 +69,7 @@ const checkRoutes = (endpoints: readonly Endpoint[]): void => {
 export const methodsOf = ({ method }: Endpoint): readonly string[] =>
   method === 'GET' ? ['GET', 'HEAD'] : [method];
 
-/** The variables of a path that take digits only, for each endpoint that is there. */
+/** The variables of a path that take only digits, for each of its endpoints. */
 const idsOf = (path: string, endpoints: readonly Endpoint[]): string[] =>
   variablesOf(path).filter((name) =>
     endpoints.every(({ parameters }) => parameters[name]?.wire === 'digits'),
@@ -120,7 +120,7 @@ export const gatewayBody = (
   checkRoutes(endpoints);
   const byPath = Map.groupBy(endpoints, (endpoint) => endpoint.path);
   const paths: Readonly<Record<string, PathItem>> = {
-    // No other path exists. Without these the gateway would look for an AWS signature there, and complain of it.
+    // No other path exists. Without these the gateway would refuse other paths for a missing AWS signature.
     '/': { 'x-amazon-apigateway-any-method': unknownRoute() },
     '/{proxy+}': {
       'x-amazon-apigateway-any-method': { parameters: [pathParameter('proxy')], ...unknownRoute() },

@@ -1,6 +1,6 @@
 /**
- * What the gateway answers by itself, without any function: always Zulip's error envelope (wire facts 1.3), as
- * fixed text. Nothing of the request is ever put in, so nothing needs escaping.
+ * Replies that the gateway gives without a function: always Zulip's error envelope (wire facts 1.3), as fixed text.
+ * They contain nothing from the request, so nothing needs escaping.
  */
 
 import { refusal } from '../shared/kernel/errors.ts';
@@ -14,7 +14,7 @@ const envelope = (code: string, msg: string, fields: Readonly<Record<string, unk
 /** Header values are literals for the gateway, which it wants in single quotes. */
 const literal = (value: string | number): string => `'${value}'`;
 
-/** Goes with every reply, as with those of functions (`SAFETY` in `shared/serve/reply.ts`). */
+/** Sent with every reply, as functions do (`SAFETY` in `shared/serve/reply.ts`). */
 const safety = { 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' };
 
 /** Headers of a reply, as the gateway has them under this name. */
@@ -43,14 +43,14 @@ const gatewayResponse = (
   responseParameters: inHeaders('gatewayresponse.header', extra.headers),
 });
 
-/** The same reply that functions give for a path with something else than digits in the place of an ID. */
+/** The reply that functions give for a path whose id is not digits. */
 const { status: notFound, code: notFoundCode, message: notFoundMessage } = refusal('noSuchAddress');
 const noSuchRoute = gatewayResponse(notFound, notFoundCode, notFoundMessage);
 
 /** Seconds after which a throttled caller may try again: the gateway's bucket fills up every second. */
 const retryAfter = 1;
 
-/** The body of a refusal because of too many requests (wire facts 1.3), for whatever stands before the functions. */
+/** The body of a 429 (wire facts 1.3), for everything in front of the functions. */
 export const rateLimited = (seconds: number): string =>
   envelope('RATE_LIMIT_HIT', 'Too many requests; wait a moment and try again.', { 'retry-after': seconds });
 
@@ -101,7 +101,7 @@ interface MockReply {
   readonly responseTemplates?: { readonly [json]: string };
 }
 
-/** A method that the gateway answers without a backend. */
+/** A method that the gateway answers without a function. */
 export interface MockMethod {
   readonly responses: Readonly<Record<string, object>>;
   readonly 'x-amazon-apigateway-integration': {
@@ -122,7 +122,7 @@ interface Reply {
 
 const mockReply = ({ statusCode, body, headers }: Reply): MockReply => ({
   statusCode: String(statusCode),
-  // To a client that accepts anything the gateway would else send bytes, made from the text as if it were base64.
+  // Otherwise the gateway decodes the text as base64 for clients that accept any type.
   contentHandling: 'CONVERT_TO_TEXT',
   responseParameters: inHeaders('method.response.header', headers),
   ...(body === undefined ? {} : { responseTemplates: { [json]: body } }),
@@ -155,7 +155,7 @@ const status = (statusCode: number): string => JSON.stringify({ statusCode });
 
 const unknown: Reply = { statusCode: notFound, body: noSuchRoute.responseTemplates[json] };
 
-/** Any path that no endpoint has. */
+/** Any other path. */
 export const unknownRoute = (): MockMethod => mock(unknown, status(unknown.statusCode));
 
 /**

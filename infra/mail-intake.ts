@@ -6,23 +6,23 @@ import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 
 export interface MailIntakeProps {
-  /** All mail to addresses at this domain is taken. */
+  /** Mail to all addresses at this domain is accepted. */
   readonly domain: string;
-  /** Where it waits. */
+  /** Stores the mail until it is processed. */
   readonly bucket: Bucket;
-  /** Is told of each mail. */
+  /** Gets a message for each mail. */
   readonly queue: IQueue;
 }
 
-/** Days after which mail is gone from the bucket: as long as the queue of what failed tells of it. */
+/** Days that mail stays in the bucket: as long as the dead-letter queue keeps its message. */
 const kept = 14;
 
-/** What stands before the names under which SES puts mail. */
+/** The prefix of the names of mail objects. */
 const prefix = 'mail/';
 
 /**
- * The way of mail from the internet to a queue: SES receives it, over TLS only, scans it and puts it into the bucket;
- * S3 tells the queue. SES has one active set of rules in an account and region, which CloudFormation cannot choose:
+ * Takes mail from the internet to a queue: SES receives it, only over TLS, scans it and stores it in the bucket;
+ * S3 notifies the queue. SES has one active set of rules in an account and region, which CloudFormation cannot choose:
  * the operator does (infra/DEPLOY.md).
  */
 export class MailIntake extends Construct {
@@ -48,7 +48,7 @@ export class MailIntake extends Construct {
       }),
     );
 
-    // Not of this bucket alone, since its own notification needs the leave first.
+    // Not limited to this bucket: its notification needs the permission first.
     const leave = queue.addToResourcePolicy(
       new PolicyStatement({
         sid: 'NewsFromS3',
@@ -58,7 +58,7 @@ export class MailIntake extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': account } },
       }),
     );
-    // The CDK's own way to say this takes a function and its role besides.
+    // The CDK's own way adds a function and a role.
     const plain = bucket.node.defaultChild as CfnBucket;
     plain.notificationConfiguration = {
       queueConfigurations: [
@@ -83,7 +83,7 @@ export class MailIntake extends Construct {
         actions: [{ s3Action: { bucketName: bucket.bucketName, objectKeyPrefix: prefix } }],
       },
     });
-    // SES tries the bucket when it is given the rule.
+    // SES tests the bucket when the rule is created.
     rule.node.addDependency(ruleSet, bucket);
   }
 }

@@ -4,7 +4,7 @@ import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Packages with machine code: they cannot be part of a bundle and lie beside it. */
+/** Packages with machine code. They cannot be bundled, and are deployed beside the bundle. */
 export const nativePackages: readonly string[] = ['sharp'];
 
 /** A machine that functions run on, as packages name it. */
@@ -34,7 +34,7 @@ export const nativeVersion = async (name: string): Promise<string> =>
  * Puts a package, all that it depends on, and its machine code for one machine into `<folder>/node_modules`.
  *
  * @param fetched Where packages for another machine than this one are kept once npm has fetched them.
- * @throws Error when they are neither installed nor to be had.
+ * @throws Error if they are neither installed nor available from npm
  */
 export async function placePackage(
   name: string,

@@ -10,7 +10,7 @@ const packedDocument = (): string => `
   export const openApiText = () => (text ??= brotliDecompressSync(Buffer.from(packed, 'base64')).toString());
 `;
 
-/** Puts the OpenAPI document into the bundle of the function that serves it, and what it is made from nowhere. */
+/** Puts the finished OpenAPI document into the bundle of the function that serves it, without its sources. */
 export function openApiBundle(): Plugin {
   return {
     name: 'openapi-bundle',

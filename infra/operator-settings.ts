@@ -4,7 +4,7 @@ import { type OperatorSetting, operatorSettings } from '../shared/endpoints/oper
 /**
  * What the operator set by CDK context (`-c pushRelayUrl=https://…`), by the names of the variables.
  *
- * @throws Error naming the first value that is not usable, so that it is not deployed.
+ * @throws Error with the first invalid value, so that it is not deployed
  */
 export function operatorSettingsOf(node: Pick<Node, 'tryGetContext'>): ReadonlyMap<string, string> {
   const all: readonly (readonly [string, OperatorSetting])[] = Object.entries(operatorSettings);

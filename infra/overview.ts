@@ -20,7 +20,7 @@ import type { Watched } from './watched.ts';
 const period = Duration.minutes(5);
 const third = 8;
 
-/** One page that shows how the service is: what is wrong, who asks how much, how long it takes, what waits. */
+/** A dashboard of the service: alarms, requests, durations, and work that waits. */
 export class Overview extends Construct {
   constructor(scope: Construct, id: string, watched: Watched, alarms: readonly Alarm[]) {
     super(scope, id);
@@ -35,13 +35,13 @@ export class Overview extends Construct {
   }
 }
 
-/** A graph, or nothing where there is nothing to show: CloudWatch refuses a whole page for one graph without metrics. */
+/** A graph, or none without metrics: CloudWatch refuses a dashboard with an empty graph. */
 const graph = (title: string, left: readonly IMetric[], right: readonly IMetric[] = []): IWidget[] =>
   left.length + right.length === 0
     ? []
     : [new GraphWidget({ title, width: third, left: [...left], right: [...right], period })];
 
-/** One line for each kind of what functions count. */
+/** One line for each kind of a metric that functions count. */
 const countedIn =
   (namespace: string) =>
   (name: MetricName): MathExpression =>

@@ -10,11 +10,11 @@ import type { Construct } from 'constructs';
 import type { AccessLogs } from './access-logs.ts';
 
 /**
- * A bucket that only functions can reach, over TLS only. It outlives the stack, as what it holds is people's data; it is
- * removed only when the deployment that created it fails.
+ * A bucket that only functions can reach, only over TLS. It contains people's data, so it outlives the stack; it is
+ * removed only if the deployment that created it fails.
  */
 export class PrivateBucket extends Bucket {
-  /** @param daysKept for how long each object is kept; for ever if absent */
+  /** @param daysKept days that each object is kept; forever if absent */
   constructor(scope: Construct, id: string, accessLogs: AccessLogs, daysKept?: number) {
     super(scope, id, {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -25,7 +25,7 @@ export class PrivateBucket extends Bucket {
       serverAccessLogsPrefix: `${id}/`,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-      // Parts of an upload that nobody ended are paid for and seen by nobody.
+      // Parts of unfinished uploads are invisible but cost money.
       lifecycleRules: [
         { abortIncompleteMultipartUploadAfter: Duration.days(7) },
         ...(daysKept === undefined ? [] : [{ expiration: Duration.days(daysKept) }]),

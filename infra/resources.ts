@@ -17,17 +17,17 @@ export interface Resources {
   readonly queues: ReadonlyMap<string, IQueue>;
   readonly buckets: ReadonlyMap<string, PrivateBucket>;
   readonly secrets: ReadonlyMap<string, CfnSecret>;
-  /** Seals tokens at rest; there only if somebody needs it. */
+  /** Encrypts stored tokens; only there if a configured feature needs it. */
   readonly key: Key | undefined;
-  /** What the operator set, by the names of the variables. */
+  /** The settings of the operator, by the names of the environment variables. */
   readonly settings: ReadonlyMap<string, string>;
   readonly logs: AreaLogs;
 }
 
 /**
- * What a declaration names, out of all of its kind.
+ * The resource that a declaration names, among all of its kind.
  *
- * @throws Error naming it where the stack does not have it.
+ * @throws Error with the name if the stack does not have it
  */
 export const named = <T>(kind: string, all: ReadonlyMap<string, T>, name: string): T => {
   const found = all.get(name);
@@ -35,7 +35,8 @@ export const named = <T>(kind: string, all: ReadonlyMap<string, T>, name: string
   return found;
 };
 
-const upperCamel = (name: string): string =>
+/** A name with hyphens in upper camel case. */
+export const upperCamel = (name: string): string =>
   name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
 
 /** The grants that follow from a declaration: its actions on its own resources, and nothing else. */
@@ -58,7 +59,7 @@ export const grants = (needs: Needs, resources: Resources): PolicyStatement[] =>
         sid: 'CountRequests',
         actions: ['dynamodb:UpdateItem'],
         resources: [table.tableArn],
-        // Counters of requests stand in partitions of their own.
+        // Request counters have their own partitions.
         conditions: {
           'ForAllValues:StringLike': {
             'dynamodb:LeadingKeys': [itemKinds.requests.pk.replaceAll(/\{[^}]+\}/g, '*')],
@@ -91,7 +92,7 @@ export const grants = (needs: Needs, resources: Resources): PolicyStatement[] =>
   return statements;
 };
 
-/** Why some of these grants end in a wildcard, for cdk-nag, which knows buckets by the names of the template. */
+/** For cdk-nag: why some of these grants end in a wildcard. It knows buckets by their names in the template. */
 export const wideGrants = (needs: Needs, { buckets }: Resources): Record<string, string> =>
   Object.fromEntries(
     Object.keys(needs.buckets ?? {}).map((name) => {
@@ -116,7 +117,7 @@ export const environment = (needs: Needs, resources: Resources): Record<string, 
     ]),
     ...(needs.secrets ?? []).map((name) => [variable('SECRET', name), named('secret', secrets, name).ref]),
     ...(needs.key && key ? [['KEY_ARN', key.keyArn]] : []),
-    // A setting that nobody made is not there, rather than empty.
+    // An unset setting is absent, not empty.
     ...(needs.settings ?? []).flatMap((name) => {
       const value = settings.get(name);
       return value === undefined ? [] : [[name, value]];

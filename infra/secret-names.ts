@@ -1,4 +1,4 @@
-/** What Secrets Manager takes as the name of a secret. An ARN, which has colons, is none. */
+/** A valid name of a secret in Secrets Manager. An ARN has colons and is not valid. */
 export const SECRET_NAME = /^[A-Za-z0-9/_+=.@-]{1,512}$/;
 
 /** The end of a name that looks like what Secrets Manager adds to it in the ARN. */
@@ -14,7 +14,7 @@ interface SecretName {
 /**
  * Refuses names that Secrets Manager could confuse, with each other or with a part of an ARN.
  *
- * @throws Error naming the first value that is not usable.
+ * @throws Error with the first invalid value
  */
 export function checkSecretNames(given: readonly SecretName[]): void {
   const settings = new Map<string, string>();

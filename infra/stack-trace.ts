@@ -28,7 +28,7 @@ export interface TraceOptions {
  * Makes the stack traces of a function's log readable: each place in a minified bundle becomes the place in the source.
  *
  * @param line A line as CloudWatch shows it, JSON with `error`. Text may stand before the JSON.
- * @returns The trace, after what is to be said of it; undefined for a line that holds none.
+ * @returns the trace, with notes before it; undefined for a line without a trace
  */
 export async function readableTrace(line: string, options: TraceOptions): Promise<string | undefined> {
   const found = logLine.safeParse(jsonOf(line));
@@ -45,7 +45,7 @@ export async function readableTrace(line: string, options: TraceOptions): Promis
     JSON.parse(await readFile(join(options.outdir, 'maps', `${id}.mjs.map`), 'utf8')),
   );
   const readable = error.replaceAll(PLACE, (place, at: string, column: string) => {
-    // Places are counted from one in traces, and from zero in maps.
+    // Columns count from one in traces, and from zero in maps.
     const entry = map.findEntry(Number(at) - 1, Number(column) - 1);
     if (!('originalSource' in entry)) return place;
     const source = relative(projectRoot, resolve(options.outdir, id, entry.originalSource));

@@ -6,7 +6,7 @@ import type { Bundles } from './build.ts';
 import { checkContextNames } from './context-names.ts';
 import { ParlanceStack, type ParlanceStackProps } from './parlance-stack.ts';
 
-/** The one stack of the app, and so the name of its template: `Parlance.template.json`. What it is called in AWS is a setting. */
+/** The id of the stack, and of its template `Parlance.template.json`. Its name in AWS is a setting. */
 export const stackId = 'Parlance';
 
 /**
@@ -16,7 +16,7 @@ export const stackId = 'Parlance';
 const context = {
   'aws:cdk:enable-asset-metadata': true,
   'aws:cdk:enable-path-metadata': false,
-  // Access logs come in by the leave of the bucket's policy; its owner owns all that is in it.
+  // The bucket's policy allows access logs in, and its owner owns every object.
   '@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy': true,
 };
 

@@ -4,7 +4,7 @@ import { getEvents } from '../shared/endpoints/events.ts';
 import { defaultMemory, defaultTimeout } from './endpoint-function.ts';
 import { methodsOf } from './gateway-body.ts';
 
-/** The part of the ordinary rate that is let through to what takes long or much. */
+/** The share of the usual rate for endpoints that need much time or memory. */
 const heavyPart = 10;
 
 /** Requests that may come at once, in seconds of the rate. */
@@ -22,8 +22,8 @@ const isHeavy = ({ id, timeout = 0, memory = 0 }: Endpoint): boolean =>
   id !== getEvents.id && (timeout > defaultTimeout || memory > defaultMemory);
 
 /**
- * How many requests the gateway lets through to each method, all clients together: what is above gets a 429 in the
- * envelope. It keeps a runaway client from using up the account's own limits, which all functions share.
+ * How many requests the gateway passes to each method, for all clients together; others get a 429 in the envelope. It
+ * keeps one client from using up the limits of the AWS account, which all functions share.
  */
 export const throttles = (
   endpoints: readonly Endpoint[],

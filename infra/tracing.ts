@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import { getEvents } from '../shared/endpoints/events.ts';
 import type { RestApi } from './rest-api.ts';
 
-/** The part of requests that is traced. The cost page and the sampling rules both take it from here. */
+/** The share of requests that is traced. The cost page and the sampling rules use it. */
 export const tracedShare = { requests: 0.02, polls: 0.0005 } as const;
 
 /**
@@ -18,7 +18,7 @@ export class Tracing extends Construct {
       new CfnSamplingRule(this, name, {
         samplingRule: {
           version: 1,
-          // Rule names are short, and those of the whole account and region.
+          // Rule names are short, and unique in the account and region.
           ruleName: `${Stack.of(this).stackName}-${name}`.slice(0, 32),
           priority,
           fixedRate,

@@ -7,7 +7,7 @@ import type { RestApi } from './rest-api.ts';
 export interface Watched {
   readonly table: ChatTable;
   readonly api: RestApi;
-  /** All functions but those that run by the clock, by the id of their endpoint or worker. */
+  /** All functions except scheduled ones, by the id of their endpoint or worker. */
   readonly lambdas: ReadonlyMap<string, Lambda>;
   readonly work: readonly {
     /** In upper camel case. */
@@ -16,7 +16,7 @@ export interface Watched {
     readonly description: string;
     readonly queue: Queue;
   }[];
-  /** Where messages of all these queues end that failed too often. */
+  /** The dead-letter queue of all these queues. */
   readonly deadLetters: Queue;
   readonly scheduled: readonly { readonly description: string; readonly lambda: Lambda }[];
   /** How many polls may run at once, if there is a number. */

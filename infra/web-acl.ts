@@ -6,10 +6,10 @@ import { Construct } from 'constructs';
 import { accept } from './accepted.ts';
 import { rateLimited } from './gateway-replies.ts';
 
-/** By this header, which CloudFront adds, requests are known that came through it. */
+/** CloudFront adds this header to its requests, so that they can be recognized. */
 const proofHeader = 'x-parlance-proof';
 
-/** Under this header CloudFront's function tells the client's address. */
+/** CloudFront's function puts the client's address into this header. */
 const addressHeader = 'x-viewer-address';
 
 /** Seconds over which requests are counted, and after which a client that was stopped may try again. */
@@ -27,14 +27,15 @@ const visibility = (metricName: string) => ({
 });
 
 /**
- * Limits how much one address may ask, before the gateway, so that going round CloudFront gains nothing. How much an
- * account may ask is counted by the functions, which know whose a credential is, however it is written. The address of who comes through CloudFront is in a header, which is believed only beside a proof: a
- * secret that the stack makes, and that only CloudFront and this list know.
+ * Limits the requests of one address in front of the gateway, so that bypassing CloudFront gains nothing. The limit of an
+ * account is counted by the functions, which can tell to whom a credential belongs. For requests through CloudFront the
+ * client's address is in a header. It is trusted only beside a secret that the stack makes and that only CloudFront and
+ * this list know.
  */
 export class WebAcl extends Construct {
-  /** What CloudFront has to add to its requests. */
+  /** The header that CloudFront must add to its requests. */
   readonly proof: Readonly<Record<string, string>>;
-  /** What CloudWatch calls it. */
+  /** Its name in CloudWatch. */
   readonly metricName: string;
 
   /** `perAddress` is in requests in five minutes. */
@@ -105,7 +106,7 @@ export class WebAcl extends Construct {
 
   private readonly acl: CfnWebACL;
 
-  /** Puts the list before the API. */
+  /** Attaches the web ACL to the API. */
   protect(stage: Stage): void {
     new CfnWebACLAssociation(this, 'Api', { resourceArn: stage.stageArn, webAclArn: this.acl.attrArn });
   }

@@ -5,15 +5,15 @@ import type { QueueWorker } from '../shared/endpoints/workers.ts';
 import { accept } from './accepted.ts';
 
 /**
- * Where messages of every queue wait that failed too often. One is enough: SQS knows of each message where it came from, and
- * sends it back there; and so one alarm is.
+ * The dead-letter queue of all queues. One queue and one alarm are enough: SQS knows the source of each message, and can
+ * send it back there.
  */
 export class DeadLetters extends Queue {
   constructor(scope: Construct, id: string) {
     super(scope, id, {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      // The longest that SQS keeps a message: the time there is to find the fault and send the messages back.
+      // The maximum of SQS: time to find the fault and send the messages back.
       retentionPeriod: Duration.days(14),
     });
     accept(this, {
@@ -22,7 +22,7 @@ export class DeadLetters extends Queue {
   }
 }
 
-/** A queue of work, below a name of its own: another one would be another queue, without the messages of this one. */
+/** A queue of work. Do not change its name: that would make a new queue, without the messages of this one. */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
 

@@ -17,7 +17,7 @@ interface WorkerFunctionProps<W> {
   readonly resources: Resources;
 }
 
-/** What Lambda's poller does on the function's behalf to take messages from its queue. */
+/** The actions of Lambda's poller, which takes messages from the queue for the function. */
 const receiveFrom = (queueArn: string) =>
   new PolicyStatement({
     sid: 'ReceiveOwnQueue',
@@ -25,7 +25,7 @@ const receiveFrom = (queueArn: string) =>
     resources: [queueArn],
   });
 
-/** A worker that runs for batches of messages and answers which of them failed; only those come again. */
+/** A worker that gets batches of messages and returns those that failed; only those are retried. */
 export class QueueWorkerFunction extends DeclaredFunction {
   constructor(
     scope: Construct,
@@ -54,7 +54,7 @@ export class QueueWorkerFunction extends DeclaredFunction {
   }
 }
 
-/** A worker that runs by the clock. A run that failed is not missed for long, as the next one comes anyway. */
+/** A worker that runs on a schedule. After a failed run, the next one does its work too. */
 export class ScheduledWorkerFunction extends DeclaredFunction {
   constructor(scope: Construct, id: string, props: WorkerFunctionProps<ScheduledWorker>) {
     const { worker, bundle, resources } = props;

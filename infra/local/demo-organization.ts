@@ -1,13 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { planDemo } from './demo.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import {
   type ClientAccount,
   readClientConfigurations,
   writeClientConfigurations,
 } from './client-configuration.ts';
+import { planDemo } from './demo.ts';
 
 export interface DemoOptions {
   readonly dataDirectory: string;
