@@ -97,7 +97,7 @@ export interface EventEntry {
 type EventOptions = Omit<EventEntry, 'kind' | 'hearers' | 'payload'>;
 
 /** An event for an audience. */
-export const eventFor = (hearers: Audience, payload: Payload, options: EventOptions = {}): EventEntry => ({
+export const eventFor = (hearers: Audience, payload: Payload, options?: EventOptions): EventEntry => ({
   kind: 'event',
   hearers,
   payload,
@@ -105,8 +105,12 @@ export const eventFor = (hearers: Audience, payload: Payload, options: EventOpti
 });
 
 /** An event for everyone in the organization, guests too. */
-export const eventForEveryone = (payload: Payload, options?: EventOptions): EventEntry =>
-  eventFor({ everyone: 'all' }, payload, options);
+export const eventForEveryone = (payload: Payload, options?: EventOptions): EventEntry => ({
+  kind: 'event',
+  hearers: { everyone: 'all' },
+  payload,
+  ...options,
+});
 
 /** Attributes that the commit adds, since they follow from the message and its number. */
 type IndexKey = 'channelKey' | 'channelSort' | 'conversationKey' | 'conversationSort';
