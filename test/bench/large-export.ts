@@ -1,6 +1,6 @@
+import { planDemo } from '../../infra/local/demo.ts';
 import type { ExportJob } from '../../shared/domain/export/realm-export.ts';
 import { doRequestExport } from '../../shared/domain/export/request.ts';
-import { planDemo } from '../../infra/local/demo.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { documentClient } from '../../shared/table/protocol.ts';

@@ -1,5 +1,5 @@
-import { addKey } from '../../shared/domain/account/api-key.ts';
 import type { DemoName } from '../../infra/local/demo.ts';
+import { addKey } from '../../shared/domain/account/api-key.ts';
 import { handlers } from '../support/handlers.ts';
 import type { Person, Reply, TestRealm } from '../support/realm.ts';
 import type { Call, Operation, Request } from './operation.ts';
