@@ -1,10 +1,13 @@
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { upperCamel } from './resources.ts';
 
 /** The area of a function, which is its folder in `functions/`: `messages` of `messages.send`, `workers` of any worker. */
 export const areaOf = (id: string): string => (id.includes('.') ? id.slice(0, id.indexOf('.')) : 'workers');
+
+/** A name with hyphens in upper camel case. */
+export const upperCamel = (name: string): string =>
+  name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
 
 /**
  * One log group for the functions of each area, such as `/Parlance/messages`. The names of its log streams contain the

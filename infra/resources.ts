@@ -7,7 +7,7 @@ import { Stack } from 'aws-cdk-lib/core';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
 import { variable } from '../shared/environment.ts';
 import { itemKinds } from '../shared/table/keys.ts';
-import type { AreaLogs } from './area-logs.ts';
+import { type AreaLogs, upperCamel } from './area-logs.ts';
 import type { ChatTable } from './chat-table.ts';
 import type { PrivateBucket } from './private-bucket.ts';
 
@@ -34,10 +34,6 @@ export const named = <T>(kind: string, all: ReadonlyMap<string, T>, name: string
   if (!found) throw new Error(`A declaration needs the ${kind} '${name}', which the stack does not have.`);
   return found;
 };
-
-/** A name with hyphens in upper camel case. */
-export const upperCamel = (name: string): string =>
-  name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
 
 /** The grants that follow from a declaration: its actions on its own resources, and nothing else. */
 export const grants = (needs: Needs, resources: Resources): PolicyStatement[] => {
