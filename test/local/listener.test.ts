@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { DemoName } from '../../shared/domain/organization/demo.ts';
+import type { DemoName } from '../../infra/local/demo.ts';
 import { type LocalService, startLocalService } from '../support/local-service.ts';
 
 let service: LocalService;
