@@ -28,6 +28,9 @@ export type LookupKey<K extends AnyLookupKey['kind'] = AnyLookupKey['kind']> = E
   { readonly kind: K }
 >;
 
+/** A full name as a lookup key. */
+export const fullNameKey = (name: string): LookupKey<'fullName'> => ({ kind: 'fullName', name });
+
 /** The type of the item behind a lookup key of this kind. */
 type ItemBehind<K extends AnyLookupKey['kind']> = ItemOf<K extends 'message' ? 'slot' : K>;
 

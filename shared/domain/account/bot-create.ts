@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
+import { fullNameKey, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import type { Change } from '../../log/commit.ts';
 import { type ChannelWithSubscription, hasContentAccess, loadChannel } from '../../model/channel/access.ts';
 import { checkChannelName } from '../../model/channel/channel.ts';
@@ -9,7 +9,7 @@ import { isFullMember, roles, type Standing } from '../../model/permission/permi
 import { ownHost } from '../../model/realm/hosts.ts';
 import { doAddNewBot } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { checkBotName, checkFullName, fullNameKey, loadNamesakes } from '../../model/user/name.ts';
+import { checkBotName, checkFullName, loadNamesakes } from '../../model/user/name.ts';
 import type { User } from '../../model/user/user.ts';
 import type { Table } from '../../table/table.ts';
 import {

@@ -1,5 +1,5 @@
 import { folded } from '../../kernel/folding.ts';
-import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
+import { fullNameKey, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Step } from '../../log/bulk.ts';
 import { personEvent } from '../../model/user/activation.ts';
@@ -8,7 +8,6 @@ import { checkManages, loadBotOwner } from '../../model/user/management.ts';
 import {
   checkBotName,
   checkFullName,
-  fullNameKey,
   loadNamesakes,
   type Namesakes,
   nameWrite,

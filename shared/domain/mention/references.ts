@@ -1,7 +1,6 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { codePoints, folded } from '../../kernel/folding.ts';
-import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
-import { isId } from '../../kernel/lookup.ts';
+import { fullNameKey, isId, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type {
   References,
@@ -23,7 +22,6 @@ import { type ChannelTopic, type UserTopic, visibility } from '../../model/messa
 import { holds, isSystemGroup, type Standing, systemGroups } from '../../model/permission/permission.ts';
 import { limits } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { fullNameKey } from '../../model/user/name.ts';
 import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 

@@ -1,6 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { checkPrintable, codePoints, folded } from '../../kernel/folding.ts';
-import type { LookupKey } from '../../kernel/lookup.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
@@ -24,9 +23,6 @@ export function checkFullName(input: string): string {
   if (/\|\d+$/.test(name)) throw badRequest('A full name cannot end with | and a number.');
   return name;
 }
-
-/** A full name as a lookup key. */
-export const fullNameKey = (name: string): LookupKey<'fullName'> => ({ kind: 'fullName', name });
 
 /** Atoms of RFC 5322 joined by dots: an unquoted local part. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
