@@ -29,6 +29,8 @@ import {
   type Condition,
   conditionText,
   type Item,
+  isPassing,
+  isRefused,
   type Outcome,
   outcomeOf,
   Placeholders,
@@ -300,6 +302,21 @@ export class Table {
         ...placeholdersOf(at),
       }),
     );
+  }
+
+  /** A put outside a transaction, with an outcome like that of a transaction. It takes half the units of one. */
+  async putAlone(write: Extract<Write, { readonly put: Key }>): Promise<Outcome> {
+    try {
+      await this.put(write.put, write.item, write.when);
+      return { state: 'done' };
+    } catch (error) {
+      if (isRefused(error)) {
+        const item = (await this.get(write.put)) as Item | undefined;
+        return { state: 'refused', refused: [{ index: 0, item }] };
+      }
+      if (isPassing(error)) return { state: 'unsure', cause: error as Error };
+      throw error;
+    }
   }
 
   /** All of the writes or none. For ten minutes, a repeated call with the same `token` does nothing more. */

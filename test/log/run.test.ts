@@ -189,16 +189,16 @@ describe('a hole that stays', () => {
     expect(said(await look(at(GRACE), start))).toEqual(['slow', 'after']);
   });
 
-  it('is left to a writer whose transaction takes as long as the client of DynamoDB waits for it', async () => {
+  it('is left to a writer whose request takes as long as the client of DynamoDB waits for it', async () => {
     const { realm, reader, start, say } = await scene();
     const gate = Promise.withResolvers<void>();
-    let transactions = 0;
+    let requests = 0;
     const slow: Mishap = async (send) => {
-      transactions++;
+      requests++;
       await gate.promise;
       return send();
     };
-    const { log } = realm.container(mishaps({ transact: [slow, slow, slow] }));
+    const { log } = realm.container(mishaps({ put: [slow, slow, slow] }));
     const taken = await allocate(log, 1);
     const entries = [messageTo(realm.channels.general, 1, 'slow')];
     const slowly = commit(log, 1, () => ({ writes: [], entries, result: 0 }), Promise.resolve(taken));
@@ -210,7 +210,7 @@ describe('a hole that stays', () => {
     gate.resolve();
     await slowly;
     expect(said(await look(at(2_050), start))).toEqual(['slow', 'fast']);
-    expect(transactions).toBe(1);
+    expect(requests).toBe(1);
   });
 
   it('is left to a writer that commits at the last moment', async () => {
