@@ -17,7 +17,7 @@ const floors = [
   ['model/subscription'],
   ['reader', 'mention', 'outbox', 'realm-edit', 'emoji', 'presence', 'calls'].map(inDomain),
   ['send', 'reaction', 'group-edit', 'profile', 'push'].map(inDomain),
-  ['fetch', 'edit', 'channel-edit', 'mail'].map(inDomain),
+  ['fetch', 'edit', 'channel-edit', 'mail', 'typing'].map(inDomain),
   ['flags', 'retention', 'move', 'subscribe', 'export'].map(inDomain),
   ['account', 'event', 'job'].map(inDomain),
   ['organization', 'register'].map(inDomain),

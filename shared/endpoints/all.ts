@@ -18,6 +18,7 @@ import * as server from './server.ts';
 import * as settings from './settings.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as topics from './topics.ts';
+import * as typing from './typing.ts';
 import * as userGroups from './user-groups.ts';
 import * as users from './users.ts';
 
@@ -41,6 +42,7 @@ const areas: readonly object[] = [
   settings,
   subscriptions,
   topics,
+  typing,
   userGroups,
   users,
 ];

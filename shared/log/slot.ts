@@ -12,6 +12,8 @@ export type Audience =
   | { readonly everyone: 'all' | 'members' | 'administrators' }
   /** Those who may know that the channel exists (metadata access), but not the people in `except`. */
   | { readonly channel: number; readonly except?: readonly number[] }
+  /** Those of these people who are still subscribed to the channel. */
+  | { readonly channel: number; readonly subscribers: readonly number[] }
   /**
    * Those to whom a change of the channel showed it (`gained`), those from whom it hid it (`lost`), or those who may
    * know of it now and might both before and after the change (`kept`).
@@ -89,10 +91,15 @@ export interface EventEntry {
   /** It is only for clients that do not have this capability. */
   readonly unless?: 'archived_channels' | 'include_deactivated_groups' | 'individual_emoji_changes';
   /** It is only for clients that have this capability. */
-  readonly given?: 'include_deactivated_groups' | 'individual_emoji_changes';
+  readonly given?: 'include_deactivated_groups' | 'individual_emoji_changes' | 'stream_typing_notifications';
+  /** It means something only at once: a client that polls more than `MOMENT` later does not get it. */
+  readonly momentary?: true;
   /** The message that it is about: each client gets the flags that it has for its user at delivery. */
   readonly about?: MessageHead;
 }
+
+/** How long (ms) a momentary event is delivered. */
+export const MOMENT = 45_000;
 
 type EventOptions = Omit<EventEntry, 'kind' | 'hearers' | 'payload'>;
 

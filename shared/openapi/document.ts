@@ -19,6 +19,7 @@ const areas: Readonly<Record<string, string>> = {
   channels: 'Channels and default channels',
   subscriptions: 'Subscriptions of users to channels, and their settings',
   topics: 'Topics of a channel, and their visibility policies',
+  typing: 'Who is typing',
   channelFolders: 'Folders of channels',
   users: 'Accounts, roles, profiles and statuses',
   apiKeys: 'API keys of the caller, one for each device',

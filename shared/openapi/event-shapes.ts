@@ -37,6 +37,15 @@ const events = (
 const ids = z.array(z.int());
 const scalar = z.union([z.boolean(), z.int(), z.string(), z.null()]);
 
+const person = z.object({ user_id: z.int(), email: z.string() });
+const typing: Fields = {
+  message_type: z.enum(['direct', 'stream']),
+  sender: person,
+  recipients: z.optional(z.array(person)),
+  stream_id: z.optional(z.int()),
+  topic: z.optional(z.string()),
+};
+
 /** Flags are beside the message, which is the same for all its readers. */
 const { flags, ...messageWithoutFlags } = messageFields;
 
@@ -104,6 +113,7 @@ const messageEvents = {
     add: marked,
     remove: { ...marked, message_details: z.optional(z.record(z.string(), unread)) },
   }),
+  ...events('typing', { start: typing, stop: typing }),
   ...event('user_topic', {
     stream_id: z.int(),
     topic_name: z.string(),

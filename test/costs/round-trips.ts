@@ -28,6 +28,9 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'reactions.add': [3, 3],
   'reactions.remove': [3, 3],
 
+  'typing.send:direct': [3, 2],
+  'typing.send:channel': [3, 2],
+
   'topics.list': [2, 1],
   'topics.setVisibility': [3, 2],
 

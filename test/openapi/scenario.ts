@@ -44,6 +44,7 @@ async function talk({ people, channels }: TestRealm, recorder: Recorder): Promis
   await recorder.ask('messages.updateFlags', member, { messages: [message_id], op: 'add', flag: 'starred' });
   await recorder.ask('messages.update', member, { message_id, content: 'Who comes along at **noon**?' });
   await recorder.ask('messages.getHistory', member, { message_id });
+  await recorder.ask('typing.send', member, { type: 'channel', op: 'start', stream_id, topic: 'lunch' });
   await recorder.ask('reactions.remove', admin, { message_id, emoji_name: 'tada' });
   await recorder.ask('topics.list', member, { stream_id });
   await recorder.ask('topics.setVisibility', member, { stream_id, topic: 'lunch', visibility_policy: 3 });

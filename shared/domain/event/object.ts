@@ -69,6 +69,8 @@ function adapted(payload: Payload, queue: EventQueue): Payload {
       return withTopicNames(payload, ['subject', 'orig_subject'], queue);
     case 'update_message_flags':
       return withDetailNames(payload, queue);
+    case 'typing':
+      return withTopicNames(payload, ['topic'], queue);
     case 'delete_message':
       return deletionFor(withTopicNames(payload, ['topic'], queue), queue);
     case 'realm_user':

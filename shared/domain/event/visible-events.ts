@@ -2,7 +2,7 @@ import { refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import { lookUpIn } from '../../kernel/lookup.ts';
 import type { Objects, Outside } from '../../kernel/outside.ts';
-import type { Payload, ReadEntry, ReadEvent, ReadMessage } from '../../log/slot.ts';
+import { MOMENT, type Payload, type ReadEntry, type ReadEvent, type ReadMessage } from '../../log/slot.ts';
 import {
   type ChannelWithSubscription,
   hasMetadataAccess,
@@ -21,12 +21,13 @@ import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-acces
 import { type ApiKey, KEYS_CHANGED, keyWith } from '../../model/user/api-key.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';
 import { userObject } from '../../model/user/object.ts';
-import type { User } from '../../model/user/user.ts';
+import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import { expandedPayload, type FlagSnapshot, flagsIn, loadFlagSnapshot } from './expansion.ts';
 import { matchesNarrow } from './narrow.ts';
 import { deletionOfBoth, eventOf, messagePayload, type WireEvent } from './object.ts';
 import { accessQueue, type EventQueue, loadQueue } from './queue.ts';
+import { isTyping, recipientIdsIn, typistIn, withoutHiddenRecipients } from './typing.ts';
 
 /** An event queue and its owner, whose permissions are read again whenever there may be an event to return. */
 export interface Listener {
@@ -53,6 +54,8 @@ interface Snapshot {
   readonly takesPart: ReadonlySet<number>;
   /** What decides the flags of messages in events, by the number of the event. */
   readonly flags: ReadonlyMap<number, FlagSnapshot>;
+  /** The listener wants to know who is typing. Only read if somebody is. */
+  readonly wantsTyping: boolean;
   /** Users that the listener may not see. */
   readonly hidden: ReadonlySet<number>;
 }
@@ -89,14 +92,18 @@ export async function visibleEvents(listener: Listener, entries: readonly ReadEn
 }
 
 /** Whether an entry can be for this listener, decided without reading anything. */
-function mayConcern({ queue, userId }: Listener, entry: ReadEntry): boolean {
+function mayConcern({ outside, queue, userId }: Listener, entry: ReadEntry): boolean {
   const type = entry.kind === 'message' ? 'message' : entry.payload.type;
   // Whatever the client wants to hear, its key is checked again.
   const isKeyChange = type === KEYS_CHANGED;
   if (!isKeyChange && queue.eventTypes?.includes(type) === false) return false;
   if (entry.kind === 'message') return entry.people === undefined || entry.people.includes(userId);
-  const { hearers } = entry;
+  const { hearers, unless, given, momentary, at } = entry;
+  if (unless !== undefined && queue.capabilities.includes(unless)) return false;
+  if (given !== undefined && !queue.capabilities.includes(given)) return false;
+  if (momentary && outside.now() - at > MOMENT) return false;
   if ('users' in hearers) return hearers.users.includes(userId);
+  if ('subscribers' in hearers) return hearers.subscribers.includes(userId);
   return !('except' in hearers) || hearers.except?.includes(userId) !== true;
 }
 
@@ -108,7 +115,7 @@ async function accessSnapshot(
   const messages = entries.filter((entry) => entry.kind === 'message');
   const ids = userIdsIn(entries);
   const accountKey = { kind: 'account', email: account.email } as const;
-  const [caller, accounts, stored, channels, users, takesPart, flags] = await Promise.all([
+  const [caller, accounts, stored, channels, users, takesPart, flags, settings] = await Promise.all([
     accessCaller(outside, realm, userId, ownerId),
     lookUpIn(table, realm, [accountKey]),
     loadQueue(table, realm, userId, queue.queueId),
@@ -129,6 +136,7 @@ async function accessSnapshot(
         return about ? [[entry.seq, await loadFlagSnapshot(table, realm, userId, about)]] : [];
       }),
     ),
+    entries.some(isTyping) ? table.get('settings', { realm, userId }) : undefined,
   ]);
   if (!keyWith(accounts.follow(accountKey), account.apiKey.digest)) throw refusal('unauthorized');
   const hidden = await hiddenUsers(outside, caller, users);
@@ -139,6 +147,7 @@ async function accessSnapshot(
     users: new Map(users.map((user) => [user.userId, hidden.has(user.userId) ? anonymizedUser(user) : user])),
     takesPart: new Set(takesPart.flat()),
     flags: new Map(flags.flat()),
+    wantsTyping: settingsOf(settings).receives_typing_notifications === true,
     hidden,
   };
 
@@ -163,14 +172,15 @@ const userIdsIn = (entries: readonly ReadEntry[]): number[] => [
   ...new Set(
     entries.flatMap((entry) => {
       if (entry.kind === 'message') return [entry.senderId, ...(entry.people ?? [])];
-      return userIdIn(entry.payload) ?? [];
+      return [userIdIn(entry.payload) ?? [], recipientIdsIn(entry.payload)].flat();
     }),
   ),
 ];
 
-/** The user that a `realm_user`, `user_status` or `reaction` event is about. */
+/** The user that a `realm_user`, `user_status`, `reaction` or `typing` event is about. */
 function userIdIn(payload: Payload): number | undefined {
   if (payload.type === 'reaction' || payload.type === 'user_status') return payload.user_id as number;
+  if (payload.type === 'typing') return typistIn(payload);
   if (payload.type !== 'realm_user') return undefined;
   return (payload.person as { user_id?: number } | undefined)?.user_id;
 }
@@ -203,8 +213,6 @@ async function otherEvent(
 ): Promise<WireEvent | undefined> {
   const { queue, hidden } = snapshot;
   if (entry.payload.type === KEYS_CHANGED) return undefined;
-  if (entry.unless !== undefined && queue.capabilities.includes(entry.unless)) return undefined;
-  if (entry.given !== undefined && !queue.capabilities.includes(entry.given)) return undefined;
   if (!isVisible(snapshot, entry)) return undefined;
   const about = userIdIn(entry.payload);
   const isHidden = about !== undefined && hidden.has(about);
@@ -220,7 +228,7 @@ async function otherEvent(
       });
   if (payload === undefined) return undefined;
   const isFromHidden = isFromHiddenChannel(snapshot.caller.standing, entry.hearers, snapshot.channels);
-  const shown = isFromHidden ? withoutFormerLocation(payload) : payload;
+  const shown = withoutHiddenRecipients(isFromHidden ? withoutFormerLocation(payload) : payload, hidden);
   return eventOf({ ...shown, ...ownFlags(snapshot, entry) }, entry.seq, queue);
 }
 
@@ -232,10 +240,12 @@ function ownFlags({ caller, channels, flags }: Snapshot, { about, seq }: ReadEve
   return { flags: flagsIn(about, caller.standing, seen?.subscription, snapshot) };
 }
 
-function isVisible(snapshot: Snapshot, { hearers, seq, unless }: ReadEvent): boolean {
+function isVisible(snapshot: Snapshot, { hearers, seq, unless, payload: { type } }: ReadEvent): boolean {
   const { caller, channels } = snapshot;
   const { standing } = caller;
+  if (type === 'typing' && !snapshot.wantsTyping) return false;
   if ('users' in hearers) return true;
+  if ('subscribers' in hearers) return channels.get(hearers.channel)?.subscription !== undefined;
   if ('message' in hearers) {
     const areForClient = audienceChannels(hearers).every((id) => isForClient(snapshot, channels.get(id)));
     return areForClient && receivesMessageEvent(standing, hearers, channels, seq);

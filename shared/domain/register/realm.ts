@@ -1,3 +1,4 @@
+import { MOMENT } from '../../log/slot.ts';
 import { channelGroupRules } from '../../model/channel/channel.ts';
 import { groupPermissionRules } from '../../model/group/group.ts';
 import { type GroupSettingRule, systemGroups } from '../../model/permission/permission.ts';
@@ -65,7 +66,7 @@ const server = {
   server_presence_ping_interval_seconds: 60,
   server_report_message_types: [],
   server_thumbnail_formats: [],
-  server_typing_started_expiry_period_milliseconds: 45_000,
+  server_typing_started_expiry_period_milliseconds: MOMENT,
   server_typing_started_wait_period_milliseconds: 30_000,
   server_typing_stopped_wait_period_milliseconds: 12_000,
   settings_send_digest_emails: false,

@@ -170,6 +170,20 @@ export const messageOperations: readonly Operation[] = [
     request: (message_id) => ({ path: { message_id }, parameters: { emoji_name: 'tada' } }),
   }),
   operation({
+    name: 'typing.send:direct',
+    as: 'member',
+    repeatable: true,
+    prepare: (call) => idOf(call, 'guest'),
+    request: (id, n) => ({ parameters: { op: n % 2 === 0 ? 'start' : 'stop', to: [id] } }),
+  }),
+  operation({
+    name: 'typing.send:channel',
+    as: 'member',
+    repeatable: true,
+    prepare: (call) => channelIdOf(call, 'general'),
+    request: (stream_id) => ({ parameters: { type: 'channel', op: 'start', stream_id, topic: 'bench' } }),
+  }),
+  operation({
     name: 'topics.list',
     as: 'member',
     repeatable: true,

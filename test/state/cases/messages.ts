@@ -6,6 +6,7 @@ import { handler as updateFlags } from '../../../functions/messages/updateFlags.
 import { handler as react } from '../../../functions/reactions/add.ts';
 import { handler as unreact } from '../../../functions/reactions/remove.ts';
 import { handler as setVisibility } from '../../../functions/topics/setVisibility.ts';
+import { handler as type } from '../../../functions/typing/send.ts';
 import { givenChannel } from '../../support/given.ts';
 import { sent } from '../../support/messages.ts';
 import { THUMB } from '../../support/reactions.ts';
@@ -230,6 +231,24 @@ export const messageCases: readonly Case[] = [
         await done(realm, setVisibility, member, { stream_id: general, topic, visibility_policy });
         expect(Object.keys(await settle())).toEqual(['member']);
       }
+    },
+  },
+  {
+    title: 'who is typing is told and is never part of the state (companion facts 1.13)',
+    calls: [type],
+    run: async (realm) => {
+      const { member, admin } = realm.people;
+      const { settle } = await follow(realm);
+      await done(realm, type, member, { op: 'start', to: [admin.userId] });
+      const place = { stream_id: realm.channels.general, topic: '' };
+      await done(realm, type, admin, { op: 'stop', type: 'channel', ...place });
+      const heard = await settle();
+      expect(heard.member?.map(({ op, topic }) => [op, topic])).toEqual([
+        ['start', undefined],
+        ['stop', ''],
+      ]);
+      expect(heard.admin).toHaveLength(1);
+      expect(heard.guest).toBeUndefined();
     },
   },
 ];

@@ -119,6 +119,9 @@ export const applyMessages: Applying = {
   // Reactions stand with messages, which a registration does not tell.
   'reaction/add': () => {},
   'reaction/remove': () => {},
+  // Who is typing is never part of the state.
+  'typing/start': () => {},
+  'typing/stop': () => {},
   user_topic: setPolicy,
 };
 
