@@ -49,6 +49,8 @@ export function functionEnvironment(
     AWS_ENDPOINT_URL_KMS: address,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: address,
     [SERVICE_TIMEOUT]: String(servicePatience),
+    // Nothing but this service sets it: no template may (test/infra).
+    DEVELOPMENT_SIGN_IN: 'true',
     ...lambda.environment,
   };
 }

@@ -16,6 +16,7 @@ import * as reactions from './reactions.ts';
 import * as realm from './realm.ts';
 import * as server from './server.ts';
 import * as settings from './settings.ts';
+import * as signIn from './sign-in.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as topics from './topics.ts';
 import * as typing from './typing.ts';
@@ -40,6 +41,7 @@ const areas: readonly object[] = [
   realm,
   server,
   settings,
+  signIn,
   subscriptions,
   topics,
   typing,

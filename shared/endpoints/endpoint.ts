@@ -42,6 +42,9 @@ export type TableAction =
   | 'DeleteItem'
   | 'ConditionCheckItem';
 
+/** Memory (MB) of a function that hashes passwords, half a second's work: from here on, Lambda gives a whole processor. */
+export const HASHING_MEMORY = 1769;
+
 /** The grants of every authenticated read: batches of items, queries for lists. */
 export const reads = ['BatchGetItem', 'Query'] as const satisfies readonly TableAction[];
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, writes } from './endpoint.ts';
+import { endpoint, HASHING_MEMORY, writes } from './endpoint.ts';
 import { forEach } from './objects.ts';
 import { boolean, integer, json, optional, type Parameter, text, word } from './parameter.ts';
 
@@ -131,8 +131,13 @@ export const updateSettings = endpoint({
     ),
     email_address_visibility: range('Who can see the email address. Only 1 (everyone) is supported.', 1, 5),
     email: refused('email addresses cannot be changed'),
-    new_password: refused('there are no passwords'),
+    old_password: optional(
+      text('The current password. Required with `new_password`, unless there is none yet.'),
+    ),
+    new_password: optional(text('The new password.')),
     target_users: refused('users can only change their own settings'),
   },
+  errors: ['RATE_LIMIT_HIT'],
   needs: { table: [...writes, 'DeleteItem'] },
+  memory: HASHING_MEMORY,
 });

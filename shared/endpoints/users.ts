@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { endpoint, HASHING_MEMORY, reads, writes } from './endpoint.ts';
 import { userFields } from './objects.ts';
 import { boolean, ids, integer, json, optional, pathId, text, word } from './parameter.ts';
 import { profileValues } from './profile-fields.ts';
@@ -53,15 +53,18 @@ export const createUser = endpoint({
   id: 'users.create',
   route: 'POST /api/v1/users',
   source: 'https://zulip.com/api/create-user',
-  description: 'Creates an account and returns its API key, because there are no passwords to sign in with.',
+  description:
+    'Creates an account. With a password its owner signs in with that; without one the reply has an API key to hand on.',
   access: 'administrator',
   parameters: {
     email: text('The email address. No other account, active or not, may have it.'),
     full_name: text('The full name.'),
+    password: optional(text('The password.')),
     role: optional(integer('100 owner, 200 administrator, 300 moderator, 400 member (default), 600 guest.')),
   },
-  reply: z.object({ user_id: z.int(), api_key: z.string() }),
+  reply: z.object({ user_id: z.int(), api_key: z.optional(z.string()) }),
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  memory: HASHING_MEMORY,
 });
 
 export const updateUser = endpoint({

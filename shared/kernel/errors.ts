@@ -59,6 +59,10 @@ export const problems = {
   guestsMayNot: problem('BAD_REQUEST', 400, 'Guests may not do this.'),
   botsMayNot: problem('BAD_REQUEST', 400, 'Bots may not do this.'),
   insufficientPermission: problem('BAD_REQUEST', 400, 'You do not have permission to do this.'),
+  // Signing in: companion facts 3.12. One text for a wrong password and an unknown account.
+  wrongPassword: problem('AUTHENTICATION_FAILED', 401, 'The email address or the password is not valid.'),
+  userDeactivated: problem('USER_DEACTIVATED', 401, 'This account is deactivated.'),
+  organizationDeactivated: problem('REALM_DEACTIVATED', 401, 'This organization is out of service.'),
   noSuchAddress: problem('BAD_REQUEST', 404, 'There is no such address in this API.'),
   unknownOrganization: problem('NONEXISTENT_SUBDOMAIN', 404, 'There is no organization at this address.'),
 

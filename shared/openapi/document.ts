@@ -13,6 +13,7 @@ import { errorName, errorRef, operationOf } from './operation.ts';
 /** The areas of the API with a title each, in the order of the reference page. */
 const areas: Readonly<Record<string, string>> = {
   server: 'Server settings, before signing in',
+  signIn: 'Signing in',
   messages: 'Sending, getting, editing, moving and deleting messages, and their flags',
   reactions: 'Emoji reactions to messages',
   events: 'Real-time events',

@@ -9,9 +9,8 @@ import { isAdministrator, isGuest, isOwner } from '../model/permission/permissio
 import { type ApiKey, keyWith } from '../model/user/api-key.ts';
 import { accessCaller, type Caller } from '../model/user/caller.ts';
 import type { Incoming } from './incoming.ts';
-import { noteKeyUse } from './key-use.ts';
 import type { HandlerSpec, Request, UnverifiedRequest } from './request.ts';
-import { RequestCounter } from './request-limit.ts';
+import { noteKeyUse, RequestCounter } from './request-limit.ts';
 
 /** What an endpoint declares about its callers: who may call, and as how many requests a call counts. */
 type CallerRules = Pick<Endpoint, 'access' | 'webhookBots' | 'weight'>;

@@ -56,6 +56,14 @@ export class Incoming {
     return publicAddress(this.#event, (name) => this.header(name));
   }
 
+  /**
+   * The network address of the client, for limits: what CloudFront's function says, or who called the gateway. A caller of
+   * the gateway itself can say anything, so it must be no more than one of two limits.
+   */
+  get viewerAddress(): string {
+    return this.header('x-viewer-address') ?? this.#event.requestContext?.identity?.sourceIp ?? '';
+  }
+
   /** What handlers get besides the parameters. */
   get surroundings(): Pick<UnverifiedRequest<unknown>, 'baseUrl' | 'cookies' | 'fromOtherSite' | 'gone'> {
     return {

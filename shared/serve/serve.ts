@@ -67,6 +67,10 @@ export function serveAnyone<
     readonly host: string;
     readonly baseUrl: string;
     readonly cookies: string | undefined;
+    /** Name of the client program. */
+    readonly client: string;
+    /** The network address of the client, for limits. */
+    readonly address: string;
     readonly outside: Outside;
     readonly clients: Clients<M>;
   }) => Promise<R>,
@@ -74,10 +78,14 @@ export function serveAnyone<
 ): Served {
   const makers = factories ?? ({} as M);
   const handle = inEnvelope(async (outside, incoming) => {
-    const { input } = await incoming.read();
+    const read = await incoming.read();
+    const { input } = read;
+    const client = incoming.clientName(read);
     const clients = clientsFor(outside, makers);
     const { host } = incoming.address;
-    return run({ input: input as Input<P>, ...incoming.surroundings, host, outside, clients });
+    const { viewerAddress: address } = incoming;
+    const from = { ...incoming.surroundings, host, client, address };
+    return run({ input: input as Input<P>, ...from, outside, clients });
   });
   return handlerOf(endpoint, container, handle);
 }

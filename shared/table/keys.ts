@@ -81,6 +81,7 @@ export const itemKinds = {
   device: item('{realm}/user/{userId:n}', 'device/{deviceId:n}'),
   pushed: item('{realm}/user/{userId:n}', 'pushed'),
   sent: item('{realm}/user/{userId:n}', 'sent/{token}'),
+  password: item('{realm}/user/{userId:n}', 'password'),
 
   // The inverses, and what belongs to a channel.
   member: item('{realm}/group/{groupId:n}', 'member/{userId:n}'),
@@ -101,6 +102,7 @@ export const itemKinds = {
   pushJob: item('{realm}/pushJobs', '{job}'),
   queue: item('{realm}/queues/{userId:n}', '{slot:n}'),
   requests: item('{realm}/requests/{userId:n}', '{window:n}'),
+  signInTries: item('{realm}/signInTries/{subject}', '{window:n}'),
   keyUse: item('{realm}/requests/{userId:n}', 'key/{keyId}'),
 } as const;
 

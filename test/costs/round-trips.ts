@@ -128,6 +128,9 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'exports.delete': [3, 2],
 
   'server.getSettings': [2, 1],
+  'signIn.fetchApiKey': [3, 3],
+  'signIn.devFetchApiKey': [3, 3],
+  'signIn.devListUsers': [2, 2],
   'server.getOpenApi': [0, 0],
   'server.getEmojiNames': [0, 0],
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { gatewayResponses } from '../../infra/gateway-replies.ts';
 import { errorExamples } from '../../shared/openapi/errors.ts';
 import { failure } from '../../shared/serve/reply.ts';
+import { key } from '../../shared/table/keys.ts';
 import { handlers } from '../support/handlers.ts';
 import { newRealm, type Person } from '../support/realm.ts';
 
@@ -91,6 +92,13 @@ describe('the errors that the document shows', () => {
     await meets('CANNOT_ADMINISTER_CHANNEL', 'channels.archive', member, {}, inGeneral);
     await ask('realm.update', owner, { can_create_groups: { new: idOf('role:administrators') } });
     await meets('BAD_REQUEST', 'userGroups.create', member, { ...cooks, name: 'bakers' });
+    const signIn = { username: member.email, password: 'twelve grey herons' };
+    await meets('AUTHENTICATION_FAILED', 'signIn.fetchApiKey', undefined, signIn);
+    await ask('settings.update', member, { new_password: signIn.password });
+    await ask('users.deactivate', owner, {}, { user: member.userId });
+    await meets('USER_DEACTIVATED', 'signIn.fetchApiKey', undefined, signIn);
+    await realm.outside.table.update(key('realm', { realm: realm.realm }), { set: { deactivated: true } });
+    await meets('REALM_DEACTIVATED', 'signIn.fetchApiKey', undefined, signIn);
     expect([...met, ...BEYOND].sort()).toEqual(Object.keys(errorExamples).sort());
   });
 

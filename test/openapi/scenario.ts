@@ -166,13 +166,18 @@ async function govern({ people }: TestRealm, recorder: Recorder): Promise<void> 
 
 /** What leaves the organization: exports and notifications. The last thing is a key that is replaced. */
 async function carry({ people }: TestRealm, recorder: Recorder): Promise<void> {
-  const { owner, member } = people;
+  const { owner, moderator, member } = people;
   await recorder.ask('exports.create', owner, { export_type: 'public' });
   await recorder.ask('exports.list', owner);
   await recorder.ask('exports.listConsents', owner);
   const { device_id } = await recorder.ask('push.registerDevice', member);
   await recorder.ask('push.removeDevice', member, { device_id });
   await recorder.ask('users.regenerateKey', member);
-  await recorder.ask('apiKeys.list', owner);
-  await recorder.ask('apiKeys.revoke', owner, { key: 'first' });
+  const password = 'twelve grey herons';
+  await recorder.ask('settings.update', owner, { new_password: password });
+  await recorder.ask('signIn.fetchApiKey', undefined, { username: owner.email, password });
+  await recorder.ask('signIn.devListUsers', undefined);
+  await recorder.ask('signIn.devFetchApiKey', undefined, { username: owner.email });
+  await recorder.ask('apiKeys.list', moderator);
+  await recorder.ask('apiKeys.revoke', moderator, { key: 'first' });
 }

@@ -21,7 +21,7 @@ describe('GET /server_settings', () => {
       zulip_merge_base: expect.any(String),
       push_notifications_enabled: false,
       is_incompatible: false,
-      email_auth_enabled: false,
+      email_auth_enabled: true,
       require_email_format_usernames: true,
       realm_uri: `https://${host}`,
       realm_url: `https://${host}`,
@@ -29,7 +29,7 @@ describe('GET /server_settings', () => {
       realm_icon: expect.stringMatching(/^https:\/\//),
       realm_description: '',
       realm_web_public_access_enabled: false,
-      authentication_methods: expect.objectContaining({ password: false, email: false }),
+      authentication_methods: expect.objectContaining({ password: true, email: true, dev: false }),
       external_authentication_methods: [],
     });
   });

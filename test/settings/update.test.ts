@@ -82,9 +82,9 @@ describe('PATCH /settings', () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const before = await lastNumber(realm);
-    const parameters = { enter_sends: true, color_scheme: 1, dense_mode: true, old_password: 'x' };
+    const parameters = { enter_sends: true, color_scheme: 1, dense_mode: true, zoom: 'x' };
     const { body } = await set(realm, member, parameters);
-    expect(body).toMatchObject({ ignored_parameters_unsupported: ['dense_mode', 'old_password'] });
+    expect(body).toMatchObject({ ignored_parameters_unsupported: ['dense_mode', 'zoom'] });
     expect(await told(realm, before)).toEqual([]);
     expect((await set(realm, member, {})).status).toBe(200);
   });

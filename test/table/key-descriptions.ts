@@ -79,5 +79,7 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   queue:
     'An event queue: owner, filters, start, last poll. An account has a fixed number of places for them.',
   requests: 'How many requests the user made in one minute.',
+  signInTries: 'How many times somebody tried to sign in as an account, or from an address, in half an hour.',
+  password: 'The password of the user, hashed; absent until they choose one.',
   keyUse: 'The last day on which an API key of the user was used.',
 };

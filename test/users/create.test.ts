@@ -213,12 +213,6 @@ describe('POST /users', () => {
     }
   });
 
-  it('says that it has no use for a password', async () => {
-    const { call, people } = await newRealm();
-    const { body } = await call(create, people.owner, { ...ada, password: 'secret' });
-    expect(body.ignored_parameters_unsupported).toEqual(['password']);
-  });
-
   it('makes one account of two requests at once, and gives the other a clear answer', async () => {
     const realm = await newRealm();
     const emails = ['ada@example.com', 'ADA@example.com', 'Ada@Example.com', 'ada@example.COM'];

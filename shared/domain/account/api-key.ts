@@ -9,11 +9,11 @@ import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import {
   type Account,
   type ApiKey,
+  credentialsChanged,
   digestOf,
   doSetKeys,
   FIRST_KEY,
   type KeyUse,
-  keysChanged,
   keysOf,
   keyWith,
   MAX_KEYS,
@@ -34,13 +34,22 @@ export interface KeyOwner {
  * `MAX_KEYS` keys: the new one then takes the place of the oldest with the same label, or else of the oldest.
  *
  * @param label what the device is called
+ * @param known the account, if it was read just now
  * @throws Refusal `BAD_REQUEST` if there is no account with this address
  */
-export async function addKey(outside: Outside, realm: string, email: string, label: string): Promise<string> {
+export async function addKey(
+  outside: Outside,
+  realm: string,
+  email: string,
+  label: string,
+  known?: Account,
+): Promise<string> {
+  let before = known;
   const apiKey = newApiKey(outside);
   const added = newKey(outside, digestOf(apiKey), label);
   return retryOnConflict(outside, async () => {
-    const account = await outside.table.get('account', { realm, email: folded(email) });
+    const account = before ?? (await outside.table.get('account', { realm, email: folded(email) }));
+    before = undefined;
     if (account === undefined) throw badRequest('There is no account with this address.');
     // A transaction whose reply was lost may have stored it already.
     if (keyWith(account, added.digest)) return apiKey;
@@ -112,7 +121,7 @@ export const doRevokeKey = (owner: KeyOwner, revoked: ApiKey): Change<void> =>
 
 const doChangeKeys = ({ realm, email, account }: KeyOwner, keys: readonly ApiKey[]): Change<void> => ({
   writes: [doSetKeys(realm, email, account, keys)],
-  entries: [keysChanged(account.userId)],
+  entries: [credentialsChanged(account.userId)],
   result: undefined,
 });
 

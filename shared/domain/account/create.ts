@@ -9,10 +9,11 @@ import { isFullMember } from '../../model/permission/permission.ts';
 import { checkAddressAllowed, doRequireSameDomains, loadDomains } from '../../model/realm/domains.ts';
 import { type CountedChannel, loadChannels } from '../../model/subscription/object.ts';
 import { countOwner, isHumanOwner } from '../../model/user/activation.ts';
-import { type Account, digestOf, newApiKey } from '../../model/user/api-key.ts';
+import { type Account, NO_KEY } from '../../model/user/api-key.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { type Namesakes, nameWrite } from '../../model/user/name.ts';
 import { userObject } from '../../model/user/object.ts';
+import { doSetPassword, type Password } from '../../model/user/password.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -71,6 +72,11 @@ export function doCreateUser(
 /** Most channels per transaction: each takes up to five writes, and the account some more. */
 const MAX_CHANNELS = 18;
 
+/** What a new person signs in with: a password, or a key of which the digest is stored. */
+export type NewCredential =
+  | { readonly password: Password; readonly keyDigest?: undefined }
+  | { readonly keyDigest: string; readonly password?: undefined };
+
 /** Loads the snapshot for adding a person, without the address. One round trip; reads all channels. */
 export async function loadNewcomerSnapshot(table: Table, realm: string) {
   const [channels, domains] = await Promise.all([loadChannels(table, realm), loadDomains(table, realm)]);
@@ -79,30 +85,28 @@ export async function loadNewcomerSnapshot(table: Table, realm: string) {
 
 /**
  * Adds a person with a checked name and role, and subscribes them to the default channels, in one transaction unless
- * there are very many channels. `isTaken` is whether an account has the address. Returns the id, and the key, which is not
- * stored.
+ * there are very many channels. `isTaken` is whether an account has the address. Returns the id.
  *
  * @throws Refusal `BAD_REQUEST` if the address is taken or not allowed
  */
 export async function addPerson(
-  outside: Pick<Outside, 'now' | 'randomBytes'>,
+  { now }: Pick<Outside, 'now'>,
   organization: Pick<Caller, 'realmId' | 'realm'>,
   commit: Commit,
   person: Pick<NewUser, 'email' | 'fullName' | 'role'>,
+  credential: NewCredential,
   snapshot: Awaited<ReturnType<typeof loadNewcomerSnapshot>> & { readonly isTaken: boolean },
-): Promise<{ readonly userId: number; readonly apiKey: string }> {
+): Promise<number> {
   const { realmId, realm } = organization;
   const { channels, domains, isTaken } = snapshot;
   checkAddressAllowed(person.email, realm, domains);
   if (isTaken) throw badRequest(`There is already an account with the address '${person.email}'.`);
-  const apiKey = newApiKey(outside);
-  const now = outside.now();
-  const user = newUser(person, now);
+  const user = newUser(person, now());
   const defaults = channels.filter(({ channel }) => channel.isDefault && !channel.isArchived);
-  const isFull = isFullMember(user, realm.settings.waiting_period_threshold, now);
+  const isFull = isFullMember(user, realm.settings.waiting_period_threshold, now());
   const first = (numbers: readonly number[]): Change<number> => {
     const userId = numbers[0] ?? 0;
-    const created = doCreateUser(realmId, userId, user, digestOf(apiKey));
+    const created = doCreateUser(realmId, userId, user, credential.keyDigest ?? NO_KEY);
     const before = [...created.entries, ...roleGroupEvents(userId, user.role, isFull)];
     const joinings = joiningsOf({ userId, isNewAccount: true }, defaults.slice(0, MAX_CHANNELS));
     const joined =
@@ -110,6 +114,7 @@ export async function addPerson(
     return {
       writes: [
         ...created.writes,
+        ...(credential.password === undefined ? [] : [doSetPassword(realmId, userId, credential.password)]),
         ...(joined?.writes ?? []),
         ...(realm.settings.emails_restricted_to_domains ? [doRequireSameDomains(realmId, domains)] : []),
       ],
@@ -122,7 +127,7 @@ export async function addPerson(
     const joinings = joiningsOf({ userId }, defaults.slice(start, start + MAX_CHANNELS));
     await commit(entriesOfJoin(joinings), (numbers) => doJoin(realmId, joinings, (i) => numbers[i] ?? 0));
   }
-  return { userId, apiKey };
+  return userId;
 }
 
 /** The subscriptions of a new user. Their clients do not know the channels yet, and need no events about them. */

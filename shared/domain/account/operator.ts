@@ -7,6 +7,7 @@ import { ConflictError } from '../../log/commit.ts';
 import { logOf } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { Role } from '../../model/permission/permission.ts';
+import { digestOf, newApiKey } from '../../model/user/api-key.ts';
 import { checkEmail, checkFullName } from '../../model/user/name.ts';
 import { isSystemBot } from '../../model/user/user.ts';
 import { resetKeys } from './api-key.ts';
@@ -39,11 +40,16 @@ export async function addPersonAsOperator(
     if (stored === undefined || stored.deactivated) throw badRequest('This organization is out of service.');
     const organization = { realmId, realm: stored };
     const isTaken = account !== undefined;
-    const made = await addPerson(outside, organization, commitOf(outside, realmId), person, {
-      ...snapshot,
-      isTaken,
-    });
-    return { email: person.email, ...made };
+    const apiKey = newApiKey(outside);
+    const userId = await addPerson(
+      outside,
+      organization,
+      commitOf(outside, realmId),
+      person,
+      { keyDigest: digestOf(apiKey) },
+      { ...snapshot, isTaken },
+    );
+    return { email: person.email, apiKey, userId };
   });
 }
 

@@ -17,7 +17,6 @@ export type SettingsInput = Readonly<Record<string, unknown>> & { readonly full_
 /** Why we refuse some settings of the reference. */
 const refusals: Readonly<Record<string, string>> = {
   email: 'Email addresses cannot be changed.',
-  new_password: 'There are no passwords here; make a new API key instead.',
   target_users: 'Everybody changes their own settings only.',
 };
 

@@ -18,7 +18,7 @@ import {
 import { withoutFormerLocation } from '../../model/message/revision.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
-import { type ApiKey, KEYS_CHANGED, keyWith } from '../../model/user/api-key.ts';
+import { type ApiKey, CREDENTIALS_CHANGED, keyWith } from '../../model/user/api-key.ts';
 import { accessCaller, type Caller } from '../../model/user/caller.ts';
 import { userObject } from '../../model/user/object.ts';
 import { settingsOf, type User } from '../../model/user/user.ts';
@@ -95,7 +95,7 @@ export async function visibleEvents(listener: Listener, entries: readonly ReadEn
 function mayConcern({ outside, queue, userId }: Listener, entry: ReadEntry): boolean {
   const type = entry.kind === 'message' ? 'message' : entry.payload.type;
   // Whatever the client wants to hear, its key is checked again.
-  const isKeyChange = type === KEYS_CHANGED;
+  const isKeyChange = type === CREDENTIALS_CHANGED;
   if (!isKeyChange && queue.eventTypes?.includes(type) === false) return false;
   if (entry.kind === 'message') return entry.people === undefined || entry.people.includes(userId);
   const { hearers, unless, given, momentary, at } = entry;
@@ -212,7 +212,7 @@ async function otherEvent(
   entry: ReadEvent,
 ): Promise<WireEvent | undefined> {
   const { queue, hidden } = snapshot;
-  if (entry.payload.type === KEYS_CHANGED) return undefined;
+  if (entry.payload.type === CREDENTIALS_CHANGED) return undefined;
   if (!isVisible(snapshot, entry)) return undefined;
   const about = userIdIn(entry.payload);
   const isHidden = about !== undefined && hidden.has(about);

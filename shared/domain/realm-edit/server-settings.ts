@@ -5,6 +5,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import { FEATURE_LEVEL, pushSettings, REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
+import { authenticationMethods } from '../../model/realm/sign-in-methods.ts';
 import { organizationIcon } from '../../model/user/object.ts';
 
 /** Loads the organization at a host, or refuses if there is none. Two round trips, one when warm. */
@@ -20,22 +21,6 @@ export async function accessOrganization(outside: Outside, host: string): Promis
   return realm;
 }
 
-/** Sign-in methods that clients look for. None is supported: clients get an API key. */
-const authenticationMethods = [
-  'password',
-  'dev',
-  'email',
-  'ldap',
-  'remoteuser',
-  'github',
-  'azuread',
-  'gitlab',
-  'google',
-  'apple',
-  'saml',
-  'openid connect',
-];
-
 /** What a client needs before it signs in. */
 export const serverSettings = (realm: Realm, baseUrl: string, environment: Environment) => ({
   zulip_version: REFERENCE_VERSION,
@@ -43,7 +28,7 @@ export const serverSettings = (realm: Realm, baseUrl: string, environment: Envir
   zulip_merge_base: REFERENCE_VERSION,
   push_notifications_enabled: pushSettings(realm, environment).push_notifications_enabled,
   is_incompatible: false,
-  email_auth_enabled: false,
+  email_auth_enabled: true,
   require_email_format_usernames: true,
   realm_uri: baseUrl,
   realm_url: baseUrl,
@@ -52,6 +37,6 @@ export const serverSettings = (realm: Realm, baseUrl: string, environment: Envir
   realm_description: render(realm.description, NOTHING_RESOLVED).html,
   // No endpoint serves channels without an account.
   realm_web_public_access_enabled: false,
-  authentication_methods: Object.fromEntries(authenticationMethods.map((method) => [method, false])),
+  authentication_methods: authenticationMethods(environment),
   external_authentication_methods: [],
 });

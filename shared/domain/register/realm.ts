@@ -14,6 +14,7 @@ import {
   videoChatProviders,
 } from '../../model/realm/realm.ts';
 import { organizationIcon } from '../../model/user/object.ts';
+import { passwordRules } from '../../model/user/password.ts';
 import { loadTokenPresence } from '../calls/token.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
@@ -50,9 +51,9 @@ const server = {
   max_stream_description_length: limits.channelDescription,
   max_stream_name_length: limits.channelName,
   max_topic_length: limits.topic,
-  password_max_length: 100,
-  password_min_guesses: 0,
-  password_min_length: 0,
+  password_max_length: passwordRules.maxLength,
+  password_min_guesses: passwordRules.minGuesses,
+  password_min_length: passwordRules.minLength,
   server_avatar_changes_disabled: true,
   server_can_summarize_topics: false,
   server_inline_image_preview: false,
@@ -83,7 +84,7 @@ const absent = {
   realm_can_set_delete_message_policy_group: systemGroups.moderators.id,
   realm_can_summarize_topics_group: systemGroups.nobody.id,
   realm_create_multiuse_invite_group: systemGroups.nobody.id,
-  realm_authentication_methods: {},
+  realm_authentication_methods: { Email: { enabled: true, available: true } },
   realm_avatar_changes_disabled: true,
   realm_bot_domain: '',
   realm_default_avatar_source: 'G',
@@ -92,7 +93,7 @@ const absent = {
   realm_digest_emails_enabled: false,
   realm_digest_weekday: 1,
   realm_disallow_disposable_email_addresses: false,
-  realm_email_auth_enabled: false,
+  realm_email_auth_enabled: true,
   realm_email_changes_disabled: true,
   realm_enable_guest_user_dm_warning: true,
   realm_enable_guest_user_indicator: true,
@@ -109,7 +110,7 @@ const absent = {
   realm_night_logo_source: 'D',
   realm_night_logo_url: '',
   realm_org_type: 0,
-  realm_password_auth_enabled: false,
+  realm_password_auth_enabled: true,
   realm_plan_type: 1,
   realm_require_e2ee_push_notifications: false,
   realm_require_unique_names: false,

@@ -97,14 +97,14 @@ export const doSetKeys = (realm: string, email: string, account: Account, keys: 
   };
 };
 
-/** The type of the log entry about changed keys. No client gets it. */
-export const KEYS_CHANGED = 'api_keys';
+/** The type of the log entry about changed keys and passwords. No client gets it. */
+export const CREDENTIALS_CHANGED = 'credentials';
 
-/** Wakes the waiting polls of a user whose key was replaced or revoked: each checks its own key. */
-export const keysChanged = (userId: number): EventEntry => ({
+/** Wakes the waiting polls of a user whose keys or password have changed: each checks its own key. */
+export const credentialsChanged = (userId: number): EventEntry => ({
   kind: 'event',
   hearers: { users: [userId] },
-  payload: { type: KEYS_CHANGED },
+  payload: { type: CREDENTIALS_CHANGED },
 });
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';

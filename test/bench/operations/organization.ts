@@ -167,6 +167,19 @@ export const organizationOperations: readonly Operation[] = [
     request: (export_id) => ({ path: { export_id } }),
   }),
   plain('server.getSettings', undefined),
+  operation({
+    name: 'signIn.fetchApiKey',
+    as: undefined,
+    repeatable: true,
+    prepare: async (call, n) => {
+      const account = { email: `signs-in-${n}@example.com`, password: 'twelve grey herons' };
+      await call('users.create', 'admin', { ...account, full_name: `Signs in ${n}` });
+      return { username: account.email, password: account.password };
+    },
+    request: (parameters) => ({ parameters }),
+  }),
+  plain('signIn.devFetchApiKey', undefined, () => ({ parameters: { username: 'guest@example.com' } })),
+  plain('signIn.devListUsers', undefined),
   plain('server.getOpenApi', undefined),
   plain('server.getEmojiNames', undefined),
 ];

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { badRequest, refusal } from '../../kernel/errors.ts';
+import { folded } from '../../kernel/folding.ts';
+import { type LookupKey, lookUp, type Resolved } from '../../kernel/lookup.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { roles } from '../../model/permission/permission.ts';
+import { isForDevelopment } from '../../model/realm/sign-in-methods.ts';
+import { isPassword, type Password } from '../../model/user/password.ts';
+import { loadUsers } from '../../model/user/principals.ts';
+import type { User } from '../../model/user/user.ts';
+import { type Key, key } from '../../table/keys.ts';
+import { isRefused } from '../../table/write.ts';
+import { addKey } from './api-key.ts';
+import { newPassword } from './password.ts';
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    signInTries: { readonly tries: number };
+  }
+}
+
+/** Tries are counted per half hour (ms). */
+const WINDOW_MS = 1_800_000;
+
+/** Most failed tries in a window, for one account and from one address (companion facts 5). */
+const MAX_TRIES = { account: 5, address: 20 } as const;
+
+/** Somebody who signs in with a password. */
+export interface PasswordSignIn {
+  readonly email: string;
+  readonly password: string;
+  /** The network address of the client. */
+  readonly address: string;
+  /** What the device is called in the list of keys. */
+  readonly label: string;
+}
+
+/** An account with the key that a sign-in made for it. */
+export interface SignedIn {
+  readonly apiKey: string;
+  readonly email: string;
+  readonly userId: number;
+}
+
+/**
+ * Signs somebody in with a password: makes a key for their device. Three round trips.
+ *
+ * Each try is counted before the password is compared, so that tries at the same time cannot exceed the limit; a success
+ * takes the count of its account back. Without an account, or without a password, the same reads and the same work are
+ * done.
+ *
+ * @throws Refusal `AUTHENTICATION_FAILED`, `USER_DEACTIVATED`, `REALM_DEACTIVATED`, `NONEXISTENT_SUBDOMAIN`, or
+ *   `RATE_LIMIT_HIT` after too many tries (companion facts 3.12)
+ */
+export async function signInWithPassword(
+  outside: Outside,
+  host: string,
+  { email, password, address, label }: PasswordSignIn,
+): Promise<SignedIn> {
+  const { table, cache } = outside;
+  const accountKey = { kind: 'account', email } as const;
+  const resolved = await lookUp(table, cache, host, [accountKey], () => false);
+  if (resolved === undefined) throw refusal('unknownOrganization');
+  const { realm } = resolved;
+  const account = resolved.follow(accountKey);
+  // No user has the number 0: the same reads are made for an unknown address.
+  const userId = account?.userId ?? 0;
+  const [organization, user, stored] = await Promise.all([
+    table.get('realm', { realm }),
+    table.get('user', { realm, userId }),
+    table.get('password', { realm, userId }),
+    countTry(outside, realm, 'account', folded(email)),
+    countTry(outside, realm, 'address', address),
+  ]);
+  if (!(await isPassword(stored, password)) || user === undefined) throw refusal('wrongPassword');
+  checkMaySignIn(user, organization?.deactivated !== false);
+  const [apiKey] = await Promise.all([
+    addKey(outside, realm, user.email, label, account),
+    forgetTries(outside, realm, folded(email)),
+  ]);
+  return { apiKey, email: user.email, userId };
+}
+
+/**
+ * Signs somebody in without a password, on a developer's machine.
+ *
+ * @throws Refusal `BAD_REQUEST` in a deployment, and those of a sign-in with a password
+ */
+export async function signInForDevelopment(
+  outside: Outside,
+  host: string,
+  { email, label }: Pick<PasswordSignIn, 'email' | 'label'>,
+): Promise<SignedIn> {
+  const accountKey = { kind: 'account', email } as const;
+  const resolved = await accessForDevelopment(outside, host, [accountKey]);
+  const { realm } = resolved;
+  const account = resolved.follow(accountKey);
+  if (account === undefined) throw refusal('wrongPassword');
+  const { userId } = account;
+  const [organization, user] = await Promise.all([
+    outside.table.get('realm', { realm }),
+    outside.table.get('user', { realm, userId }),
+  ]);
+  if (user === undefined || user.isBot) throw refusal('wrongPassword');
+  checkMaySignIn(user, organization?.deactivated !== false);
+  return { apiKey: await addKey(outside, realm, user.email, label, account), email: user.email, userId };
+}
+
+/** The people who can sign in without a password: administrators, and the others. Two round trips. */
+export async function accessDevelopmentUsers(
+  outside: Outside,
+  host: string,
+): Promise<{ readonly administrators: User[]; readonly others: User[] }> {
+  const { realm } = await accessForDevelopment(outside, host, []);
+  const all = await loadUsers(outside.table, realm);
+  const people = all.filter(({ isActive, isBot }) => isActive && !isBot);
+  return {
+    administrators: people.filter(({ role }) => role <= roles.administrator),
+    others: people.filter(({ role }) => role > roles.administrator),
+  };
+}
+
+async function accessForDevelopment(
+  { environment, table, cache }: Outside,
+  host: string,
+  lookupKeys: readonly LookupKey[],
+): Promise<Resolved> {
+  if (!isForDevelopment(environment)) throw badRequest('This is not a development server.');
+  const resolved = await lookUp(table, cache, host, lookupKeys, () => false);
+  if (resolved === undefined) throw refusal('unknownOrganization');
+  return resolved;
+}
+
+/** Refuses people of an organization that is out of service, and deactivated people. */
+export function checkMaySignIn(user: Pick<User, 'isActive'>, isOutOfService: boolean): void {
+  if (isOutOfService) throw refusal('organizationDeactivated');
+  if (!user.isActive) throw refusal('userDeactivated');
+}
+
+/**
+ * Decides a change of one's own password, and hashes the new one. The current one is counted as a sign-in is: a stolen key is no way to guess it.
+ * Somebody who has none yet needs none.
+ *
+ * @throws Refusal `BAD_REQUEST` if the current one is wrong or the new one too weak, `RATE_LIMIT_HIT` after too many tries
+ */
+export async function preparePasswordChange(
+  outside: Outside,
+  realm: string,
+  { userId, email, fullName }: User,
+  { from = '', to }: { readonly from: string | undefined; readonly to: string },
+): Promise<Password> {
+  const [stored] = await Promise.all([
+    outside.table.get('password', { realm, userId }),
+    countTry(outside, realm, 'account', folded(email)),
+  ]);
+  if (stored !== undefined && !(await isPassword(stored, from))) {
+    throw badRequest('The old password is not the current one.');
+  }
+  const [password] = await Promise.all([
+    newPassword(to, [email, fullName], outside.now()),
+    forgetTries(outside, realm, folded(email)),
+  ]);
+  return password;
+}
+
+type Subject = keyof typeof MAX_TRIES;
+
+/** The count of tries in this window. The subject is stored as a digest: it may be any text that a stranger sent. */
+const triesOf = (realm: string, kind: Subject, subject: string, now: number): Key<'signInTries'> =>
+  key('signInTries', {
+    realm,
+    subject: createHash('sha256').update(`${kind}:${subject}`).digest('hex'),
+    window: Math.floor(now / WINDOW_MS),
+  });
+
+/** Counts a try, or refuses it. One write unit. */
+async function countTry(
+  { table, now }: Pick<Outside, 'table' | 'now'>,
+  realm: string,
+  kind: Subject,
+  subject: string,
+): Promise<void> {
+  const end = (Math.floor(now() / WINDOW_MS) + 1) * WINDOW_MS;
+  try {
+    const change = { add: { tries: 1 }, setOnce: { expires: (end + WINDOW_MS) / 1_000 } };
+    await table.update(triesOf(realm, kind, subject, now()), change, { below: { tries: MAX_TRIES[kind] } });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    throw refusal('tooManyRequests', { seconds: Math.max(1, end - now()) / 1_000 });
+  }
+}
+
+/** Takes the count of an account back, after a success. */
+const forgetTries = ({ table, now }: Pick<Outside, 'table' | 'now'>, realm: string, email: string) =>
+  table.update(triesOf(realm, 'account', email, now()), { set: { tries: 0 } });
