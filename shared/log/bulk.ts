@@ -1,28 +1,19 @@
 import { runPool } from '../pool.ts';
 import { keyOf, type Write } from '../table/write.ts';
-import { type Change, CommitTimeoutError, ConflictError, MAX_WRITES } from './commit.ts';
-import type { Log } from './log.ts';
-import { retryOnConflict } from './retry-on-conflict.ts';
+import { type Change, ConflictError, MAX_WRITES } from './commit.ts';
 import type { EventEntry } from './slot.ts';
 
 /** Commits one change with `count` log numbers. */
 export type Commit = <T>(count: number, plan: (numbers: readonly number[]) => Change<T>) => Promise<T>;
 
-/** Work that may not fit into one transaction: jobs that can be done together, and divided. */
-export interface Work<J> {
-  /** Whether these jobs fit into one transaction. */
-  readonly fits: (jobs: readonly J[]) => boolean;
-  /** Divides a job into a part that fits into one transaction, and the rest; undefined if it cannot be divided. */
-  readonly cut: (job: J) => readonly [J, J] | undefined;
-  /** Does the jobs in one transaction; throws `ConflictError` when their snapshot has changed. */
-  readonly run: (jobs: readonly J[]) => Promise<void>;
-}
-
-/** `G` is the snapshot that bulk work is decided on. */
-export interface Stage<G> extends Pick<Log, 'wait' | 'now'> {
-  /** Reads the snapshot again. */
-  readonly reload: () => Promise<G>;
-}
+/**
+ * Commits a change that takes its log numbers one by one: `number(i)` is that of entry i. The plan is first called
+ * without numbers, to count the entries.
+ */
+export const commitPlan = <T>(
+  commit: Commit,
+  plan: (number: (index: number) => number) => Change<T>,
+): Promise<T> => commit(plan(() => 0).entries.length, (numbers) => plan((i) => numbers[i] as number));
 
 /** Most bytes of events in one commit: they are one item, which holds 400 KB. */
 const MAX_BYTES = 300_000;
@@ -34,85 +25,38 @@ export const fitsSlot = (events: readonly object[]): boolean =>
   Buffer.byteLength(JSON.stringify(events)) <= MAX_BYTES;
 
 /** Whether the change fits into one transaction, with its slot of the log. */
-export const isOneTransaction = ({ writes, entries }: Change<unknown>): boolean =>
+const isOneTransaction = ({ writes, entries }: Change<unknown>): boolean =>
   writes.length < MAX_WRITES && fitsSlot(entries);
 
-/**
- * Divides a job about a list: as many of the first entries as fit, at least one, and the rest; undefined if there is
- * nothing to divide. It tries sizes near the result only, so that the time grows with the list and not with its square.
- */
-export function cutOf<T, J>(
-  list: readonly T[],
-  jobFor: (some: readonly T[]) => J,
-  fits: (jobs: readonly J[]) => boolean,
-): readonly [J, J] | undefined {
-  if (list.length < 2) return undefined;
-  let most = 1;
-  let tooMany = list.length;
-  for (let size = 2; size < tooMany; size = Math.min(2 * most, most + Math.ceil((tooMany - most) / 2))) {
-    if (fits([jobFor(list.slice(0, size))])) most = size;
-    else tooMany = size;
-  }
-  return [jobFor(list.slice(0, most)), jobFor(list.slice(most))];
+/** A job about some people, by whom it can be divided. */
+interface Job {
+  readonly people: readonly unknown[];
 }
 
-/** The two halves of a list; undefined for fewer than two entries. */
-const halvesOf = <T>(list: readonly T[]): readonly [T[], T[]] | undefined => {
-  const half = Math.ceil(list.length / 2);
-  return list.length < 2 ? undefined : [list.slice(0, half), list.slice(half)];
-};
-
 /**
- * Decides on work and does all of it, in one transaction if it fits, else in several, some at once. If one of them finds
- * that the snapshot has changed, the others are finished, the snapshot is read again and the rest is decided again:
- * `decide` gets the newest snapshot and must leave out what was done.
+ * Does all of the jobs, in one transaction if they fit, else in several, some at once: transactions for different jobs run
+ * concurrently, those for more people of one job follow one another. After a conflict the others are finished; after
+ * another error none is begun.
  *
- * @throws CommitTimeoutError when every try met a conflict. A part may be done; the caller may repeat the request.
+ * @param plan the change that some jobs take; also called to see whether they fit
+ * @param onDone gets the jobs and the result of each transaction
+ * @throws ConflictError when a part may be done: the next try must leave it out
  */
-export async function inBulk<G, J, D>(
-  stage: Stage<G>,
-  loaded: G,
-  work: Work<J>,
-  decide: (snapshot: G) => { readonly jobs: readonly J[]; readonly decision: D },
-): Promise<D> {
-  return retryOnConflict(stage, async (attempt) => {
-    const { jobs, decision } = decide(attempt === 1 ? loaded : await stage.reload());
-    await runLanes(lanesOf(work, jobs));
-    return decision;
-  }).catch((error: unknown) => {
-    // Not a conflict any more: the request must not be retried here, on a snapshot from before what was done.
-    throw error instanceof ConflictError ? new CommitTimeoutError() : error;
-  });
-}
-
-/** Transactions that must follow one another. */
-type Lane = readonly (() => Promise<void>)[];
-
-function lanesOf<J>(work: Work<J>, jobs: readonly J[]): Lane[] {
-  const [only] = jobs;
-  if (only === undefined) return [];
-  if (work.fits(jobs)) return [[() => work.run(jobs)]];
-  const halves = halvesOf(jobs);
-  return halves === undefined ? [stepsOf(work, only)] : halves.flatMap((half) => lanesOf(work, half));
-}
-
-function stepsOf<J>(work: Work<J>, job: J): Lane {
-  const steps: (() => Promise<void>)[] = [];
-  for (let rest: J | undefined = job; rest !== undefined; ) {
-    const [step, after]: readonly [J, J?] = (work.fits([rest]) ? undefined : work.cut(rest)) ?? [rest];
-    steps.push(() => work.run([step]));
-    rest = after;
-  }
-  return steps;
-}
-
-/** Runs the lanes. After a conflict the others are finished; after another error none is begun. */
-async function runLanes(lanes: readonly Lane[]): Promise<void> {
+export async function commitInParts<J extends Job, T>(
+  commit: Commit,
+  jobs: readonly J[],
+  plan: (jobs: readonly J[], number: (index: number) => number) => Change<T>,
+  onDone: (jobs: readonly J[], result: T) => void,
+): Promise<void> {
+  const fits = (some: readonly J[]): boolean => isOneTransaction(plan(some, () => 0));
   let isBroken = false;
-  const failures = await runPool(lanes, MAX_AT_ONCE, async (lane) => {
-    if (isBroken) return;
+  const failures = await runPool(groupsOf(jobs, fits), MAX_AT_ONCE, async (group) => {
     try {
-      for (const step of lane) await step();
+      for (let rest = group; rest.length > 0 && !isBroken; ) {
+        const [step, after] = group.length > 1 ? [rest, []] : divided(rest, fits);
+        onDone(step, await commitPlan(commit, (number) => plan(step, number)));
+        rest = after;
+      }
     } catch (error) {
       isBroken ||= !(error instanceof ConflictError);
       throw error;
@@ -120,6 +64,32 @@ async function runLanes(lanes: readonly Lane[]): Promise<void> {
   });
   const failure = failures.find((error) => !(error instanceof ConflictError)) ?? failures[0];
   if (failure !== undefined) throw failure;
+}
+
+/** Groups of jobs that fit into one transaction, and single jobs that may not. */
+function groupsOf<J>(jobs: readonly J[], fits: (jobs: readonly J[]) => boolean): (readonly J[])[] {
+  if (jobs.length < 2 || fits(jobs)) return [jobs];
+  const half = Math.ceil(jobs.length / 2);
+  return [jobs.slice(0, half), jobs.slice(half)].flatMap((some) => groupsOf(some, fits));
+}
+
+/**
+ * Divides a job: as many of its people as fit, at least one, and the rest. It tries sizes near the result only, so that
+ * the time grows with the list and not with its square.
+ */
+function divided<J extends Job>(
+  jobs: readonly J[],
+  fits: (jobs: readonly J[]) => boolean,
+): readonly [readonly J[], readonly J[]] {
+  const part = (start: number, end?: number): J[] =>
+    jobs.map((job) => ({ ...job, people: job.people.slice(start, end) }));
+  const all = jobs[0]?.people.length ?? 0;
+  let [most, tooMany] = [1, all + 1];
+  for (let size = 2; size < tooMany; size = Math.min(2 * most, most + Math.ceil((tooMany - most) / 2))) {
+    if (fits(part(0, size))) most = size;
+    else tooMany = size;
+  }
+  return [part(0, most), most < all ? part(most) : []];
 }
 
 /** A part of a change that is complete by itself, with its events. */

@@ -1,18 +1,66 @@
-import { expect, it } from 'vitest';
-import { inBulk, type Work } from '../../shared/log/bulk.ts';
-import { CommitTimeoutError, ConflictError } from '../../shared/log/commit.ts';
+import { describe, expect, it } from 'vitest';
+import { commitInParts } from '../../shared/log/bulk.ts';
+import { type Change, ConflictError, MAX_WRITES } from '../../shared/log/commit.ts';
 
-it('a bulk change that meets a conflict in every try may be repeated by its caller', async () => {
-  let reloads = 0;
-  const stage = { now: () => 0, wait: async () => {}, reload: async () => ++reloads };
-  const work: Work<string> = {
-    fits: () => true,
-    cut: () => undefined,
-    run: async () => {
-      throw new ConflictError([]);
-    },
+interface Crowd {
+  readonly name: string;
+  readonly people: readonly number[];
+}
+
+const crowd = (name: string, size: number): Crowd => ({
+  name,
+  people: Array.from({ length: size }, (_, i) => i),
+});
+
+/** One write for each person. */
+const plan = (crowds: readonly Crowd[]): Change<undefined> => ({
+  writes: crowds.flatMap(({ people }) => people.map((i) => ({ check: { pk: String(i), sk: '' } }))) as never,
+  entries: [],
+  result: undefined,
+});
+
+/** Does the jobs, and returns which people of which crowds were done. `fail` may throw for a transaction, from 1. */
+async function done(
+  jobs: readonly Crowd[],
+  fail: (transaction: number) => void = () => {},
+): Promise<string[]> {
+  const list: string[] = [];
+  let transactions = 0;
+  const commit = async <T>(_: number, planned: (numbers: readonly number[]) => Change<T>): Promise<T> => {
+    fail(++transactions);
+    const { writes, result } = planned([]);
+    expect(writes.length).toBeLessThan(MAX_WRITES);
+    return result;
   };
-  const done = inBulk(stage, 0, work, () => ({ jobs: ['any'], decision: undefined }));
-  await expect(done).rejects.toBeInstanceOf(CommitTimeoutError);
-  expect(reloads).toBeGreaterThan(1);
+  const parts = commitInParts(commit, jobs, plan, (some) =>
+    list.push(...some.flatMap(({ name, people }) => people.map((i) => `${name}${i}`))),
+  );
+  await parts.catch((error: unknown) => list.push(String((error as Error).name)));
+  return list;
+}
+
+describe('a change in parts', () => {
+  it('does each job once, whether it fits into one transaction or not', async () => {
+    for (const size of [0, 1, 2, 98, 99, 100, 101, 250]) {
+      const crowds = [crowd('a', size), crowd('b', 3)];
+      const list = await done(crowds);
+      expect(list.sort()).toEqual(crowds.flatMap(({ name, people }) => people.map((i) => name + i)).sort());
+    }
+  });
+
+  it('finishes the other jobs after a conflict, and reports it', async () => {
+    const list = await done([crowd('a', 90), crowd('b', 90)], (transaction) => {
+      if (transaction === 1) throw new ConflictError([]);
+    });
+    expect(list).toHaveLength(91);
+    expect(list.at(-1)).toBe('ConflictError');
+  });
+
+  it('begins nothing more after another error', async () => {
+    const list = await done([crowd('a', 250)], (transaction) => {
+      if (transaction === 2) throw new Error('broken');
+    });
+    expect(list).toHaveLength(MAX_WRITES);
+    expect(list.at(-1)).toBe('Error');
+  });
 });

@@ -21,7 +21,7 @@ import { noSuchAccount } from '../../model/user/principals.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { resumeSubscriptions, suspendSubscriptions } from '../subscribe/leave.ts';
+import { dormancySteps } from '../subscribe/leave.ts';
 import { checkMayCreateBots, type OwnedBot, ownBot } from './bot.ts';
 
 /**
@@ -77,7 +77,7 @@ export function doDeactivate(
     ...[target, ...bots]
       .filter(({ isActive }) => isActive)
       .map((user) => doInactivate(realmId, user, groupsOf(user))),
-    ...suspendSubscriptions(realmId, subscriptions),
+    ...dormancySteps(realmId, subscriptions, true),
   ];
 }
 
@@ -127,7 +127,7 @@ export function doReactivate(
   const { userId, fullName } = target;
   const isFull = isFullMember(target, caller.realm.settings.waiting_period_threshold, now);
   const inGroups = activeGroupEvents('add_members', target, isFull, groups);
-  const resumed = resumeSubscriptions(realm, subscriptions);
+  const resumed = dormancySteps(realm, subscriptions, false);
   if (namesakes === undefined) return [...resumed, doActivate(realm, target, inGroups)];
   const ownerId = owner?.isActive ? owner.userId : user.userId;
   const isNewOwner = ownerId !== target.ownerId;

@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Commit } from '../../log/bulk.ts';
+import { type Commit, commitPlan } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import { eventForEveryone } from '../../log/slot.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
@@ -18,7 +18,7 @@ import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { doJoin, entriesOfJoin, type Joining, type Newcomer } from '../subscribe/join.ts';
+import { doJoin, type Joining, type Newcomer } from '../subscribe/join.ts';
 import { type BotSettings, ownBot } from './bot.ts';
 
 /** An account without an id. */
@@ -125,7 +125,7 @@ export async function addPerson(
   const userId = await commit(first([]).entries.length, first);
   for (let start = MAX_CHANNELS; start < defaults.length; start += MAX_CHANNELS) {
     const joinings = joiningsOf({ userId }, defaults.slice(start, start + MAX_CHANNELS));
-    await commit(entriesOfJoin(joinings), (numbers) => doJoin(realmId, joinings, (i) => numbers[i] ?? 0));
+    await commitPlan(commit, (number) => doJoin(realmId, joinings, number));
   }
   return userId;
 }
@@ -135,4 +135,4 @@ const joiningsOf = (
   who: Pick<Newcomer, 'userId' | 'isNewAccount'>,
   channels: readonly CountedChannel[],
 ): Joining[] =>
-  channels.map((target) => ({ target, newcomers: [{ ...who, settings: {}, isNewToThem: false }] }));
+  channels.map((target) => ({ target, people: [{ ...who, settings: {}, isNewToThem: false }] }));

@@ -3,6 +3,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { hasMetadataAccess } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';
+import { channelsGone } from '../../model/channel/object.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
 import {
   isFullMember,
@@ -111,14 +112,11 @@ export function doChangeRole(
 /** The events that tell a user which channels became visible or hidden to them. */
 function channelVisibilityEvents(userId: number, gained: number[], lost: number[]): EventEntry[] {
   const hearers = { users: [userId] };
-  const streams = lost.map((stream_id) => ({ stream_id }));
   return [
     ...(gained.length > 0
       ? [eventFor(hearers, { type: 'stream', op: 'create', stream_ids: gained }, { fill: 'channels' })]
       : []),
-    ...(lost.length > 0
-      ? [eventFor(hearers, { type: 'stream', op: 'delete', stream_ids: lost, streams })]
-      : []),
+    ...(lost.length > 0 ? [eventFor(hearers, channelsGone(lost))] : []),
   ];
 }
 

@@ -2,7 +2,12 @@ import type { Audience, EventEntry, Payload } from '../../log/slot.ts';
 import { compareVisibility, visibilityOf } from '../../model/channel/access.ts';
 import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
 import { channelGroupNames } from '../../model/channel/channel.ts';
-import { creationEvent, defaultChannelsEvent, legacyPostPolicy } from '../../model/channel/object.ts';
+import {
+  channelsGone,
+  creationEvent,
+  defaultChannelsEvent,
+  legacyPostPolicy,
+} from '../../model/channel/object.ts';
 import { type GroupSetting, sameSetting, systemGroups } from '../../model/permission/permission.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';
@@ -48,7 +53,7 @@ function audienceOf({ before: old, after: now }: DecidedEdit): Audience {
 const deletion = (hearers: Audience, { channelId }: Channel): EventEntry => ({
   kind: 'event',
   hearers,
-  payload: { type: 'stream', op: 'delete', stream_ids: [channelId], streams: [{ stream_id: channelId }] },
+  payload: channelsGone([channelId]),
   access: true,
 });
 

@@ -24,7 +24,7 @@ import {
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { doLeave } from '../outbox/outbox.ts';
+import { doLeaveJob } from '../outbox/outbox.ts';
 
 declare module '../outbox/outbox.ts' {
   interface Tasks {
@@ -185,7 +185,7 @@ function leaveReactions(realm: string, removed: readonly Removed[], now: number)
   const [first] = messageIds;
   if (first === undefined) return [];
   const task: ReactionsTask = { messageIds };
-  return [doLeave({ realm, kind: 'reactions', job: `${first}` }, first, task, now)];
+  return [doLeaveJob({ realm, kind: 'reactions', job: `${first}` }, first, task, now)];
 }
 
 function leaveWrites(realm: string, left: Left, number: number): Write[] {

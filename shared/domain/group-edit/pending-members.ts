@@ -7,7 +7,7 @@ import { doSetGraph } from '../../model/group/graph.ts';
 import { doJoinGroup } from '../../model/group/member.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doLeave, type Job } from '../outbox/outbox.ts';
+import { doLeaveJob, type Job } from '../outbox/outbox.ts';
 
 /*
  * A group can be created with more members than fit in one transaction (each takes two writes), and nobody may see a
@@ -40,7 +40,7 @@ export const doAddPendingMembers = (
   { job, now }: { readonly job: string; readonly now: number },
 ): Write[] => [
   { put: arrivalsKey(realm, groupId), item: { userIds: members } },
-  doLeave(pendingMembersJob(realm, job), groupId, { groupId }, now),
+  doLeaveJob(pendingMembersJob(realm, job), groupId, { groupId }, now),
 ];
 
 /** The job in the outbox. */

@@ -13,7 +13,7 @@ import type { Relocation, Rewrite } from '../../model/message/revision.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doLeave, type Job, type TaskKind, type Tasks } from '../outbox/outbox.ts';
+import { doLeaveJob, type Job, type TaskKind, type Tasks } from '../outbox/outbox.ts';
 import { noticeEntry } from '../send/notice.ts';
 import { checkMove, checkMoveTime, moveLimit, type TargetChannel } from './check.ts';
 import { noticeInNew } from './notice.ts';
@@ -222,5 +222,5 @@ async function moveFirst(
 /** A job for the outbox, and the write that leaves it there. */
 const taskOf = <K extends TaskKind>(realm: string, id: string, kind: K, task: Tasks[K]) => {
   const job: Job<K> = { realm, kind, job: id };
-  return { job, write: (number: number, now: number): Write => doLeave(job, number, task, now) };
+  return { job, write: (number: number, now: number): Write => doLeaveJob(job, number, task, now) };
 };

@@ -62,7 +62,7 @@ export const REMEMBERED = 21 * 86_400;
 const SEND_TIMEOUT_MS = 1_000;
 
 /** Stores a part of a job, in the transaction that makes it necessary. `now` is in milliseconds. */
-export const doLeave = <K extends TaskKind>(
+export const doLeaveJob = <K extends TaskKind>(
   { realm, kind, job }: Job<K>,
   part: number,
   task: Tasks[K],

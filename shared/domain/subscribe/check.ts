@@ -1,26 +1,27 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import type { Resolved } from '../../kernel/lookup.ts';
 import { noGroups } from '../../kernel/lookup.ts';
 import { checkQuota } from '../../kernel/quota.ts';
 import type { References } from '../../markdown/references.ts';
+import { renderDescription } from '../../markdown/render.ts';
 import { administersChannel, hasContentAccess, hasMetadataAccess } from '../../model/channel/access.ts';
 import { type Channel, checkChannelDescription, checkChannelName } from '../../model/channel/channel.ts';
-import type { Folder } from '../../model/channel/folder.ts';
-import type { SettingReferences } from '../../model/group/setting.ts';
 import { holdsUnlessGuest, type Standing, standingOf } from '../../model/permission/permission.ts';
+import type { CountedChannel } from '../../model/subscription/object.ts';
 import { checkColor, settingsOf } from '../../model/subscription/settings.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { accessPrincipals, type Principals } from '../../model/user/principals.ts';
+import { accessPrincipals } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import {
+  type CreationSnapshot,
   checkCreateChannel,
   mayCreateChannel,
   type NewChannel,
   type NewChannelSettings,
 } from '../channel-edit/create.ts';
+import { type LoadedReferences, resolveReferences } from '../mention/references.ts';
 import { bytesOfCreations, type Joining, type Newcomer } from './join.ts';
-import { type NamedChannel, type Pair, pairOf, type Snapshot } from './snapshot.ts';
+import { type Named, type NamedChannel, type Pair, pairOf, type Snapshot } from './snapshot.ts';
 
 /** A channel in a request to subscribe people. */
 export interface RequestedChannel {
@@ -62,11 +63,10 @@ export function checkPairs(channels: number, people: number): void {
 }
 
 /** A parsed request to subscribe people. */
-export interface SubscribeInput {
+export interface SubscribeInput extends Named {
   readonly channels: readonly RequestedChannel[];
   /** The names in the descriptions of channels that may be created. */
-  readonly names: References;
-  readonly principals: Principals | undefined;
+  readonly inDescriptions: References;
   /** The settings of new channels. */
   readonly settings: NewChannelSettings;
   /** A channel that the caller may not join or create refuses the whole request; otherwise it is only listed. */
@@ -75,29 +75,25 @@ export interface SubscribeInput {
   readonly announce: boolean;
   /** People get a message that they were subscribed. */
   readonly sendMessages: boolean;
+  readonly progress: Progress;
 }
 
-/** The request with what its container knows. */
-export interface SubscribeRequest extends SubscribeInput {
-  readonly resolved: Resolved;
-  /** Renders the description of a new channel. */
-  readonly render: (description: string) => string;
-  /** The deployment supports web-public channels. */
-  readonly isWebPublicEnabled: boolean;
-  /** The id of the outbox job that sends messages and announcements. */
-  readonly job: string;
-  /** Milliseconds. */
-  readonly now: number;
+/** What the tries of a request have done and decided, besides the pairs that are done. */
+interface Progress {
+  /** The channels that the request created, by folded name. */
+  readonly created: Map<string, CountedChannel>;
+  /** The id of its outbox job, and whether the job has a part. */
+  job?: string;
+  hasJob: boolean;
+  sendsMessages?: boolean;
 }
 
 /** What a request to subscribe people is decided on. */
-export interface SubscribeSnapshot extends Snapshot {
-  /** The groups and people in the settings of new channels. */
-  readonly namedInSettings: SettingReferences;
-  /** The folder of new channels. */
-  readonly folder: Folder | undefined;
+export interface SubscribeSnapshot extends Snapshot, CreationSnapshot {
   /** How many bytes the organization's channels use. */
   readonly channelBytes: number;
+  /** What the descriptions refer to. */
+  readonly inDescriptions: LoadedReferences;
 }
 
 /** What a request does. */
@@ -115,20 +111,22 @@ export interface Decision {
  *
  * A channel that the caller cannot see and one that they may not create get the same refusal, so that nobody learns which
  * private channels exist.
+ *
+ * @param now milliseconds
  */
 export function checkSubscribe(
   caller: Caller,
-  request: SubscribeRequest,
+  { channels, principals, settings, refuseUnauthorized }: SubscribeInput,
   snapshot: SubscribeSnapshot,
+  now: number,
 ): Decision {
-  const { channels, isWebPublicEnabled } = request;
-  const people = accessPrincipals(request.principals, request.resolved, snapshot.users, caller.user);
+  const people = accessPrincipals(principals, snapshot.resolved, snapshot.users, caller.user);
   const unauthorized = channels.filter(({ name }) => {
     const found = snapshot.channels.get(folded(name));
-    return found ? !hasContentAccess(caller.standing, found) : !mayCreateChannel(caller, request.settings);
+    return found ? !hasContentAccess(caller.standing, found) : !mayCreateChannel(caller, settings);
   });
   const [first] = unauthorized;
-  if (first && request.refuseUnauthorized) {
+  if (first && refuseUnauthorized) {
     throw badRequest(`You may neither subscribe to nor create the channel '${first.name}'.`);
   }
   const open = channels.filter((each) => !unauthorized.includes(each));
@@ -141,15 +139,15 @@ export function checkSubscribe(
     throw refusal('insufficientPermission');
   }
   const template = targets.some(({ named }) => named === undefined)
-    ? checkCreateChannel(caller, request.settings, { ...snapshot, isWebPublicEnabled }, request.now)
+    ? checkCreateChannel(caller, settings, snapshot, now)
     : undefined;
   const joinings = targets.flatMap(({ requested, named }): Joining[] => {
-    if (named) return [joiningOf(caller, people, requested, named, snapshot, request.now)];
-    return template ? [creationOf(caller, people, requested, template, request)] : [];
+    if (named) return [joiningOf(caller, people, requested, named, snapshot, now)];
+    return template ? [creationOf(caller, people, requested, template, snapshot, now)] : [];
   });
   checkQuota('channels', snapshot.channelBytes, bytesOfCreations(joinings));
   return {
-    joinings: joinings.filter(({ newcomers }) => newcomers.length > 0),
+    joinings: joinings.filter((joining) => joining.people.length > 0),
     already: targets.flatMap(({ named }) => (named ? subscribersAmong(people, named, snapshot) : [])),
     unauthorized: unauthorized.map(({ name }) => name),
   };
@@ -184,7 +182,7 @@ function joiningOf(
       const settings = { ...(former && settingsOf(former)), ...colorOf(requested) };
       return newcomer(caller, person, channel, settings, now);
     });
-  return { target, newcomers };
+  return { target, people: newcomers };
 }
 
 /** A new channel with all the people. */
@@ -193,14 +191,19 @@ function creationOf(
   people: readonly User[],
   requested: RequestedChannel,
   template: NewChannel,
-  { render, now }: SubscribeRequest,
+  { inDescriptions }: SubscribeSnapshot,
+  now: number,
 ): Joining {
   const { name, description } = requested;
-  const create = { ...template, name, description, renderedDescription: render(description) };
+  const renderedDescription = renderDescription(
+    description,
+    resolveReferences(caller.standing, inDescriptions),
+  );
+  const create = { ...template, name, description, renderedDescription };
   // Who can see it does not depend on its id.
   const channel = { ...create, channelId: 0 };
   const newcomers = people.map((person) => newcomer(caller, person, channel, colorOf(requested), now));
-  return { target: { create }, newcomers };
+  return { target: { create }, people: newcomers };
 }
 
 const colorOf = ({ color }: RequestedChannel): Newcomer['settings'] => (color === undefined ? {} : { color });

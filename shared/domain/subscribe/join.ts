@@ -1,6 +1,6 @@
 import { doUseQuota } from '../../kernel/quota.ts';
 import type { Change } from '../../log/commit.ts';
-import type { EventEntry } from '../../log/slot.ts';
+import { type EventEntry, eventFor, type Payload } from '../../log/slot.ts';
 import {
   type Channel,
   channelBytes,
@@ -39,52 +39,47 @@ export interface Newcomer {
 export interface Joining {
   /** A channel to be created has no id yet. */
   readonly target: CountedChannel | { readonly create: Omit<Channel, 'channelId'> };
-  readonly newcomers: readonly Newcomer[];
+  readonly people: readonly Newcomer[];
 }
 
 /** A joining whose channel has its id and its new count. */
-interface Arriving extends CountedChannel {
+export interface Joined extends CountedChannel {
+  /** The same transaction creates the channel. */
   readonly isNew: boolean;
-  readonly newcomers: readonly Newcomer[];
+  readonly people: readonly Newcomer[];
 }
 
 /** How many bytes of the quota the new channels use. */
 export const bytesOfCreations = (joinings: readonly Joining[]): number =>
   joinings.reduce((sum, { target }) => sum + ('create' in target ? channelBytes(target.create) : 0), 0);
 
-/** How many log numbers `doJoin` needs for these. */
-export const entriesOfJoin = (joinings: readonly Joining[]): number =>
-  doJoin('', joinings, () => 0).entries.length;
-
 /**
  * Subscribes people to channels and creates those that do not exist. Events come in the order that clients need
  * (wire facts 4.6, 14.6): the channel, then the own subscription, then those of others. `number(i)` is the log number
  * of entry i; a new channel takes the number of its creation event as its id.
- *
- * The result is the channels, in the order of the joinings, with their new counts.
  */
 export function doJoin(
   realm: string,
   joinings: readonly Joining[],
   number: (index: number) => number,
-): Change<CountedChannel[]> {
+): Change<Joined[]> {
   let creations = 0;
-  const arriving = joinings.map(({ target, newcomers }): Arriving => {
+  const joined = joinings.map(({ target, people }): Joined => {
     const isNew = 'create' in target;
     const channel = isNew ? { ...target.create, channelId: number(creations++) } : target.channel;
     const before = isNew ? undefined : target.count;
-    const subscribers = (before?.subscribers ?? 0) + newcomers.length;
-    return { channel, count: { ...before, channelId: channel.channelId, subscribers }, isNew, newcomers };
+    const subscribers = (before?.subscribers ?? 0) + people.length;
+    return { channel, count: { ...before, channelId: channel.channelId, subscribers }, isNew, people };
   });
-  const created = arriving
+  const created = joined
     .filter(({ isNew }) => isNew)
-    .map(({ channel, newcomers }) => doCreateChannel(realm, channel, newcomers.length));
+    .map(({ channel, people }) => doCreateChannel(realm, channel, people.length));
   const newChannels = created.map(({ result }) => result);
   const entries = [
     ...created.flatMap(({ entries }) => entries),
-    ...arriving.filter(({ isNew }) => !isNew).flatMap(creationForNewcomers),
-    ...additions(arriving),
-    ...arriving.flatMap(({ channel, newcomers }) => peerEvents('peer_add', channel.channelId, newcomers)),
+    ...joined.filter(({ isNew }) => !isNew).flatMap(creationForNewcomers),
+    ...additions(joined),
+    ...joined.flatMap(({ channel, people }) => peerEvents('peer_add', channel.channelId, people)),
     ...(newChannels.some(({ isDefault }) => isDefault) ? [defaultChannelsEvent] : []),
   ];
   const since = number(entries.length - 1);
@@ -94,14 +89,14 @@ export function doJoin(
       ...doUseGroupsInNew(realm, newChannels),
       ...doFillFolders(realm, newChannels),
       ...doUseQuota(realm, 'channels', bytesOfCreations(joinings)),
-      ...accountWrites(realm, arriving),
-      ...arriving.flatMap((each) => [
+      ...accountWrites(realm, joined),
+      ...joined.flatMap((each) => [
         ...(each.isNew ? [] : existingChannelWrites(realm, each)),
         ...newSubscriptions(realm, each, since),
       ]),
     ],
     entries,
-    result: arriving.map(({ channel, count }) => ({ channel, count })),
+    result: joined,
   };
 }
 
@@ -109,10 +104,10 @@ export function doJoin(
  * Counts the new subscriptions on the accounts. Fails if an account is inactive, and makes a concurrent deactivation
  * fail. A bot is deactivated with its owner, so the owner's account is written too.
  */
-const accountWrites = (realm: string, arriving: readonly Arriving[]): Write[] => {
-  const people = arriving.flatMap(({ newcomers }) => newcomers.filter(({ isNewAccount }) => !isNewAccount));
-  const ids = new Set(people.map(({ userId }) => userId));
-  const owners = new Set(people.flatMap(({ ownerId }) => ownerId ?? []).filter((id) => !ids.has(id)));
+const accountWrites = (realm: string, joined: readonly Joined[]): Write[] => {
+  const newcomers = joined.flatMap((each) => each.people.filter(({ isNewAccount }) => !isNewAccount));
+  const ids = new Set(newcomers.map(({ userId }) => userId));
+  const owners = new Set(newcomers.flatMap(({ ownerId }) => ownerId ?? []).filter((id) => !ids.has(id)));
   return [
     ...[...ids].map((userId) => doCountMembership(realm, userId)),
     ...[...owners].map((userId) => doCountBotMembership(realm, userId)),
@@ -120,8 +115,8 @@ const accountWrites = (realm: string, arriving: readonly Arriving[]): Write[] =>
 };
 
 /** Counts the subscribers. A private channel must not have changed since the check; a public one must still be public. */
-const existingChannelWrites = (realm: string, { channel, newcomers }: Arriving): Write[] => [
-  countSubscribers(realm, channel.channelId, newcomers.length),
+const existingChannelWrites = (realm: string, { channel, people }: Joined): Write[] => [
+  countSubscribers(realm, channel.channelId, people.length),
   {
     check: key('channel', { realm, channelId: channel.channelId }),
     when: { equals: channel.isPrivate ? { version: channel.version } : { isPrivate: false } },
@@ -133,8 +128,8 @@ const settingsIn = (channel: Channel, { settings }: Newcomer): SubscriptionSetti
   ...settings,
 });
 
-const newSubscriptions = (realm: string, { channel, isNew, newcomers }: Arriving, since: number): Write[] =>
-  newcomers.flatMap((newcomer) => {
+const newSubscriptions = (realm: string, { channel, isNew, people }: Joined, since: number): Write[] =>
+  people.flatMap((newcomer) => {
     const { userId } = newcomer;
     const { channelId } = channel;
     const settings = settingsIn(channel, newcomer);
@@ -147,45 +142,42 @@ const newSubscriptions = (realm: string, { channel, isNew, newcomers }: Arriving
   });
 
 /** The creation event for the newcomers who could not see the channel before. */
-function creationForNewcomers({ channel, count, newcomers }: Arriving): EventEntry[] {
-  const users = newcomers.filter(({ isNewToThem }) => isNewToThem).map(({ userId }) => userId);
+function creationForNewcomers({ channel, count, people }: Joined): EventEntry[] {
+  const users = people.filter(({ isNewToThem }) => isNewToThem).map(({ userId }) => userId);
   return users.length === 0 ? [] : [creationEvent({ users }, channel, count)];
 }
 
-/** The `subscription/add` events: one for all newcomers with equal subscriptions. */
-function additions(arriving: readonly Arriving[]): EventEntry[] {
-  const added = arriving.flatMap((counted, index) =>
-    counted.newcomers.map((newcomer) => ({
+/** The `subscription/add` events. */
+function additions(joined: readonly Joined[]): EventEntry[] {
+  const added = joined.flatMap((counted) =>
+    counted.people.map((newcomer) => ({
       userId: newcomer.userId,
-      settings: settingsIn(counted.channel, newcomer),
       counted,
-      index,
+      settings: settingsIn(counted.channel, newcomer),
     })),
   );
-  return groupUsers(added, ({ index, settings }) => [index, settings]).map(({ users, list }) => ({
-    kind: 'event',
-    hearers: { users },
-    payload: {
+  return eventsOfLists(
+    added,
+    ({ counted, settings }) => [counted.channel.name, settings],
+    (list) => ({
       type: 'subscription',
       op: 'add',
       subscriptions: list.map(({ counted, settings }) => subscriptionObject(counted, settings)),
-    },
-    fill: 'company',
-    access: true,
-  }));
+    }),
+  ).map((event) => ({ ...event, fill: 'company' }));
 }
 
-/** Groups the users whose lists are equal, so that one event serves all of them. */
-export function groupUsers<T extends { readonly userId: number }>(
+/** Events for users about the items that have their id: one for all users whose lists have equal contents. */
+export function eventsOfLists<T extends { readonly userId: number }>(
   items: readonly T[],
   contentOf: (item: T) => unknown,
-): { readonly users: number[]; readonly list: readonly T[] }[] {
+  payloadOf: (list: readonly T[]) => Payload,
+): EventEntry[] {
   const byUser = Map.groupBy(items, ({ userId }) => userId);
   const equal = Map.groupBy(byUser, ([, list]) => JSON.stringify(list.map(contentOf)));
-  return [...equal.values()].map((group) => ({
-    users: group.map(([userId]) => userId),
-    list: group[0]?.[1] ?? [],
-  }));
+  return [...equal.values()].map((group) =>
+    eventFor({ users: group.map(([userId]) => userId) }, payloadOf(group[0]?.[1] ?? []), { access: true }),
+  );
 }
 
 /** The event that these people joined or left, for everyone else who can see the channel. */
@@ -196,12 +188,6 @@ export function peerEvents(
 ): EventEntry[] {
   if (people.length === 0) return [];
   const users = people.map(({ userId }) => userId).sort((a, b) => a - b);
-  return [
-    {
-      kind: 'event',
-      hearers: { channel: channelId, except: users },
-      payload: { type: 'subscription', op, stream_ids: [channelId], user_ids: users },
-      access: true,
-    },
-  ];
+  const payload = { type: 'subscription', op, stream_ids: [channelId], user_ids: users };
+  return [eventFor({ channel: channelId, except: users }, payload, { access: true })];
 }

@@ -2,10 +2,11 @@ import { MAX_IN_STEP, type Step } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import type { Channel, FormerSubscription, Subscription } from '../../model/channel/channel.ts';
+import { channelsGone } from '../../model/channel/object.ts';
 import { countSubscribers, settingsOf } from '../../model/subscription/settings.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { groupUsers, peerEvents } from './join.ts';
+import { eventsOfLists, peerEvents } from './join.ts';
 
 /** A user whose subscription ends. */
 export interface Leaver {
@@ -18,7 +19,7 @@ export interface Leaver {
 /** A channel and the users whose subscriptions to it end. */
 export interface Leaving {
   readonly channel: Channel;
-  readonly leavers: readonly Leaver[];
+  readonly people: readonly Leaver[];
   /** The decision depends on the channel's settings, because the caller removes others. */
   readonly dependsOnSettings: boolean;
 }
@@ -32,25 +33,35 @@ export function doLeave(
   leavings: readonly Leaving[],
   number: (index: number) => number,
 ): Change<void> {
-  const entries = [...removals(leavings), ...deletions(leavings), ...leavings.flatMap(departures)];
+  const pairs = leavings.flatMap(({ channel, people }) => people.map((leaver) => ({ ...leaver, channel })));
+  const contentOf = ({ channel }: (typeof pairs)[number]) => channel.channelId;
+  const entries = [
+    ...eventsOfLists(pairs, contentOf, (list) => ({
+      type: 'subscription',
+      op: 'remove',
+      subscriptions: list.map(({ channel: { channelId, name } }) => ({ stream_id: channelId, name })),
+    })),
+    ...eventsOfLists(
+      pairs.filter(({ losesAccess }) => losesAccess),
+      contentOf,
+      (list) => channelsGone(list.map(contentOf)),
+    ),
+    ...leavings.flatMap(departures),
+  ];
   const ended = number(entries.length - 1);
   return {
     writes: leavings.flatMap((leaving) => [
       ...channelWrites(realm, leaving),
-      ...leaving.leavers.flatMap((leaver) => leaverWrites(realm, leaver, ended)),
+      ...leaving.people.flatMap((leaver) => leaverWrites(realm, leaver, ended)),
     ]),
     entries,
     result: undefined,
   };
 }
 
-/** How many log numbers `doLeave` needs for these. */
-export const entriesOfLeave = (leavings: readonly Leaving[]): number =>
-  doLeave('', leavings, () => 0).entries.length;
-
-function channelWrites(realm: string, { channel, leavers, dependsOnSettings }: Leaving): Write[] {
+function channelWrites(realm: string, { channel, people, dependsOnSettings }: Leaving): Write[] {
   const { channelId, version } = channel;
-  const count = countSubscribers(realm, channelId, -leavers.length);
+  const count = countSubscribers(realm, channelId, -people.length);
   return dependsOnSettings
     ? [count, { check: key('channel', { realm, channelId }), when: { equals: { version } } }]
     : [count];
@@ -71,43 +82,10 @@ function leaverWrites(realm: string, { userId, subscription }: Leaver, ended: nu
   ];
 }
 
-const pairsIn = (leavings: readonly Leaving[]) =>
-  leavings.flatMap(({ channel, leavers }) => leavers.map((leaver) => ({ ...leaver, channel })));
-
-/** The `subscription/remove` events: one for all users who leave the same channels. */
-function removals(leavings: readonly Leaving[]): EventEntry[] {
-  return groupUsers(pairsIn(leavings), ({ channel }) => channel.channelId).map(({ users, list }) => ({
-    kind: 'event',
-    hearers: { users },
-    payload: {
-      type: 'subscription',
-      op: 'remove',
-      subscriptions: list.map(({ channel: { channelId, name } }) => ({ stream_id: channelId, name })),
-    },
-    access: true,
-  }));
-}
-
-/** The `stream/delete` events for users who can no longer see the channels. */
-function deletions(leavings: readonly Leaving[]): EventEntry[] {
-  const lost = pairsIn(leavings).filter(({ losesAccess }) => losesAccess);
-  return groupUsers(lost, ({ channel }) => channel.channelId).map(({ users, list }) => ({
-    kind: 'event',
-    hearers: { users },
-    payload: {
-      type: 'stream',
-      op: 'delete',
-      stream_ids: list.map(({ channel }) => channel.channelId),
-      streams: list.map(({ channel }) => ({ stream_id: channel.channelId })),
-    },
-    access: true,
-  }));
-}
-
 /** The `peer_remove` events. If several leave, each of them who can still see the channel gets the others' ids. */
-function departures({ channel: { channelId }, leavers }: Leaving): EventEntry[] {
-  const events = peerEvents('peer_remove', channelId, leavers);
-  if (leavers.length === 1) return events;
+function departures({ channel: { channelId }, people }: Leaving): EventEntry[] {
+  const events = peerEvents('peer_remove', channelId, people);
+  if (people.length === 1) return events;
   return events.map((event) => ({ ...event, hearers: { channel: channelId }, fill: 'others' }));
 }
 
@@ -119,29 +97,22 @@ function departures({ channel: { channelId }, leavers }: Leaving): EventEntry[] 
 /** Most people in one step: the channel has one count, and each person takes two writes and one check. */
 const MAX_PEOPLE = Math.floor((MAX_IN_STEP - 1) / 3);
 
-/** Makes these subscriptions dormant, of however many accounts: one step or more for each channel. */
-export const suspendSubscriptions = (realm: string, subscriptions: readonly Subscription[]): Step[] =>
-  dormancySteps(
-    realm,
-    subscriptions.filter(({ dormant }) => !dormant),
-    true,
-  );
-
-/** Makes those of these subscriptions active that are dormant. */
-export const resumeSubscriptions = (realm: string, subscriptions: readonly Subscription[]): Step[] =>
-  dormancySteps(
-    realm,
-    subscriptions.filter(({ dormant }) => dormant),
-    false,
-  );
-
-function dormancySteps(realm: string, subscriptions: readonly Subscription[], suspends: boolean): Step[] {
-  const byChannel = Map.groupBy(subscriptions, ({ channelId }) => channelId);
+/**
+ * Makes subscriptions dormant, or active again if not `suspends`, of however many accounts: one step or more for each
+ * channel. Leaves out those that are so already.
+ */
+export function dormancySteps(
+  realm: string,
+  subscriptions: readonly Subscription[],
+  suspends: boolean,
+): Step[] {
+  const changing = subscriptions.filter(({ dormant = false }) => dormant !== suspends);
+  const byChannel = Map.groupBy(changing, ({ channelId }) => channelId);
   return [...byChannel].flatMap(([channelId, all]) =>
     partsOf(all, MAX_PEOPLE).map((people) => ({
       writes: [
         countSubscribers(realm, channelId, suspends ? -people.length : people.length),
-        ...people.flatMap((subscription) => (suspends ? suspend : resume)(realm, subscription)),
+        ...people.flatMap((subscription) => dormancyWrites(realm, subscription, suspends)),
       ],
       entries: peerEvents(suspends ? 'peer_remove' : 'peer_add', channelId, people),
       held: people.map(({ userId }) => inactiveAccount(realm, userId, suspends)),
@@ -158,25 +129,18 @@ const inactiveAccount = (realm: string, userId: number, countsArrival: boolean):
   return countsArrival ? { update: user, change: { add: { arrivals: 1 } }, when } : { check: user, when };
 };
 
-const suspend = (realm: string, { userId, channelId }: Subscription): Write[] => [
-  {
-    update: key('subscription', { realm, userId, channelId }),
-    change: { set: { dormant: true } },
-    when: { absent: false, equals: { dormant: undefined } },
-    lastWriterWins: true,
-  },
-  { delete: key('subscriber', { realm, channelId, userId }) },
-];
-
-const resume = (realm: string, { userId, channelId }: Subscription): Write[] => [
-  {
-    update: key('subscription', { realm, userId, channelId }),
-    change: { remove: ['dormant'] },
-    when: { equals: { dormant: true } },
-    lastWriterWins: true,
-  },
-  { put: key('subscriber', { realm, channelId, userId }), item: { userId } },
-];
+function dormancyWrites(realm: string, { userId, channelId }: Subscription, suspends: boolean): Write[] {
+  const subscriber = key('subscriber', { realm, channelId, userId });
+  return [
+    {
+      update: key('subscription', { realm, userId, channelId }),
+      change: suspends ? { set: { dormant: true } } : { remove: ['dormant'] },
+      when: suspends ? { absent: false, equals: { dormant: undefined } } : { equals: { dormant: true } },
+      lastWriterWins: true,
+    },
+    suspends ? { delete: subscriber } : { put: subscriber, item: { userId } },
+  ];
+}
 
 const partsOf = <T>(list: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));

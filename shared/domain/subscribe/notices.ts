@@ -6,11 +6,11 @@ import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doLeave, type OutboxRun, REMEMBERED } from '../outbox/outbox.ts';
+import { doLeaveJob, type OutboxRun, REMEMBERED } from '../outbox/outbox.ts';
 import { type DirectNotice, sendDirectNotices } from '../send/direct-notice.ts';
 import { noticeReferences, postNotice, silentMention } from '../send/notice.ts';
 import { jobToken, type SendToken } from '../send/send.ts';
-import type { Joining, Newcomer } from './join.ts';
+import type { Joined, Joining } from './join.ts';
 import { pairOf } from './snapshot.ts';
 
 /** What one transaction did, for the notices: who subscribed whom to which channels, and which channels they created. */
@@ -26,59 +26,48 @@ declare module '../outbox/outbox.ts' {
   }
 }
 
-/** Which notices a request sends. */
-interface NoticeOptions {
-  /** The id of the outbox job. */
-  readonly job: string;
-  readonly by: number;
-  /** Each person gets a direct message. */
-  readonly sendsMessages: boolean;
-  /** New channels are announced. */
-  readonly announce: boolean;
-}
-
 /** Whether each person may get a direct message. With too many people, nobody does (wire facts 2). */
 export const maySendMessages = (joinings: readonly Joining[]): boolean =>
-  new Set(joinings.flatMap(({ newcomers }) => newcomers.map(({ userId }) => userId))).size <=
+  new Set(joinings.flatMap(({ people }) => people.map(({ userId }) => userId))).size <=
   limits.newSubscriptionMessages;
 
 /** Whether the organization has a channel for announcements of new channels. */
 export const hasAnnouncements = ({ realm }: Caller): boolean =>
   isId(realm.settings.new_stream_announcements_stream_id);
 
-/** People whom a transaction subscribed to a channel. */
-interface Arrived {
-  readonly channel: Channel;
-  readonly newcomers: readonly Newcomer[];
-  /** This transaction creates the channel. */
-  readonly isNew: boolean;
-  /** This request created the channel. */
-  readonly isOurs: boolean;
+/** Which notices a request sends. */
+interface NoticeOptions {
+  /** The id of the outbox job. */
+  readonly job: string;
+  /** Each person gets a direct message. */
+  readonly sendsMessages: boolean;
+  /** New channels are announced. */
+  readonly announce: boolean;
 }
 
 /**
  * Leaves the notices to the outbox, in the transaction of the subscriptions; `number` is one of its log numbers. Bots get
- * none, and nobody gets one about a channel that the request created. `now` is in milliseconds.
+ * none, and nobody gets one about a channel that the request created (`isOurs`). `now` is in milliseconds.
  */
 export function doLeaveNotices(
-  realm: string,
-  { job, by, sendsMessages, announce }: NoticeOptions,
-  arrived: readonly Arrived[],
+  { realmId: realm, user: { userId: by } }: Caller,
+  { job, sendsMessages, announce }: NoticeOptions,
+  joinings: readonly (Joined & { readonly isOurs: boolean })[],
   number: number,
   now: number,
 ): Write[] {
-  const created = arrived.flatMap(({ isNew, channel }) =>
+  const created = joinings.flatMap(({ isNew, channel }) =>
     announce && isNew && !channel.isPrivate ? channel.channelId : [],
   );
-  const joined = arrived
+  const joined = joinings
     .filter(({ isOurs }) => sendsMessages && !isOurs)
-    .map(({ channel: { channelId }, newcomers }) => ({
+    .map(({ channel: { channelId }, people }) => ({
       channelId,
-      users: newcomers.filter(({ userId, isBot }) => userId !== by && !isBot).map(({ userId }) => userId),
+      users: people.filter(({ userId, isBot }) => userId !== by && !isBot).map(({ userId }) => userId),
     }))
     .filter(({ users }) => users.length > 0);
   if (created.length === 0 && joined.length === 0) return [];
-  return [doLeave({ realm, kind: 'subscribed', job }, number, { by, joined, created }, now)];
+  return [doLeaveJob({ realm, kind: 'subscribed', job }, number, { by, joined, created }, now)];
 }
 
 /** The topic of announcements of new channels. */

@@ -1,15 +1,24 @@
 import { folded } from '../../kernel/folding.ts';
-import type { Resolved } from '../../kernel/lookup.ts';
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Channel, FormerSubscription, Subscription } from '../../model/channel/channel.ts';
 import {
   type CountedChannel,
   loadSomeChannels,
   loadSomeSubscriptions,
 } from '../../model/subscription/object.ts';
-import { type Principals, principalIds } from '../../model/user/principals.ts';
+import { type Principals, principalIds, principalLookupKeys } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+
+/** The channels and people of a parsed request to subscribe or unsubscribe people. */
+export interface Named {
+  /** The names of the channels, each once. */
+  readonly names: readonly string[];
+  readonly principals: Principals | undefined;
+  /** The pairs that are done, by `pairOf`. A try that meets a conflict may have done a part of the request. */
+  readonly done: Map<string, Pair>;
+}
 
 /** A channel in a request, with the caller's own subscription to it. */
 export interface NamedChannel extends CountedChannel {
@@ -24,6 +33,7 @@ export interface Pair {
 
 /** What subscribing or unsubscribing people is decided on. */
 export interface Snapshot {
+  readonly resolved: Resolved;
   /** By folded name; channels that do not exist are absent. */
   readonly channels: ReadonlyMap<string, NamedChannel>;
   readonly users: ReadonlyMap<number, User>;
@@ -32,48 +42,25 @@ export interface Snapshot {
   readonly formers: ReadonlyMap<string, FormerSubscription>;
 }
 
-/** Folded channel name -> id. */
-type ChannelIds = ReadonlyMap<string, number>;
-
-/** A user and a channel, as a key of the snapshot's maps. */
+/** A user and a channel, as a key of maps. */
 export const pairOf = (userId: number, channelId: number): string => `${userId} ${channelId}`;
 
-/** The ids of channels, from the names that were looked up with the credentials. */
-export const resolvedChannelIds = (names: readonly string[], resolved: Resolved): ChannelIds =>
-  new Map(
-    names.flatMap((name) => {
-      const found = resolved.follow({ kind: 'channelName', name });
-      return found ? [[folded(name), found.channelId] as const] : [];
-    }),
-  );
-
-/** The same, read again after a conflict: a channel may have been created or renamed. One round trip. */
-export async function loadChannelIds(
-  table: Table,
-  realm: string,
-  names: readonly string[],
-): Promise<ChannelIds> {
-  const ids = await Promise.all(
-    names.map(async (each) => {
-      const name = folded(each);
-      const found = await table.get('channelName', { realm, name });
-      return found ? [[name, found.channelId] as const] : [];
-    }),
-  );
-  return new Map(ids.flat());
-}
+/** The channels and the people. */
+export const pairLookupKeys = ({ names, principals }: Named): LookupKey[] => [
+  ...names.map((name): LookupKey<'channelName'> => ({ kind: 'channelName', name })),
+  ...principalLookupKeys(principals),
+];
 
 /** Reads the snapshot in one round trip. The cost grows with people times channels, as the reply does. */
 export async function loadSnapshot(
   table: Table,
   resolved: Resolved,
   callerId: number,
-  ids: ChannelIds,
-  principals: Principals | undefined,
+  { names, principals }: Named,
 ): Promise<Snapshot> {
   const { realm } = resolved;
   const people = principalIds(principals, resolved, callerId);
-  const channelIds = [...new Set(ids.values())];
+  const channelIds = names.flatMap((name) => resolved.follow({ kind: 'channelName', name })?.channelId ?? []);
   const pairs = people.flatMap((userId) => channelIds.map((channelId) => ({ realm, userId, channelId })));
   const [channels, own, users, subscriptions, formers] = await Promise.all([
     loadSomeChannels(table, realm, channelIds),
@@ -82,13 +69,13 @@ export async function loadSnapshot(
     table.getMany(pairs.map((pair) => key('subscription', pair))),
     table.getMany(pairs.map((pair) => key('former', pair))),
   ]);
-  const byId = new Map(channels.map((counted) => [counted.channel.channelId, counted]));
   return {
+    resolved,
     channels: new Map(
-      [...ids].flatMap(([name, channelId]) => {
-        const counted = byId.get(channelId);
-        return counted ? [[name, { ...counted, subscription: own.get(channelId) }] as const] : [];
-      }),
+      channels.map(({ channel, count }) => [
+        folded(channel.name),
+        { channel, count, subscription: own.get(channel.channelId) },
+      ]),
     ),
     users: new Map(users.map((user) => [user.userId, user])),
     subscriptions: new Map(subscriptions.map((each) => [pairOf(each.userId, each.channelId), each])),

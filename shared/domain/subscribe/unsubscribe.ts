@@ -1,44 +1,18 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import {
-  type Commit,
-  cutOf,
-  inBulk,
-  isOneTransaction,
-  MAX_AT_ONCE,
-  type Stage,
-  type Work,
-} from '../../log/bulk.ts';
+import { type Commit, commitInParts, MAX_AT_ONCE } from '../../log/bulk.ts';
 import { administersChannel, hasMetadataAccess } from '../../model/channel/access.ts';
 import { type Channel, checkChannelName } from '../../model/channel/channel.ts';
 import { holdsUnlessGuest, type Standing, standingOf } from '../../model/permission/permission.ts';
+import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import { type Caller, directGroups } from '../../model/user/caller.ts';
-import {
-  accessPrincipals,
-  type Principals,
-  principalIds,
-  principalLookupKeys,
-} from '../../model/user/principals.ts';
+import { accessPrincipals, type Principals, principalIds } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import { checkPairs } from './check.ts';
-import { doLeave, entriesOfLeave, type Leaver, type Leaving } from './leave.ts';
-import {
-  loadChannelIds,
-  loadSnapshot,
-  type NamedChannel,
-  type Pair,
-  pairOf,
-  resolvedChannelIds,
-  type Snapshot,
-} from './snapshot.ts';
-
-/** A parsed request to unsubscribe people; each channel is named once. */
-interface UnsubscribeInput {
-  readonly names: readonly string[];
-  readonly principals: Principals | undefined;
-}
+import { doLeave, type Leaver, type Leaving } from './leave.ts';
+import { loadSnapshot, type Named, type NamedChannel, type Pair, pairOf, type Snapshot } from './snapshot.ts';
 
 /** Parses the parameters. Throws `BAD_REQUEST` for invalid names and too many subscriptions. */
 export function parseRemovals({
@@ -47,17 +21,11 @@ export function parseRemovals({
 }: {
   readonly subscriptions: readonly string[];
   readonly principals?: Principals | undefined;
-}): UnsubscribeInput {
+}): Named {
   const byFolded = new Map(subscriptions.map(checkChannelName).map((name) => [folded(name), name]));
   checkPairs(byFolded.size, principals?.length ?? 1);
-  return { names: [...byFolded.values()], principals };
+  return { names: [...byFolded.values()], principals, done: new Map() };
 }
-
-/** The channels and the people. */
-export const removalLookupKeys = ({ names, principals }: UnsubscribeInput): LookupKey[] => [
-  ...names.map((name): LookupKey<'channelName'> => ({ kind: 'channelName', name })),
-  ...principalLookupKeys(principals),
-];
 
 /** How many people one transaction removes from a channel. */
 const MAX_PEOPLE = 32;
@@ -69,45 +37,30 @@ const MAX_NUMBERS = 26;
  * Log numbers for each of the first transactions: the events for the subscribers and for people who lose access, and one
  * for each channel. Many people who leave one channel take several transactions.
  */
-export function numbersOfRemovals({ names, principals }: UnsubscribeInput): number[] {
+export function numbersOfRemovals({ names, principals }: Named): number[] {
   const steps = names.length > 1 ? 1 : Math.ceil((principals?.length ?? 1) / MAX_PEOPLE);
   const numbers = Math.min(names.length + 2, MAX_NUMBERS);
   return Array<number>(Math.max(1, Math.min(steps, MAX_AT_ONCE))).fill(numbers);
 }
 
-/** Reads the snapshot, and the named groups of each other person, which decide who loses access. One round trip. */
+interface UnsubscribeSnapshot extends Snapshot {
+  /** User id -> named groups that they are a direct member of, which decide who loses access. */
+  readonly groups: ReadonlyMap<number, readonly number[]>;
+}
+
+/** Reads the snapshot in one round trip. */
 export async function loadRemovals(
   outside: Outside,
   resolved: Resolved,
   userId: number,
-  { names, principals }: UnsubscribeInput,
-): Promise<{ readonly snapshot: Snapshot; readonly groups: ReadonlyMap<number, readonly number[]> }> {
-  const others = principalIds(principals, resolved, userId).filter((id) => id !== userId);
+  input: Named,
+): Promise<UnsubscribeSnapshot> {
+  const others = principalIds(input.principals, resolved, userId).filter((id) => id !== userId);
   const [snapshot, groups] = await Promise.all([
-    loadSnapshot(outside.table, resolved, userId, resolvedChannelIds(names, resolved), principals),
-    Promise.all(others.map((id) => directGroups(outside, resolved.realm, id))),
+    loadSnapshot(outside.table, resolved, userId, input),
+    Promise.all(others.map(async (id) => [id, await directGroups(outside, resolved.realm, id)] as const)),
   ]);
-  return { snapshot, groups: new Map(others.map((id, i) => [id, groups[i] ?? []])) };
-}
-
-/** Reads the snapshot again after a conflict. Two round trips. */
-export async function reloadRemovals(
-  { table }: Outside,
-  resolved: Resolved,
-  userId: number,
-  { names, principals }: UnsubscribeInput,
-): Promise<Snapshot> {
-  const ids = await loadChannelIds(table, resolved.realm, names);
-  return loadSnapshot(table, resolved, userId, ids, principals);
-}
-
-/** The request with what its container knows. */
-interface UnsubscribeRequest extends UnsubscribeInput {
-  readonly resolved: Resolved;
-  /** User id -> named groups that they are a direct member of. */
-  readonly groups: ReadonlyMap<number, readonly number[]>;
-  /** Milliseconds. */
-  readonly now: number;
+  return { ...snapshot, groups: new Map(groups) };
 }
 
 /** The outcome of a request to unsubscribe people: names of channels, each once in each list. */
@@ -118,18 +71,27 @@ interface Unsubscribed {
 
 /** Unsubscribes people from channels. Like `subscribePeople`, a large request takes several transactions. */
 export async function unsubscribePeople(
-  stage: Stage<Snapshot>,
+  outside: Outside,
   caller: Caller,
   commit: Commit,
-  request: UnsubscribeRequest,
-  loaded: Snapshot,
+  input: Named,
+  snapshot: UnsubscribeSnapshot,
 ): Promise<Unsubscribed> {
-  const done = new Map<string, Pair>();
-  const work = leavingWork(caller.realmId, commit, done);
-  const { notSubscribed } = await inBulk(stage, loaded, work, (snapshot) => {
-    const decision = checkUnsubscribe(caller, request, snapshot, [...done.values()]);
-    return { jobs: decision.leavings, decision };
-  });
+  const { done } = input;
+  // Hidden users do not exist for the caller. Reads only for guests.
+  const hidden = await hiddenUsers(outside, caller, [...snapshot.users.values()]);
+  const users = new Map([...snapshot.users].filter(([id]) => !hidden.has(id)));
+  const { leavings, notSubscribed } = checkUnsubscribe(caller, input, { ...snapshot, users }, outside.now());
+  await commitInParts(
+    commit,
+    leavings,
+    (some, number) => doLeave(caller.realmId, some, number),
+    (some) => {
+      for (const { channel, people } of some) {
+        for (const { userId } of people) done.set(pairOf(userId, channel.channelId), { userId, channel });
+      }
+    },
+  );
   const others = notSubscribed.filter(({ userId, channel }) => !done.has(pairOf(userId, channel.channelId)));
   return { removed: namesIn([...done.values()]), notRemoved: namesIn(others) };
 }
@@ -137,22 +99,6 @@ export async function unsubscribePeople(
 const namesIn = (pairs: readonly Pair[]): string[] => [
   ...new Map(pairs.map(({ channel }) => [channel.channelId, channel.name])).values(),
 ];
-
-function leavingWork(realm: string, commit: Commit, done: Map<string, Pair>): Work<Leaving> {
-  const fits = (leavings: readonly Leaving[]): boolean => isOneTransaction(doLeave(realm, leavings, () => 0));
-  return {
-    fits,
-    cut: (leaving) => cutOf(leaving.leavers, (leavers) => ({ ...leaving, leavers }), fits),
-    run: async (leavings) => {
-      await commit(entriesOfLeave(leavings), (numbers) =>
-        doLeave(realm, leavings, (i) => numbers[i] as number),
-      );
-      for (const { channel, leavers } of leavings) {
-        for (const { userId } of leavers) done.set(pairOf(userId, channel.channelId), { userId, channel });
-      }
-    },
-  };
-}
 
 interface Decision {
   readonly leavings: readonly Leaving[];
@@ -162,20 +108,20 @@ interface Decision {
 /**
  * Checks a request to unsubscribe people (wire facts 4.1, specification 4.2). Everyone may leave, and remove their own
  * bots; removing others takes a permission of the channel. A channel that the caller cannot see is refused as one that
- * does not exist, unless an earlier transaction of this request made them leave it.
+ * does not exist, unless an earlier try of this request made them leave it.
  */
 function checkUnsubscribe(
   caller: Caller,
-  request: UnsubscribeRequest,
-  snapshot: Snapshot,
-  done: readonly Pair[],
+  { names, principals, done }: Named,
+  snapshot: UnsubscribeSnapshot,
+  now: number,
 ): Decision {
   const { standing } = caller;
-  const people = accessPrincipals(request.principals, request.resolved, snapshot.users, caller.user);
-  const left = new Set(done.map(({ channel }) => channel.channelId));
+  const people = accessPrincipals(principals, snapshot.resolved, snapshot.users, caller.user);
+  const left = new Set([...done.values()].map(({ channel }) => channel.channelId));
   const isVisible = (named: NamedChannel): boolean =>
     hasMetadataAccess(standing, named) || left.has(named.channel.channelId);
-  const visible = request.names.map((name) => {
+  const visible = names.map((name) => {
     const named = snapshot.channels.get(folded(name));
     return { name, named: named && isVisible(named) ? named : undefined };
   });
@@ -186,13 +132,13 @@ function checkUnsubscribe(
   if (others.length > 0 && channels.some((channel) => !mayRemoveSubscribers(standing, channel))) {
     throw refusal('insufficientPermission');
   }
-  const leavings = channels.map((channel) => leavingOf(caller, request, people, snapshot, channel));
+  const leavings = channels.map((channel) => leavingOf(caller, people, snapshot, channel, now));
   const notSubscribed = channels.flatMap((channel) =>
     people
       .filter(({ userId }) => !snapshot.subscriptions.has(pairOf(userId, channel.channelId)))
       .map(({ userId }) => ({ userId, channel })),
   );
-  return { leavings: leavings.filter(({ leavers }) => leavers.length > 0), notSubscribed };
+  return { leavings: leavings.filter((leaving) => leaving.people.length > 0), notSubscribed };
 }
 
 /** Whether the person is the caller or one of their bots. */
@@ -205,24 +151,29 @@ const mayRemoveSubscribers = (who: Standing, channel: Channel): boolean =>
 
 function leavingOf(
   caller: Caller,
-  request: UnsubscribeRequest,
   people: readonly User[],
-  snapshot: Snapshot,
+  snapshot: UnsubscribeSnapshot,
   channel: Channel,
+  now: number,
 ): Leaving {
   const leavers = people.flatMap((person): Leaver[] => {
     const subscription = snapshot.subscriptions.get(pairOf(person.userId, channel.channelId));
     if (subscription === undefined) return [];
     const standing =
-      person.userId === caller.user.userId ? caller.standing : standingIn(caller, request, person);
+      person.userId === caller.user.userId ? caller.standing : standingIn(caller, snapshot, person, now);
     const losesAccess = !hasMetadataAccess(standing, { channel, subscription: undefined });
     return [{ userId: person.userId, subscription, losesAccess }];
   });
   const dependsOnSettings = people.some(
     (person) => !isOwn(caller, person) && leavers.some(({ userId }) => userId === person.userId),
   );
-  return { channel, leavers, dependsOnSettings };
+  return { channel, people: leavers, dependsOnSettings };
 }
 
-const standingIn = ({ realm, graph }: Caller, { groups, now }: UnsubscribeRequest, person: User): Standing =>
+const standingIn = (
+  { realm, graph }: Caller,
+  { groups }: UnsubscribeSnapshot,
+  person: User,
+  now: number,
+): Standing =>
   standingOf(person, groups.get(person.userId) ?? [], graph, realm.settings.waiting_period_threshold, now);

@@ -1,4 +1,4 @@
-import type { Audience, EventEntry } from '../../log/slot.ts';
+import { type Audience, type EventEntry, eventFor, type Payload } from '../../log/slot.ts';
 import { isForEveryone, systemGroups } from '../permission/permission.ts';
 import type { Channel, ChannelCount } from './channel.ts';
 import { rememberedFirst } from './first-message.ts';
@@ -64,12 +64,19 @@ export const creationEvent = (
   hearers: Audience,
   channel: Channel,
   count: ChannelCount | undefined,
-): EventEntry => ({
-  kind: 'event',
-  hearers,
-  payload: { type: 'stream', op: 'create', streams: [channelObject(channel, count)] },
-  fill: 'company',
-  access: true,
+): EventEntry =>
+  eventFor(
+    hearers,
+    { type: 'stream', op: 'create', streams: [channelObject(channel, count)] },
+    { fill: 'company', access: true },
+  );
+
+/** The payload of a `stream/delete` event: these channels are gone for its audience. */
+export const channelsGone = (ids: readonly number[]): Payload => ({
+  type: 'stream',
+  op: 'delete',
+  stream_ids: ids,
+  streams: ids.map((id) => ({ stream_id: id })),
 });
 
 /** The list of default channels, read when the event is delivered. Not for guests. */
