@@ -3,6 +3,7 @@ import { pollEvents } from '../../shared/domain/event/poll.ts';
 import { accessQueue, checkCursor, loadQueue, numberOf } from '../../shared/domain/event/queue.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import { type FirstSeen, readRun } from '../../shared/log/log.ts';
+import { isGuest } from '../../shared/model/permission/permission.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { LARGEST_NUMBER } from '../../shared/table/keys.ts';
 
@@ -22,14 +23,18 @@ export const handler = serve(
       return { started, queue, newest: counter?.seq ?? 0, run, firstSeen };
     },
     run: async (request, { started, queue: stored, newest, run, firstSeen }) => {
-      const { input, realm, userId, ownerId, email, apiKey, outside, log, clients, gone } = request;
+      const { input, realm, userId, ownerId, email, apiKey, outside, log, clients, gone, caller } = request;
       const { queue_id, last_event_id: last, dont_block = false } = input;
       const queue = accessQueue(stored, queue_id, userId, started);
       const cursor = checkCursor(queue, last, newest, started);
       const first = run && cursor === numberOf(last) ? run : await readRun(log, cursor, firstSeen);
       const owner = ownerId !== undefined && { ownerId };
       const account = { email, apiKey };
-      const listener = { outside, realm, userId, ...owner, account, queue, objects: clients.objects };
+      const listener = {
+        ...{ outside, realm, userId, ...owner, account, queue, objects: clients.objects },
+        isGuest: isGuest(caller.standing),
+        unheard: new Set<number>(),
+      };
       const poll = { last, cursor, first, firstSeen, started, isBlocking: !dont_block, gone };
       return { events: [...(await pollEvents(listener, log, poll))], queue_id };
     },

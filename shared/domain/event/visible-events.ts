@@ -19,7 +19,7 @@ import { withoutFormerLocation } from '../../model/message/revision.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
 import { type ApiKey, CREDENTIALS_CHANGED, keyWith } from '../../model/user/api-key.ts';
-import { accessCaller, type Caller } from '../../model/user/caller.ts';
+import { accessCaller, type Caller, unreadGroups } from '../../model/user/caller.ts';
 import { userObject } from '../../model/user/object.ts';
 import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
@@ -38,6 +38,13 @@ export interface Listener {
   /** The account, with the key that the poll came with. */
   readonly account: { readonly email: string; readonly apiKey: ApiKey };
   readonly queue: EventQueue;
+  /** Whether they were a guest when the poll began. */
+  readonly isGuest: boolean;
+  /**
+   * Channels of which new messages are not for this listener, as far as the log was read. Kept from one reading to the
+   * next, so that such messages cost nothing.
+   */
+  readonly unheard: Set<number>;
   /** Creates the download links in events about exports. */
   readonly objects: Pick<Objects, 'link'>;
 }
@@ -73,9 +80,12 @@ const MAX_BYTES = 1_000_000;
  * poll began.
  */
 export async function visibleEvents(listener: Listener, entries: readonly ReadEntry[]): Promise<WireEvent[]> {
+  const mayChange = !entries.every(isHarmless);
+  if (mayChange) listener.unheard.clear();
   const relevant = entries.filter((entry) => mayConcern(listener, entry));
   if (relevant.length === 0) return [];
   const snapshot = await accessSnapshot(listener, relevant);
+  if (!mayChange) noteUnheard(listener, snapshot, relevant);
   const events: WireEvent[] = [];
   let size = 0;
   for (const entry of relevant) {
@@ -92,12 +102,15 @@ export async function visibleEvents(listener: Listener, entries: readonly ReadEn
 }
 
 /** Whether an entry can be for this listener, decided without reading anything. */
-function mayConcern({ outside, queue, userId }: Listener, entry: ReadEntry): boolean {
+function mayConcern({ outside, queue, userId, unheard }: Listener, entry: ReadEntry): boolean {
   const type = entry.kind === 'message' ? 'message' : entry.payload.type;
   // Whatever the client wants to hear, its key is checked again.
   const isKeyChange = type === CREDENTIALS_CHANGED;
   if (!isKeyChange && queue.eventTypes?.includes(type) === false) return false;
-  if (entry.kind === 'message') return entry.people === undefined || entry.people.includes(userId);
+  if (entry.kind === 'message') {
+    if (entry.channelId !== undefined && unheard.has(entry.channelId)) return entry.senderId === userId;
+    return entry.people === undefined || entry.people.includes(userId);
+  }
   const { hearers, unless, given, momentary, at } = entry;
   if (unless !== undefined && queue.capabilities.includes(unless)) return false;
   if (given !== undefined && !queue.capabilities.includes(given)) return false;
@@ -107,16 +120,50 @@ function mayConcern({ outside, queue, userId }: Listener, entry: ReadEntry): boo
   return !('except' in hearers) || hearers.except?.includes(userId) !== true;
 }
 
-async function accessSnapshot(
-  { outside, realm, userId, ownerId, account, queue }: Listener,
+/** Types of events that change neither who follows a channel nor who may see what. */
+const HARMLESS = new Set(['message', 'reaction', 'update_message_flags', 'presence', 'typing']);
+
+/** Whether an entry leaves it as it is which channels a listener hears of. */
+export const isHarmless = (entry: ReadEntry): boolean =>
+  entry.kind === 'message' || HARMLESS.has(entry.payload.type);
+
+/**
+ * Notes the channels that the listener does not follow. Who follows one later hears only of messages after that
+ * (`isSubscribedBefore`), and the log tells it before them.
+ */
+function noteUnheard(
+  { queue, unheard }: Listener,
+  { channels }: Snapshot,
   entries: readonly ReadEntry[],
-): Promise<Snapshot> {
+): void {
+  if (queue.allPublicChannels) return;
+  for (const entry of entries) {
+    const channelId = entry.kind === 'message' ? entry.channelId : undefined;
+    if (channelId === undefined || channels.get(channelId)?.subscription !== undefined) continue;
+    unheard.add(channelId);
+  }
+}
+
+/** Whether what is told of the entries depends on the groups in which the listener is. */
+const dependsOnGroups = ({ isGuest }: Listener, entries: readonly ReadEntry[]): boolean =>
+  isGuest || entries.some((entry) => entry.kind === 'event' || entry.mentions?.groups !== undefined);
+
+async function accessListener(listener: Listener, entries: readonly ReadEntry[]): Promise<Caller> {
+  const { outside, realm, userId, ownerId } = listener;
+  if (dependsOnGroups(listener, entries)) return accessCaller(outside, realm, userId, ownerId);
+  const caller = await accessCaller(outside, realm, userId, ownerId, unreadGroups);
+  // They became a guest since the poll began: what a guest may see depends on groups.
+  return isGuest(caller.standing) ? accessCaller(outside, realm, userId, ownerId) : caller;
+}
+
+async function accessSnapshot(listener: Listener, entries: readonly ReadEntry[]): Promise<Snapshot> {
+  const { outside, realm, userId, account, queue } = listener;
   const { table } = outside;
   const messages = entries.filter((entry) => entry.kind === 'message');
   const ids = userIdsIn(entries);
   const accountKey = { kind: 'account', email: account.email } as const;
   const [caller, accounts, stored, channels, users, takesPart, flags, settings] = await Promise.all([
-    accessCaller(outside, realm, userId, ownerId),
+    accessListener(listener, entries),
     lookUpIn(table, realm, [accountKey]),
     loadQueue(table, realm, userId, queue.queueId),
     Promise.all(
