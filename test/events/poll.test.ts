@@ -5,18 +5,19 @@ import { handler as regenerateOwnKey } from '../../functions/users/regenerateKey
 import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { allocate, GRACE } from '../../shared/log/log.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { givenClient, refusedQueue, said, sendTo, virtualTime } from '../support/event-queue.ts';
+import { givenClient, refusedQueue, said, sendTo } from '../support/event-queue.ts';
 import { givenBot, givenChangedUser, givenChannel } from '../support/given.ts';
+import { timeOf, ways } from '../support/listener.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
-describe('a poll that blocks', () => {
+describe.each(ways)('a poll that blocks, held by a %s', (by) => {
   it('ends with a heartbeat within 25 s, which acknowledges what was examined', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);
     const client = await givenClient(realm, member);
     const hidden = await sendTo(realm, admin, channelId, 'not for the member');
-    const time = virtualTime();
+    const time = timeOf(by);
     const events = await client.poll({ dont_block: false }, realm.container(undefined, time));
     expect(events).toEqual([{ type: 'heartbeat', id: eventIdOf(hidden) + 1 }]);
     expect(time.passed()).toBeGreaterThan(20_000);
@@ -29,7 +30,7 @@ describe('a poll that blocks', () => {
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);
     let sentAt: number | undefined;
-    const time = virtualTime(async (passed) => {
+    const time = timeOf(by, async (passed) => {
       if (passed < 5_000 || sentAt !== undefined) return;
       sentAt = passed;
       await sendTo(realm, admin, realm.channels.general, 'wake up');
@@ -52,7 +53,7 @@ describe('a poll that blocks', () => {
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);
     const client = await givenClient(realm, member);
     let said_ = 0;
-    const time = virtualTime(async (passed) => {
+    const time = timeOf(by, async (passed) => {
       if (passed > said_ * 1_000 && said_ < 3) {
         said_++;
         await sendTo(realm, admin, said_ === 3 ? realm.channels.general : channelId, `number ${said_}`);
@@ -65,7 +66,7 @@ describe('a poll that blocks', () => {
   it('costs half a read unit for each look while nothing happens', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member);
-    const container = realm.container(undefined, virtualTime());
+    const container = realm.container(undefined, timeOf(by));
     await client.poll({}, container);
     container.meter.reset();
     await client.poll({ dont_block: false }, container);
@@ -81,7 +82,7 @@ describe('a poll that blocks', () => {
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);
     let done = false;
-    const time = virtualTime(async () => {
+    const time = timeOf(by, async () => {
       if (done) return;
       done = true;
       await givenChangedUser(realm, member, { isActive: false });
@@ -101,7 +102,7 @@ describe('a poll that blocks', () => {
     const caller = await given(realm);
     const client = await givenClient(realm, caller, { all_public_streams: true });
     let done = false;
-    const time = virtualTime(async () => {
+    const time = timeOf(by, async () => {
       if (done) return;
       done = true;
       const path = { bot_id: caller.userId };
@@ -118,7 +119,7 @@ describe('a poll that blocks', () => {
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);
     let done = false;
-    const time = virtualTime(async () => {
+    const time = timeOf(by, async () => {
       if (done) return;
       done = true;
       await realm.call(deleteQueue, member, { queue_id: client.queueId });
@@ -135,7 +136,7 @@ describe('a poll that blocks', () => {
     await allocate(realm.log, 2);
     await sendTo(realm, admin, realm.channels.general, 'behind a hole');
     expect(await client.poll()).toEqual([]);
-    const time = virtualTime();
+    const time = timeOf(by);
     const events = await client.poll({ dont_block: false }, realm.container(undefined, time));
     expect(said(events)).toEqual(['behind a hole']);
     expect(time.passed()).toBeLessThan(GRACE + 300);

@@ -8,12 +8,21 @@ import type { Outside } from '../../shared/kernel/outside.ts';
 import { WaitingRoom } from '../../shared/log/waiting-room.ts';
 import { type ListeningServer, listeningServer } from '../../shared/serve/listen.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { type Client, type Event, givenClient } from './event-queue.ts';
+import { type Client, type Event, givenClient, virtualTime } from './event-queue.ts';
 import type { Person, TestRealm } from './realm.ts';
 
 /** A waiting room of a process of its own. */
 export const newRoom = ({ holdMs = 55_000, capacity = 4_000 } = {}): WaitingRoom =>
   new WaitingRoom({ id: randomUUID(), holdMs, capacity });
+
+/** What can hold a poll. */
+export const ways = ['function', 'listener'] as const;
+
+/** Virtual time for a container that holds its polls in one of these ways, each for 24 s. */
+export const timeOf = (by: (typeof ways)[number], at?: (passed: number) => Promise<unknown>) => ({
+  ...virtualTime(at),
+  ...(by === 'listener' && { waitingRoom: newRoom({ holdMs: 24_000 }) }),
+});
 
 /** A listener on loopback, as one environment of the Web Function. */
 export interface TestListener extends ListeningServer {
