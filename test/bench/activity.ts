@@ -41,10 +41,25 @@ export const running = {
   stored: 3_000,
 } as const;
 
+/** The server that holds polls, where nothing was measured on AWS. */
+export const server = {
+  /** Clients that one environment holds, of the 128 that it may: Lambda keeps room, and decides by itself. */
+  clients: 64,
+  /** MB of an environment in which nobody waits, and of each that waits there. */
+  memory: 128,
+  clientMemory: 0.1,
+  /** Looks at the end of the log in a second, for each organization and environment. */
+  looks: 6.7,
+  /** Milliseconds of a processor for a look, a poll, and an event that one hears. */
+  lookMs: 1,
+  pollMs: 10,
+  hearMs: 10,
+} as const;
+
 /** Memory of the function that is polled, MB. */
 export const pollMemory: number = getEvents.memory ?? defaultMemory;
 
-/** Seconds that a poll is held when nothing happens (`functions/events/get.ts`). */
+/** Seconds that a function holds a poll when nothing happens (`functions/events/get.ts`). */
 export const HELD = 24;
 
 /** How many people the page tells of. */

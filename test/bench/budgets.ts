@@ -1,7 +1,7 @@
 import { endpoints } from '../../shared/endpoints/all.ts';
 import type { Method } from '../../shared/endpoints/endpoint.ts';
 import { designBudgets } from '../support/design-budgets.ts';
-import { COSTED } from './cost.ts';
+import { COSTED } from './call-cost.ts';
 import type { CountRow } from './counts.ts';
 import type { FunctionRow } from './functions.ts';
 import type { Measured } from './measured.ts';

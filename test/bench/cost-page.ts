@@ -1,10 +1,13 @@
 import { tracedShare } from '../../infra/tracing.ts';
-import { activity, HELD, PEOPLE, pollMemory, running } from './activity.ts';
-import { type Counted, callCost, monthCost, monthlyHours, personCost, polling, requestCost } from './cost.ts';
-import { transportNote } from './cost-transport.ts';
-import { type IdleLine, idleCost, idleSettings, MONTH_HOURS } from './idle.ts';
+import { eventListener } from '../../shared/endpoints/listener.ts';
+import { activity, PEOPLE, running, server } from './activity.ts';
+import { type Counted, callCost, pollRequestCost, requestCost } from './call-cost.ts';
+import { monthCost, personCost } from './cost.ts';
+import { decision, eachInAFunction, machine } from './cost-decision.ts';
+import { type IdleLine, idleCost, idleSettings } from './idle.ts';
 import { costOf, prices } from './prices.ts';
 import { type Column, dollars, figure, markdownTable } from './table.ts';
+import { polling } from './waiting.ts';
 
 const figures = (...heads: readonly string[]): Column[] => heads.map((head) => ({ head, figures: true }));
 
@@ -12,9 +15,6 @@ const percent = (share: number): string => `${+(100 * share).toFixed(2)} %`;
 
 /** So many active people whose arithmetic is shown. */
 const SHOWN = 50;
-
-/** What a machine for the reference server costs a month. */
-const machine = (): number => costOf('instanceHour', MONTH_HOURS);
 
 /** `docs/COST.md`: what so many people cost a month, and why. */
 export const costPage = (counted: Counted): string =>
@@ -24,11 +24,11 @@ export const costPage = (counted: Counted): string =>
     '_Made by `npm run bench -- --only counts,growth --write`. Do not edit it by hand; `npm test` compares it._',
     '',
     ...summary(counted),
+    ...decision(counted),
     ...arithmetic(counted),
     ...idle(),
     ...suppositions(),
-    ...memory(counted),
-    ...transportNote(counted),
+    ...eachInAFunction(counted),
     ...priceList(),
     ...eachOperation(counted),
   ].join('\n')}\n`;
@@ -65,14 +65,14 @@ function summary(counted: Counted): string[] {
     '',
     '![Dollars a month by active people](cost.svg)',
     '',
-    '**Waiting is what costs.** A client waits by a long poll, and while it waits a function runs. Talking is cheap: what',
-    'a person sends, reads and reacts to is a few cents.',
+    '**Nobody pays for silence.** A client waits by a long poll, and one server holds the polls of many, so that those who wait',
+    'share its memory and its looks at the log. By prices that are [assumed](#where-clients-wait-and-why).',
     '',
     `A machine for the reference server, with the 2 processors and 4 GB of RAM that its`,
     `[requirements](https://zulip.readthedocs.io/en/latest/production/requirements.html) name for 100 users and more,`,
     `costs ${dollars(machine())} a month as an m7g.large (it has 8 GB), without disk, backup and whoever looks after it. So`,
     `**a machine costs less from about ${Math.ceil(machine() / perPerson)} people on who are there all day**; below that, and for people who come and go,`,
-    'this costs less. What changes that is in [the design note](#a-transport-for-large-organizations).',
+    'this costs less.',
     '',
   ];
 }
@@ -80,7 +80,13 @@ function summary(counted: Counted): string[] {
 function arithmetic(counted: Counted): string[] {
   const lines = personCost(counted, SHOWN);
   const perSize = PEOPLE.map((people) => personCost(counted, people));
-  const { heard, overheard, polls, mean } = polling(SHOWN);
+  const held = eventListener.holdSeconds;
+  const { heard, polls, mean } = polling(SHOWN, held);
+  const [edge, log, traces] = [
+    costOf('edgeRequest', 1e6) + costOf('edgeFunction', 1e6),
+    costOf('log', (1e6 * running.logged) / 1e9),
+    costOf('trace', 1e6 * tracedShare.requests),
+  ];
   return [
     '## The arithmetic',
     '',
@@ -91,11 +97,13 @@ function arithmetic(counted: Counted): string[] {
       lines.map(({ item, arithmetic, dollars: cost }) => [item, arithmetic, dollars(cost)]),
     ),
     '',
-    `A poll ends with the first event or after ${HELD} s: with ${figure(heard)} events an hour it is held ${figure(mean)} s on average,`,
-    `so there are ${figure(polls)} an hour. It looks for news every 150 ms, for half a read unit. Each message of the`,
-    `organization wakes every poll, ${figure(overheard)} of ${figure(heard + overheard)} an hour for nothing; whoever hears it has their rights read anew.`,
-    `A request costs ${dollars(requestCost('requests') * 1e6)} a million before it does anything: the edge, the gateway, Lambda, its log and the traces`,
-    `of ${percent(tracedShare.requests)}; a poll ${dollars(requestCost('polls') * 1e6)}, as ${percent(tracedShare.polls)} of them are traced.`,
+    `A poll ends with the first event or after ${held} s: with ${figure(heard)} events an hour it is held ${figure(mean)} s on average,`,
+    `so there are ${figure(polls)} an hour. An environment holds ${server.clients} of them, looks for news every 150 ms for half a read unit, and reads`,
+    'what those who wait there share once for each entry of the log; whoever hears it has their own rights read anew.',
+    '',
+    `A request costs ${dollars(requestCost('requests') * 1e6)} a million before it does anything: the edge ${dollars(edge)}, the gateway $3.50, Lambda $0.20, its log ${dollars(log)} and the`,
+    `traces of ${percent(tracedShare.requests)} ${dollars(traces)}. A poll costs ${dollars(pollRequestCost() * 1e6)}: the edge ${dollars(edge)} and Lambda $0.20. It passes no gateway, and neither a line`,
+    `of a log nor a trace is written for it. (Held by a function it costs ${dollars(requestCost('polls') * 1e6)}, as ${percent(tracedShare.polls)} of them are traced.)`,
     '',
     'Where a line names a price for a million calls, it is made of that, of the read and write units of one call',
     '([below](#what-each-operation-costs)), of its time (milliseconds of a request, of its round trips, and its share of cold',
@@ -175,43 +183,10 @@ function suppositions(): string[] {
     `- Clients ping every ${activity.pingEvery} s. Everybody is there in the same hours, so a ping tells of all the others.`,
     `- A request takes ${running.base} ms and ${running.roundTrip} ms for each round trip; one in ${running.coldOneIn} meets a cold start of ${running.coldStart} ms. Not measured on AWS:`,
     '  but without polls all functions together are cents, so twice as much would change little.',
+    `- An environment of the server holds ${server.clients} clients and takes ${server.memory} MB and ${server.clientMemory * 1_000} KB for each; a look takes ${server.lookMs} ms of a`,
+    `  processor, a poll ${server.pollMs} ms, an event that one hears ${server.hearMs} ms. Not measured on AWS.`,
     '- Events are taken one by one. Where they come faster than the probes, several are read at once and it costs less.',
     '- Push notifications, exports, mail and images are left out; so is what an attacker does before they are stopped.',
-    '',
-  ];
-}
-
-function memory(counted: Counted): string[] {
-  const seconds = monthlyHours * 3_600;
-  const rows = [128, 256, 512, 1_024].map((size) => [
-    size === pollMemory ? `**${size}** (now)` : String(size),
-    dollars(costOf('lambdaTime', seconds * (size / 1_024))),
-    ...PEOPLE.slice(1).map((people) => dollars(monthCost(counted, people, size))),
-  ]);
-  const holds = [5, 10, HELD, 28].map((held) => {
-    const polls = (monthlyHours * 3_600) / held;
-    return [
-      held === HELD ? `**${held}** (now)` : String(held),
-      figure(3_600 / held),
-      dollars(polls * requestCost('polls')),
-    ];
-  });
-  return [
-    '## What less memory and other holding times buy',
-    '',
-    `The function that is polled has ${pollMemory} MB. It waits nearly all the time, so its processor hardly matters; its memory is`,
-    'what one pays for, and `pollMemory` sets it ([infra/DEPLOY.md](../infra/DEPLOY.md)). The heap of its bundle after import',
-    'is told by `npm run bench -- --only functions`.',
-    '',
-    markdownTable(
-      figures('MB', 'holding, a person', ...PEOPLE.slice(1).map((n) => `all, ${figure(n)} people`)),
-      rows,
-    ),
-    '',
-    `A poll is held ${HELD} s when nothing happens (the gateway gives up at 29). Holding time costs the same whether it is one`,
-    'poll or five; only the requests grow. So longer is better, and there is little left to gain:',
-    '',
-    markdownTable(figures('held, s', 'idle polls an hour', 'requests, a person and month'), holds),
     '',
   ];
 }

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
 import { HELD } from './activity.ts';
-import { COSTED, monthCost, personCost, polling, requestCost, turns, warmOf } from './cost.ts';
+import { COSTED, pollRequestCost, requestCost, warmOf } from './call-cost.ts';
+import { monthCost, personCost } from './cost.ts';
+import { verdictOf, waitingBudgets, ways } from './cost-decision.ts';
 import { idleCost, idleSettings } from './idle.ts';
 import { operations } from './operations.ts';
 import { pagesOf, readPage, readRecorded } from './recorded.ts';
+import { inFunctions, inServer, polling, turns } from './waiting.ts';
 
 const recorded = await readRecorded();
 
@@ -28,12 +31,12 @@ it('costs nearly nothing while nobody talks, and what it does cost is told', () 
 });
 
 it('counts polls as a poll that ends with the first event or with its time', () => {
-  const idle = polling(0.000_001);
+  const idle = polling(0.000_001, HELD);
   expect(idle.mean).toBeCloseTo(24, 0);
-  expect(polling(5_000).mean).toBeLessThan(idle.mean);
+  expect(polling(5_000, HELD).mean).toBeLessThan(idle.mean);
   // However often a client asks, it is there all the time.
   for (const people of [1, 50, 5_000]) {
-    const { polls, mean } = polling(people);
+    const { polls, mean } = polling(people, HELD);
     expect(polls * mean).toBeCloseTo(3_600, 6);
   }
 });
@@ -48,7 +51,28 @@ it('adds up', () => {
   const sum = lines.reduce((total, { dollars }) => total + dollars, 0);
   expect(monthCost(recorded, 50)).toBeCloseTo(50 * sum, 9);
   // 168 hours in a function of half a gigabyte.
-  expect(personCost(recorded, 50, 512)[0]?.dollars).toBeCloseTo(168 * 3_600 * 0.5 * 0.0000133334, 9);
+  expect(personCost(recorded, 50, inFunctions(512))[0]?.dollars).toBeCloseTo(
+    168 * 3_600 * 0.5 * 0.0000133334,
+    9,
+  );
   expect(requestCost('requests')).toBeCloseTo((1 + 0.1 + 3.5 + 0.2 + 0.25 + 0.1) / 1e6, 12);
+  expect(pollRequestCost()).toBeCloseTo((1 + 0.1 + 0.2) / 1e6, 12);
   expect(requestCost('polls')).toBeCloseTo((1 + 0.1 + 3.5 + 0.2 + 0.25 + 0.0025) / 1e6, 12);
+});
+
+it('shares an environment of the server among those who wait in it, down to its memory', () => {
+  const memoryOf = (people: number): number =>
+    people * (personCost(recorded, people, inServer())[0]?.dollars ?? 0);
+  // 168 hours of an environment with 64 clients, and of two with 64 each.
+  expect(memoryOf(64)).toBeCloseTo(168 * 3_600 * ((128 + 6.4) / 1_024) * 0.0000133334, 9);
+  expect(memoryOf(128)).toBeCloseTo(2 * memoryOf(64), 9);
+  expect(memoryOf(65)).toBeGreaterThan(1.9 * memoryOf(64));
+});
+
+it.each(['server', 'dearServer'] as const)('keeps the budgets of waiting in a %s', (way) => {
+  const { clientHour, person, fiveThousand, breakEven } = verdictOf(recorded, ways[way]);
+  expect(clientHour).toBeLessThanOrEqual(waitingBudgets.clientHour);
+  expect(person).toBeLessThanOrEqual(waitingBudgets.person);
+  expect(fiveThousand).toBeLessThanOrEqual(waitingBudgets.fiveThousand);
+  expect(breakEven).toBeGreaterThanOrEqual(waitingBudgets.breakEven);
 });

@@ -1,9 +1,11 @@
 import { PEOPLE } from './activity.ts';
-import { type Counted, callCost, monthCost } from './cost.ts';
+import { type Counted, callCost } from './call-cost.ts';
+import { monthCost } from './cost.ts';
 import type { CrowdName } from './crowd.ts';
 import { type GrowthRow, verdictOf } from './growth.ts';
 import { type Plot, plotted } from './plot.ts';
 import { dollars, figure, markdownTable } from './table.ts';
+import { inFunctions, inServer } from './waiting.ts';
 
 /** The rows of one operation, the smallest first. */
 interface Curve {
@@ -123,7 +125,7 @@ function chosen(curves: readonly Curve[]): Curve[] {
   return [...first, ...rest].slice(0, 7);
 }
 
-/** `docs/cost.svg`: what a month costs by active people, in all and for polls alone. */
+/** `docs/cost.svg`: what a month costs by active people, for each way to wait. */
 export const costPlot = (counted: Counted): string =>
   plotted(
     [
@@ -131,9 +133,13 @@ export const costPlot = (counted: Counted): string =>
         title: 'Dollars a month, by active people',
         x: 'active people',
         y: 'dollars a month',
-        series: [512, 256, 128].map((memory) => ({
-          name: `polls with ${memory} MB`,
-          points: PEOPLE.map((people) => [people, monthCost(counted, people, memory)] as const),
+        series: [
+          { name: 'each client waits in a function', waiting: inFunctions() },
+          { name: 'a server at five times the price', waiting: inServer(5) },
+          { name: 'a server holds polls', waiting: inServer() },
+        ].map(({ name, waiting }) => ({
+          name,
+          points: PEOPLE.map((people) => [people, monthCost(counted, people, waiting)] as const),
         })),
       },
     ],

@@ -1,4 +1,4 @@
-import type { Counted } from './cost.ts';
+import type { Counted } from './call-cost.ts';
 import type { DeliveryRow } from './delivery.ts';
 import type { ExportRow } from './export.ts';
 import type { FunctionRow } from './functions.ts';

@@ -67,6 +67,30 @@ export const prices = {
     '2026-09-20',
     'from AWS',
   ),
+  webRequest: price(
+    0.2,
+    MILLION,
+    'requests to a Lambda Web Function, assumed to be those of any function',
+    'https://docs.aws.amazon.com/lambda/latest/dg/web-functions-scaling.html',
+    '2026-11',
+    'not verified',
+  ),
+  webMemory: price(
+    0.0000133334,
+    1,
+    'GB-seconds of memory in a Web Function, assumed to cost what they do with a processor in any function',
+    'https://docs.aws.amazon.com/lambda/latest/dg/web-functions-scaling.html',
+    '2026-11',
+    'not verified',
+  ),
+  webProcessor: price(
+    0.0000230341,
+    1,
+    'seconds of a processor in a Web Function, assumed to cost what the 1,769 MB do with which a function has one',
+    'https://docs.aws.amazon.com/lambda/latest/dg/web-functions-scaling.html',
+    '2026-11',
+    'not verified',
+  ),
   gatewayRequest: price(
     3.5,
     MILLION,
@@ -163,22 +187,6 @@ export const prices = {
     '2019-10-30',
     'from others',
   ),
-  socketMessage: price(
-    1,
-    MILLION,
-    'messages (32 KB each) of a WebSocket API',
-    'https://amnic.com/blogs/aws-api-gateway-pricing',
-    'undated',
-    'from others',
-  ),
-  socketMinute: price(
-    0.25,
-    MILLION,
-    'connection minutes of a WebSocket API',
-    'https://amnic.com/blogs/aws-api-gateway-pricing',
-    'undated',
-    'from others',
-  ),
   instanceHour: price(
     0.0816,
     1,
@@ -186,14 +194,6 @@ export const prices = {
     'https://www.factualminds.com/blog/amazon-ec2-on-demand-pricing-instance-families-2026/',
     '2026-06-17',
     'from others',
-  ),
-  managedShare: price(
-    0.15,
-    1,
-    'of the price of an instance, which Lambda Managed Instances cost besides',
-    'https://aws.amazon.com/lambda/pricing/',
-    '2026-09-20',
-    'from AWS',
   ),
 } satisfies Readonly<Record<string, Price>>;
 

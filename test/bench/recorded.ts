@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Counted } from './cost.ts';
+import type { Counted } from './call-cost.ts';
 import { costPage } from './cost-page.ts';
 import type { CountRow } from './counts.ts';
 import type { GrowthRow } from './growth.ts';

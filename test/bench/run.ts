@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
 import { designBudgets } from '../support/design-budgets.ts';
 import { budgetRows, budgetTable } from './budgets.ts';
-import { type Counted, callCost } from './cost.ts';
+import { type Counted, callCost } from './call-cost.ts';
 import type { DeliveryRow } from './delivery.ts';
 import type { ExportRow } from './export.ts';
 import { growthRows } from './growth-page.ts';

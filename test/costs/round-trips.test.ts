@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isRead } from '../bench/budgets.ts';
-import { COSTED } from '../bench/cost.ts';
+import { COSTED } from '../bench/call-cost.ts';
 import { type Count, type CountRow, measureCounts } from '../bench/counts.ts';
 import { operations } from '../bench/operations.ts';
 import { readRecorded } from '../bench/recorded.ts';
