@@ -119,7 +119,7 @@ const largestOf = oneOf((names) => `MAX([${names.map((name) => `FILL(${name}, 0)
 /** All that can go wrong, by the name of its alarm. */
 function troubles(
   namespace: string,
-  { api, lambdas, work, deadLetters, scheduled, pollConcurrency }: Watched,
+  { api, lambdas, listeners, work, deadLetters, scheduled, pollConcurrency }: Watched,
 ): Record<string, Trouble> {
   const counted = countedIn(namespace);
   const of = (id: string) => lambdas.get(id);
@@ -147,6 +147,19 @@ function troubles(
       from: 10,
       of: 2,
     },
+    ...(listeners.length > 0 && {
+      ListeningFailed: {
+        hurt: 'Clients that wait for events get errors, and hear of news late.',
+        section: 'Listening failed',
+        metric: new MathExpression({
+          // The dimensions of these metrics may grow, so it is asked for whatever has the function's name.
+          expression: `SELECT SUM(HTTPResponseStatusClass5XX) FROM "AWS/Lambda/Web" WHERE FunctionName = '${listeners.map(({ name }) => name).join("' OR FunctionName = '")}'`,
+          usingMetrics: {},
+          ...minutes(5),
+        }),
+        from: 5,
+      },
+    }),
     FunctionsThrottled: {
       hurt: 'Messages may not be taken, and clients hear of news late: Lambda runs as many functions as it may.',
       section: 'Functions throttled',

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { type BuildOptions as EsbuildOptions, build as esbuild, type OutputFile } from 'esbuild';
 import { endpoints as everyEndpoint } from '../shared/endpoints/all.ts';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
-import { eventListener, type Listener } from '../shared/endpoints/listener.ts';
+import { type Listener, listenersFor } from '../shared/endpoints/listener.ts';
 import { workers as everyWorker, type Worker } from '../shared/endpoints/workers.ts';
 import { leanBundles } from './bundle-plugins.ts';
 import { markdownBundle } from './markdown-bundle.ts';
@@ -50,7 +50,7 @@ export interface Build {
   readonly unchanged: boolean;
 }
 
-/** The source file of a function: an endpoint's id is `area.verb`, a worker's has no dot. */
+/** The source file of a function: the id of an endpoint or a listener is `area.verb`, a worker's has no dot. */
 const sourceOf = (sources: string, id: string): string => {
   const [area, verb] = id.includes('.') ? id.split('.') : ['workers', id];
   return join(sources, area ?? '', `${verb}.ts`);
@@ -162,7 +162,7 @@ const removeOthers = async (outdir: string, ids: readonly string[]): Promise<voi
 };
 
 /**
- * Bundles every function into `<outdir>/<id>/index.mjs` (ESM, minified, for Node 24) and keeps beside them the
+ * Bundles every function and listener into `<outdir>/<id>/index.mjs` (ESM, minified, for Node 24) and keeps beside them the
  * source maps (`maps/`) if they are wanted, esbuild's account of what is in each bundle (`metafile.json`) and the record
  * by which the next call sees that nothing has changed (`build.json`).
  *
@@ -170,9 +170,7 @@ const removeOthers = async (outdir: string, ids: readonly string[]): Promise<voi
  */
 export const buildFunctions = async ({
   endpoints = everyEndpoint,
-  listeners = [eventListener].filter((it) =>
-    it.endpoints.every(({ id }) => endpoints.some((one) => one.id === id)),
-  ),
+  listeners = listenersFor(endpoints),
   workers = everyWorker,
   sources = join(projectRoot, 'functions'),
   outdir = join(projectRoot, 'dist'),

@@ -64,9 +64,14 @@ export const deploymentSettings = {
     otherwise: 'none',
     matches: /^(none|[1-9]\d{0,4})$/,
   },
-  pollMemory: {
+  wait: {
     description:
-      'the memory (MB) of the function in which a client waits for events, which is most of the cost',
+      'where clients wait for events: `web` holds many of them in one Lambda Web Function, `function` each in a function',
+    otherwise: 'web',
+    matches: /^(web|function)$/,
+  },
+  pollMemory: {
+    description: 'the memory (MB) of the function in which a client waits, where each waits in a function',
     otherwise: String(getEvents.memory),
     matches: MEMORY,
   },
@@ -115,6 +120,7 @@ export interface Deployment {
   readonly logRetentionDays: number;
   readonly requestsPerSecond: number;
   readonly pollConcurrency: number | undefined;
+  readonly wait: 'web' | 'function';
   /** MB. */
   readonly pollMemory: number;
   readonly alarmEmail: string | undefined;
@@ -147,6 +153,7 @@ export function deploymentOf(node: Pick<Node, 'tryGetContext'>): Deployment {
     logRetentionDays: Number(values.logRetentionDays),
     requestsPerSecond: Number(values.requestsPerSecond),
     pollConcurrency: values.pollConcurrency === 'none' ? undefined : Number(values.pollConcurrency),
+    wait: values.wait === 'function' ? 'function' : 'web',
     pollMemory: Number(values.pollMemory),
     alarmEmail: values.alarmEmail,
     secretNames: secretNamesOf(values),

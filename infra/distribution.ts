@@ -22,11 +22,14 @@ import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { accept } from './accepted.ts';
 import type { Deployment } from './deployment-settings.ts';
+import type { ListenerFunction } from './listener-function.ts';
 import type { PrivateBucket } from './private-bucket.ts';
 import type { RestApi } from './rest-api.ts';
 
 export interface DistributionProps extends Pick<Deployment, 'domain' | 'corsOrigins'> {
   readonly api: RestApi;
+  /** Servers that hold the requests for their path. */
+  readonly listeners: readonly ListenerFunction[];
   /** Images that anyone may see; their keys are the paths of their addresses. */
   readonly images: PrivateBucket | undefined;
   /** What tells the API that a request came this way. */
@@ -35,6 +38,12 @@ export interface DistributionProps extends Pick<Deployment, 'domain' | 'corsOrig
 
 /** Seconds that CloudFront waits for the API, which itself gives up at 29. */
 const apiTimeout = 30;
+
+/** The longest that it waits for any server without a higher quota. A listener holds a request for less. */
+const longestTimeout = 60;
+
+/** Seconds that a connection to a server is kept, the longest there is: a new one costs two more round trips. */
+const keepAlive = 60;
 
 /**
  * Runs for each request. The API has a host of its own, by which API Gateway finds it, so the one that the client
@@ -58,12 +67,24 @@ const errors: ErrorResponse[] = [400, 403, 404, 405, 414, 416, 500, 501, 502, 50
   ttl: Duration.seconds(0),
 }));
 
+/** The server behind the address of a listener, which knows CloudFront by the proof. */
+const listenerOrigin = ({ listener, host, proof }: ListenerFunction): HttpOrigin => {
+  if (listener.holdSeconds >= longestTimeout)
+    throw new Error(`${listener.id} holds requests for longer than CloudFront waits.`);
+  return new HttpOrigin(host, {
+    readTimeout: Duration.seconds(longestTimeout),
+    keepaliveTimeout: Duration.seconds(keepAlive),
+    customHeaders: { ...proof },
+  });
+};
+
 /** Who came by TLS once never comes without it again. */
 const strictTransportSecurity = { accessControlMaxAge: Duration.days(365), override: true };
 
 /**
- * CloudFront before the API and the images, so that both are at the organization's own address: images come from
- * their bucket and stay at the edges, everything else goes to the API as it came and is never kept.
+ * CloudFront before the API, the listeners and the images, so that all are at the organization's own address: images
+ * come from their bucket and stay at the edges. A listener gets its own path and the API everything else, as it came,
+ * and no reply is kept.
  */
 export class Distribution extends Construct {
   /** Where clients find the service, without a slash at the end. */
@@ -71,15 +92,19 @@ export class Distribution extends Construct {
   /** The host that the operator's own names must lead to. */
   readonly host: string;
 
-  constructor(scope: Construct, id: string, { api, images, proof, domain, corsOrigins }: DistributionProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { api, listeners, images, proof, domain, corsOrigins }: DistributionProps,
+  ) {
     super(scope, id);
     const gateway = new HttpOrigin(api.host, {
       originPath: `/${api.stage.stageName}`,
       readTimeout: Duration.seconds(apiTimeout),
-      // The longest there is: a new connection costs two more round trips.
-      keepaliveTimeout: Duration.seconds(60),
+      keepaliveTimeout: Duration.seconds(keepAlive),
       ...(proof && { customHeaders: proof }),
     });
+    const passed = this.passed(corsOrigins);
     const distribution = new CloudFront(this, 'CloudFront', {
       comment: 'Parlance',
       httpVersion: HttpVersion.HTTP2_AND_3,
@@ -88,21 +113,19 @@ export class Distribution extends Construct {
         domainNames: [...domain.hosts],
         certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
       }),
-      defaultBehavior: {
-        origin: gateway,
-        allowedMethods: AllowedMethods.ALLOW_ALL,
-        cachePolicy: CachePolicy.CACHING_DISABLED,
-        // All headers, which is the only way to let credentials through; the API finds itself by its own host.
-        originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
-        responseHeadersPolicy: this.apiHeaders(corsOrigins),
-        // A redirect would make a GET of a POST, and come after the credentials had travelled in clear.
-        viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
-        compress: false,
-        functionAssociations: [
-          { function: this.introduction(), eventType: FunctionEventType.VIEWER_REQUEST },
-        ],
+      defaultBehavior: { origin: gateway, ...passed },
+      additionalBehaviors: {
+        ...Object.fromEntries(
+          listeners.flatMap((listener) => {
+            const behavior = { origin: listenerOrigin(listener), ...passed };
+            return [...new Set(listener.listener.endpoints.map(({ path }) => path))].map((path) => [
+              path,
+              behavior,
+            ]);
+          }),
+        ),
+        ...(images && { '/user_avatars/*': this.imageBehavior(images, gateway) }),
       },
-      ...(images && { additionalBehaviors: { '/user_avatars/*': this.imageBehavior(images, gateway) } }),
       errorResponses: errors,
     });
     accept(distribution, {
@@ -118,6 +141,22 @@ export class Distribution extends Construct {
     });
     this.host = distribution.distributionDomainName;
     this.url = `https://${domain?.hosts[0] ?? this.host}`;
+  }
+
+  /** How requests go to the API and to listeners: as they came, each time. */
+  private passed(corsOrigins: readonly string[]): Omit<BehaviorOptions, 'origin'> {
+    return {
+      // CloudFront has no smaller set of methods with `DELETE` in it.
+      allowedMethods: AllowedMethods.ALLOW_ALL,
+      cachePolicy: CachePolicy.CACHING_DISABLED,
+      // All headers, which is the only way to let credentials through; servers find themselves by their own host.
+      originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+      responseHeadersPolicy: this.apiHeaders(corsOrigins),
+      // A redirect would make a GET of a POST, and come after the credentials had travelled in clear.
+      viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+      compress: false,
+      functionAssociations: [{ function: this.introduction(), eventType: FunctionEventType.VIEWER_REQUEST }],
+    };
   }
 
   private introduction(): EdgeFunction {

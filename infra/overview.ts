@@ -53,7 +53,7 @@ const countedIn =
     });
 
 function widgets(
-  { table, api, lambdas, work, deadLetters, webAcl }: Watched,
+  { table, api, lambdas, listeners, work, deadLetters, webAcl }: Watched,
   region: string,
   counted: ReturnType<typeof countedIn>,
 ): IWidget[][][] {
@@ -78,6 +78,18 @@ function widgets(
       graph(
         'Clients that wait',
         poll ? [poll.metric('ConcurrentExecutions', { statistic: 'Maximum', ...label('at once') })] : [],
+      ),
+      graph(
+        'The server that holds polls',
+        listeners.map(
+          ({ name }) =>
+            new MathExpression({
+              expression: `SEARCH('Namespace="AWS/Lambda/Web" FunctionName="${name}"', 'Maximum')`,
+              usingMetrics: {},
+              label: '',
+              period,
+            }),
+        ),
       ),
       graph('Holes filled, work failed, requests that the store refused', [
         counted('HolesFilled'),

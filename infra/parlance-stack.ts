@@ -7,6 +7,7 @@ import { IMAGES } from '../shared/domain/emoji/emoji.ts';
 import { DAYS_KEPT, EXPORTS } from '../shared/domain/export/realm-export.ts';
 import type { Endpoint, Needs } from '../shared/endpoints/endpoint.ts';
 import { getEvents } from '../shared/endpoints/events.ts';
+import { listenersFor } from '../shared/endpoints/listener.ts';
 import { MAIL, type QueueWorker, type ScheduledWorker, type Worker } from '../shared/endpoints/workers.ts';
 import { accept } from './accepted.ts';
 import { AccessLogs } from './access-logs.ts';
@@ -18,6 +19,7 @@ import { configuredNeeds, configuredWorkers } from './configured-needs.ts';
 import { type Deployment, deploymentOf } from './deployment-settings.ts';
 import { Distribution } from './distribution.ts';
 import { EndpointFunction } from './endpoint-function.ts';
+import { ListenerFunction } from './listener-function.ts';
 import { MailIntake } from './mail-intake.ts';
 import { operatorSettingsOf } from './operator-settings.ts';
 import { Overview } from './overview.ts';
@@ -64,6 +66,7 @@ export class ParlanceStack extends Stack {
     });
     const workers = configuredWorkers(declared.workers, settings).map(configured);
     const endpoints = declared.endpoints.map(configured);
+    const listeners = deployment.wait === 'web' ? listenersFor(endpoints).map(configured) : [];
     const needs = [...endpoints, ...workers].map((declaration) => declaration.needs);
     const bucketNames = needs.flatMap(({ buckets = {} }) => Object.keys(buckets));
     const secretNames = needs.flatMap(({ secrets = [] }) => secrets);
@@ -113,9 +116,18 @@ export class ParlanceStack extends Stack {
     for (const { endpoint, lambda } of functions) lambdas.set(endpoint.id, lambda);
 
     const api = new RestApi(this, 'Api', functions, deployment.requestsPerSecond);
+    const webFunctions = listeners.map((listener) => {
+      const { requestsPerSecond } = deployment;
+      return new ListenerFunction(this, constructId(listener.id), {
+        listener,
+        requestsPerSecond,
+        ...made(listener),
+      });
+    });
     const acl = this.webAcl(api, deployment);
     const distribution = new Distribution(this, 'Distribution', {
       api,
+      listeners: webFunctions,
       images: resources.buckets.get(IMAGES),
       proof: acl?.proof,
       ...deployment,
@@ -133,6 +145,7 @@ export class ParlanceStack extends Stack {
       deadLetters,
       scheduled,
       pollConcurrency: deployment.pollConcurrency,
+      listeners: webFunctions,
       webAcl: acl?.metricName,
     });
     this.tell(api, distribution, resources);

@@ -3,11 +3,9 @@ import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Fn, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { proof as proofOf } from '../shared/endpoints/listener.ts';
 import { accept } from './accepted.ts';
 import { rateLimited } from './gateway-replies.ts';
-
-/** CloudFront adds this header to its requests, so that they can be recognized. */
-const proofHeader = 'x-parlance-proof';
 
 /** CloudFront's function puts the client's address into this header. */
 const addressHeader = 'x-viewer-address';
@@ -51,11 +49,11 @@ export class WebAcl extends Construct {
         'It is read when the stack is deployed, at both places at once; a new one would come to neither.',
     });
     const value = Fn.join('', ['{{resolve:secretsmanager:', secret.ref, ':SecretString}}']);
-    this.proof = { [proofHeader]: value };
+    this.proof = { [proofOf.header]: value };
 
     const throughCloudFront: CfnWebACL.StatementProperty = {
       byteMatchStatement: {
-        fieldToMatch: { singleHeader: { Name: proofHeader } },
+        fieldToMatch: { singleHeader: { Name: proofOf.header } },
         positionalConstraint: 'EXACTLY',
         searchString: value,
         textTransformations: untransformed,

@@ -99,6 +99,9 @@ const needless = [
   'AWS::CloudWatch::Dashboard',
   'AWS::IAM::Role',
   'AWS::KMS::Key',
+  'AWS::Lambda::WebFunction',
+  'AWS::Lambda::WebFunctionEndpoint',
+  'AWS::Lambda::WebFunctionRevision',
   'AWS::Logs::LogGroup',
   'AWS::Logs::MetricFilter',
   'AWS::S3::BucketPolicy',
@@ -111,6 +114,7 @@ const needless = [
   'AWS::WAFv2::WebACL',
   'AWS::WAFv2::WebACLAssociation',
   'AWS::XRay::SamplingRule',
+  'Custom::AWS',
 ];
 
 /** A resource whose properties are worked out. */
@@ -162,8 +166,11 @@ export function readTemplate(template: CloudFormationTemplate, assembly: string,
     name: attribute('ref'),
     properties,
   }));
+  const deploying = deploymentFunctions(template);
   const service = {
-    functions: each('AWS::Lambda::Function', (it) => readFunction(it, roles, assembly)),
+    functions: each('AWS::Lambda::Function', (it) =>
+      deploying.has(it.logicalId) ? [] : [readFunction(it, roles, assembly)],
+    ).flat(),
     tables: each('AWS::DynamoDB::Table', readTable),
     queues: each('AWS::SQS::Queue', readQueue),
     buckets: buckets.map(({ name }) => name),
@@ -178,6 +185,19 @@ export function readTemplate(template: CloudFormationTemplate, assembly: string,
   const types = new Set(Object.values(template.Resources).map((resource) => resource.Type));
   return { ...service, unknownTypes: [...types].filter((type) => !known.has(type)) };
 }
+
+/** The functions that run only while something is deployed: those behind resources of the template's own kinds. */
+const deploymentFunctions = ({ Resources }: CloudFormationTemplate): ReadonlySet<string> =>
+  new Set(
+    Object.values(Resources).flatMap(({ Type, Properties }) => {
+      const token = customShape.safeParse(Type.startsWith('Custom::') ? Properties : undefined);
+      return token.success ? [token.data.ServiceToken['Fn::GetAtt'][0]] : [];
+    }),
+  );
+
+const customShape = z.object({
+  ServiceToken: z.object({ 'Fn::GetAtt': z.tuple([z.string(), z.string()]) }),
+});
 
 const texts = z.optional(z.record(z.string(), z.string()));
 

@@ -67,3 +67,12 @@ export const eventListener: Listener = {
   holdSeconds: 55,
   timeout: 60,
 };
+
+/** How a server behind CloudFront knows that a request came through it: a secret in a header, and the variable with it. */
+export const proof = { header: 'x-parlance-proof', variable: 'ORIGIN_PROOF' } as const;
+
+/** The listeners that a service of these endpoints has: those whose endpoints are all among them. */
+export const listenersFor = (endpoints: readonly Pick<Endpoint, 'id'>[]): readonly Listener[] =>
+  [eventListener].filter((listener) =>
+    listener.endpoints.every(({ id }) => endpoints.some((endpoint) => endpoint.id === id)),
+  );

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { SMALL_REQUEST } from '../endpoints/endpoint.ts';
-import type { Listener } from '../endpoints/listener.ts';
+import { type Listener, proof } from '../endpoints/listener.ts';
 import { required } from '../environment.ts';
 import { traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
@@ -22,6 +22,7 @@ import {
   failure,
   methodNotAllowed,
   noSuchPath,
+  notThroughTheEdge,
   preflight,
   SAFETY,
   tooLargeReply,
@@ -82,13 +83,21 @@ export async function listen(listener: Listener, handlers: readonly Served[]): P
 /** Makes the server: each request runs the handler of its method, in this outside. All handlers have one path. */
 export function listeningServer(handlers: readonly Served[], outside: Outside): ListeningServer {
   const path = handlers[0]?.endpoint.path;
-  const answers = new Map(handlers.map((served) => [served.endpoint.method as string, served.with(outside)]));
+  const answers = new Map(
+    handlers.flatMap((served) => {
+      const [{ method }, answer] = [served.endpoint, served.with(outside)];
+      // Node leaves the body of an answer to HEAD out.
+      return (method === 'GET' ? ['GET', 'HEAD'] : [method]).map((it) => [it, answer] as const);
+    }),
+  );
+  const isProven = proofCheck(outside.environment[proof.variable]);
   const allowed = [...answers.keys()].sort();
   const held = new Map<ServerResponse, AbortController>();
   const onSocket = new WeakMap<Socket, number>();
   let isStopping = false;
 
   const reply = async (incoming: IncomingMessage, gone: AbortSignal): Promise<APIGatewayProxyResult> => {
+    if (!isProven(incoming)) return notThroughTheEdge();
     if (pathOf(incoming) !== path) return noSuchPath();
     if (incoming.method === 'OPTIONS') return preflight(allowed);
     const answer = answers.get(incoming.method ?? '');
@@ -149,6 +158,16 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
   };
   return { server, stop };
 }
+
+/** Whether a request shows the proof that CloudFront adds. Without a proof, as on a laptop, every request does. */
+const proofCheck = (expected: string | undefined): ((incoming: IncomingMessage) => boolean) => {
+  if (expected === undefined) return () => true;
+  const wanted = digestOf(expected);
+  return ({ headers }) => timingSafeEqual(digestOf(String(headers[proof.header] ?? '')), wanted);
+};
+
+/** As long for any text, since only what is of one length can be compared in one time. */
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Reads a small body; undefined if it is larger. Throws if the client goes away. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {

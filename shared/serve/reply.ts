@@ -167,6 +167,10 @@ export function noSuchPath(): APIGatewayProxyResult {
   return plain(status, code, message);
 }
 
+/** A request that went round CloudFront. */
+export const notThroughTheEdge = (): APIGatewayProxyResult =>
+  plain(403, 'BAD_REQUEST', 'Requests for events go to the address of the service.');
+
 /** A method that the path does not have (wire facts 1.3). */
 export function methodNotAllowed(allowed: readonly string[]): APIGatewayProxyResult {
   const { headers, ...reply } = plain(405, 'METHOD_NOT_ALLOWED', 'This method is not allowed here.', {

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { handler as regenerateKey } from '../../functions/users/regenerateKey.ts';
 import { TURN } from '../../shared/domain/event/poll.ts';
+import { proof } from '../../shared/endpoints/listener.ts';
 import { said, sendTo } from '../support/event-queue.ts';
 import { requestOf } from '../support/faults.ts';
 import { givenChangedUser } from '../support/given.ts';
@@ -241,16 +242,32 @@ describe('the door of the listener', () => {
       ask(realm, listener, undefined, {}, { method, path }).reply;
     expect(await to('POST')).toMatchObject({
       status: 405,
-      headers: { allow: 'DELETE, GET', 'access-control-allow-origin': '*' },
-      body: { code: 'METHOD_NOT_ALLOWED', allowed_methods: ['DELETE', 'GET'] },
+      headers: { allow: 'DELETE, GET, HEAD', 'access-control-allow-origin': '*' },
+      body: { code: 'METHOD_NOT_ALLOWED', allowed_methods: ['DELETE', 'GET', 'HEAD'] },
     });
-    expect(await to('HEAD')).toMatchObject({ status: 405 });
     expect(await to('OPTIONS')).toMatchObject({
       status: 204,
-      headers: { 'access-control-allow-methods': 'DELETE, GET' },
+      headers: { 'access-control-allow-methods': 'DELETE, GET, HEAD' },
     });
     expect(await to('GET', '/api/v1/messages')).toMatchObject({ status: 404, body: { result: 'error' } });
     expect(listener.container.meter.calls).toHaveLength(0);
+  });
+
+  it('lets nobody in without the proof of CloudFront, where the stack set one', async () => {
+    const realm = await newRealm();
+    const secret = 'a secret of the deployment';
+    const environment = { ...realm.container().outside.environment, [proof.variable]: secret };
+    const listener = await givenListener(realm, { outside: { environment } });
+    const { member } = realm.people;
+    const status = async (headers: Readonly<Record<string, string>>) =>
+      (await ask(realm, listener, member, { queue_id: 'none', last_event_id: '-1' }, { headers }).reply)
+        .status;
+    for (const headers of [{}, { [proof.header]: '' }, { [proof.header]: `${secret}.` }])
+      expect(await status(headers), JSON.stringify(headers)).toBe(403);
+    expect(listener.container.meter.calls).toHaveLength(0);
+    // It is let in, and its queue is looked for.
+    expect(await status({ [proof.header]: secret })).toBe(400);
+    expect(listener.container.meter.calls).not.toHaveLength(0);
   });
 
   it.each([

@@ -20,6 +20,7 @@ describe('what the operator decides about a deployment', () => {
       logRetentionDays: 30,
       requestsPerSecond: 500,
       pollConcurrency: undefined,
+      wait: 'web',
       pollMemory: 128,
       secretNames: new Map([
         ['push-relay-org-key', 'Parlance/push-relay-org-key'],
@@ -60,6 +61,8 @@ describe('what the operator decides about a deployment', () => {
     ['logRetentionDays', '31'],
     ['requestsPerSecond', '0'],
     ['pollConcurrency', '0'],
+    ['wait', 'sqs'],
+    ['wait', 'Web'],
     ['pollMemory', '127'],
     ['pollMemory', '10241'],
     ['pollMemory', '256.5'],

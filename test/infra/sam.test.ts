@@ -4,8 +4,9 @@ import { dirname, join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Bundles } from '../../infra/build.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
+import { listenersFor } from '../../shared/endpoints/listener.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
-import type { Template, Value } from '../support/template.ts';
+import type { FunctionProperties, Template, Value } from '../support/template.ts';
 import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
 
 /*
@@ -18,7 +19,7 @@ const assembly = join(folder, 'cdk.out');
 
 /** A bundle for each function with nothing in it but its name, so that none can pass for another. */
 async function namedBundles(): Promise<Bundles> {
-  const bundles = [...endpoints, ...workers].map(async ({ id }) => {
+  const bundles = [...endpoints, ...workers, ...listenersFor(endpoints)].map(async ({ id }) => {
     const directory = join(folder, 'dist', id);
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, 'index.mjs'), id);
@@ -41,7 +42,9 @@ interface Code {
 function functionsOf({ resources }: Template): ReadonlyMap<string, Code> {
   return new Map(
     Object.entries(resources).flatMap(([logicalId, { Type, Properties, Metadata = {} }]) => {
-      if (Type !== 'AWS::Lambda::Function') return [];
+      // What runs only during a deployment is of no use on a laptop.
+      const isTool = Properties?.FunctionName === 'Parlance-deployment-tasks';
+      if (Type !== 'AWS::Lambda::Function' || isTool) return [];
       const { 'aws:asset:property': property, 'aws:asset:path': path } = Metadata;
       if (property !== 'Code' || typeof path !== 'string') return [];
       const { Handler: handler, Runtime: runtime } = Properties;
@@ -90,6 +93,14 @@ function functionIn(uri: Value | undefined): string | undefined {
   return /.*:function:([^:]*)/.exec(/\/functions\/([^/]+)\/invocations/.exec(arn)?.[1] ?? '')?.[1];
 }
 
+/** How many workers a stack with nothing set has. */
+const workersOf = (template: Template): number =>
+  workers.filter(({ id }) =>
+    [...template.all<FunctionProperties>('AWS::Lambda::Function').values()].some(
+      ({ Properties }) => Properties.FunctionName === `Parlance-${id}`,
+    ),
+  ).length;
+
 describe('sam local', () => {
   let template: Template;
 
@@ -99,7 +110,7 @@ describe('sam local', () => {
 
   test('finds the code of every function beside the template', () => {
     const functions = functionsOf(template);
-    expect(functions.size).toBe(template.all('AWS::Lambda::Function').size);
+    expect(functions.size).toBe(endpoints.length + workersOf(template));
     for (const { folder, handler, runtime } of functions.values()) {
       expect(dirname(folder)).toBe(assembly);
       expect(readFileSync(join(folder, 'index.mjs'), 'utf8')).not.toBe('');

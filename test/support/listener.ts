@@ -72,7 +72,12 @@ export function ask(
   { port }: Pick<TestListener, 'port'>,
   as: Person | undefined,
   query: Readonly<Record<string, string | number>>,
-  { method = 'GET', path = '/api/v1/events', agent = new Agent() } = {},
+  {
+    method = 'GET',
+    path = '/api/v1/events',
+    agent = new Agent(),
+    headers = {},
+  }: { method?: string; path?: string; agent?: Agent; headers?: Readonly<Record<string, string>> } = {},
 ): Asked {
   const search = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
@@ -84,6 +89,7 @@ export function ask(
     path: `${path}?${search}`,
     agent,
     headers: {
+      ...headers,
       host: realm.host,
       ...(as && { authorization: `Basic ${Buffer.from(`${as.email}:${as.apiKey}`).toString('base64')}` }),
     },

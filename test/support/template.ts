@@ -105,9 +105,13 @@ export class Template {
   /** All that a declaration's function may do, as lines `action on resource`, in alphabetical order. */
   grantsOf(id: string): string[] {
     const [, { Properties: lambda }] = this.functionOf(id);
-    const roles = [...this.all<RoleProperties>('AWS::IAM::Role')];
-    const role = roles.find(([name]) => textOf(lambda.Role) === `\${${name}.Arn}`)?.[1].Properties;
-    if (!role) throw new Error(`No role for ${id}.`);
+    const [, name = ''] = /^\$\{(.*)\.Arn\}$/.exec(textOf(lambda.Role)) ?? [];
+    return this.grantsOfRole(name);
+  }
+
+  /** All that the role of this name allows, in the same way. */
+  grantsOfRole(id: string): string[] {
+    const role = this.the<RoleProperties>('AWS::IAM::Role', id).Properties;
     if (role.ManagedPolicyArns) throw new Error(`${id} has a managed policy.`);
     const statements = role.Policies.flatMap((policy) => policy.PolicyDocument.Statement);
     return statements

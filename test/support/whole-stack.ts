@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Bundles } from '../../infra/build.ts';
 import { stackId, synthesize } from '../../infra/synthesize.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
+import { listenersFor } from '../../shared/endpoints/listener.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import { Template } from './template.ts';
 
@@ -14,7 +15,9 @@ const bundle = {
 };
 
 /** Something for each function of the service, so that none has to be built where it is nothing what they hold. */
-export const standIns: Bundles = Object.fromEntries([...endpoints, ...workers].map(({ id }) => [id, bundle]));
+export const standIns: Bundles = Object.fromEntries(
+  [...endpoints, ...workers, ...listenersFor(endpoints)].map(({ id }) => [id, bundle]),
+);
 
 /** What an operator sets who wants all that there is: without it some workers, alarms and limits are not there. */
 export const everySetting = {
