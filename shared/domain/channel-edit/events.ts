@@ -1,7 +1,11 @@
-import type { Audience, EventEntry, Payload } from '../../log/slot.ts';
+import { type Audience, type EventEntry, eventFor, type Payload } from '../../log/slot.ts';
 import { compareVisibility, visibilityOf } from '../../model/channel/access.ts';
-import type { Channel, ChannelCount } from '../../model/channel/channel.ts';
-import { channelGroupNames } from '../../model/channel/channel.ts';
+import {
+  type Channel,
+  type ChannelCount,
+  type ChannelGroupName,
+  channelGroupNames,
+} from '../../model/channel/channel.ts';
 import {
   channelsGone,
   creationEvent,
@@ -31,112 +35,95 @@ export const changesPrivacy = ({ before, after }: DecidedEdit): boolean =>
  */
 export function eventsOfChannelEdit(edit: DecidedEdit, count: ChannelCount | undefined): EventEntry[] {
   const { before, after } = edit;
-  const hearers = audienceOf(edit);
+  const { channelId: channel } = after;
+  const visibility = { before: visibilityOf(before), after: visibilityOf(after) };
+  const { shows, hides } = compareVisibility(visibility.before, visibility.after);
+  const audience = (sight: 'gained' | 'lost' | 'kept'): Audience => ({ channel, sight, ...visibility });
+  // Changes of a private channel are not for people who gain access later.
+  const hearers = shows || hides || before.isPrivate ? audience('kept') : { channel };
   return [
-    ...accessEvents(edit, count),
-    ...updates(edit).map((payload): EventEntry => ({ kind: 'event', hearers, payload, access: true })),
-    ...(!before.isArchived && after.isArchived ? [deletionForOldClients(after)] : []),
-    ...(before.isArchived && !after.isArchived ? unarchived(after, count) : []),
+    ...(hides ? [eventFor(audience('lost'), channelsGone([channel]), { access: true })] : []),
+    ...(shows
+      ? [
+          // Clients add the subscribers of the second event to the count.
+          creationEvent(audience('gained'), after, count && { ...count, subscribers: 0 }),
+          eventFor(
+            audience('gained'),
+            { type: 'subscription', op: 'peer_add', stream_ids: [channel] },
+            { access: true, fill: 'subscribers' },
+          ),
+        ]
+      : []),
+    ...updates(edit).map((payload) => eventFor(hearers, payload, { access: true })),
+    ...archiveEvents(edit, count),
     ...(after.isDefault === before.isDefault ? [] : [defaultChannelsEvent]),
   ];
 }
 
-/** The audience of the updates. Changes of a private channel are not for people who gain access later. */
-function audienceOf({ before: old, after: now }: DecidedEdit): Audience {
-  const { channelId: channel } = now;
-  const [before, after] = [visibilityOf(old), visibilityOf(now)];
-  const { shows, hides } = compareVisibility(before, after);
-  return shows || hides || before.isPrivate ? { channel, sight: 'kept', before, after } : { channel };
-}
-
-/** The channel is gone for this audience. */
-const deletion = (hearers: Audience, { channelId }: Channel): EventEntry => ({
-  kind: 'event',
-  hearers,
-  payload: channelsGone([channelId]),
-  access: true,
-});
-
-/** For clients that do not support archived channels, an archived channel is gone. */
-const deletionForOldClients = (channel: Channel): EventEntry => ({
-  ...deletion({ channel: channel.channelId }, channel),
-  unless: 'archived_channels',
-});
-
-/** Unarchiving creates the channel anew for those clients, with their own subscription to it. */
-function unarchived(channel: Channel, count: ChannelCount | undefined): EventEntry[] {
-  const hearers = { channel: channel.channelId };
-  const payload = { type: 'subscription', op: 'add', stream_ids: [channel.channelId] };
+/**
+ * For clients that do not support archived channels, an archived channel is gone. Unarchiving creates it anew for them,
+ * with their own subscription to it.
+ */
+function archiveEvents({ before, after }: DecidedEdit, count: ChannelCount | undefined): EventEntry[] {
+  if (after.isArchived === before.isArchived) return [];
+  const stream_ids = [after.channelId];
+  const hearers = { channel: after.channelId };
+  const options = { access: true, unless: 'archived_channels' } as const;
+  if (after.isArchived) return [eventFor(hearers, channelsGone(stream_ids), options)];
   return [
-    creationEvent(hearers, channel, count),
-    { kind: 'event', hearers, payload, access: true, fill: 'own', unless: 'archived_channels' },
-  ];
-}
-
-/** The events for people who gain or lose access to the channel. */
-function accessEvents(
-  { before: old, after: now }: DecidedEdit,
-  count: ChannelCount | undefined,
-): EventEntry[] {
-  const [before, after] = [visibilityOf(old), visibilityOf(now)];
-  const { shows, hides } = compareVisibility(before, after);
-  const { channelId: channel } = now;
-  const gained: Audience = { channel, sight: 'gained', before, after };
-  const lost: Audience = { channel, sight: 'lost', before, after };
-  const subscribers: EventEntry = {
-    kind: 'event',
-    hearers: gained,
-    payload: { type: 'subscription', op: 'peer_add', stream_ids: [channel] },
-    access: true,
-    fill: 'subscribers',
-  };
-  return [
-    ...(hides ? [deletion(lost, now)] : []),
-    // Clients add the subscribers of the second event to the count.
-    ...(shows ? [creationEvent(gained, now, count && { ...count, subscribers: 0 }), subscribers] : []),
+    creationEvent(hearers, after, count),
+    eventFor(hearers, { type: 'subscription', op: 'add', stream_ids }, { ...options, fill: 'own' }),
   ];
 }
 
 /** The payloads of the `stream/update` events, each with the name that clients know at that point. */
-function updates({ before, after }: DecidedEdit): Payload[] {
-  const payloads: Payload[] = [];
-  const add = (property: string, value: unknown, more: object = {}, name = before.name): void =>
-    void payloads.push({
-      type: 'stream',
-      op: 'update',
-      stream_id: after.channelId,
-      name,
-      property,
-      value,
-      ...more,
-    });
-  if (changesPrivacy({ before, after })) {
-    add('invite_only', after.isPrivate, {
+function updates(edit: DecidedEdit): Payload[] {
+  const { before, after } = edit;
+  const update = (isChanged: boolean, property: string, value: unknown, more: object = {}): Payload[] =>
+    isChanged
+      ? [
+          {
+            type: 'stream',
+            op: 'update',
+            stream_id: after.channelId,
+            name: before.name,
+            property,
+            value,
+            ...more,
+          },
+        ]
+      : [];
+  const differs = (name: keyof Channel): boolean => after[name] !== before[name];
+  const renamed = { name: after.name };
+  const policy = legacyPostPolicy(after);
+  const isOtherPolicy = policy !== legacyPostPolicy(before);
+  return [
+    ...update(changesPrivacy(edit), 'invite_only', after.isPrivate, {
       history_public_to_subscribers: after.historyPublicToSubscribers,
       is_web_public: after.isWebPublic,
-    });
-  }
-  if (after.messageRetentionDays !== before.messageRetentionDays) {
-    add('message_retention_days', after.messageRetentionDays ?? null);
-  }
-  if (after.isArchived !== before.isArchived) add('is_archived', after.isArchived);
-  if (after.topicsPolicy !== before.topicsPolicy) add('topics_policy', after.topicsPolicy);
-  if (after.description !== before.description) {
-    add('description', after.description, { rendered_description: after.renderedDescription });
-  }
-  if (after.name !== before.name) add('name', after.name);
-  const addRenamed = (property: string, value: unknown): void => add(property, value, {}, after.name);
-  if (after.folderId !== before.folderId) addRenamed('folder_id', after.folderId ?? null);
-  for (const setting of channelGroupNames) {
-    if (sameSetting(after.groups[setting], before.groups[setting])) continue;
-    addRenamed(setting, after.groups[setting]);
-    const policy = legacyPostPolicy(after);
-    if (setting !== 'can_send_message_group' || policy === legacyPostPolicy(before)) continue;
-    addRenamed('stream_post_policy', policy);
-    addRenamed('is_announcement_only', policy === 2);
-  }
-  return payloads;
+    }),
+    ...update(differs('messageRetentionDays'), 'message_retention_days', after.messageRetentionDays ?? null),
+    ...update(differs('isArchived'), 'is_archived', after.isArchived),
+    ...update(differs('topicsPolicy'), 'topics_policy', after.topicsPolicy),
+    ...update(differs('description'), 'description', after.description, {
+      rendered_description: after.renderedDescription,
+    }),
+    ...update(differs('name'), 'name', after.name),
+    ...update(differs('folderId'), 'folder_id', after.folderId ?? null, renamed),
+    ...channelGroupNames.flatMap((setting) => [
+      ...update(changesGroup(edit, setting), setting, after.groups[setting], renamed),
+      ...(setting === 'can_send_message_group'
+        ? [
+            ...update(isOtherPolicy, 'stream_post_policy', policy, renamed),
+            ...update(isOtherPolicy, 'is_announcement_only', policy === 2, renamed),
+          ]
+        : []),
+    ]),
+  ];
 }
+
+const changesGroup = ({ before, after }: DecidedEdit, setting: ChannelGroupName): boolean =>
+  !sameSetting(after.groups[setting], before.groups[setting]);
 
 /**
  * The notices that an edit posts in the channel, as Markdown, one for each change (wire facts 4.7). None for folders,
@@ -145,37 +132,24 @@ function updates({ before, after }: DecidedEdit): Payload[] {
 export function noticesOfChannelEdit(edit: DecidedEdit, actor: Pick<User, 'userId' | 'fullName'>): string[] {
   const { before, after } = edit;
   const who = silentMention(actor);
-  const texts: string[] = [];
-  if (changesPrivacy(edit)) {
-    texts.push(`${who} made this channel **${privacyWords(after)}**. It was **${privacyWords(before)}**.`);
-  }
-  if (after.messageRetentionDays !== before.messageRetentionDays) {
-    texts.push(
-      `${who} changed how long messages are kept here: **${retentionWords(after)}**. It was **${retentionWords(before)}**.`,
-    );
-  }
-  if (before.isArchived && !after.isArchived) texts.push(`${who} took this channel out of the archive.`);
-  if (!before.isArchived && after.isArchived) texts.push(`${who} archived this channel.`);
-  if (after.topicsPolicy !== before.topicsPolicy) {
-    texts.push(
-      `${who} changed the topics of this channel: **${topicWords[after.topicsPolicy]}**. It was **${topicWords[before.topicsPolicy]}**.`,
-    );
-  }
-  if (after.description !== before.description) {
-    texts.push(
-      [`${who} changed the description of this channel.`, 'Old:', quoted(before), 'New:', quoted(after)].join(
-        '\n\n',
-      ),
-    );
-  }
-  if (after.name !== before.name) {
-    texts.push(`${who} renamed this channel from ${inlineCode(before.name)} to ${inlineCode(after.name)}.`);
-  }
-  const [posted, posts] = [before.groups.can_send_message_group, after.groups.can_send_message_group];
-  if (!sameSetting(posted, posts)) {
-    texts.push(`${who} changed who may post here: ${settingWords(posts)}. It was ${settingWords(posted)}.`);
-  }
-  return texts;
+  const differs = (name: keyof Channel): boolean => after[name] !== before[name];
+  const changed = (what: string, words: (channel: Channel) => string): string =>
+    `${who} ${what} **${words(after)}**. It was **${words(before)}**.`;
+  const archived = after.isArchived ? 'archived this channel' : 'took this channel out of the archive';
+  const [posted, posts] = [before, after].map(({ groups }) => settingWords(groups.can_send_message_group));
+  return [
+    changesPrivacy(edit) && changed('made this channel', privacyWords),
+    differs('messageRetentionDays') && changed('changed how long messages are kept here:', retentionWords),
+    differs('isArchived') && `${who} ${archived}.`,
+    differs('topicsPolicy') &&
+      changed('changed the topics of this channel:', ({ topicsPolicy }) => topicWords[topicsPolicy]),
+    differs('description') &&
+      `${who} changed the description of this channel.\n\nOld:\n\n${quoted(before)}\n\nNew:\n\n${quoted(after)}`,
+    differs('name') &&
+      `${who} renamed this channel from ${inlineCode(before.name)} to ${inlineCode(after.name)}.`,
+    changesGroup(edit, 'can_send_message_group') &&
+      `${who} changed who may post here: ${posts}. It was ${posted}.`,
+  ].filter((text) => text !== false);
 }
 
 function privacyWords({ isPrivate, isWebPublic, historyPublicToSubscribers }: Channel): string {
