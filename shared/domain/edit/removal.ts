@@ -1,11 +1,10 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, type MessageSlot, tombstoneOf } from '../../log/slot.ts';
-import { areNewer, firstMessageEvent } from '../../model/channel/first-message.ts';
+import { areNewer, doCountTopics, firstMessageEvent } from '../../model/channel/first-message.ts';
 import { type Conversation, type DirectRemoval, doRemoveFromDirect } from '../../model/message/direct.ts';
 import {
   checkRemoval,
-  doRemoveFromChannel,
   doRemoveFromTopic,
   loadNewest,
   loadTopicRemoval,
@@ -13,6 +12,7 @@ import {
   pruneParticipants,
   type TopicRemoval,
   type TopicRemovalSnapshot,
+  topicsAfter,
 } from '../../model/message/leave.ts';
 import { audienceOf, messageKey, unchanged } from '../../model/message/message.ts';
 import {
@@ -194,10 +194,10 @@ function leaveWrites(realm: string, left: Left, number: number): Write[] {
     return doRemoveFromDirect(realm, leaving, checkRemoval(leaving.ids, conversation, newest));
   }
   const { ids } = left.leaving;
-  const { topic, newest, participants } = left.state;
+  const { topic, newest, participants, count } = left.state;
   return [
     ...doRemoveFromTopic(realm, left.leaving, checkRemoval(ids, topic, newest), participants),
-    doRemoveFromChannel(realm, left.leaving, left.state, number),
+    doCountTopics(realm, topicsAfter(left.leaving, topic), ids, count, number),
   ];
 }
 

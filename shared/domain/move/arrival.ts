@@ -1,12 +1,10 @@
 import { folded } from '../../kernel/folding.ts';
 import { ConflictError } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
-import type { ChannelCount } from '../../model/channel/channel.ts';
-import { areNewer, forgetFirst, holdFirst } from '../../model/channel/first-message.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
 import type { ChannelTopic } from '../../model/message/user-topic.ts';
 import { key } from '../../table/keys.ts';
-import type { Condition, Write } from '../../table/write.ts';
+import type { Write } from '../../table/write.ts';
 
 /** What a step of a move adds to a topic. */
 export interface Arriving {
@@ -79,41 +77,4 @@ export function arrivalWrites(
   const when = { equals: { arrived: seen.arrived, left: seen.left } };
   const add = { arrived: ids.length, ...(participants > 0 && { participants }) };
   return [{ update: topicKey(realm, to), change: { set, add }, when }, ...joined];
-}
-
-/** The change of a channel's counts when messages arrive or topics vanish. */
-export interface Arrivals {
-  readonly channelId: number;
-  /** How many named topics are added (or removed, if negative). */
-  readonly namedTopics: number;
-  /** These messages start a new named topic. */
-  readonly begins: boolean;
-}
-
-/** Fails if the channel is concurrently restricted to its empty topic (specification 3). */
-const freeFor = (begins: boolean): Condition => (begins ? { equals: { onlyEmptyTopic: undefined } } : {});
-
-/** Changes the counts for a move within one channel. Its oldest message stays the same. */
-export function countsWrites(realm: string, { channelId, namedTopics, begins }: Arrivals): Write[] {
-  const at = key('channelCount', { realm, channelId });
-  const when = freeFor(begins);
-  if (namedTopics !== 0) return [{ update: at, change: { add: { namedTopics } }, when }];
-  return begins ? [{ check: at, when }] : [];
-}
-
-/**
- * Changes the counts of a channel that messages move to, and forgets its oldest message if one of them may be older.
- *
- * @param number the log number of the transaction
- */
-export function doComeToChannel(
-  realm: string,
-  { channelId, namedTopics, begins }: Arrivals,
-  ids: readonly number[],
-  count: ChannelCount | undefined,
-  number: number,
-): Write {
-  const change = namedTopics === 0 ? {} : { add: { namedTopics } };
-  const counts = { realm, channelId, change, when: freeFor(begins) };
-  return areNewer(count, ids) ? holdFirst(counts, count) : forgetFirst(counts, number);
 }

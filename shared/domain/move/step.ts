@@ -2,17 +2,22 @@ import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { MessageHead } from '../../log/message.ts';
-import type { EventEntry, MessageEntry, MessageSlot } from '../../log/slot.ts';
+import { type EventEntry, eventFor, type MessageEntry, type MessageSlot } from '../../log/slot.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
-import { areNewer, firstMessageEvent } from '../../model/channel/first-message.ts';
+import {
+  areNewer,
+  doCountTopics,
+  firstMessageEvent,
+  freeFor,
+  type TopicsChange,
+} from '../../model/channel/first-message.ts';
 import {
   checkRemoval,
-  doRemoveFromChannel,
   doRemoveFromTopic,
   loadTopicRemoval,
-  namedTopicsAfter,
   pruneParticipants,
   type TopicRemovalSnapshot,
+  topicsAfter,
 } from '../../model/message/leave.ts';
 import { loadMessages } from '../../model/message/load.ts';
 import { isSameTopic, topicConversation } from '../../model/message/message.ts';
@@ -28,10 +33,11 @@ import {
 } from '../../model/message/revision.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';
 import type { ChannelTopic } from '../../model/message/user-topic.ts';
+import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { deletionPayload } from '../edit/removal.ts';
-import { type Arriving, arrivalWrites, countsWrites, doComeToChannel, spellingWrites } from './arrival.ts';
+import { type Arriving, arrivalWrites, spellingWrites } from './arrival.ts';
 
 /*
  * Messages move in steps of one transaction each. The request does the first step: the message that it names, and others
@@ -179,11 +185,12 @@ const leavesChannel = ({ from, to }: Move): boolean => from.channelId !== to.cha
 /** `delete_message` events for those who lose access. */
 const deletions = (move: Move, messages: readonly MessageHead[]): EventEntry[] =>
   leavesChannel(move)
-    ? messages.map((message) => ({
-        kind: 'event',
-        hearers: { message: message.id, channel: move.from.channelId, goneTo: move.to.channelId },
-        payload: deletionPayload(message.id, message),
-      }))
+    ? messages.map((message) =>
+        eventFor(
+          { message: message.id, channel: move.from.channelId, goneTo: move.to.channelId },
+          deletionPayload(message.id, message),
+        ),
+      )
     : [];
 
 /** The oldest message of each channel may change. */
@@ -215,13 +222,22 @@ function placeWrites(
   const departure = doRemoveFromTopic(realm, leaving, left, participants, arriving.moving);
   const { channelId } = to;
   const begins = snapshot.topic === undefined && to.topic !== '';
-  const begun = begins ? 1 : 0;
+  const arrival = { channelId, begins, namedTopics: begins ? 1 : 0 };
+  const gone = topicsAfter(leaving, topic);
   const counts =
     from.channelId === channelId
-      ? countsWrites(realm, { channelId, begins, namedTopics: namedTopicsAfter(leaving, topic) + begun })
+      ? countWrites(realm, { ...arrival, namedTopics: arrival.namedTopics + gone.namedTopics })
       : [
-          doRemoveFromChannel(realm, leaving, snapshot.left, number),
-          doComeToChannel(realm, { channelId, begins, namedTopics: begun }, ids, snapshot.count, number),
+          doCountTopics(realm, gone, ids, snapshot.left.count, number),
+          doCountTopics(realm, arrival, ids, snapshot.count, number),
         ];
   return [...departure, ...counts, ...arrivalWrites(realm, to, arriving, snapshot.topic, snapshot.taking)];
+}
+
+/** Changes the counts for a move within one channel. Its oldest message stays the same. */
+function countWrites(realm: string, { channelId, namedTopics, begins = false }: TopicsChange): Write[] {
+  const at = key('channelCount', { realm, channelId });
+  const when = freeFor(begins);
+  if (namedTopics !== 0) return [{ update: at, change: { add: { namedTopics } }, when }];
+  return begins ? [{ check: at, when }] : [];
 }

@@ -67,6 +67,36 @@ export function forgetFirst({ realm, channelId, change, when }: CountsChange, nu
   };
 }
 
+/** The change of a channel's counters when messages come or leave. */
+export interface TopicsChange {
+  readonly channelId: number;
+  /** How many named topics are added (or removed, if negative). */
+  readonly namedTopics: number;
+  /** A new named topic begins. Then the channel must not be restricted to its empty topic (specification 3). */
+  readonly begins?: boolean;
+}
+
+export const freeFor = (begins: boolean): Condition =>
+  begins ? { equals: { onlyEmptyTopic: undefined } } : {};
+
+/**
+ * Changes the counters of a channel to which these messages come, or which they leave, and forgets its oldest message if
+ * that may be one of them.
+ *
+ * @param number the log number of the transaction
+ */
+export function doCountTopics(
+  realm: string,
+  { channelId, namedTopics, begins = false }: TopicsChange,
+  ids: readonly number[],
+  seen: Remembered | undefined,
+  number: number,
+): Write {
+  const change = namedTopics === 0 ? {} : { add: { namedTopics } };
+  const counts = { realm, channelId, change, when: freeFor(begins) };
+  return areNewer(seen, ids) ? holdFirst(counts, seen) : forgetFirst(counts, number);
+}
+
 export const FIRST_MESSAGE = 'first_message_id';
 
 /**

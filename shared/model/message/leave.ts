@@ -5,7 +5,7 @@ import { type Key, key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Changes, Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';
-import { areNewer, forgetFirst, holdFirst } from '../channel/first-message.ts';
+import type { TopicsChange } from '../channel/first-message.ts';
 import { loadHeads, type MessageScope } from './load.ts';
 import { topicConversation } from './message.ts';
 import { currentIds, extents, loadRecentChanges, type RecentChanges } from './recent.ts';
@@ -200,27 +200,14 @@ export function doRemoveFromTopic(
   ];
 }
 
-/** The change of the number of named topics when messages are removed: -1 if their topic is deleted. */
-export const namedTopicsAfter = ({ topic, ids }: TopicRemoval, seen: Topic | undefined): number =>
-  topic !== '' && seen !== undefined && vanishes(seen, ids) ? -1 : 0;
-
-/**
- * Updates the counts of a channel from which messages are removed, and clears its first message if that may be one of
- * them.
- *
- * @param number the log number of the removal
- */
-export function doRemoveFromChannel(
-  realm: string,
-  removal: TopicRemoval,
-  { topic, count }: TopicRemovalSnapshot,
-  number: number,
-): Write {
-  const namedTopics = namedTopicsAfter(removal, topic);
-  const change = namedTopics === 0 ? {} : { add: { namedTopics } };
-  const counts = { realm, channelId: removal.channelId, change };
-  return areNewer(count, removal.ids) ? holdFirst(counts, count) : forgetFirst(counts, number);
-}
+/** The change of the counts of a channel when messages are removed: a named topic is deleted with its last message. */
+export const topicsAfter = (
+  { channelId, topic, ids }: TopicRemoval,
+  seen: Topic | undefined,
+): TopicsChange => ({
+  channelId,
+  namedTopics: topic !== '' && seen !== undefined && vanishes(seen, ids) ? -1 : 0,
+});
 
 /**
  * Deletes participants of a topic that is about to be deleted, if they are too many for one transaction. Returns the

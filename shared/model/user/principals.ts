@@ -35,37 +35,38 @@ export async function loadUsersById(
   return users.filter(({ userId }) => wanted?.has(userId) ?? true).sort((a, b) => a.userId - b.userId);
 }
 
-/** A path names a user by id (digits) or by email address. */
-const isNumeral = (name: string): boolean => /^\d+$/.test(name);
-
-/** The email address in a user path parameter, as a lookup key. */
-export function userLookupKeys(name: string): LookupKey<'account'>[] {
-  const lookupKey = isNumeral(name) ? undefined : addressLookupKey(name);
-  return lookupKey === undefined ? [] : [lookupKey];
+/** The lookup key of a user in a path, by id (digits) or by email address; undefined if there is no such user. */
+function pathLookupKey(name: string): LookupKey<'account'> | LookupKey<'user'> | undefined {
+  if (!/^\d+$/.test(name)) return addressLookupKey(name);
+  return isId(Number(name)) ? { kind: 'user', id: Number(name) } : undefined;
 }
+
+/** The lookup keys of a user path parameter, for requests that need the user item or the owner of a bot. */
+export const targetLookupKeys = (name: string): LookupKey<'account' | 'user'>[] => {
+  const lookupKey = pathLookupKey(name);
+  return lookupKey === undefined ? [] : [lookupKey];
+};
+
+/** The same for requests that need only the id: an id is not looked up. */
+export const userLookupKeys = (name: string): LookupKey<'account'>[] =>
+  targetLookupKeys(name).filter((lookupKey) => lookupKey.kind === 'account');
 
 /** The user id that a path parameter resolves to, or undefined. */
 export function userIdOf(name: string, resolved: Resolved): number | undefined {
-  if (isNumeral(name)) return isId(Number(name)) ? Number(name) : undefined;
-  const lookupKey = addressLookupKey(name);
-  return lookupKey && resolved.follow(lookupKey)?.userId;
+  const lookupKey = pathLookupKey(name);
+  return lookupKey?.kind === 'user' ? lookupKey.id : lookupKey && resolved.follow(lookupKey)?.userId;
 }
 
 /** The owner of the bot that a path parameter resolves to (after `targetLookupKeys`), or undefined. */
 export function ownerIdOf(name: string, resolved: Resolved): number | undefined {
-  const [lookupKey] = targetLookupKeys(name);
+  const lookupKey = pathLookupKey(name);
   return lookupKey && resolved.follow(lookupKey)?.ownerId;
 }
 
-/** Like `userLookupKeys`, for requests that need the user item: an id becomes a lookup key too. */
-export const targetLookupKeys = (name: string): LookupKey<'account' | 'user'>[] =>
-  isNumeral(name) ? (isId(Number(name)) ? [{ kind: 'user', id: Number(name) }] : []) : userLookupKeys(name);
-
 /** The user of a path parameter, from the lookup of `targetLookupKeys` or, for an address, read after it. */
 export async function loadTarget(table: Table, name: string, resolved: Resolved): Promise<User | undefined> {
-  if (isNumeral(name)) {
-    return isId(Number(name)) ? resolved.follow({ kind: 'user', id: Number(name) }) : undefined;
-  }
+  const lookupKey = pathLookupKey(name);
+  if (lookupKey?.kind === 'user') return resolved.follow(lookupKey);
   const userId = userIdOf(name, resolved);
   return userId === undefined ? undefined : table.get('user', { realm: resolved.realm, userId });
 }
