@@ -22,7 +22,7 @@ const floors = [
   ['account', 'event', 'job'].map(inDomain),
   ['organization', 'register'].map(inDomain),
   ['endpoints'],
-  ['openapi'],
+  ['openapi', 'pages'],
   ['serve'],
 ];
 

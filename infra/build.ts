@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type BuildOptions as EsbuildOptions, build as esbuild, type OutputFile } from 'esbuild';
-import { endpoints as everyEndpoint } from '../shared/endpoints/all.ts';
+import { everyEndpoint } from '../shared/endpoints/all.ts';
 import type { Endpoint } from '../shared/endpoints/endpoint.ts';
 import { type Listener, listenersFor } from '../shared/endpoints/listener.ts';
 import { workers as everyWorker, type Worker } from '../shared/endpoints/workers.ts';

@@ -1,6 +1,6 @@
 import { App } from 'aws-cdk-lib/core';
 import type { CloudAssembly } from 'aws-cdk-lib/cx-api';
-import { endpoints } from '../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../shared/endpoints/all.ts';
 import { workers } from '../shared/endpoints/workers.ts';
 import type { Bundles } from './build.ts';
 import { checkContextNames } from './context-names.ts';

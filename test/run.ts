@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endpoints } from '../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../shared/endpoints/all.ts';
 import { workers } from '../shared/endpoints/workers.ts';
 import { checks, project } from './checks.ts';
 import { failingRules, readLedger, summary, type TestReport } from './spec/ledger.ts';

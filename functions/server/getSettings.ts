@@ -1,4 +1,5 @@
-import { accessOrganization, serverSettings } from '../../shared/domain/realm-edit/server-settings.ts';
+import { accessOrganization } from '../../shared/domain/realm-edit/organization.ts';
+import { serverSettings } from '../../shared/domain/realm-edit/server-settings.ts';
 import { getServerSettings } from '../../shared/endpoints/server.ts';
 import { serveAnyone } from '../../shared/serve/serve.ts';
 

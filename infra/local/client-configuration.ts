@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clientConfiguration } from '../../shared/model/user/client-configuration.ts';
 
 /** An account as a client has to know it. */
 export interface ClientAccount {
@@ -26,9 +27,13 @@ export function writeClientConfigurations(
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { mode: 0o700 });
   for (const account of accounts) {
-    writeFileSync(join(draft, `${account.name}${extension}`), renderConfiguration(account, site), {
-      mode: 0o600,
-    });
+    writeFileSync(
+      join(draft, `${account.name}${extension}`),
+      clientConfiguration(account.email, account.apiKey, site.origin),
+      {
+        mode: 0o600,
+      },
+    );
   }
   renameSync(draft, folder);
 }
@@ -48,15 +53,11 @@ export function readClientConfigurations(folder: string, site: URL): ClientAccou
     if (email === undefined || apiKey === undefined) return [];
     const account = { name: file.slice(0, -extension.length), email, apiKey };
     if (value('site') !== site.origin) {
-      writeFileSync(`${path}.draft`, renderConfiguration(account, site), { mode: 0o600 });
+      writeFileSync(`${path}.draft`, clientConfiguration(account.email, account.apiKey, site.origin), {
+        mode: 0o600,
+      });
       renameSync(`${path}.draft`, path);
     }
     return [account];
   });
 }
-
-/** What such a file says: where the service is, and who the client is there. */
-export const renderConfiguration = (
-  { email, apiKey }: Pick<ClientAccount, 'email' | 'apiKey'>,
-  site: URL,
-): string => `[api]\nemail=${email}\nkey=${apiKey}\nsite=${site.origin}\n`;

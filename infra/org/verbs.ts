@@ -7,7 +7,7 @@ import { createOrganization } from '../../shared/domain/organization/create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
 import { type Role, roles } from '../../shared/model/permission/permission.ts';
 import { ANY_HOST, type Hosts, type Organization } from '../../shared/model/realm/hosts.ts';
-import { renderConfiguration } from '../local/client-configuration.ts';
+import { clientConfiguration } from '../../shared/model/user/client-configuration.ts';
 import { UsageProblem, type VerbName, type Wanted } from './arguments.ts';
 import { endMailAddress } from './mail-address.ts';
 import { migrateOrganizations } from './migrate.ts';
@@ -110,7 +110,7 @@ function keyTold(
   if (site === undefined) throw new Error('nobody said where the service is');
   const address = addressOf(organization, site);
   return {
-    result: renderConfiguration(account, address),
+    result: clientConfiguration(account.email, account.apiKey, address.origin),
     notes: [
       done,
       'The key is told this once; rotate-key makes another.',

@@ -9,6 +9,7 @@ import type { Endpoint } from './endpoint.ts';
 import * as events from './events.ts';
 import * as exports from './exports.ts';
 import * as messages from './messages.ts';
+import * as pages from './pages.ts';
 import * as presence from './presence.ts';
 import * as profileFields from './profile-fields.ts';
 import * as push from './push.ts';
@@ -52,7 +53,13 @@ const areas: readonly object[] = [
 const isEndpoint = (value: unknown): value is Endpoint =>
   typeof value === 'object' && value !== null && 'route' in value;
 
-/** Every endpoint of the service, by its id. */
-export const endpoints: readonly Endpoint[] = areas
-  .flatMap((area) => Object.values(area).filter(isEndpoint))
-  .sort((a, b) => (a.id < b.id ? -1 : 1));
+const endpointsOf = (modules: readonly object[]): readonly Endpoint[] =>
+  modules
+    .flatMap((module) => Object.values(module).filter(isEndpoint))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+
+/** Every endpoint of the API, by its id. */
+export const endpoints: readonly Endpoint[] = endpointsOf(areas);
+
+/** Every endpoint, with the pages for browsers, which are no part of the API. */
+export const everyEndpoint: readonly Endpoint[] = endpointsOf([...areas, pages]);

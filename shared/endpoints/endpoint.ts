@@ -95,6 +95,8 @@ interface Declaration<P extends Record<string, Parameter>, R> {
   readonly size?: Partial<RequestSize>;
   /** Describes a response without the JSON envelope, such as a file, with its status if that is not 200. */
   readonly serves?: string;
+  /** For browsers: callers have a session (a cookie) instead of credentials, and errors are pages too. */
+  readonly isPage?: true;
   /** The fields of a successful reply besides the envelope. Default: none. */
   readonly reply?: z.ZodMiniType<R>;
   /** Error codes besides those of every endpoint like it, such as `BAD_REQUEST` (`codesOf`). Default: none. */

@@ -14,6 +14,7 @@ import {
   readParameters,
 } from './parameters.ts';
 import type { UnverifiedRequest } from './request.ts';
+import { readSession } from './session.ts';
 
 export type Middleware = MiddlewareObj<Incoming, APIGatewayProxyResult>;
 
@@ -65,10 +66,14 @@ export class Incoming {
   }
 
   /** What handlers get besides the parameters. */
-  get surroundings(): Pick<UnverifiedRequest<unknown>, 'baseUrl' | 'cookies' | 'fromOtherSite' | 'gone'> {
+  get surroundings(): Pick<
+    UnverifiedRequest<unknown>,
+    'baseUrl' | 'cookies' | 'userAgent' | 'fromOtherSite' | 'gone'
+  > {
     return {
       baseUrl: this.address.baseUrl,
       cookies: this.header('cookie'),
+      userAgent: this.header('user-agent'),
       fromOtherSite: this.header('sec-fetch-site') === 'cross-site',
       gone: this.#gone,
     };
@@ -95,10 +100,17 @@ export class Incoming {
     return Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
   }
 
-  /** The caller's credentials (`readCredentials`), or the refusal. */
+  /** The caller's credentials (`readCredentials`), at a page those of the session, or the refusal. */
   get credentials(): Credentials {
-    this.#credentials ??= readCredentials(this.header('authorization'));
+    this.#credentials ??= this.#endpoint.isPage
+      ? sessionCredentials(this.surroundings)
+      : readCredentials(this.header('authorization'));
     return this.#credentials;
+  }
+
+  /** The path of the request, as it was sent. */
+  get path(): string {
+    return this.#event.path ?? '/';
   }
 
   /** Refuses a path that does not exist (`checkAddress` of the parameters). */
@@ -203,7 +215,18 @@ export function readCredentials(header: string | undefined): Credentials {
     throw refusal('unauthorized');
   }
   if (header.length > MAX_HEADER) throw refusal('unauthorized');
-  const parts = Buffer.from(encoded, 'base64').toString('utf8').split(':');
+  return decodeCredentials(encoded, 'base64');
+}
+
+/** Reads the credentials in the cookie of a session (`session.ts`). Without a valid one, it is `UNAUTHORIZED`. */
+function sessionCredentials(request: Pick<UnverifiedRequest<unknown>, 'baseUrl' | 'cookies'>): Credentials {
+  const session = readSession(request);
+  if (session === undefined || session.length > MAX_HEADER) throw refusal('noCredentials');
+  return decodeCredentials(session, 'base64url');
+}
+
+function decodeCredentials(encoded: string, encoding: 'base64' | 'base64url'): Credentials {
+  const parts = Buffer.from(encoded, encoding).toString('utf8').split(':');
   const [email, key] = parts;
   if (parts.length !== 2 || email === undefined || key === undefined) throw refusal('unauthorized');
   const name = email.trim();

@@ -31,7 +31,7 @@ export interface ServedFile {
 type Headers = Readonly<Record<string, string>>;
 
 /** What a browser gets in place of the envelope. */
-class BrowserReply {
+export class BrowserReply {
   readonly result: APIGatewayProxyResult;
 
   constructor(result: APIGatewayProxyResult) {

@@ -26,6 +26,8 @@ export interface UnverifiedRequest<I> {
   readonly baseUrl: string;
   /** The cookies that a browser sent, as one header (`shared/serve/cookie.ts`). */
   readonly cookies: string | undefined;
+  /** The `User-Agent` that was sent: what a browser says of itself. */
+  readonly userAgent: string | undefined;
   /** Whether a page of another site led the browser here: `Sec-Fetch-Site`, which only browsers send. */
   readonly fromOtherSite: boolean;
   /** Aborted when the client has gone; absent in a function, which does not learn it. */

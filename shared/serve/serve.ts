@@ -44,15 +44,31 @@ export function serve<
   D = undefined,
   F extends ClientFactories = Record<never, never>,
 >(endpoint: Endpoint<P, R>, spec: HandlerSpec<Input<P>, I, D, R, Clients<F>>, factories?: F): Served {
+  return handlerOf(endpoint, container, {
+    handle: inEnvelope(authenticated(endpoint, spec, factories)),
+    checkKey: checkKeyFirst,
+  });
+}
+
+/** What `serve` does between the middlewares: the reply is what `run` of the handler returns. */
+export function authenticated<
+  P extends Record<string, Parameter>,
+  R extends object,
+  I,
+  D,
+  F extends ClientFactories,
+>(
+  endpoint: Endpoint<P, R>,
+  spec: HandlerSpec<Input<P>, I, D, R, Clients<F>>,
+  factories?: F,
+): Handle<Outside, object> {
   const makers = factories ?? ({} as F);
   const { run, ...before } = spec as HandlerSpec<unknown, unknown, unknown, object, unknown>;
-  const handle = inEnvelope((outside, incoming) =>
+  return (outside, incoming) =>
     authenticateAndLoad(outside, endpoint, incoming, {
       ...before,
       run: (request, loaded) => run({ ...request, clients: clientsFor(outside, makers) }, loaded),
-    }),
-  );
-  return handlerOf(endpoint, container, handle, checkKeyFirst);
+    });
 }
 
 /** The same for an endpoint that anyone may call: there is no caller, only the organization of the host. */
@@ -62,32 +78,40 @@ export function serveAnyone<
   M extends ClientFactories = Record<never, never>,
 >(
   endpoint: Endpoint<P, R>,
-  run: (request: {
-    readonly input: Input<P>;
-    readonly host: string;
-    readonly baseUrl: string;
-    readonly cookies: string | undefined;
-    /** Name of the client program. */
-    readonly client: string;
-    /** The network address of the client, for limits. */
-    readonly address: string;
-    readonly outside: Outside;
-    readonly clients: Clients<M>;
-  }) => Promise<R>,
+  run: (request: AnyonesRequest<Input<P>, Clients<M>>) => Promise<R>,
   factories?: M,
 ): Served {
+  return handlerOf(endpoint, container, { handle: inEnvelope(forAnyone(run, factories)) });
+}
+
+/** A request that anyone may make. */
+export interface AnyonesRequest<I, C> {
+  readonly input: I;
+  readonly host: string;
+  readonly baseUrl: string;
+  readonly cookies: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Name of the client program. */
+  readonly client: string;
+  /** The network address of the client, for limits. */
+  readonly address: string;
+  readonly outside: Outside;
+  readonly clients: C;
+}
+
+/** What `serveAnyone` does between the middlewares: the reply is what `run` returns. */
+export function forAnyone<I, R extends object, M extends ClientFactories>(
+  run: (request: AnyonesRequest<I, Clients<M>>) => Promise<R>,
+  factories?: M,
+): Handle<Outside, object> {
   const makers = factories ?? ({} as M);
-  const handle = inEnvelope(async (outside, incoming) => {
+  return async (outside, incoming) => {
     const read = await incoming.read();
-    const { input } = read;
-    const client = incoming.clientName(read);
-    const clients = clientsFor(outside, makers);
+    const input = read.input as I;
     const { host } = incoming.address;
-    const { viewerAddress: address } = incoming;
-    const from = { ...incoming.surroundings, host, client, address };
-    return run({ input: input as Input<P>, ...from, outside, clients });
-  });
-  return handlerOf(endpoint, container, handle);
+    const from = { host, client: incoming.clientName(read), address: incoming.viewerAddress };
+    return run({ input, ...incoming.surroundings, ...from, outside, clients: clientsFor(outside, makers) });
+  };
 }
 
 /** The same for an endpoint that serves a file to anyone. It has its clients only, and no organization. */
@@ -96,10 +120,11 @@ export function serveFile<P extends Record<string, Parameter>, M extends ClientF
   run: (request: { readonly input: Input<P>; readonly clients: Clients<M> }) => Promise<ServedFile>,
   factories: M,
 ): Served {
-  return handlerOf(endpoint, withoutTable, async (outside, incoming) => {
+  const handle: Handle<Surroundings, APIGatewayProxyResult> = async (outside, incoming) => {
     const { input } = await incoming.read();
     return fileReply(await run({ input: input as Input<P>, clients: clientsFor(outside, factories) }));
-  });
+  };
+  return handlerOf(endpoint, withoutTable, { handle });
 }
 
 /** The same for an endpoint that serves a JSON document of ours to anyone. `text` is called once per container. */
@@ -108,21 +133,34 @@ export function serveDocument(
   text: () => string,
 ): Served {
   let made: string | undefined;
-  return handlerOf(endpoint, withoutTable, async () => {
+  const handle = async (): Promise<APIGatewayProxyResult> => {
     made ??= text();
     return documentReply(made);
-  });
+  };
+  return handlerOf(endpoint, withoutTable, { handle });
 }
 
 /** What every function has around it. */
 type Surroundings = Pick<Outside, 'environment' | 'report' | 'count'>;
 
-const container = (): Outside => outsideOf(process.env);
+export const container = (): Outside => outsideOf(process.env);
 
 const bare: Surroundings = { environment: process.env, ...operatorLog(Date.now, process.env) };
 const withoutTable = (): Surroundings => bare;
 
-type Handle<S, R> = (outside: S, incoming: Incoming) => Promise<R>;
+/** A step of a request. */
+export type Handle<S, R> = (outside: S, incoming: Incoming) => Promise<R>;
+
+/** What a handler does between the middlewares, and how its replies look. */
+interface Handling<S> {
+  readonly handle: Handle<S, APIGatewayProxyResult>;
+  /** Refuses a request before its body is parsed. */
+  readonly checkKey?: Handle<S, void>;
+  /** Makes the reply from what was thrown. By default it is in the envelope. */
+  readonly failed?: (error: unknown, incoming: Incoming) => APIGatewayProxyResult;
+  /** Headers of every reply that has none of its own under these names. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 /** Puts the fields of a reply into the envelope, with the names of ignored parameters. */
 const inEnvelope =
@@ -136,17 +174,16 @@ const inEnvelope =
  * Puts the middlewares around a handler. middy runs `before` from top to bottom, the handler, then `after` (or
  * `onError`) from bottom to top.
  */
-function handlerOf<S extends Surroundings>(
+export function handlerOf<S extends Surroundings>(
   endpoint: Endpoint<Record<string, Parameter>, object>,
   outsideHere: () => S,
-  handle: Handle<S, APIGatewayProxyResult>,
-  checkKey?: Handle<S, void>,
+  { handle, checkKey, failed = failure, headers = SAFETY }: Handling<S>,
 ): Served {
   const make = (outside: () => S): Lambda => {
     const handler = middy<Incoming, APIGatewayProxyResult>()
       .use(compression)
-      .use(commonHeaders)
-      .use(errorEnvelope(endpoint, outside))
+      .use(commonHeaders(headers))
+      .use(errorReply(endpoint, outside, failed))
       .use(httpHeaderNormalizer() as Middleware)
       .use(pathCheck)
       .before(({ event }) => checkKey?.(outside(), event))
@@ -164,17 +201,22 @@ function handlerOf<S extends Surroundings>(
 }
 
 /** Adds the headers of every reply, and those that this request set even if it failed. */
-const addHeaders: Middleware['after'] = ({ event, response }) => {
-  if (response) response.headers = { ...SAFETY, ...response.headers, ...event.replyHeaders };
-};
-
-const commonHeaders: Middleware = { after: addHeaders, onError: addHeaders };
+function commonHeaders(headers: Readonly<Record<string, string>>): Middleware {
+  const add: Middleware['after'] = ({ event, response }) => {
+    if (response) response.headers = { ...headers, ...response.headers, ...event.replyHeaders };
+  };
+  return { after: add, onError: add };
+}
 
 /** Refuses a path that does not exist, before the caller is checked. */
 const pathCheck: Middleware = { before: ({ event }) => event.checkAddress() };
 
-/** Puts errors into the envelope and counts them. Faults, and refusals for lack of capacity, are logged with their trace. */
-const errorEnvelope = (endpoint: Endpoint, outside: () => Surroundings): Middleware => ({
+/** Makes replies from errors, and counts them. Faults, and refusals for lack of capacity, are logged with their trace. */
+const errorReply = (
+  endpoint: Endpoint,
+  outside: () => Surroundings,
+  failed: NonNullable<Handling<never>['failed']>,
+): Middleware => ({
   onError(request) {
     const { error, event: incoming } = request;
     const where = { endpoint: endpoint.id, requestId: incoming.requestId };
@@ -187,6 +229,6 @@ const errorEnvelope = (endpoint: Endpoint, outside: () => Surroundings): Middlew
     }
     if (isThrottled(error)) outside().count('StoreThrottled', undefined, where);
     outside().count('Errors', isPlanned ? refused.code : FAULT, where);
-    request.response = failure(refused);
+    request.response = failed(refused, incoming);
   },
 });

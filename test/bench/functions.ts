@@ -8,7 +8,7 @@ import { build as esbuild } from 'esbuild';
 import { buildFunctions, bundling } from '../../infra/build.ts';
 import { leanBundles } from '../../infra/bundle-plugins.ts';
 import { defaultMemory } from '../../infra/endpoint-function.ts';
-import { endpoints } from '../../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import { median } from './latencies.ts';
 

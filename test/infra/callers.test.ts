@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../infra/local/iam.ts';
 import { readTemplate, type Service } from '../../infra/local/template.ts';
 import { localAccount, localRegion, type Place } from '../../infra/local/template-values.ts';
-import { endpoints } from '../../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import type { Value } from '../support/template.ts';
 import { everySetting, wholeStack } from '../support/whole-stack.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { buildFunctions } from '../../infra/build.ts';
 import { withPureConstants } from '../../infra/bundle-plugins.ts';
-import { endpoints } from '../../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { designBudgets } from '../support/design-budgets.ts';
 import { newRealm } from '../support/realm.ts';

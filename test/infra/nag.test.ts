@@ -4,7 +4,7 @@ import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeApp } from '../../infra/synthesize.ts';
-import { endpoints } from '../../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import { everySetting, standIns } from '../support/whole-stack.ts';
 import { temporaryFolder } from './fixtures/synthesized.ts';
 

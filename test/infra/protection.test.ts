@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { defaultMemory, defaultTimeout } from '../../infra/endpoint-function.ts';
 import { throttles } from '../../infra/throttles.ts';
 import { tracedShare } from '../../infra/tracing.ts';
-import { endpoints as everyEndpoint } from '../../shared/endpoints/all.ts';
+import { everyEndpoint } from '../../shared/endpoints/all.ts';
 import { getEvents } from '../../shared/endpoints/events.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
 import * as fixtures from './fixtures/declarations.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Bundles } from '../../infra/build.ts';
-import { endpoints } from '../../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import { designBudgets } from '../support/design-budgets.ts';

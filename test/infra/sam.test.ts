@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Bundles } from '../../infra/build.ts';
-import { endpoints } from '../../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import { listenersFor } from '../../shared/endpoints/listener.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import type { FunctionProperties, Template, Value } from '../support/template.ts';

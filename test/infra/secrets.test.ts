@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endpoints } from '../../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
 import { everySetting, wholeStack } from '../support/whole-stack.ts';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Bundles, buildFunctions } from '../../infra/build.ts';
-import { endpoints as everyEndpoint } from '../../shared/endpoints/all.ts';
+import { everyEndpoint } from '../../shared/endpoints/all.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
 import { listenersFor } from '../../shared/endpoints/listener.ts';
 import { type OperatorSetting, operatorSettings } from '../../shared/endpoints/operator-setting.ts';

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type DemoName, planDemo } from '../../infra/local/demo.ts';
-import { endpoints } from '../../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import type { Needs } from '../../shared/endpoints/endpoint.ts';
 import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts';
 import { workers } from '../../shared/endpoints/workers.ts';

@@ -12,7 +12,7 @@ import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { createSecretService } from '../../infra/local/secret-service.ts';
 import { startSqsS3Store } from '../../infra/local/sqs-s3-store.ts';
 import { tableDefinition } from '../../infra/table-schema.ts';
-import { endpoints } from '../../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 
 declare module 'vitest' {

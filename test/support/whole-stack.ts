@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bundles } from '../../infra/build.ts';
 import { stackId, synthesize } from '../../infra/synthesize.ts';
-import { endpoints } from '../../shared/endpoints/all.ts';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import { listenersFor } from '../../shared/endpoints/listener.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
 import { Template } from './template.ts';

@@ -1,25 +1,9 @@
 import type { Environment } from '../../environment.ts';
-import { refusal } from '../../kernel/errors.ts';
-import { lookUp } from '../../kernel/lookup.ts';
-import type { Outside } from '../../kernel/outside.ts';
 import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import { FEATURE_LEVEL, pushSettings, REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
 import { authenticationMethods } from '../../model/realm/sign-in-methods.ts';
 import { organizationIcon } from '../../model/user/object.ts';
-
-/** Loads the organization at a host, or refuses if there is none. Two round trips, one when warm. */
-export async function accessOrganization(outside: Outside, host: string): Promise<Realm> {
-  const { table, cache } = outside;
-  const load = (realm: string): Promise<Realm | undefined> => table.get('realm', { realm });
-  const guess = cache.cached(host, []);
-  const guessed = guess && load(guess.realm);
-  const [known, early] = await Promise.all([lookUp(table, cache, host, [], () => true), guessed]);
-  if (known === undefined) throw refusal('unknownOrganization');
-  const realm = known.realm === guess?.realm ? early : await load(known.realm);
-  if (realm === undefined) throw refusal('unknownOrganization');
-  return realm;
-}
 
 /** What a client needs before it signs in. */
 export const serverSettings = (realm: Realm, baseUrl: string, environment: Environment) => ({

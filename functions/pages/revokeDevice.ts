@@ -1,0 +1,16 @@
+import { checkRevokeKey, doRevokeKey } from '../../shared/domain/account/api-key.ts';
+import { revokeDevice } from '../../shared/endpoints/pages.ts';
+import { seeOther, servePage } from '../../shared/serve/page.ts';
+import { endSession } from '../../shared/serve/session.ts';
+
+export const handler = servePage(revokeDevice, {
+  reserve: 1,
+  run: async ({ input, realm, email, resolved, apiKey, baseUrl, commit }) => {
+    const owner = { realm, email, account: resolved.existing({ kind: 'account', email }) };
+    const revoked = checkRevokeKey(owner, input.key);
+    await commit(1, () => doRevokeKey(owner, revoked));
+    return revoked.id === apiKey.id
+      ? seeOther(baseUrl, '/login/', endSession(baseUrl))
+      : seeOther(baseUrl, '/account?done=revoked');
+  },
+});

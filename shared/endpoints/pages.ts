@@ -1,0 +1,51 @@
+import { endpoint, reads } from './endpoint.ts';
+import { optional, text } from './parameter.ts';
+
+/** What all pages have in common. */
+const page = {
+  isPage: true,
+  source: 'DESIGN 10: pages are server-made HTML',
+  serves: 'A page (HTML).',
+} as const;
+
+const changesKeys = { table: [...reads, 'PutItem', 'UpdateItem'] } as const;
+
+const next = optional(text('The path of this service to go to after the sign-in.'));
+
+export const showSignIn = endpoint({
+  ...page,
+  id: 'pages.showSignIn',
+  route: 'GET /login',
+  description: 'Shows the form for signing in.',
+  access: 'anyone',
+  parameters: { next },
+  needs: { table: ['BatchGetItem'] },
+});
+
+export const showAccount = endpoint({
+  ...page,
+  id: 'pages.showAccount',
+  route: 'GET /account',
+  description: 'Shows the devices of the account.',
+  access: 'human',
+  parameters: { done: optional(text('What has just been done, for a line that says so.')) },
+});
+
+export const revokeDevice = endpoint({
+  ...page,
+  id: 'pages.revokeDevice',
+  route: 'POST /account/revoke',
+  description: 'Signs a device out, which may be this one.',
+  access: 'human',
+  parameters: { key: text('The ID of its key.') },
+  needs: changesKeys,
+});
+
+export const downloadKey = endpoint({
+  ...page,
+  id: 'pages.downloadKey',
+  route: 'POST /account/zuliprc',
+  description: 'Makes a key for a program, in a configuration file of the official clients.',
+  access: 'human',
+  needs: changesKeys,
+});

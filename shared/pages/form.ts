@@ -1,0 +1,58 @@
+import { type Content, type Html, html } from './html.ts';
+import type { Site } from './layout.ts';
+
+/** The name of the field with the form token. */
+export const FORM_TOKEN = 'form_token';
+
+/** A form that sends its fields to a path of this service. It carries the token without which no form is taken. */
+export const form = ({ root, formToken }: Site, action: string, content: Content): Html =>
+  html`<form method="post" action="${root}${action}" novalidate>
+<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
+${content}
+</form>`;
+
+/** A value that goes with a form and is not shown. */
+export const hidden = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}">`;
+
+/** A field for one line of text. */
+export interface Field {
+  /** Also the id of the element, so unique in the page. */
+  readonly name: string;
+  readonly label: string;
+  readonly type?: 'text' | 'email' | 'password';
+  /** What the browser may fill in, in the words of HTML's `autocomplete`. */
+  readonly autocomplete: string;
+  readonly value?: string | undefined;
+  readonly hint?: string | undefined;
+  /** What is wrong with the value that was sent. */
+  readonly error?: string | undefined;
+  readonly hasFocus?: boolean;
+}
+
+/** A labelled field, with what is wrong with it beside it, for eyes and screen readers. */
+export function field({ name, label, type = 'text', autocomplete, value, ...rest }: Field): Html {
+  const { hint, error, hasFocus = false } = rest;
+  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
+  return html`<div>
+<label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${[
+    value !== undefined && html` value="${value}"`,
+    described !== '' && html` aria-describedby="${described}"`,
+    error !== undefined && html` aria-invalid="true"`,
+    hasFocus && html` autofocus`,
+  ]}>
+${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+${error !== undefined && html`<p class="error" id="${name}-error">${error}</p>`}
+</div>`;
+}
+
+/** The button that sends a form. `about` is read by screen readers where several buttons have the same text. */
+export const button = (text: string, kind: 'main' | 'quiet' | 'danger' = 'main', about?: string): Html =>
+  html`<button class="${kind}"${about !== undefined && html` aria-label="${about}"`}>${text}</button>`;
+
+/** Says that something has been done. */
+export const notice = (text: Content): Html => html`<p class="notice" role="status">${text}</p>`;
+
+/** Says that something could not be done. */
+export const alert = (text: Content): Html => html`<p class="alert" role="alert">${text}</p>`;

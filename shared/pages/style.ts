@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+
+/** The one style sheet of all pages. It stands in each page, and the policy allows its digest only. */
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --ground: #f4f5f7; --sheet: #fff; --ink: #1c2024; --soft: #5b636e; --line: #d5d9df; --edge: #858d98;
+  --accent: #2457c5; --on-accent: #fff; --bad: #b3261e; --bad-ground: #fdeceb; --good: #1b6e3c; --good-ground: #e8f5ec;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #15181c; --sheet: #1e2227; --ink: #e8eaed; --soft: #a5adb8; --line: #363c44; --edge: #79818c;
+    --accent: #8ab0ff; --on-accent: #10151f; --bad: #ff9d94; --bad-ground: #3a1f1d; --good: #86d6a2; --good-ground: #1b3124;
+  }
+}
+*, *::before, *::after { box-sizing: border-box; }
+html { font: 100%/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+body { margin: 0; padding: 3rem 1rem; background: var(--ground); color: var(--ink); }
+main { max-width: 26rem; margin: 0 auto; padding: 2rem; background: var(--sheet); border: 1px solid var(--line); border-radius: .75rem; overflow-wrap: anywhere; }
+main.wide { max-width: 46rem; }
+header p { margin: 0 0 .25rem; color: var(--soft); font-size: .9rem; }
+h1 { margin: 0 0 1.5rem; font-size: 1.5rem; line-height: 1.25; }
+h2 { margin: 2.25rem 0 .5rem; font-size: 1.1rem; }
+p { margin: 0 0 1rem; }
+a { color: var(--accent); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+form > * + * { margin-top: 1rem; }
+label { display: block; font-weight: 600; margin-bottom: .25rem; }
+input { width: 100%; min-height: 2.75rem; padding: .5rem .75rem; font: inherit; color: inherit; background: var(--sheet); border: 1px solid var(--edge); border-radius: .4rem; }
+input[aria-invalid] { border-color: var(--bad); }
+button, .button { display: inline-block; min-height: 2.75rem; padding: .5rem 1.1rem; font: inherit; font-weight: 600; text-decoration: none; cursor: pointer; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: .4rem; }
+button.quiet, .button { color: var(--accent); background: none; }
+button.danger { color: var(--bad); background: none; border-color: var(--bad); }
+.hint { margin: .25rem 0 0; color: var(--soft); font-size: .9rem; }
+.error { margin: .25rem 0 0; color: var(--bad); font-size: .9rem; }
+.alert, .notice { padding: .6rem .9rem; border-radius: .4rem; }
+.alert { color: var(--bad); background: var(--bad-ground); }
+.notice { color: var(--good); background: var(--good-ground); }
+.choices { margin: 0 0 1.5rem; padding: 0; list-style: none; }
+.choices li + li { margin-top: .5rem; }
+.choices .button { display: block; text-align: center; }
+.devices { margin: 0; padding: 0; list-style: none; }
+.devices li { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between; padding: .75rem 0; border-bottom: 1px solid var(--line); }
+.devices div { flex: 1 1 16rem; }
+.devices .hint { margin: 0; }
+.mark { margin-left: .5rem; padding: .1rem .5rem; font-size: .8rem; color: var(--good); background: var(--good-ground); border-radius: 1rem; white-space: nowrap; }
+@media (width <= 30rem) { body { padding: 0; } main { border: 0; border-radius: 0; min-height: 100vh; padding: 1.5rem 1rem; } }
+`;
+
+/** The value of `Content-Security-Policy` of a page: no script, nothing loaded, no frame, forms to this service only. */
+export const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
