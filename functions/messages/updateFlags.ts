@@ -7,7 +7,7 @@ import {
 } from '../../shared/domain/flags/message-marking.ts';
 import { wakePush } from '../../shared/domain/push/wake-up.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
-import { updateFlags } from '../../shared/endpoints/messages.ts';
+import { updateFlags } from '../../shared/endpoints/flags.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(

@@ -8,6 +8,7 @@ import * as emoji from './emoji.ts';
 import type { Endpoint } from './endpoint.ts';
 import * as events from './events.ts';
 import * as exports from './exports.ts';
+import * as flags from './flags.ts';
 import * as messages from './messages.ts';
 import * as pages from './pages.ts';
 import * as presence from './presence.ts';
@@ -34,6 +35,7 @@ const areas: readonly object[] = [
   emoji,
   events,
   exports,
+  flags,
   messages,
   presence,
   profileFields,

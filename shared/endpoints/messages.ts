@@ -110,27 +110,6 @@ export const getMessage = endpoint({
   reply: z.object({ message: z.object(messageFields), raw_content: z.string() }),
 });
 
-export const updateFlags = endpoint({
-  id: 'messages.updateFlags',
-  route: 'POST /api/v1/messages/flags',
-  source: 'https://zulip.com/api/update-message-flags, wire facts 14.3',
-  description: "Changes the caller's flags on messages, such as read and starred.",
-  access: 'user',
-  parameters: {
-    messages: ids('The IDs of the messages, at most 5,000.', 5_000),
-    op: word('Whether to add or remove the flag.', ['add', 'remove']),
-    flag: word('The flag. Clients cannot change other flags.', ['read', 'starred']),
-  },
-  reply: z.object({
-    /** The messages of the request, including those that the caller cannot read. */
-    messages: z.array(z.int()),
-    /** Channels of messages that stay read, because only subscribers have unread messages. */
-    ignored_because_not_subscribed_channels: z.array(z.int()),
-  }),
-  needs: { table: writes, queues: [PUSH] },
-  memory: 512,
-});
-
 export const updateMessage = endpoint({
   id: 'messages.update',
   route: 'PATCH /api/v1/messages/{message_id}',

@@ -46,6 +46,17 @@ async function talk({ people, channels }: TestRealm, recorder: Recorder): Promis
   await recorder.ask('messages.getHistory', member, { message_id });
   await recorder.ask('typing.send', member, { type: 'channel', op: 'start', stream_id, topic: 'lunch' });
   await recorder.ask('reactions.remove', admin, { message_id, emoji_name: 'tada' });
+  await recorder.ask('messages.updateFlagsForNarrow', admin, {
+    anchor: 'oldest',
+    num_before: 0,
+    num_after: 100,
+    narrow: [{ operator: 'is', operand: 'unread' }],
+    op: 'add',
+    flag: 'read',
+  });
+  await recorder.ask('messages.markAllAsRead', admin);
+  await recorder.ask('messages.markChannelAsRead', admin, { stream_id });
+  await recorder.ask('messages.markTopicAsRead', admin, { stream_id, topic_name: 'lunch' });
   await recorder.ask('topics.list', member, { stream_id });
   await recorder.ask('topics.setVisibility', member, { stream_id, topic: 'lunch', visibility_policy: 3 });
   await recorder.ask('messages.delete', people.owner, { message_id });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
+import { handler as markAll } from '../../functions/messages/markAllAsRead.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as sweep } from '../../functions/workers/push-sweep.ts';
@@ -263,6 +264,21 @@ describe('when a user has read a message with a notification', () => {
     await realm.call(updateFlags, member, { messages: [one], op: 'remove', flag: 'read' });
     await read([one]);
     expect(await shown()).toEqual([]);
+  });
+
+  test('all notifications are removed when they mark everything as read (companion facts 1.12)', async () => {
+    const ids = [
+      await sendTo(realm, admin, [member.userId], 'one'),
+      await sendTo(realm, admin, [member.userId], 'two'),
+    ];
+    await shown();
+    await realm.call(markAll, member);
+    await worked(realm);
+    const notices = relay
+      .sent()
+      .flat()
+      .filter(({ token_id }) => token_id === phone.tokenId);
+    expect(notices.flatMap((request) => phone.read(request).message_ids)).toEqual(ids);
   });
 
   test('messages without a notification cause no removal', async () => {

@@ -76,10 +76,10 @@ export const parseFetch = (
 });
 
 /** The names in the narrow, and the feed hint. */
-export const fetchLookupKeys = ({ terms, window }: FetchRequest, email: string): LookupKey[] => [
-  ...narrowLookupKeys(terms),
-  ...('ids' in window ? [] : feedHintKeys(terms, email)),
-];
+export const fetchLookupKeys = (
+  { terms, window }: Pick<FetchRequest, 'terms' | 'window'>,
+  email: string,
+): LookupKey[] => [...narrowLookupKeys(terms), ...('ids' in window ? [] : feedHintKeys(terms, email))];
 
 /** What was read for a fetch so far. */
 export interface Fetch {
@@ -94,7 +94,11 @@ export interface Fetch {
 /** Heads that are read beyond the window, because messages that were unread at the last fetch may be read now. */
 export const EXTRA = 50;
 
-/** Reads all but the texts of the messages, usually in one round trip. Throws `BAD_NARROW` for unknown names. */
+/**
+ * Reads all but the texts of the messages, usually in one round trip. Throws `BAD_NARROW` for unknown names.
+ *
+ * @param withReadStates reads what the caller has read too, even if neither narrow nor anchor asks for it
+ */
 export async function openFetch(
   request: {
     readonly outside: Pick<Outside, 'table' | 'now' | 'cache'>;
@@ -105,6 +109,7 @@ export async function openFetch(
   },
   unresolved: readonly UnresolvedTerm[],
   window: Window | ByIds,
+  withReadStates = false,
 ): Promise<Fetch> {
   const { userId, email, resolved } = request;
   const reader = new Reader(request.outside, request.realm, userId);
@@ -113,7 +118,7 @@ export async function openFetch(
     'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, MAX_MESSAGES_AT_ONCE) } : sourceOf(terms);
   const aboutUnread = terms.filter((term) => isState('unread', term));
   const isAtUnread = !('ids' in window) && !isAnchored(window);
-  const loading = loadSource(reader, source, aboutUnread.length > 0 || isAtUnread);
+  const loading = loadSource(reader, source, withReadStates || aboutUnread.length > 0 || isAtUnread);
   const hint = resolved.follow({ kind: 'places', email });
   const options: ViewOptions = {
     reader,

@@ -55,6 +55,12 @@ export class WindowSearch {
     return found;
   }
 
+  /** The same, once it is certain which message is the anchor. */
+  async findSettled(): Promise<FoundWindow> {
+    const [cached, hasMoved] = await Promise.all([this.findCached(), this.settleAnchor()]);
+    return cached && !hasMoved ? cached : this.find();
+  }
+
   async #find(mayRead: boolean): Promise<FoundWindow & { readonly isComplete: boolean }> {
     const first = await this.#firstUnread();
     const window = anchoredAt(this.#window, first?.head);

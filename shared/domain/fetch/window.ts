@@ -31,36 +31,62 @@ export interface ByIds {
   readonly ids: readonly number[];
 }
 
-export interface WindowParameters {
+export interface RangeParameters {
   readonly anchor?: string | undefined;
   /** The anchor is the first unread message, whatever `anchor` is (companion facts 1.16). */
   readonly use_first_unread_anchor?: boolean | undefined;
   readonly num_before?: number | undefined;
   readonly num_after?: number | undefined;
   readonly include_anchor?: boolean | undefined;
+}
+
+export interface WindowParameters extends RangeParameters {
   readonly message_ids?: readonly number[] | undefined;
 }
 
 /** Parses the parameters: a window, or messages by their ids, but not both. Throws `BAD_REQUEST`. */
 export function checkWindow(input: WindowParameters): Window | ByIds {
-  const { num_before: before = 0, num_after: after = 0, include_anchor: includeAnchor = true } = input;
-  const ids = input.message_ids;
-  const anchor = input.use_first_unread_anchor ? 'first_unread' : input.anchor;
-  if (ids !== undefined) {
-    if (before > 0 || after > 0 || anchor !== undefined) {
-      throw refusal('incompatibleParameters', {
-        parameters: ['num_before', 'num_after', 'anchor', 'message_ids', 'include_anchor'],
-      });
-    }
-    if (ids.length > MAX_FETCHED) throw tooMany();
-    return { ids: uniqueSorted(ids) };
+  const { num_before: before = 0, num_after: after = 0, message_ids: ids } = input;
+  if (ids === undefined) return checkRange(input);
+  if (before > 0 || after > 0 || anchorOf(input) !== undefined) {
+    throw refusal('incompatibleParameters', {
+      parameters: ['num_before', 'num_after', 'anchor', 'message_ids', 'include_anchor'],
+    });
   }
+  if (ids.length > MAX_FETCHED) throw tooMany();
+  return { ids: uniqueSorted(ids) };
+}
+
+const anchorOf = ({ use_first_unread_anchor: isFirstUnread, anchor }: RangeParameters): string | undefined =>
+  isFirstUnread ? 'first_unread' : anchor;
+
+/** Parses the parameters of a window. Throws `BAD_REQUEST`. */
+export function checkRange(input: RangeParameters): Window {
+  const { num_before: before = 0, num_after: after = 0, include_anchor: includeAnchor = true } = input;
   if (before + after > MAX_FETCHED) throw tooMany();
   if (before > 0 && after > 0 && !includeAnchor) {
     throw badRequest("'include_anchor' can only be false if the anchor is at an end of the window.");
   }
-  return { anchor: parseAnchor(anchor), before, after, includeAnchor };
+  return { anchor: parseAnchor(anchorOf(input)), before, after, includeAnchor };
 }
+
+/**
+ * The window with at most `MAX_FETCHED` messages, of which those before the anchor may always be half (companion facts
+ * 1.11).
+ */
+export function clampedRange<R extends RangeParameters>(window: R): R {
+  const { num_before: before = 0, num_after: after = 0 } = window;
+  const older = Math.min(before, Math.max(MAX_FETCHED - after, MAX_FETCHED / 2));
+  return { ...window, num_before: older, num_after: Math.min(after, MAX_FETCHED - older) };
+}
+
+/** The newest messages, as many as one request finds. */
+export const newestWindow: Window = {
+  anchor: NEWEST_ANCHOR,
+  before: MAX_FETCHED,
+  after: 0,
+  includeAnchor: true,
+};
 
 const tooMany = () => badRequest(`At most ${MAX_FETCHED} messages can be fetched at once.`);
 

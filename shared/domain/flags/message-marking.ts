@@ -167,9 +167,9 @@ async function unreadDetails(
 }
 
 /**
- * Commits a change of flags. If a read state has grown too large, it is compacted before the retry.
+ * Commits a change of flags. If a read state has grown too large, it is compacted first: what is read stays the same.
  *
- * @throws ConflictError then, and if another request changed the flags
+ * @throws ConflictError if another request changed the flags
  */
 export async function commitMarking(
   outside: Pick<Outside, 'table' | 'now'>,
@@ -184,7 +184,8 @@ export async function commitMarking(
     const crowded = (error.found as readonly (ReadState | undefined)[]).filter(
       (state) => (state?.added ?? 0) >= MAX_ADDED_IDS,
     );
+    if (crowded.length === 0) throw error;
     await Promise.all(crowded.map((state) => state && compactReadState(outside, realm, userId, state)));
-    throw error;
+    await commit(1, () => change);
   }
 }

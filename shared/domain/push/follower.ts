@@ -214,7 +214,8 @@ async function removal(
 ): Promise<{ readonly job: PushJob; readonly write: Write } | undefined> {
   const shown = await loadPushed(outside.table, realm, userId);
   const read = new Set(events.flatMap(({ payload }) => payload.messages as number[]));
-  const ids = [...shown].filter((id) => read.has(id)).sort((a, b) => a - b);
+  const allBelow = Math.max(0, ...events.flatMap(({ payload, seq }) => (payload.all === true ? seq : [])));
+  const ids = [...shown].filter((id) => read.has(id) || id < allBelow).sort((a, b) => a - b);
   const last = events.at(-1);
   if (ids.length === 0 || last === undefined) return undefined;
   const job = newJob({ kind: 'remove', userId, ids }, `remove-${last.seq}-${userId}`, last.at);

@@ -111,6 +111,12 @@ export const flagsEvent = (
   },
 });
 
+/** The event that a user has read all messages. */
+export function allReadEvent(userId: number): EventEntry {
+  const event = flagsEvent(userId, 'add', 'read', []);
+  return { ...event, payload: { ...event.payload, all: true } };
+}
+
 /** The read states of a user: of all conversations, or of the topics of one channel. */
 export const loadReadStates = (
   table: Table,

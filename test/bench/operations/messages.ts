@@ -64,6 +64,23 @@ const reads = (count: number): Operation =>
     request: (messages) => ({ parameters: { messages, op: 'add', flag: 'read' } }),
   });
 
+/** Marks the messages of a place as read, of which five were not. */
+const marks = (
+  name: string,
+  where: (channelId: number, topic: string) => Readonly<Record<string, unknown>>,
+): Operation =>
+  operation({
+    name,
+    as: 'member',
+    repeatable: false,
+    prepare: async (call, n) => {
+      const topic = `${name} ${n}`;
+      await talked(call, 'admin', topic, 5);
+      return where(await channelIdOf(call, 'general'), topic);
+    },
+    request: (parameters) => ({ parameters }),
+  });
+
 /** So many reactions one person can make to one message. */
 const EMOJI = (
   'smile tada +1 heart pizza car house rocket eyes fire -1 wave clap ok check star bulb bug book key lock gift cake ' +
@@ -115,6 +132,17 @@ export const messageOperations: readonly Operation[] = [
   toOneOf('messages.get', 'guest', 2, (_, message_id) => ({ path: { message_id } })),
   reads(1),
   reads(20),
+  marks('messages.updateFlagsForNarrow', (stream_id) => ({
+    anchor: 'newest',
+    num_before: 20,
+    num_after: 0,
+    narrow: [['channel', stream_id]],
+    op: 'add',
+    flag: 'read',
+  })),
+  marks('messages.markAllAsRead', () => ({})),
+  marks('messages.markChannelAsRead', (stream_id) => ({ stream_id })),
+  marks('messages.markTopicAsRead', (stream_id, topic_name) => ({ stream_id, topic_name })),
   operation({
     name: 'messages.updateFlags:star',
     as: 'member',

@@ -1,8 +1,12 @@
 import { expect } from 'vitest';
 import { handler as remove } from '../../../functions/messages/delete.ts';
+import { handler as markAll } from '../../../functions/messages/markAllAsRead.ts';
+import { handler as markChannel } from '../../../functions/messages/markChannelAsRead.ts';
+import { handler as markTopic } from '../../../functions/messages/markTopicAsRead.ts';
 import { handler as send } from '../../../functions/messages/send.ts';
 import { handler as update } from '../../../functions/messages/update.ts';
 import { handler as updateFlags } from '../../../functions/messages/updateFlags.ts';
+import { handler as markNarrow } from '../../../functions/messages/updateFlagsForNarrow.ts';
 import { handler as react } from '../../../functions/reactions/add.ts';
 import { handler as unreact } from '../../../functions/reactions/remove.ts';
 import { handler as setVisibility } from '../../../functions/topics/setVisibility.ts';
@@ -249,6 +253,33 @@ export const messageCases: readonly Case[] = [
       ]);
       expect(heard.admin).toHaveLength(1);
       expect(heard.guest).toBeUndefined();
+    },
+  },
+  {
+    title: 'a narrow, a topic, a channel and everything are marked as read (companion facts 1.11, 1.12)',
+    calls: [markNarrow, markTopic, markChannel, markAll],
+    run: async (realm) => {
+      const { owner, member } = realm.people;
+      const { general, random } = realm.channels;
+      const { settle } = await follow(realm);
+      for (const to of [general, random]) {
+        for (const topic of ['Tea', 'Cake']) await sent(realm, owner, { to, topic });
+      }
+      await sent(realm, owner, { people: [member] });
+      await settle();
+      const narrow = { anchor: 'newest', num_before: 100, num_after: 0, narrow: [['channel', general]] };
+      await done(realm, markNarrow, member, { ...narrow, op: 'add', flag: 'read' });
+      await done(realm, markNarrow, member, { ...narrow, op: 'add', flag: 'starred' });
+      await settle();
+      await done(realm, markNarrow, member, { ...narrow, op: 'remove', flag: 'read' });
+      await settle();
+      await done(realm, markTopic, member, { stream_id: general, topic_name: 'tea' });
+      await settle();
+      await done(realm, markChannel, member, { stream_id: random });
+      await settle();
+      await done(realm, markAll, member);
+      const heard = await settle();
+      expect(heard.member?.map(({ all }) => all)).toEqual([true]);
     },
   },
 ];

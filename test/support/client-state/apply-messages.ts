@@ -83,8 +83,9 @@ function edit(known: Known, event: Event): void {
 /** Messages become read, or unread again: then they come with their places, since clients may not have them. */
 const mark =
   (op: 'add' | 'remove') =>
-  (known: Known, { flag, messages, message_details }: Event): void => {
+  (known: Known, { flag, messages, message_details, all }: Event): void => {
     const { state, unread, me } = known;
+    if (all) unread.clear();
     if (flag === 'starred') {
       const change = op === 'add' ? withIds : withoutIds;
       state.starred_messages = change(state.starred_messages, messages);

@@ -1,0 +1,46 @@
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { fetchLookupKeys, openFetch } from '../../shared/domain/fetch/fetch.ts';
+import { commitMarkings, newestUnread, planNarrowMarking } from '../../shared/domain/flags/narrow-marking.ts';
+import { wakePush } from '../../shared/domain/push/wake-up.ts';
+import { markTopicAsRead } from '../../shared/endpoints/flags.ts';
+import { badRequest, refusal } from '../../shared/kernel/errors.ts';
+import { folded } from '../../shared/kernel/folding.ts';
+import { isId } from '../../shared/kernel/lookup.ts';
+import { accessContent, mayReadMessage } from '../../shared/model/channel/access.ts';
+import { checkTopicName } from '../../shared/model/message/message.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(
+  markTopicAsRead,
+  {
+    parse: ({ stream_id: channelId, topic_name: name }) => {
+      if (!isId(channelId)) throw refusal('invalidChannelId');
+      const topic = checkTopicName(name);
+      const channel = { kind: 'channel', channel: channelId, negated: false } as const;
+      return { channelId, topic, ...newestUnread(channel, { kind: 'topic', topic, negated: false }) };
+    },
+    keys: fetchLookupKeys,
+    load: async (request) => {
+      const { input, outside, realm } = request;
+      const { channelId, terms, window, topic } = input;
+      const [fetch, stored] = await Promise.all([
+        openFetch(request, terms, window),
+        outside.table.get('topic', { realm, channelId, topic: folded(topic) }),
+      ]);
+      return { fetch, stored };
+    },
+    reserve: 1,
+    run: async ({ input, outside, caller, commit, clients }, { fetch, stored }) => {
+      const { standing } = caller;
+      const seen = accessContent(standing, await fetch.reader.channel(input.channelId));
+      const hasMessages = stored !== undefined && mayReadMessage(standing, seen, stored.maxId);
+      if (input.topic !== '' && !hasMessages) throw badRequest('There is no such topic.');
+      const marking = { op: 'add', flag: 'read' } as const;
+      const { changes } = await planNarrowMarking(outside, caller, fetch, input.window, marking);
+      await commitMarkings(outside, fetch, commit, changes);
+      await wakePush({ outside, caller, clients });
+      return {};
+    },
+  },
+  { queues: sqsQueues },
+);
