@@ -109,7 +109,7 @@ const unitsOf = ({ cold, warm }: CountRow): number => Math.max(cold.writeUnits, 
 
 /** Of the functions behind the gateway: the budget is theirs, and a worker starts while nobody waits. */
 function functionRows({ functions }: Measured): readonly BudgetRow[] {
-  const { bundleBytes, markdownBundleBytes, importRatio } = designBudgets;
+  const { bundleBytes, markdownBundleBytes, passwordBundleBytes, importRatio } = designBudgets;
   const ours = functions.filter(({ id }) => methods.has(id));
   const most = (
     what: string,
@@ -120,11 +120,17 @@ function functionRows({ functions }: Measured): readonly BudgetRow[] {
     const [top] = rows.toSorted((a, b) => of(b) - of(a));
     return top ? [judged(what, budget, of(top), top.id)] : [];
   };
-  const rendering = ours.filter(({ markdown }) => markdown);
-  const plain = ours.filter(({ markdown }) => !markdown);
+  const largest = (what: string, bytes: number): readonly BudgetRow[] =>
+    most(
+      `bytes, the largest bundle ${what}`,
+      bytes,
+      ours.filter(({ budget }) => budget === bytes),
+      (row) => row.bytes,
+    );
   return [
-    ...most('bytes, the largest bundle without Markdown', bundleBytes, plain, ({ bytes }) => bytes),
-    ...most('bytes, the largest bundle with Markdown', markdownBundleBytes, rendering, ({ bytes }) => bytes),
+    ...largest('without Markdown', bundleBytes),
+    ...largest('with Markdown', markdownBundleBytes),
+    ...largest('that takes new passwords', passwordBundleBytes),
     ...most("an import, to the bare document client's", importRatio, ours, importRatioOf),
   ];
 }

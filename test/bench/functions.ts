@@ -10,6 +10,7 @@ import { leanBundles } from '../../infra/bundle-plugins.ts';
 import { defaultMemory } from '../../infra/endpoint-function.ts';
 import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
+import { bundleBudget } from '../support/design-budgets.ts';
 import { median } from './latencies.ts';
 
 export interface FunctionRow {
@@ -29,8 +30,8 @@ export interface FunctionRow {
   readonly peakMb: number;
   /** What it is given on Lambda, MB; absent for what is no function. */
   readonly memoryMb?: number;
-  /** Whether it renders Markdown. */
-  readonly markdown: boolean;
+  /** The budget of its bundle, bytes. */
+  readonly budget: number;
 }
 
 /** Imports of each function. */
@@ -44,7 +45,7 @@ const DOCUMENT_CLIENT = `
   } from '@aws-sdk/lib-dynamodb';
 `;
 
-interface Candidate extends Pick<FunctionRow, 'id' | 'bytes' | 'markdown'> {
+interface Candidate extends Pick<FunctionRow, 'id' | 'bytes' | 'budget'> {
   readonly file: string;
   readonly memoryMb?: number;
 }
@@ -120,7 +121,7 @@ async function documentClient(folder: string, id: string, isLean: boolean): Prom
   if (!output) throw new Error('esbuild made nothing.');
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, output.contents);
-  return { id, file, bytes: output.contents.length, markdown: false };
+  return { id, file, bytes: output.contents.length, budget: bundleBudget([]) };
 }
 
 /** The functions, built. */
@@ -140,7 +141,7 @@ async function functions(folder: string, ids: readonly string[] | undefined): Pr
         id,
         bytes: bundle.bytes,
         file: join(bundle.directory, 'index.mjs'),
-        markdown: inputs.some((input) => input.includes('/markdown-it/')),
+        budget: bundleBudget(inputs),
         memoryMb,
       };
     });

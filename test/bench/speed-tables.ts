@@ -82,14 +82,23 @@ export function functionTable(rows: readonly FunctionRow[]): Told {
     table: terminalTable(
       [
         { head: 'function' },
-        ...right('bytes', 'import ms', 'ratio', 'processor ms', 'ratio', 'heap MB', 'peak MB', 'given MB'),
-        { head: 'Markdown' },
+        ...right(
+          'bytes',
+          'import ms',
+          'ratio',
+          'processor ms',
+          'ratio',
+          'heap MB',
+          'peak MB',
+          'given MB',
+          'most KB',
+        ),
       ],
       rows.map((row) => [
         row.id,
         ...[row.bytes, row.importMs, row.ratio, row.cpuMs, row.cpuRatio, row.heapMb, row.peakMb],
         orNone(row.memoryMb),
-        row.markdown ? 'yes' : '',
+        figure(row.budget / 1024),
       ]),
     ),
   };

@@ -6,7 +6,7 @@ import { buildFunctions } from '../../infra/build.ts';
 import { withPureConstants } from '../../infra/bundle-plugins.ts';
 import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { designBudgets } from '../support/design-budgets.ts';
+import { bundleBudget } from '../support/design-budgets.ts';
 import { newRealm } from '../support/realm.ts';
 import { TABLE } from '../support/store.ts';
 
@@ -26,9 +26,7 @@ const contentsOf = (id: string): string[] => {
 describe('the bundles of the endpoints', () => {
   test('keep the budgets of the design (section 7), in bytes', () => {
     const over = endpoints.flatMap(({ id }) => {
-      const rendersMarkdown = contentsOf(id).some((input) => input.includes('/markdown-it/'));
-      const { bundleBytes, markdownBundleBytes } = designBudgets;
-      const budget = rendersMarkdown ? markdownBundleBytes : bundleBytes;
+      const budget = bundleBudget(contentsOf(id));
       const bytes = bundles[id]?.bytes ?? Number.NaN;
       return bytes <= budget ? [] : [`${id}: ${bytes} of ${budget}`];
     });

@@ -10,7 +10,7 @@ import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
 import { listenersFor } from '../../shared/endpoints/listener.ts';
 import { type OperatorSetting, operatorSettings } from '../../shared/endpoints/operator-setting.ts';
 import { workers as everyWorker, type Worker } from '../../shared/endpoints/workers.ts';
-import { designBudgets } from '../support/design-budgets.ts';
+import { bundleBudget, designBudgets } from '../support/design-budgets.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
 import { everySetting } from '../support/whole-stack.ts';
 import * as fixtures from './fixtures/declarations.ts';
@@ -233,12 +233,8 @@ describe.each([
     for (const { id } of [...endpoints, ...listenersFor(endpoints)]) {
       const output = Object.entries(outputs).find(([file]) => file.endsWith(`/${id}/index.mjs`))?.[1];
       const inputs = Object.entries(output?.inputs ?? expect.fail(`${id} is not in the metafile`));
-      const rendersMarkdown = inputs.some(
-        ([file, { bytesInOutput }]) => file.includes('/markdown-it/') && bytesInOutput > 0,
-      );
-      expect(bundles[id]?.bytes, id).toBeLessThanOrEqual(
-        rendersMarkdown ? designBudgets.markdownBundleBytes : designBudgets.bundleBytes,
-      );
+      const held = inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : []));
+      expect(bundles[id]?.bytes, id).toBeLessThanOrEqual(bundleBudget(held));
     }
   });
 

@@ -14,6 +14,8 @@ export const designBudgets = {
   /** Bytes of an HTTP function, and of one that renders Markdown. */
   bundleBytes: 300 * 1024,
   markdownBundleBytes: 410 * 1024,
+  /** Bytes of an HTTP function that takes new passwords: it has a list of common ones, loaded when it is needed. */
+  passwordBundleBytes: 750 * 1024,
   /** An import to that of the bare document client. */
   importRatio: 1.2,
   /** Resources of the stack with everything set; CloudFormation allows 500. */
@@ -30,3 +32,10 @@ export const designBudgets = {
   wakeMs: 300,
   wakeMedianMs: 150,
 } as const;
+
+/** The budget of a bundle (bytes), by the files that are in it. */
+export function bundleBudget(inputs: readonly string[]): number {
+  if (inputs.some((file) => file.includes('/@zxcvbn-ts/'))) return designBudgets.passwordBundleBytes;
+  if (inputs.some((file) => file.includes('/markdown-it/'))) return designBudgets.markdownBundleBytes;
+  return designBudgets.bundleBytes;
+}
