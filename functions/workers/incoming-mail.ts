@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { s3Objects } from '../../shared/adapters/objects.ts';
-import { takeMail } from '../../shared/domain/mail/intake.ts';
+import { takeMail } from '../../shared/domain/mail/delivery.ts';
 import { incomingMail, MAIL } from '../../shared/endpoints/workers.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { required } from '../../environment.ts';
 import { Refusal } from '../../kernel/errors.ts';
 import { lookUpIn, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
@@ -24,14 +25,59 @@ import {
   checkChannelMessage,
   loadChannelSend,
 } from '../send/channel.ts';
-import { type Delivery, type Draft, doSend, type SendToken, sentKey } from '../send/send.ts';
+import { type Draft, doSend, type SendToken, sentKey } from '../send/send.ts';
 import { type MailAddress, SERVICE } from './channel-address.ts';
 import { contentOf, topicOf } from './content.ts';
-import type { Mail } from './mail.ts';
-import type { Recipient } from './recipient.ts';
+import { LARGEST_MAIL, type Mail, parseMail } from './mail.ts';
+import { MAX_CHANNELS, type Recipient, recipientsOf, suspicionOf } from './recipient.ts';
+
+/** A mail in the bucket. */
+interface Waiting {
+  readonly key: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/**
+ * Posts an incoming mail to each of its channels, or drops it and logs the reason (never content or addresses). It sends no
+ * bounce: the named sender of unwanted mail is rarely the real one. Throws only what a retry may fix.
+ */
+export async function takeMail(
+  outside: Outside,
+  { key, size }: Waiting,
+  fetch: () => Promise<Uint8Array | undefined>,
+): Promise<void> {
+  const drop = (reason: string): void =>
+    outside.report({ level: 'WARN', message: 'mail dropped', mail: key, reason });
+  const domain = required({ MAIL_DOMAIN: outside.mailDomain }, 'MAIL_DOMAIN');
+  if (size > LARGEST_MAIL) return drop('too large');
+  const raw = await fetch();
+  if (raw === undefined) return drop('gone');
+  const mail = await parseMail(raw);
+  if (mail === undefined) return drop('unreadable');
+  const suspicion = suspicionOf(mail, domain);
+  if (suspicion !== undefined) return drop(suspicion);
+  const recipients = recipientsOf(mail, domain);
+  if (recipients.length === 0) return drop('no address');
+  if (recipients.length > MAX_CHANNELS) return drop('too many addresses');
+  const id = identityOf(mail, key);
+  for (const recipient of recipients) {
+    const outcome = await deliverMail(outside, { mail, id, recipient });
+    if (outcome !== 'posted') drop(outcome);
+  }
+}
+
+/**
+ * Identifies a mail when it is delivered again: its Message-ID and, since some senders reuse IDs, what is shown of it. Mail
+ * without an ID is identified by its object key.
+ */
+function identityOf({ messageId, subject, from, text, html, files }: Mail, key: string): string {
+  const shown = JSON.stringify([messageId ?? key, subject, from, text, html, files]);
+  return createHash('sha256').update(shown).digest('hex');
+}
 
 /** The outcome of delivering a mail to one address. */
-export type Outcome =
+type Outcome =
   | 'posted'
   | 'posted before'
   | 'unknown address'
@@ -57,7 +103,7 @@ const REMEMBERED = 21 * 24 * 3600;
  *
  * A second delivery of the same mail makes no second message: the send is remembered in the transaction that posts it.
  */
-export async function deliverMail(outside: Outside, addressed: AddressedMail): Promise<Outcome> {
+async function deliverMail(outside: Outside, addressed: AddressedMail): Promise<Outcome> {
   const { token } = addressed.recipient;
   const address = await outside.table.get('mailToken', { token });
   if (address === undefined) return 'unknown address';
@@ -136,17 +182,12 @@ interface Place {
   readonly topic: string;
 }
 
-interface Decided {
-  readonly draft: Draft;
-  readonly delivery: Delivery;
-}
-
 /**
  * The message with as many notifying mentions as allowed; undefined if it may not be posted at all. Anyone who knows the
  * address can write, so mail never notifies a whole channel or topic. It notifies the users and groups whom the address's
  * user may notify. If one of them is not allowed, all mentions are silent.
  */
-async function decideQuietly(outside: Outside, place: Place, draft: Draft): Promise<Decided | undefined> {
+async function decideQuietly(outside: Outside, place: Place, draft: Draft) {
   const silenced = [WILDCARDS, MENTIONS].map((mentions) => draft.content.replace(mentions, '@_'));
   for (const content of new Set([draft.content, ...silenced.map(normalizedContent)])) {
     const decided = await decide(outside, place, { ...draft, content });
@@ -157,7 +198,7 @@ async function decideQuietly(outside: Outside, place: Place, draft: Draft): Prom
 }
 
 /** The message to post; undefined if the address's user may not post it. */
-async function decide(outside: Outside, place: Place, draft: Draft): Promise<Decided | undefined> {
+async function decide(outside: Outside, place: Place, draft: Draft) {
   const { caller, person, topic } = place;
   const names = extractReferences(draft.content);
   const known = await lookUpIn(outside.table, caller.realmId, referenceLookupKeys(names));
