@@ -73,18 +73,6 @@ interface Recipient {
   readonly groupId?: number;
 }
 
-/** What decides whether a user gets a notification of a message. */
-interface Snapshot {
-  readonly caller: Caller;
-  readonly settings: UserSettings;
-  readonly subscription: Subscription | undefined;
-  readonly policy: UserTopic['policy'];
-  /** They followed the topic when the message was sent, if their last change of it shows that. */
-  readonly isFollowed: boolean;
-  readonly takesPart: boolean;
-  readonly isOnline: boolean;
-}
-
 /**
  * The user as a recipient of a notification, by their own settings for direct messages, mentions and followed topics.
  * Undefined if they get none: the message did not reach them, or they are online and want none then. One round trip.
@@ -110,24 +98,27 @@ async function loadRecipient(
     message.mentions?.topic === true && channelId !== undefined && reader.takesPart(channelId, topic),
   ]);
   if (caller === undefined || caller.user.isBot || !isReceived) return undefined;
+  const chosen = settingsOf(settings);
   const active = presence.last?.active;
-  const reason = reasonFor(message, {
-    caller,
-    settings: settingsOf(settings),
-    subscription: seen?.subscription,
-    policy: userTopic?.policy ?? visibility.inherit,
-    isFollowed: userTopic?.policy === visibility.followed && (userTopic.changed ?? 0) <= message.id,
-    takesPart,
-    isOnline: active !== undefined && seconds(now()) - active <= OFFLINE_SECONDS,
-  });
+  const isOnline = active !== undefined && seconds(now()) - active <= OFFLINE_SECONDS;
+  if (isOnline && chosen.enable_online_push_notifications !== true) return undefined;
+  const reason = reasonFor(message, caller, chosen, seen?.subscription, userTopic, takesPart);
   return reason && { caller, channel: seen?.channel, ...reason };
 }
 
 /** The first reason to notify a user, or undefined if there is none. */
-function reasonFor(message: MessageSlot, snapshot: Snapshot): { readonly groupId?: number } | undefined {
-  const { caller, settings, subscription, policy, isFollowed, takesPart, isOnline } = snapshot;
+function reasonFor(
+  message: MessageSlot,
+  caller: Caller,
+  settings: UserSettings,
+  subscription: Subscription | undefined,
+  userTopic: UserTopic | undefined,
+  takesPart: boolean,
+): { readonly groupId?: number } | undefined {
   const isOn = (setting: string): boolean => settings[setting] === true;
-  if (isOnline && !isOn('enable_online_push_notifications')) return undefined;
+  const policy = userTopic?.policy ?? visibility.inherit;
+  // They followed the topic when the message was sent, if their last change of it shows that.
+  const isFollowed = policy === visibility.followed && (userTopic?.changed ?? 0) <= message.id;
   const { mentions = {}, people } = message;
   if (isOn('enable_offline_push_notifications')) {
     if (people !== undefined || mentions.users?.includes(caller.user.userId)) return {};
