@@ -1,8 +1,7 @@
 import { key } from '../table/keys.ts';
 import { ignoreRefused } from '../table/write.ts';
 import { type Change, commit } from './commit.ts';
-import type { Log, Numbers } from './log.ts';
-import { follow, SETTLE, WHOLE } from './log.ts';
+import { follow, type Log, type Numbers, SETTLE, WHOLE } from './log.ts';
 import type { Slot } from './slot.ts';
 
 /** Numbers between two checkpoints. */

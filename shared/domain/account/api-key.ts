@@ -3,8 +3,7 @@ import { firstCodePoints, folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { carryOut } from '../../log/carry-out.ts';
-import type { Change } from '../../log/commit.ts';
-import { ConflictError } from '../../log/commit.ts';
+import { type Change, ConflictError } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import {
   type Account,

@@ -3,8 +3,7 @@ import type { Payload } from '../../log/slot.ts';
 import { type MessageNames, messageObject } from '../../model/message/object.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { isGravatar } from '../../model/user/object.ts';
-import type { EventQueue } from './queue.ts';
-import { eventIdOf } from './queue.ts';
+import { type EventQueue, eventIdOf } from './queue.ts';
 
 /** An event as clients get it (wire facts 14). */
 export interface WireEvent extends Payload {

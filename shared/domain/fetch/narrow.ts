@@ -1,7 +1,6 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
-import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
-import { isId } from '../../kernel/lookup.ts';
+import { isId, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import { EMPTY_TOPIC_NAME, limits } from '../../model/realm/realm.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { MAX_PEOPLE } from '../send/request.ts';

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../chunks.ts';
 import { folded } from '../../kernel/folding.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
@@ -56,8 +57,7 @@ async function addToTopic(
   const held = messages.map(
     (message): Write => ({ check: messageKey(realm, message.id), when: unmoved(message) }),
   );
-  for (let start = 0; start < joining.length; start += STEP) {
-    const some = joining.slice(start, start + STEP);
+  for (const some of chunksOf(joining, STEP)) {
     const add = { participants: some.length };
     const outcome = await table.transact(
       [

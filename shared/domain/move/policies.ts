@@ -1,3 +1,4 @@
+import { chunksOf } from '../../chunks.ts';
 import { commit } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { hasContentAccess } from '../../model/channel/access.ts';
@@ -42,8 +43,7 @@ export async function followPolicies(world: OutboxRun, task: PoliciesTask & Left
   ]);
   if (channel === undefined) return;
   const people = [...new Set([...old, ...there].map(({ userId }) => userId))];
-  for (let start = 0; start < people.length; start += STEP) {
-    const some = people.slice(start, start + STEP);
+  for (const some of chunksOf(people, STEP)) {
     // A user may set a policy concurrently, or another run may be faster.
     await retryOnConflict(outside, () => followSome(world, task, channel, some));
   }

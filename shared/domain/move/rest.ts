@@ -1,3 +1,4 @@
+import { chunksOf } from '../../chunks.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
@@ -136,9 +137,8 @@ async function moveOthers(world: OutboxRun, rest: Rest, ends: number): Promise<b
     for (let next: number | undefined = lowest; next !== undefined; ) {
       const { heads, until } = await reach({ from: next, to: highest, side: 'newer', limit: STEP });
       const ids = heads.map(({ id }) => id).sort((a, b) => a - b);
-      for (let start = 0; start < ids.length; start += STEP) {
+      for (const some of chunksOf(ids, STEP)) {
         if (outside.now() > ends) return false;
-        const some = ids.slice(start, start + STEP);
         // A topic or message may change concurrently.
         if (!(await retryOnConflict(outside, () => moveStep(world, rest, some)))) return true;
       }

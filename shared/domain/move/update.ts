@@ -1,6 +1,5 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
-import { isId } from '../../kernel/lookup.ts';
+import { isId, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { extractReferences, type References } from '../../markdown/references.ts';

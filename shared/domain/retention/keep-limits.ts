@@ -1,3 +1,4 @@
+import { chunksOf } from '../../chunks.ts';
 import { traceOf } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { logOf, uncountMessages } from '../../log/log.ts';
@@ -149,8 +150,7 @@ async function expireInChannels(visit: Visit, soonest: number): Promise<number |
       return first === null ? [] : [{ channelId: count.channelId, first }];
     });
   let next = soonest;
-  for (let start = 0; start < oldest.length; start += MAX_MESSAGES_AT_ONCE) {
-    const some = oldest.slice(start, start + MAX_MESSAGES_AT_ONCE);
+  for (const some of chunksOf(oldest, MAX_MESSAGES_AT_ONCE)) {
     const messages = await loadMessages(
       table,
       realm,

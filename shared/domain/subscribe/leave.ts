@@ -1,3 +1,4 @@
+import { chunksOf } from '../../chunks.ts';
 import { MAX_IN_STEP, type Step } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
@@ -109,7 +110,7 @@ export function dormancySteps(
   const changing = subscriptions.filter(({ dormant = false }) => dormant !== suspends);
   const byChannel = Map.groupBy(changing, ({ channelId }) => channelId);
   return [...byChannel].flatMap(([channelId, all]) =>
-    partsOf(all, MAX_PEOPLE).map((people) => ({
+    chunksOf(all, MAX_PEOPLE).map((people) => ({
       writes: [
         countSubscribers(realm, channelId, suspends ? -people.length : people.length),
         ...people.flatMap((subscription) => dormancyWrites(realm, subscription, suspends)),
@@ -141,6 +142,3 @@ function dormancyWrites(realm: string, { userId, channelId }: Subscription, susp
     suspends ? { delete: subscriber } : { put: subscriber, item: { userId } },
   ];
 }
-
-const partsOf = <T>(list: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
