@@ -3,7 +3,7 @@ import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { hasReceived, mayRead, messageFlags } from '../../model/message/message.ts';
 import { messageObject, type RenderOptions } from '../../model/message/object.ts';
-import { allReactions } from '../../model/message/reaction.ts';
+import { allReactions, reactionObject } from '../../model/message/reaction.ts';
 import { isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser, type IsHidden, loadHidden } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -45,7 +45,7 @@ export async function serializeMessages(
     readable.map(async (message) => {
       const { id, channelId } = message;
       const channel = channelId === undefined ? undefined : (await reader.channel(channelId))?.channel;
-      const reactions = allReactions(message, await reader.reactions(id));
+      const reactions = allReactions(message, await reader.reactions(id)).map(reactionObject);
       return {
         ...messageObject(
           message,

@@ -3,7 +3,7 @@ import type { Channel } from '../channel/channel.ts';
 import { EMPTY_TOPIC_NAME, type HistoryVisibility } from '../realm/realm.ts';
 import { avatarUrlFor } from '../user/object.ts';
 import type { User } from '../user/user.ts';
-import { type Reaction, reactionObject } from './reaction.ts';
+import type { ReactionObject } from './reaction.ts';
 
 /** How a client wants messages rendered. */
 export interface RenderOptions {
@@ -29,12 +29,12 @@ export interface MessageNames {
   readonly isGuest: boolean;
 }
 
-/** The message object (wire facts 14.4), without flags. The reactions are in display order. */
+/** The message object (wire facts 14.4), without flags. `reactions` are in display order. */
 export function messageObject(
   message: Message,
   names: MessageNames,
-  telling: RenderOptions,
-  reactions: readonly Reaction[],
+  options: RenderOptions,
+  reactions: ReactionObject[],
 ) {
   const sender = names.users.get(message.senderId);
   const isChannel = message.channelId !== undefined;
@@ -48,25 +48,25 @@ export function messageObject(
     sender_email: sender?.email ?? '',
     sender_full_name: sender?.fullName ?? '',
     sender_realm_str: names.realmStringId,
-    avatar_url: sender === undefined ? null : avatarUrlFor(sender, telling.clientGravatar),
+    avatar_url: sender === undefined ? null : avatarUrlFor(sender, options.clientGravatar),
     recipient_id: message.recipientId,
     timestamp: message.timestamp,
     client: message.client,
-    subject: isChannel ? topicName(topic, telling) : topic,
+    subject: isChannel ? topicName(topic, options) : topic,
     topic_links: topicLinks(topic),
     display_recipient: isChannel
       ? (names.channelName ?? '')
       : (message.people ?? []).map((id) => personOf(id, names.users.get(id))),
     ...(isChannel && { stream_id: message.channelId }),
-    content: telling.applyMarkdown ? message.rendered : message.content,
-    content_type: telling.applyMarkdown ? ('text/html' as const) : ('text/x-markdown' as const),
+    content: options.applyMarkdown ? message.rendered : message.content,
+    content_type: options.applyMarkdown ? ('text/html' as const) : ('text/x-markdown' as const),
     is_me_message: message.isMe,
-    reactions: reactions.map(reactionObject),
+    reactions,
     submessages: [],
     ...(message.edited !== undefined && { last_edit_timestamp: message.edited }),
     ...(message.moved !== undefined && { last_moved_timestamp: message.moved }),
     ...(history.length > 0 && {
-      edit_history: history.map((revision) => revisionObject(revision, telling)),
+      edit_history: history.map((revision) => revisionObject(revision, options)),
     }),
   };
 }
@@ -80,12 +80,12 @@ export const topicName = (
 /** A revision in `edit_history`: who changed what and when, and the former state if the message keeps it. */
 export const revisionObject = (
   { userId, timestamp, topic, channel, before }: Revision,
-  telling: Pick<RenderOptions, 'emptyTopicName'>,
+  options: Pick<RenderOptions, 'emptyTopicName'>,
 ) => ({
   user_id: userId,
   timestamp,
   ...(before && { prev_content: before.content, prev_rendered_content: before.rendered }),
-  ...(topic && { topic: topicName(topic.to, telling), prev_topic: topicName(topic.from, telling) }),
+  ...(topic && { topic: topicName(topic.to, options), prev_topic: topicName(topic.from, options) }),
   ...(channel && { stream: channel.to, prev_stream: channel.from }),
 });
 

@@ -59,6 +59,8 @@ export const reactionObject = ({ name, code, type, userId }: Reaction) => ({
   user_id: userId,
 });
 
+export type ReactionObject = ReturnType<typeof reactionObject>;
+
 /** This reaction as an earlier release stored it in the message. */
 export const storedInMessage = (
   message: object,
