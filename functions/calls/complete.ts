@@ -10,14 +10,14 @@ import { readCookie, setCookie } from '../../shared/serve/cookie.ts';
 import { page } from '../../shared/serve/reply.ts';
 import { serveAnyone } from '../../shared/serve/serve.ts';
 
-/** Says that all is well, for browsers that do not let a page close itself. */
+/** The page after a successful consent. Some browsers do not let a page close itself, so it has a text. */
 const DONE =
   `<!doctype html><meta charset="utf-8"><title>Video calls</title>` +
   `<p>You can make video calls now, and close this window.</p><script>window.close()</script>`;
 
 /*
- * The state is used up before the code is exchanged: whoever sends the same again gets nowhere. A consent that is lost
- * between the two is given once more.
+ * The state is used up before the code is exchanged, so that a repeated request is refused. If the function dies between
+ * the two, the user has to give the consent again.
  */
 export const handler = serveAnyone(
   completeCalls,

@@ -13,11 +13,9 @@ export const handler = serve(
   registerCalls,
   {
     run: async ({ input, realm, userId, baseUrl, fromOtherSite, outside, clients }) => {
-      // An address may carry somebody else's credentials (`https://them:key@...`), and browsers follow such links.
+      // A link may contain the credentials of another user (`https://them:key@...`), and browsers follow such links.
       if (fromOtherSite) {
-        throw badRequest(
-          'A page of another site cannot begin this: open the address in a window of its own.',
-        );
+        throw badRequest('This cannot be started from another site: open the address in a new window.');
       }
       const provider = await accessProvider(outside.environment, clients.secrets, input.provider);
       const who = { realm, userId, provider: provider.name };

@@ -13,13 +13,12 @@ import { serve } from '../../shared/serve/serve.ts';
 
 const owners: LookupKey<'owners'> = { kind: 'owners' };
 
-/** Seconds after which a request is committed, or will never be: a function cannot take so long. */
+/** Seconds after which the commit has happened or never will: no function runs that long. */
 const DECIDED = 60;
 
 /*
- * The first message is sent before the export is noted, to arrive when that is decided either way: so none that is
- * noted is forgotten, however the function ends. The second one only makes the worker begin at once, and the worker
- * does not mind that there are two.
+ * The first message is sent before the commit and delayed until after it, so that no committed export is lost, even if
+ * this function dies. The second message only makes the worker start at once; the worker ignores duplicates.
  */
 export const handler = serve(
   createExport,

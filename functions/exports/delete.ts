@@ -5,8 +5,8 @@ import { deleteExport } from '../../shared/endpoints/exports.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /*
- * The archive goes before anybody is told that it is gone. Where the function ends between the two, the export still
- * counts as there, and can be deleted once more.
+ * The archive is deleted before the event is committed. If the function dies between the two, the export is still listed
+ * and can be deleted again.
  */
 export const handler = serve(
   deleteExport,

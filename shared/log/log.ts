@@ -20,7 +20,7 @@ export interface Log {
   readonly now: () => number;
   /** Waits some milliseconds. */
   readonly wait: (ms: number) => Promise<void>;
-  /** Called when a reader filled a hole of so many slots: their writer died, or was slow. */
+  /** Called with the number of slots when a reader fills a hole: their writer died or was slow. */
   readonly onHole?: (slots: number) => void;
 }
 
@@ -34,9 +34,9 @@ export const logOf = ({ table, now, wait }: Omit<Log, 'realm' | 'onHole'>, realm
 
 /** The counter of an organization, which is one item. */
 export interface Counter {
-  /** The last number that was handed out. */
+  /** The last number that was allocated. */
   readonly seq: number;
-  /** When that was, and when numbers were handed out the time before, ms. Absent where an older release took them. */
+  /** Times (ms) of the last allocation and of the one before. Missing if an older release made it. */
   readonly at?: number;
   readonly before?: number;
   /** About how many messages there are: so many numbers were allocated for messages. */
@@ -51,7 +51,7 @@ declare module '../table/keys.ts' {
 
 /** Log numbers that were allocated in one step: consecutive, in order. */
 export interface Numbers extends ReadonlyArray<number> {
-  /** No number was allocated for so long before these that no writer with a lower one is still alive. */
+  /** Before these, nothing was allocated for so long that no writer with a lower number is still alive. */
   readonly areAfterSilence?: true;
 }
 
@@ -169,31 +169,30 @@ export async function release(log: Log, numbers: Numbers): Promise<boolean> {
  * - A slot is written once, under the condition that it is empty. Every transaction of a writer has a slot at the
  *   highest of the writer's numbers and stands for the numbers below. So the first to fill that slot, writer or
  *   reader, decides for the whole block, and nothing that a reader has passed can change any more.
- * - A reader passes a number only when its slot is read or when it is filled. Holes are filled from the top: the
- *   slot on which a block depends is decided before anything below it is. A try that is still under way, a repeated
- *   one, or one whose reply was lost then finds the slot taken. No clock is trusted in this: the grace only spares
- *   living writers the trouble of new numbers. So it runs from when the reader first saw the hole, not by the clock of
- *   some writer: on a slow store a slot may be seen long after its writer noted the time.
+ * - A reader passes a number only when it has read the slot or filled it. Holes are filled from the top, so that the slot
+ *   that decides a block is filled before those below it. An attempt that is still running, a repeated one, or one whose
+ *   reply was lost then finds the slot taken. No clock is trusted here: the grace period only saves live writers from
+ *   needing new numbers. It starts when the reader first sees the hole, not at a time that a writer noted, because a slow
+ *   store may show a slot long after that.
  * - A query may show one slot of a transaction before another. That looks like a hole, and ends the run.
- * - What a query shows of the log can be ahead of the rest of its transaction. So an entry is passed only when the
- *   reader has known of it for `SETTLE`, if telling it or what comes after it takes other items of its transaction
- *   (`dependsOnItems`): that DynamoDB applies a transaction within this time of showing a part of it is the one
- *   assumption about time made here.
- * - Slots with events are deleted after `KEPT`, in no order. A hole below a slot of that age is passed unfilled:
- *   DynamoDB takes no request whose signature is older than minutes, so no writer of that time can still be alive. So is
- *   one below the first slot after a long silence, which says so itself: by a later deletion a hole gets a young slot
- *   behind it only where nobody had written for at least a day.
+ * - A query of the log can be ahead of the other items of a transaction. If an entry, or a later one, is read together with
+ *   such items (`dependsOnItems`), it is passed only when the reader has known it for `SETTLE`. This is the only assumption
+ *   about time: DynamoDB applies the whole transaction within `SETTLE` after showing a part of it.
+ * - Slots with events are deleted after `KEPT`, in no order. A hole below a slot of that age is passed unfilled, because
+ *   DynamoDB refuses signatures older than some minutes, so no writer of that time is alive. The same holds below the first
+ *   slot after a long silence, which is marked: a deletion can leave a hole below a young slot only after a day without
+ *   writes.
  */
 
 /**
- * A reader fills a hole when it has known of it for so long (ms): longer than a transaction can take, since the client
- * of DynamoDB waits 2 s for it. A writer that is not dead has then committed by its first try, or is repeating it.
+ * How long (ms) a reader knows of a hole before it fills it. Longer than a transaction takes, since the client of DynamoDB
+ * waits 2 s. By then a live writer has committed, or is repeating its attempt.
  */
 export const GRACE = 2_500;
 
 /**
- * A reader that sees a hole for the first time fills it when what stands behind it was written so long ago (ms). It is
- * for readers that look only once, like registrations and polls that do not wait: somebody must go on in the end.
+ * The age (ms) of the slot behind a hole at which a reader fills it at first sight. Registrations and polls that do not
+ * wait look only once, and must get past the hole too.
  */
 export const GIVEN_UP = 5_000;
 
@@ -203,31 +202,31 @@ export const SETTLE = 100;
 /** A slot that was written this long ago (ms) is whole: no request to DynamoDB takes that long. */
 export const WHOLE = 30_000;
 
-/** Most slots that one look fills, so that a look ends; the next one goes on. */
+/** Most slots that one read fills; the next read continues. */
 const WIDEST = 500;
 
-/** Most slots that one look reads. */
+/** Most slots of one read. */
 const LOOK = 200;
 
-/** When (ms) a reader first saw the slots that are not surely whole, by number. A reader keeps one for all its looks. */
+/** When (ms) a reader first saw each slot that may not be whole yet, by number. A reader keeps one map for all its reads. */
 export type FirstSeen = Map<number, number>;
 
-/** What a look at the log found after a cursor. */
+/** The result of reading the log after a cursor. */
 export interface Run {
   /** The entries of the unbroken run, each with its number. */
   readonly entries: readonly ReadEntry[];
-  /** The last number examined: everything up to here is committed for good. At least the cursor. */
+  /** The last number read: nothing up to here can change any more. At least the cursor. */
   readonly head: number;
   /**
-   * What ended the run: the end of what is written, the end of the page (look again), a hole, or an entry that must
-   * settle (look again a little later).
+   * What ended the run: the end of the log, the end of the page (read on), a hole, or an entry that must settle (read
+   * again a little later).
    */
   readonly ended: 'end' | 'page' | 'hole' | 'settling';
 }
 
 /**
- * Reads the unbroken run after `cursor`. It stops at the first hole even if later slots are visible. A hole that
- * has stayed is filled on the spot and the run goes on behind it.
+ * Reads the unbroken run after `cursor`. It stops at the first hole even if later slots are visible, unless the hole is old
+ * enough to be filled.
  */
 export async function readRun(log: Log, cursor: number, firstSeen: FirstSeen, limit = LOOK): Promise<Run> {
   const { items, more } = await log.table.page(
@@ -241,7 +240,7 @@ export async function readRun(log: Log, cursor: number, firstSeen: FirstSeen, li
   return run.ended === 'end' && more ? { ...run, ended: 'page' } : run;
 }
 
-/** A cheap look for whether anything is written after `cursor`: half a read unit, and the answer may be late. */
+/** Whether anything is written after `cursor`. Takes half a read unit; eventually consistent. */
 export async function isAnythingAfter(log: Log, cursor: number): Promise<boolean> {
   const { items } = await log.table.page(
     'slot',
@@ -251,7 +250,7 @@ export async function isAnythingAfter(log: Log, cursor: number): Promise<boolean
   return items.length > 0;
 }
 
-/** Follows the unbroken run through slots that were just read, in order, filling holes that have stayed. */
+/** Follows the unbroken run through slots that were just read, in order, and fills old holes. */
 export async function follow(
   log: Log,
   slots: readonly Slot[],
@@ -273,14 +272,14 @@ export async function follow(
 }
 
 /**
- * Sees to the hole from `from` up to the slot that stands behind it, if it has stayed for its grace, beginning at
- * its top. Returns whether nothing can come there any more.
+ * Fills the hole from `from` up to the slot behind it, beginning at its top, if its grace period is over. Returns whether
+ * the hole is closed for good.
  */
 async function closeHole(log: Log, from: number, behind: Slot, firstSeen: FirstSeen): Promise<boolean> {
   const now = log.now();
   const age = now - behind.at;
   if (behind.isAfterSilence || age >= KEPT) return true;
-  // A writer whose clock is ahead must not stop the log until then: filling early is no harm.
+  // The clock of a writer may be ahead, and must not stop the log until then. Filling early does no harm.
   if (now - firstSight(firstSeen, behind.seq, now) < GRACE && Math.abs(age) < GIVEN_UP) return false;
   const top = behind.seq - behind.width;
   const lowest = Math.max(from, top - WIDEST + 1);
@@ -292,7 +291,7 @@ async function closeHole(log: Log, from: number, behind: Slot, firstSeen: FirstS
   return lowest === from;
 }
 
-/** Remembers when slots were first seen, those behind one that must settle too: they settle beside it. */
+/** Notes when slots were first seen, including those behind an entry that must settle: they settle at the same time. */
 function noteFirstSeen(slots: readonly Slot[], firstSeen: FirstSeen, now: number): void {
   for (const { seq, at } of slots) {
     if (!firstSeen.has(seq) && now - at < WHOLE) firstSeen.set(seq, now);
@@ -300,8 +299,8 @@ function noteFirstSeen(slots: readonly Slot[], firstSeen: FirstSeen, now: number
 }
 
 /**
- * Whether slots, asked for in order, may be passed at `now` (ms). One that depends on other items must have been known
- * for `SETTLE`, and so must every slot before it that this reader has seen: those may have closed a hole later.
+ * Returns a function that says, for slots in order, whether they may be passed at `now` (ms). A slot that depends on other
+ * items must have been known for `SETTLE`, and so must all slots before it, which may have closed a hole later.
  */
 function settled(firstSeen: FirstSeen, now: number): (slot: Slot) => boolean {
   let latest = Number.NEGATIVE_INFINITY;
@@ -311,7 +310,7 @@ function settled(firstSeen: FirstSeen, now: number): (slot: Slot) => boolean {
   };
 }
 
-/** Since when (ms) a reader has known that something is written at this number or above, so that a hole shows below. */
+/** When (ms) the reader first saw a slot at this number or above, and thereby any hole below it. */
 function firstSight(firstSeen: FirstSeen, seq: number, now: number): number {
   let first = now;
   for (const [seen, at] of firstSeen) if (seen >= seq) first = Math.min(first, at);

@@ -1,15 +1,15 @@
-/** A cookie that a reply sets, for the host it comes from and nobody else. */
+/** A cookie for the host that sets it, and for no other. */
 export interface Cookie {
   readonly name: string;
   /** Letters, digits, `-` and `_`. */
   readonly value: string;
-  /** Seconds for which the browser keeps it; 0 takes it away. */
+  /** Seconds for which the browser keeps it; 0 deletes it. */
   readonly seconds: number;
 }
 
 /**
- * The name under which browsers have a cookie of ours. With TLS it has the prefix that keeps neighbours out: a browser
- * takes `__Host-` only from the very host, over TLS. Without TLS, on a laptop, there is no such prefix.
+ * The full name of a cookie. With TLS it has the prefix `__Host-`, so that no other subdomain can set it. Without TLS, on a
+ * laptop, browsers refuse that prefix.
  */
 const nameAt = (baseUrl: string, name: string): string =>
   isSecure(baseUrl) ? `__Host-parlance-${name}` : `parlance-${name}`;
@@ -17,8 +17,8 @@ const nameAt = (baseUrl: string, name: string): string =>
 const isSecure = (baseUrl: string): boolean => baseUrl.startsWith('https:');
 
 /**
- * The header that sets a cookie which scripts cannot read and that comes back with links and redirections of other sites,
- * but with none of their requests in the background (RFC 6265bis).
+ * The header that sets a cookie. Scripts cannot read it. Browsers send it when a user follows a link or a redirect from
+ * another site, but not with that site's background requests (RFC 6265bis).
  */
 export const setCookie = (baseUrl: string, { name, value, seconds }: Cookie) => ({
   'Set-Cookie': [
@@ -31,7 +31,7 @@ export const setCookie = (baseUrl: string, { name, value, seconds }: Cookie) => 
   ].join('; '),
 });
 
-/** The value of a cookie in a `Cookie` header; undefined where it is not there. */
+/** The value of a cookie in a `Cookie` header; undefined if it is missing. */
 export function readCookie(baseUrl: string, header: string | undefined, name: string): string | undefined {
   const wanted = `${nameAt(baseUrl, name)}=`;
   const found = header?.split(';').find((pair) => pair.trim().startsWith(wanted));

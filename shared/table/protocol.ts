@@ -3,7 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { clientOptions } from '../aws/client-options.ts';
 import type { Send } from './table.ts';
 
-/** Where the client found its service. */
+/** The endpoint of the service. */
 interface Place {
   readonly protocol: string;
   readonly hostname: string;
@@ -17,19 +17,18 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** What stands before the name of an operation in `x-amz-target`. */
+/** The prefix of an operation in `x-amz-target`. */
 const TARGET = 'DynamoDB_20120810';
-/** The one error that the client is to try again, and knows neither by its name nor by its status. */
+/** An error that is worth a retry, though the client does not retry its name or status by default. */
 const RETRYABLE = 'ReplicatedWriteConflictException';
 
 /**
- * How the client speaks with DynamoDB (`application/x-amz-json-1.0`: JSON with bytes in base64), in place of its own way,
- * which walks a description of every type for each value. Both were measured in one process, in turns: with the client's
- * own way a warm request takes 1.2 times the processor time (register, poll), 1.25 (list of emoji), 1.27 (100 messages) or
- * 1.4 (send), and a send would miss its budget. The connection, signatures, retries and the way to the host stay the
- * client's.
+ * Our serializer for DynamoDB's protocol (`application/x-amz-json-1.0`: JSON with bytes in base64). It replaces that of the
+ * SDK, which walks a schema for each value. Measured in one process, in turns, a warm request with the SDK's serializer takes
+ * 1.2 times the processor time (register, poll), 1.25 (list of emoji), 1.27 (100 messages) or 1.4 (send), and a send would
+ * exceed its budget. Connections, signatures, retries and endpoint resolution stay with the SDK.
  *
- * Errors have the name, message and fields that the service gives them, and one class: go by `name`.
+ * Errors have the name, message and fields of the service, and all have one class: tell them apart by `name`.
  */
 export const jsonProtocol = {
   getShapeId: () => 'aws.protocols#awsJson1_0',
@@ -65,7 +64,7 @@ export const jsonProtocol = {
     const requestId = headers['x-amzn-requestid'];
     const $metadata = { httpStatusCode: statusCode, ...(requestId !== undefined && { requestId }) };
     if (statusCode < 300 && fields !== undefined) return { ...fields, $metadata } as Output;
-    // Something on the way answered in words of its own: whether the request was carried out is not known.
+    // A proxy answered, not the service: it is unknown whether the request was carried out.
     const { __type, message, Message, ...others } = fields ?? { __type: 'InternalServerError' };
     const name = String(__type).split('#').at(-1) as string;
     const error = new DynamoDBServiceException({
@@ -84,13 +83,13 @@ export const jsonProtocol = {
   updateServiceEndpoint: <R>(request: R): R => request,
 };
 
-/** Writes bytes as base64. Looks at the value itself, since a Buffer has an idea of its own of what it is in JSON. */
+/** Writes bytes as base64. Reads the raw value, because `Buffer` has a `toJSON` of its own. */
 function withBase64(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   const raw = this[name];
   return raw instanceof Uint8Array ? Buffer.from(raw).toString('base64') : value;
 }
 
-/** The fields of an answer; undefined for one that is none of the service's. */
+/** The fields of a reply; undefined if it is not from the service. */
 function readFields(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
     const fields: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
@@ -102,8 +101,8 @@ function readFields(bytes: Uint8Array): Record<string, unknown> | undefined {
 }
 
 /**
- * Turns base64 back into bytes, in place. Only in an attribute's value there is text under `B`, or a list under `BS`:
- * under an attribute of such a name there is an object.
+ * Decodes base64, in place. Text under `B` and a list under `BS` are always values; an attribute with such a name holds an
+ * object.
  */
 function readBytes(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
@@ -118,8 +117,8 @@ function readBytes(value: unknown): void {
 const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'));
 
 /**
- * The document client of a container, made once at module scope. Reads its place and credentials from the
- * environment that Lambda (or the local cloud) gives; the credential chain is left out of the bundle.
+ * The document client of a container, made once at module scope. Reads its endpoint and credentials from
+ * the environment of Lambda (or the local cloud); the credential chain is left out of the bundle.
  */
 export function documentClient(environment: Readonly<Record<string, string | undefined>>): Send {
   const client = new DynamoDBClient({ ...clientOptions(environment, 'DYNAMODB'), protocol: jsonProtocol });

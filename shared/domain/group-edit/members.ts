@@ -68,7 +68,7 @@ function accessForChange(
   snapshot: MemberSnapshot,
 ): Group {
   const count = add.length + remove.length + addSubgroups.length + removeSubgroups.length;
-  if (count === 0) throw badRequest('Nothing to do: name somebody to add or to delete.');
+  if (count === 0) throw badRequest('Nothing to do: name a user or a group to add or to delete.');
   if (count > MAX_CHANGED) {
     throw badRequest(`One request can change at most ${MAX_CHANGED} members and subgroups of a group.`);
   }
