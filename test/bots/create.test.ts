@@ -49,7 +49,7 @@ describe('POST /bots', () => {
     expect((await call(listSubscriptions, bot)).body.subscriptions).toEqual([]);
   });
 
-  it('tells everybody of the account, and those who manage it of the bot', async () => {
+  it('sends everyone an event about the account, and one about the bot to its managers', async () => {
     const realm = await newRealm();
     for (const [owner, hearers] of [
       ['member', [{ everyone: 'administrators' }, { users: [realm.people.member.userId] }]],
@@ -237,7 +237,7 @@ describe('POST /bots', () => {
     for (const { status, body } of replies) if (status === 400) expect(body.msg).toContain("'Rosie'");
   });
 
-  it('makes none for somebody who is deactivated meanwhile', async () => {
+  it('makes none for a user who is deactivated meanwhile', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const meanwhile: Mishap = async (send) => {

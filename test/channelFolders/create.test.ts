@@ -7,7 +7,7 @@ import { lastNumber } from '../support/stored.ts';
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 
 describe('POST /channel_folders/create', () => {
-  it('creates a folder, renders its description and tells everybody (wire facts 5) (4.3/channel_folder_id)', async () => {
+  it('creates a folder, renders its description and sends everyone an event (wire facts 5) (4.3/channel_folder_id)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const before = await lastNumber(realm);
@@ -88,7 +88,7 @@ describe('POST /channel_folders/create', () => {
     expect((await folders(realm))[0]).toMatchObject({ name, description });
   });
 
-  it('keeps names unique whatever their case (wire facts 5), also for those who ask at once', async () => {
+  it('keeps names unique in any case (wire facts 5), also under concurrent requests', async () => {
     const realm = await newRealm();
     await createFolder(realm, 'Äpfel');
     for (const name of ['Äpfel', 'äPFEL', 'A\u0308pfel', ' Äpfel ']) {

@@ -20,7 +20,7 @@ async function threeFolders() {
 }
 
 describe('PATCH /channel_folders', () => {
-  it('sorts the folders and tells it; new ones come last (wire facts 5, 14.6)', async () => {
+  it('sorts the folders and sends an event; new ones come last (wire facts 5, 14.6)', async () => {
     const { realm, a, b, c } = await threeFolders();
     const before = await lastNumber(realm);
     expect((await sort(realm, [c, a, b])).body).toEqual({ result: 'success', msg: '' });
@@ -59,7 +59,7 @@ describe('PATCH /channel_folders', () => {
     }
   });
 
-  it('ends with the order that it told last when several sort at once', async () => {
+  it('ends in the order of the last event after concurrent sorting', async () => {
     const { realm, a, b, c } = await threeFolders();
     const before = await lastNumber(realm);
     const orders = [
@@ -75,7 +75,7 @@ describe('PATCH /channel_folders', () => {
     expect((await folders(realm)).map(({ id }) => id)).toEqual(events.at(-1)?.order);
   });
 
-  it('tells a late order after the one before it, even if its number was taken earlier', async () => {
+  it('sends the event of a late order after that of the one before it, even if its number was allocated earlier', async () => {
     const { realm, a, b, c } = await threeFolders();
     const before = await lastNumber(realm);
     const meanwhile: Mishap = async (go) => {

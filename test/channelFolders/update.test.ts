@@ -18,7 +18,7 @@ const createChannels = (
   realm.call(subscribe, as, { subscriptions: names.map((name) => ({ name })), folder_id: folderId });
 
 describe('PATCH /channel_folders/{channel_folder_id}', () => {
-  it('changes everything at once and tells each thing by an event (wire facts 5, 14.6)', async () => {
+  it('changes everything at once and sends an event for each change (wire facts 5, 14.6)', async () => {
     const realm = await newRealm();
     const id = await createFolder(realm, 'Kitchen');
     const before = await lastNumber(realm);
@@ -74,7 +74,7 @@ describe('PATCH /channel_folders/{channel_folder_id}', () => {
     await createFolder(realm, 'kitchen');
   });
 
-  it('gives a name to one of those who take it at once: by renaming, by archive, by creation', async () => {
+  it('gives a name to one of several concurrent requests: by renaming, by archive, by creation', async () => {
     const realm = await newRealm();
     const archived = await createFolder(realm, 'Kitchen');
     expect((await edit(realm, archived, { is_archived: true })).status).toBe(200);
@@ -99,7 +99,7 @@ describe('PATCH /channel_folders/{channel_folder_id}', () => {
     for (const other of [999_999, 0]) expect(await edit(realm, other, { name: 'x' })).toMatchObject(refused);
   });
 
-  it('ends with what it told last when many edit the same folder at once', async () => {
+  it('ends in the state of the last event after concurrent edits of one folder', async () => {
     const realm = await newRealm();
     const id = await createFolder(realm, 'Kitchen');
     const before = await lastNumber(realm);

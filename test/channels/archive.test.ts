@@ -59,7 +59,7 @@ describe('DELETE /streams/{stream_id}', () => {
     expect(await outsider.poll()).toEqual([]);
   });
 
-  it('is for those who administer the channel (wire facts 4.1)', async () => {
+  it('is open to users who administer the channel (wire facts 4.1)', async () => {
     const realm = await newRealm();
     const { admin, member, moderator, guest } = realm.people;
     const groups = { can_administer_channel_group: onlyUser(member.userId) };

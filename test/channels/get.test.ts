@@ -24,7 +24,7 @@ async function scene() {
 }
 
 describe('GET /streams/{stream_id}', () => {
-  it('tells about a channel', async () => {
+  it('describes a channel', async () => {
     const { realm } = await scene();
     const { body } = await byId(realm, get, realm.people.member, realm.channels.general);
     expect(body.stream).toMatchObject({
@@ -43,7 +43,7 @@ describe('GET /streams/{stream_id}', () => {
     });
   });
 
-  it('tells the posting permission in the words of old clients too', async () => {
+  it('returns the posting permission in the words of old clients too', async () => {
     const realm = await newRealm();
     const policyOf = async (setting: number): Promise<unknown[]> => {
       const { channelId } = await givenChannel(realm, { groups: { can_send_message_group: setting } });
@@ -68,7 +68,7 @@ describe.each<[string, Served]>([
   ['GET /streams/{stream_id}', get],
   ['GET /streams/{stream_id}/members', members],
 ])('%s', (_, handler) => {
-  it('is for those who may know of the channel', async () => {
+  it('is open to users who can see the channel', async () => {
     const { realm, shut, ajar } = await scene();
     const { member, admin, moderator, guest } = realm.people;
     const missing = await byId(realm, handler, moderator, 999_999);
@@ -120,14 +120,14 @@ describe('GET /get_stream_id', () => {
   const ask = (realm: TestRealm, as: Person, stream: string): Promise<Reply> =>
     realm.call(getId, as, {}, { query: { stream } });
 
-  it('tells the id of a channel, however its name is spelled', async () => {
+  it('returns the id of a channel, in any spelling of its name', async () => {
     const { realm, shut } = await scene();
     expect((await ask(realm, realm.people.guest, ' GENERAL ')).body.stream_id).toBe(realm.channels.general);
     expect((await ask(realm, realm.people.member, 'shut')).body.stream_id).toBe(shut);
     expect((await ask(realm, realm.people.admin, 'SHUT')).body.stream_id).toBe(shut);
   });
 
-  it('never tells a private channel from a missing one', async () => {
+  it('gives the same reply for a private channel as for a missing one', async () => {
     const { realm } = await scene();
     const told = async (name: string) => {
       const { status, body } = await ask(realm, realm.people.moderator, name);

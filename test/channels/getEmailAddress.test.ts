@@ -30,7 +30,7 @@ const addressOf = async (
 };
 
 describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 9)', () => {
-  it('tells an address with a token of 32 hex digits, the same every time (4.7/email, 4.7/stream_id)', async () => {
+  it('returns an address with a token of 32 hex digits, the same every time (4.7/email, 4.7/stream_id)', async () => {
     const realm = mailing(await newRealm());
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'Test Kitchen' });

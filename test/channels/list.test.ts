@@ -119,7 +119,7 @@ describe('GET /streams', () => {
   });
 });
 
-it('tells the count of a channel that is created between the reads of both', async () => {
+it('returns the count of a channel that is created between the reads of both', async () => {
   const realm = await newRealm();
   const { admin } = realm.people;
   let made: Promise<unknown> | undefined;

@@ -50,7 +50,7 @@ describe('who may change a channel (wire facts 4.1, specification 5)', () => {
     }
   });
 
-  it('and whoever may not know of it hears the same as of a channel that does not exist (4.2/invalid-channel, 4.2/stream_id)', async () => {
+  it('and a user who cannot see it gets the same reply as for a missing channel (4.2/invalid-channel, 4.2/stream_id)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const hidden = await givenChannel(realm, { isPrivate: true });
@@ -79,7 +79,7 @@ describe('who may change a channel (wire facts 4.1, specification 5)', () => {
 });
 
 describe('an edit as a whole', () => {
-  it('that is empty changes and tells nothing (specification 4.2: "All body parameters are optional") (4.2/optional, 4.2/reply)', async () => {
+  it('that is empty changes nothing and sends no event (specification 4.2: "All body parameters are optional") (4.2/optional, 4.2/reply)', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     const before = await lastNumber(realm);
@@ -88,7 +88,7 @@ describe('an edit as a whole', () => {
     expect((await storedChannel(realm, channelId)).version).toBe(1);
   });
 
-  it('that gives every thing its present value changes and tells nothing', async () => {
+  it('that gives every thing its present value changes nothing and sends no event', async () => {
     const realm = await newRealm();
     const { channelId, description, groups } = await givenChannel(realm, { messageRetentionDays: 30 });
     const before = await lastNumber(realm);

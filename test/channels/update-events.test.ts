@@ -143,7 +143,7 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
     expect(await heard(clients)).toEqual({ member: [...created, ...deleted, ...created], guest: [] });
   });
 
-  it('nothing is told twice to somebody who was let in before they heard of it', async () => {
+  it('a user who was let in before they read the events gets none twice', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const { channelId, name } = await givenChannel(realm, { isPrivate: true }, [owner]);
@@ -171,7 +171,7 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
     expect(JSON.stringify(events)).not.toContain('secret');
   });
 
-  it('after losing access nobody gets a further event or message (issue 3)', async () => {
+  it('a user who lost access gets no further event or message (issue 3)', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [owner]);
@@ -218,7 +218,7 @@ describe('what is heard of other changes (wire facts 4.6)', () => {
     expect((await heard(old)).member).toContain('stream create');
   });
 
-  it('is settled by the rights at reading: who was made a guest meanwhile hears nothing', async () => {
+  it('is settled by the rights at reading: a user who was made a guest meanwhile gets no event', async () => {
     const realm = await newRealm();
     const { owner, moderator } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [owner]);

@@ -212,7 +212,7 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
     expect(await properties(onlyUser(member.userId))).toEqual([[own, onlyUser(member.userId)]]);
   });
 
-  it('other settings are not told to the channel (wire facts 4.7)', async () => {
+  it('other settings are not announced in the channel (wire facts 4.7)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm);

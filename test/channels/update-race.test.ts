@@ -46,7 +46,7 @@ describe('edits of a channel at once', () => {
     expect(await toldOfChannels(realm, before)).toHaveLength(3);
   });
 
-  it('by more than can be decided anew in time, are each made, or refused as too many', async () => {
+  it('by more than can be decided again in time, are each made, or refused as too many', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -64,7 +64,7 @@ describe('edits of a channel at once', () => {
     expect(await storedChannel(realm, channelId)).toMatchObject({ description: told.at(-1) });
   });
 
-  it('end with what was told last', async () => {
+  it('ends in the state of the last event', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -204,7 +204,7 @@ describe('an edit and something else at once', () => {
     }
   });
 
-  it('joining a channel that is made private just before: whoever comes too late stays out', async () => {
+  it('joining a channel that is made private just before: a user who comes too late stays out', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const { channelId, name } = await givenChannel(realm, {}, [owner]);

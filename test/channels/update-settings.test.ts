@@ -34,7 +34,7 @@ describe('default channels (specification 4.2, wire facts 4.4)', () => {
     expect((await storedChannel(realm, channelId)).isDefault).toBe(false);
   });
 
-  it('are not told to the channel, and an archived one cannot be one', async () => {
+  it('are not announced in the channel, and an archived one cannot be one', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm);

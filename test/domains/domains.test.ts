@@ -23,7 +23,7 @@ describe('GET /realm/domains (wire facts 8)', () => {
 });
 
 describe('POST /realm/domains (wire facts 8, 14.6)', () => {
-  it('tells the number and the name, and everybody hears of it', async () => {
+  it('returns the number and the name, and everyone gets an event', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const [id, domain] = await givenDomain(realm, '  Ant.Example ', true);
@@ -71,7 +71,7 @@ describe('POST /realm/domains (wire facts 8, 14.6)', () => {
     expect(await domainsOf(realm)).toEqual([]);
   });
 
-  it('refuses a domain that is there, however it is spelled', async () => {
+  it('refuses a domain that is there, in any spelling', async () => {
     const realm = await newRealm();
     await givenDomain(realm, 'bücher.example');
     for (const domain of ['BÜCHER.example', 'xn--bcher-kva.example', 'XN--BCHER-KVA.EXAMPLE']) {
@@ -111,7 +111,7 @@ describe('POST /realm/domains (wire facts 8, 14.6)', () => {
 });
 
 describe('PATCH /realm/domains/{domain} (specification 4.6)', () => {
-  it('says whether subdomains are allowed, and everybody hears of it (wire facts 8, 14.6) (4.6/domain, 4.6/reply)', async () => {
+  it('says whether subdomains are allowed, and everyone gets an event (wire facts 8, 14.6) (4.6/domain, 4.6/reply)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     await givenDomain(realm, 'ant.example');
@@ -161,7 +161,7 @@ describe('PATCH /realm/domains/{domain} (specification 4.6)', () => {
     },
   );
 
-  it('ends with what was told last when several change it at once', async () => {
+  it('ends in the state of the last event after concurrent changes', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     await givenDomain(realm, 'ant.example');
@@ -191,7 +191,7 @@ describe('who may change domains (specification 5)', () => {
 });
 
 describe('DELETE /realm/domains/{domain} (wire facts 8, 14.6)', () => {
-  it('removes a domain, and everybody hears of it', async () => {
+  it('removes a domain, and everyone gets an event', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     await givenDomain(realm, 'ant.example');

@@ -101,7 +101,7 @@ describe('a message that was deleted before a client heard of it', () => {
     expect(typesOf(await toldOf(realm, client, id))).toEqual(['message', 'reaction', 'delete_message']);
   });
 
-  it('is told to nobody who might not read it', async () => {
+  it('is sent to no user who could not read it', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);

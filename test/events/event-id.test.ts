@@ -86,7 +86,7 @@ describe('a log so quiet that a client has had 999 heartbeats', () => {
     expect(said(await client.poll({ dont_block: false }, through))).toEqual(['just in time']);
   });
 
-  it('tells clients to come again while its new end cannot be seen, and loses nothing', async () => {
+  it('asks clients to retry while its new end cannot be seen, and loses nothing', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);

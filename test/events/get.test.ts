@@ -7,7 +7,7 @@ import { newRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';
 
 describe('GET /events', () => {
-  it('tells a subscriber of a message', async () => {
+  it('a subscriber gets an event for a message', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, member);
@@ -34,7 +34,7 @@ describe('GET /events', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('tells messages as HTML where that was asked for', async () => {
+  it('returns messages as HTML if the client asked for it', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { apply_markdown: true });
     await sendTo(realm, realm.people.admin, realm.channels.general, 'Hello *you*');
@@ -45,7 +45,7 @@ describe('GET /events', () => {
     });
   });
 
-  it('tells again what is not acknowledged yet, and nothing from before the registration', async () => {
+  it('returns unacknowledged events again, and none from before the registration', async () => {
     const realm = await newRealm();
     await sendTo(realm, realm.people.admin, realm.channels.general, 'early');
     const client = await givenClient(realm, realm.people.member);

@@ -24,14 +24,14 @@ async function scene() {
 }
 
 describe('while only a part of a transaction can be seen', () => {
-  it('nobody misses what was said after they were let in', async () => {
+  it('a new subscriber gets every message sent after they were let in', async () => {
     const { realm, admin, member, channelId, name, client, half } = await scene();
     await realm.call(subscribe, member, { subscriptions: [{ name }] });
     await sendTo(realm, admin, channelId, 'welcome');
     expect(said(await client.poll({}, half()))).toEqual(['welcome']);
   });
 
-  it('nobody hears what was said after they had left', async () => {
+  it('a user who left gets no later message', async () => {
     const { realm, curtain, admin, member, channelId, name, client, time, half } = await scene();
     await realm.call(subscribe, member, { subscriptions: [{ name }] });
     curtain.lift();

@@ -152,7 +152,7 @@ describe('what a queue filters', () => {
     expect(said(await client.poll())).toEqual(heard);
   });
 
-  it('but it hears other events whatever its narrow', async () => {
+  it('but it gets other events for any narrow', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { narrow: [['channel', 'nowhere']] });
     await givenUser(realm);
@@ -161,7 +161,7 @@ describe('what a queue filters', () => {
 });
 
 describe('events with an audience', () => {
-  it('reach those who may know of the channel', async () => {
+  it('reach users who can see the channel', async () => {
     const realm = await newRealm();
     const { admin, member, guest, owner } = realm.people;
     const clients = await Promise.all([admin, member, guest].map((person) => givenClient(realm, person)));

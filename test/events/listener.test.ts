@@ -17,7 +17,7 @@ const waiting = (room: { readonly size: number }, count = 1): Promise<unknown> =
 const heartbeat = { status: 200, body: { result: 'success', events: [{ type: 'heartbeat' }] } };
 
 describe('a client that waits at the listener', () => {
-  it('hears a message, comes again and hears the next one', async () => {
+  it('gets a message, polls again and gets the next one', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const { admin, member } = realm.people;
@@ -97,7 +97,7 @@ describe('a client that waits at the listener', () => {
   it.each<[string, 'deactivate' | 'key']>([
     ['is deactivated', 'deactivate'],
     ['has its key replaced', 'key'],
-  ])('hears no more once its account %s', async (_, what) => {
+  ])('gets no more events once its account %s', async (_, what) => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const { admin, member } = realm.people;
@@ -119,7 +119,7 @@ describe('a client that waits at the listener', () => {
     expect(await client.listen().reply).toMatchObject(heartbeat);
   });
 
-  it('is told to come again later when there is no room', async () => {
+  it('is told to retry later if there is no room', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm, { room: newRoom({ capacity: 1 }) });
     const first = await givenWaitingClient(realm, listener, realm.people.member);

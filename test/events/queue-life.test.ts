@@ -133,7 +133,7 @@ describe('a client that stays for a long time', () => {
     expect(said(await client.poll())).toEqual(['now']);
   });
 
-  it('is told to register anew if it never acknowledges', async () => {
+  it('is asked to register again if it never acknowledges', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, member, longest);

@@ -60,7 +60,7 @@ async function answered(handler: Served, parameters: Record<string, string>, enc
   return { result, body: JSON.parse(text), bytes: Buffer.byteLength(JSON.stringify(result)) };
 }
 
-it('tells the whole state of an organization of 10,000 people, compressed', async () => {
+it('returns the whole state of an organization of 10,000 people, compressed', async () => {
   const { result, body, bytes } = await answered(register, {}, 'gzip, deflate, br');
   expect(result).toMatchObject({
     statusCode: 200,

@@ -15,7 +15,7 @@ import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 const hour = 3600;
 
 describe('POST /register', () => {
-  it('makes a queue and tells where its events begin', async () => {
+  it('makes a queue and returns where its events begin', async () => {
     const realm = await newRealm();
     const before = await sendTo(realm, realm.people.admin, realm.channels.general, 'before');
     const { status, body } = await realm.call(register, realm.people.member, { event_types: ['message'] });
@@ -34,7 +34,7 @@ describe('POST /register', () => {
     });
   });
 
-  it('tells the state of the event types, unless other types are named for it', async () => {
+  it('returns the state of the event types, unless other types are named for it', async () => {
     const realm = await newRealm();
     const both = { event_types: ['message'], fetch_event_types: ['realm_emoji', 'muted_users'] };
     const { body } = await realm.call(register, realm.people.member, both);
@@ -274,7 +274,7 @@ describe('what comes to be while a registration looks where to look', () => {
     return { realm, state: body };
   }
 
-  it('is told with its subscribers', async () => {
+  it('comes with its subscribers', async () => {
     const { realm, state } = await registered(['subscription'], (realm) =>
       givenChannel(realm, { name: 'just now' }, [realm.people.guest, realm.people.admin]),
     );
@@ -282,7 +282,7 @@ describe('what comes to be while a registration looks where to look', () => {
     expect(state.subscriptions).toContainEqual(expect.objectContaining({ name: 'just now', subscribers }));
   });
 
-  it('is told with its members', async () => {
+  it('comes with its members', async () => {
     const { realm, state } = await registered(['realm_user_groups'], (realm) =>
       givenGroup(realm, { name: 'just now', members: [realm.people.admin] }),
     );
@@ -290,7 +290,7 @@ describe('what comes to be while a registration looks where to look', () => {
     expect(state.realm_user_groups).toContainEqual(expect.objectContaining({ name: 'just now', members }));
   });
 
-  it('is told as unread, and as the newest conversation', async () => {
+  it('is registered as unread, and as the newest conversation', async () => {
     const types = ['update_message_flags', 'recent_private_conversations'];
     const { realm, state } = await registered(types, async (realm) => {
       const { owner, guest } = realm.people;
@@ -306,7 +306,7 @@ describe('what comes to be while a registration looks where to look', () => {
     expect(state.recent_private_conversations).toMatchObject([{ user_ids: [realm.people.owner.userId] }]);
   });
 
-  it('is told as read', async () => {
+  it('is registered as read', async () => {
     const { state } = await registered(['update_message_flags'], async (realm) => {
       const { owner, guest } = realm.people;
       const ids = [1, 2, 3].map((n) => sendTo(realm, owner, [guest.userId], `just now ${n}`));

@@ -148,7 +148,7 @@ describe('the fields of registration that feature level 500 has and has not (com
       { direct_members: [5], direct_subgroups: [] },
       { create: 1, webPublic: 4, wildcard: 1 },
     ],
-  ])('tells the group setting %o as the deprecated numbers too', async (group, expected) => {
+  ])('returns the group setting %o as the deprecated numbers too', async (group, expected) => {
     const realm = await newRealm({
       can_create_public_channel_group: group,
       can_create_private_channel_group: group,
@@ -483,7 +483,7 @@ describe('the state of messages', () => {
 });
 
 describe('the whole state', () => {
-  it('is told when no types are named', async () => {
+  it('is sent if no types are named', async () => {
     const realm = await newRealm();
     const state = await stateOf(realm, realm.people.member, null);
     for (const part of [

@@ -79,7 +79,7 @@ describe('a client that waits while the store has no room (docs/LIMITS.md)', () 
     },
   );
 
-  test('is told to come again where nothing can be read at all, and comes to the same queue', async () => {
+  test('is asked to retry where nothing can be read at all, and comes to the same queue', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { event_types: ['message'] });
     const broken = realm.container((store) => async (command) => {

@@ -58,7 +58,7 @@ describe('POST /export/realm', () => {
     expect(await asked(realm, owner, 'public')).toMatchObject(granted);
   });
 
-  test('is allowed five times in seven days, whatever the outcome (wire facts 2)', async () => {
+  test('is allowed five times in seven days, for any outcome (wire facts 2)', async () => {
     const { realm } = await exporting();
     const { admin, owner } = realm.people;
     for (let i = 0; i < 5; i++) {

@@ -152,7 +152,7 @@ describe('bodies', () => {
     await expectWell();
   });
 
-  test('that are cut short by a hundred clients at once keep nobody else waiting', async () => {
+  test('that are cut short by a hundred clients at once keep no other client waiting', async () => {
     const half = `POST /api/v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n${'a'.repeat(500_000)}`;
     const sockets = await Promise.all(Array.from({ length: 100 }, () => connection(address)));
     for (const socket of sockets) socket.write(half);
@@ -162,7 +162,7 @@ describe('bodies', () => {
   });
 });
 
-test('clients that send a byte now and then keep nobody else waiting', async () => {
+test('clients that send a byte now and then keep no other client waiting', async () => {
   const sockets = await Promise.all(Array.from({ length: 200 }, () => connection(address)));
   const request = `GET /api/v1/users/me HTTP/1.1\r\nHost: x\r\nX-Slow: ${'a'.repeat(1_000)}`;
   for (let place = 0; place < 20; place++) {

@@ -70,7 +70,7 @@ describe.concurrent.each([
     new Table(name, documentClient({ AWS_ENDPOINT_URL_DYNAMODB: endpoint }));
   const table = tableAt(inject('dynamodb'));
 
-  test('reads what it wrote, whatever the type', async () => {
+  test('reads what it wrote, for any type', async () => {
     const key = newKey();
     const item = {
       text: 'Grüße ✓',

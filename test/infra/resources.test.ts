@@ -104,7 +104,7 @@ describe('the resources that declarations do not name', () => {
     ]);
   });
 
-  test('another document is deployed anew', () => {
+  test('a changed document is deployed again', () => {
     const deploymentOf = ({ resources }: Template) =>
       Object.keys(resources).filter((id) => resources[id]?.Type === 'AWS::ApiGateway::Deployment');
     const { endpoints, workers } = fixtures;

@@ -31,7 +31,7 @@ const requestWith = (headers: readonly (readonly [string, string])[]): HttpReque
 });
 
 describe('what stands before the gateway', () => {
-  test('tells the host and the address of the client, whatever the client says of itself', () => {
+  test('returns the host and the address of the client, whatever the client says of itself', () => {
     const sent = requestWith([
       ['Host', 'chat.example.com:9991'],
       ['X-Forwarded-Host', 'other.example.com'],

@@ -98,7 +98,7 @@ describe('the unbroken run', () => {
     expect(said(await look(reader, start + 2))).toEqual(['c']);
   });
 
-  it('is the same whatever the size of its pages', async () => {
+  it('is the same for any size of its pages', async () => {
     const { reader, writer, start, say } = await scene();
     await say('one');
     await fill(writer, (await allocate(writer, 1))[0] as number);
@@ -350,7 +350,7 @@ describe('an entry that is told with other items of its transaction', () => {
 });
 
 describe('the cheap look', () => {
-  it('tells whether something was written, for half a read unit', async () => {
+  it('returns whether something was written, for half a read unit', async () => {
     const { realm, start, say } = await scene();
     const container = realm.container();
     expect(await isAnythingAfter(container.log, start)).toBe(false);

@@ -101,7 +101,7 @@ describe('mentions', () => {
     ['in a table in a quote', `> a|b\n> -|-\n> ${everybody}|c`],
     ['in a fenced quote', `\`\`\`quote\n${everybody}\n\`\`\``],
     ['in a spoiler in a quote', `\`\`\`quote\n\`\`\`spoiler ${everybody}\n${everybody}\n\`\`\`\n\`\`\``],
-  ])('counts nobody: %s', (_says, text) => {
+  ])('counts no user: %s', (_says, text) => {
     expect(render(text, KNOWN)).toMatchObject(nobody);
   });
 

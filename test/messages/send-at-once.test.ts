@@ -177,7 +177,7 @@ describe('decisions are held until the commit', () => {
     idsOf([await sendTo(slow, realm.people.member, channelId, '')]);
   });
 
-  it('wire facts 3.6: a topic that vanishes meanwhile is not begun anew by who may not', async () => {
+  it('wire facts 3.6: a topic that vanishes meanwhile is not begun again by a user who may not', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const groups = { can_create_topic_group: systemGroups.moderators.id };
@@ -230,7 +230,7 @@ describe('decisions are held until the commit', () => {
     expect(sent.map(({ seq }) => seq)).toEqual([expect.any(Number), id]);
   });
 
-  it('a writer taken for dead until its time is up is told to come again, and has sent nothing', async () => {
+  it('a writer taken for dead until its time is up is asked to retry, and has sent nothing', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;

@@ -142,7 +142,7 @@ describe('wire facts 3.4: topic', () => {
     ]);
   });
 
-  it('is one topic whatever its case, spelled as the newest message spells it', async () => {
+  it('is one topic in any case, spelled as the newest message spells it', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm, { name: 'letters' });
     for (const topic of ['Straße', 'STRASSE', 'strasse']) {

@@ -60,7 +60,7 @@ describe('wire facts 3.6: can_create_topic_group', () => {
   const notAllowed = [400, 'BAD_REQUEST', expect.stringMatching(/new topics/)];
   const onlyModerators = { groups: { can_create_topic_group: systemGroups.moderators.id } };
 
-  it('is needed for a new topic, not for one that has a message, whatever its case (4.2/can_create_topic_group, 4.2/send-new-topic)', async () => {
+  it('is needed for a new topic, not for one that has a message, in any case (4.2/can_create_topic_group, 4.2/send-new-topic)', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const { channelId } = await givenChannel(realm, onlyModerators);

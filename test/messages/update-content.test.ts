@@ -120,7 +120,7 @@ describe('PATCH /messages/{message_id}: the content', () => {
     expect(await reactionsTo(realm, member, id)).toHaveLength(1);
   });
 
-  it('people who are mentioned anew begin to follow the topic, those from before do not again', async () => {
+  it('people who are mentioned again begin to follow the topic, those from before do not again', async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const { general } = realm.channels;

@@ -302,7 +302,7 @@ describe('policies that follow later, and what happens meanwhile', () => {
     }
   });
 
-  it('a topic that begins anew under the old name takes none of them when it moves', async () => {
+  it('a topic that begins again under the old name takes none of them when it moves', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const { general, random } = await moved('tea', 'cake', [admin], realm);

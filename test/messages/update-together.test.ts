@@ -239,7 +239,7 @@ describe('messages that move by what their index tells of them', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('where only the spelling changes, one that was spelled anew just before is remembered so', async () => {
+  it('where only the spelling changes, a spelling that was just changed is the one that is stored', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;

@@ -67,7 +67,7 @@ describe('a page for people who have signed in', () => {
     expect(await browser.open(showAccount)).toMatchObject(toSignIn);
   });
 
-  it('tells a browser that is over its limit when to come again', async () => {
+  it('tells a browser that is over its limit when to retry', async () => {
     const { realm, browser } = await signedIn();
     const limited = realm.container(undefined, { environment: { API_RATE_LIMIT: '1' } });
     expect((await browser.open(showAccount, { realm: limited })).status).toBe(200);

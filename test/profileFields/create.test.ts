@@ -20,7 +20,7 @@ const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 const choices = { java: { text: 'Java', order: '2' }, python: { text: 'Python', order: '1' } };
 
 describe('POST /realm/profile_fields', () => {
-  it('creates a field, with defaults, as the last one, and tells everybody all of them (4.4, wire facts 6) (4.4/id, 4.4/hint, 4.4/required, 2.6/fields)', async () => {
+  it('creates a field, with defaults, as the last one, and sends everyone the whole list (4.4, wire facts 6) (4.4/id, 4.4/hint, 4.4/required, 2.6/fields)', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const first = await createField(realm, types.shortText, { name: ' Phone ', hint: 'With the country' });
@@ -103,7 +103,7 @@ describe('POST /realm/profile_fields', () => {
     expect(await fields(realm)).toMatchObject([label]);
   });
 
-  it('keeps names unique by exact case, also for those who ask at once (wire facts 6)', async () => {
+  it('keeps names unique by exact case, also under concurrent requests (wire facts 6)', async () => {
     const realm = await newRealm();
     await createField(realm, types.shortText, { name: 'Phone' });
     expect(await tryToCreate(realm, types.link, { name: 'Phone ' })).toMatchObject(refused);

@@ -16,7 +16,7 @@ import { lastNumber } from '../support/stored.ts';
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 
 describe('DELETE /realm/profile_fields/{field_id}', () => {
-  it('removes the field and tells the others (wire facts 6)', async () => {
+  it('removes the field and sends the others an event (wire facts 6)', async () => {
     const realm = await newRealm();
     const one = await createField(realm, types.shortText, { name: 'One' });
     const two = await createField(realm, types.date, { name: 'Two' });
@@ -70,7 +70,7 @@ describe('DELETE /realm/profile_fields/{field_id}', () => {
     expect(await fields(realm)).toHaveLength(1);
   });
 
-  it('wins against somebody who fills the field in just then', async () => {
+  it('wins against a user who fills the field in just then', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await createField(realm, types.shortText);
@@ -83,7 +83,7 @@ describe('DELETE /realm/profile_fields/{field_id}', () => {
     expect(await profileOf(realm, member)).toEqual({});
   });
 
-  it('is done by one of those who delete it at once', async () => {
+  it('is done by one of several concurrent requests', async () => {
     const realm = await newRealm();
     const id = await createField(realm, types.shortText);
     const replies = await Promise.all([1, 2, 3].map(() => deleteField(realm.container(), id)));

@@ -15,7 +15,7 @@ async function threeFields() {
 }
 
 describe('PATCH /realm/profile_fields', () => {
-  it('sorts the fields and tells all of them; new ones come last (wire facts 6: order)', async () => {
+  it('sorts the fields and sends all of them in an event; new ones come last (wire facts 6: order)', async () => {
     const { realm, a, b, c } = await threeFields();
     const before = await lastNumber(realm);
     expect((await sort(realm, [c, a, b])).body).toEqual({ result: 'success', msg: '' });
@@ -57,7 +57,7 @@ describe('PATCH /realm/profile_fields', () => {
     }
   });
 
-  it('ends with the order that it told last when several sort and add at once', async () => {
+  it('ends in the order of the last event after concurrent sorting and adding', async () => {
     const { realm, a, b, c } = await threeFields();
     const before = await lastNumber(realm);
     const orders = [

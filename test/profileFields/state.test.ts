@@ -67,7 +67,7 @@ const asked = {
 };
 
 describe('the state of profiles', () => {
-  it('tells the fields, their types, and what profiles say (2.6, wire facts 6)', async () => {
+  it('returns the fields, their types, and what profiles say (2.6, wire facts 6)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const id = await createField(realm, types.shortText, { display_in_profile_summary: true });

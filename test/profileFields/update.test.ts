@@ -19,7 +19,7 @@ import { lastNumber } from '../support/stored.ts';
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 
 describe('PATCH /realm/profile_fields/{field_id}', () => {
-  it('changes everything at once and tells all fields once (4.4, wire facts 6)', async () => {
+  it('changes everything at once and sends all fields in one event (4.4, wire facts 6)', async () => {
     const realm = await newRealm();
     const other = await createField(realm, types.date);
     const id = await createField(realm, types.shortText, { name: 'Phone' });
@@ -88,7 +88,7 @@ describe('PATCH /realm/profile_fields/{field_id}', () => {
     for (const other of [999_999, 0]) expect(await edit(realm, other, { name: 'x' })).toMatchObject(refused);
   });
 
-  it('keeps to two fields in the summary, also for those who ask at once (4.4, 8)', async () => {
+  it('keeps to two fields in the summary, also under concurrent requests (4.4, 8)', async () => {
     const realm = await newRealm();
     const shown = { display_in_profile_summary: true };
     const first = await createField(realm, types.shortText, shown);
@@ -137,7 +137,7 @@ describe('PATCH /realm/profile_fields/{field_id}', () => {
     });
   });
 
-  it('ends with what it told last when many edit the same field at once', async () => {
+  it('ends in the state of the last event after concurrent edits of one field', async () => {
     const realm = await newRealm();
     const id = await createField(realm, types.shortText);
     const before = await lastNumber(realm);
@@ -150,7 +150,7 @@ describe('PATCH /realm/profile_fields/{field_id}', () => {
     expect(await fields(realm)).toEqual(events.at(-1));
   });
 
-  it('tells a late edit after the one before it, even if its number was taken earlier', async () => {
+  it('sends the event of a late edit after that of the one before it, even if its number was allocated earlier', async () => {
     const realm = await newRealm();
     const id = await createField(realm, types.shortText);
     const before = await lastNumber(realm);
@@ -212,7 +212,7 @@ describe('choices that are changed (4.4: "keys identify the choices")', () => {
     expect(await lastNumber(realm)).toBeGreaterThan(before);
   });
 
-  it('cannot be chosen by somebody who saw them just before they went', async () => {
+  it('cannot be chosen by a user who saw them just before they went', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await createField(realm, types.dropdown, { field_data: { a: apple, b: pear } });

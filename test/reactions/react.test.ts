@@ -127,7 +127,7 @@ describe('POST and DELETE /messages/{message_id}/reactions', () => {
     expect(await reactionsTo(realm, member, id)).toEqual([]);
   });
 
-  it('a deactivated emoji cannot be added anew, but joined and removed', async () => {
+  it('a deactivated emoji cannot be added again, but joined and removed', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await givenEmoji(realm, 'party');

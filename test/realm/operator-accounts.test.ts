@@ -50,7 +50,7 @@ describe('an account that the operator makes', () => {
     expect(status).toBe(200);
   });
 
-  it('is refused for an address that is taken, or none, or outside of the domains; nothing is told', async () => {
+  it('is refused for an address that is taken, or none, or outside of the domains; no event is sent', async () => {
     const realm = await newRealm();
     const { call, people } = realm;
     await call(addDomain, people.owner, { domain: 'corp.test', allow_subdomains: false });

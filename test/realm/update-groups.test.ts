@@ -88,7 +88,7 @@ describe('a group setting of the organization (specification 2.2, wire facts 3.7
     );
   });
 
-  it('is held to the value that is expected, in whatever order it lists', async () => {
+  it('is held to the value that is expected, in any order', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const [a, b] = [member.userId, guest.userId];

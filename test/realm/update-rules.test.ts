@@ -238,7 +238,7 @@ describe('the moderation request channel', () => {
     await edited(realm, owner, channelId, { is_private: false });
   });
 
-  it('is none any more when it is archived, and everybody is told', async () => {
+  it('is none any more when it is archived, and everyone gets an event', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [owner]);

@@ -127,7 +127,7 @@ describe('a change of the waiting period', () => {
     }
   });
 
-  it('tells nothing where nobody joined in between', async () => {
+  it('sends no event if nobody joined in between', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const client = await givenClient(realm, member, { event_types: ['user_group'] });

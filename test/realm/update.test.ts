@@ -35,7 +35,7 @@ const plain: readonly (readonly [string, unknown, unknown])[] = [
 ];
 
 describe('PATCH /realm', () => {
-  it.each(plain)('changes %s and tells everybody (wire facts 1.2)', async (name, sent, value) => {
+  it.each(plain)('changes %s and sends everyone an event (wire facts 1.2)', async (name, sent, value) => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const before = await lastNumber(realm);
@@ -71,7 +71,7 @@ describe('PATCH /realm', () => {
     expect(await payloadsAfter(realm, before)).toEqual([dictionary(data)]);
   });
 
-  it('tells the older name of what is shown of earlier versions too', async () => {
+  it('returns the older name of what is shown of earlier versions too', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     await changed(realm, realm.people.admin, { message_edit_history_visibility_policy: 'none' });
@@ -251,7 +251,7 @@ describe('settings that name a channel (specification 4.2, wire facts 4.3)', () 
 });
 
 describe('what an organization that is older than a setting has for it', () => {
-  it('is the default, and nothing is told until somebody changes it', async () => {
+  it('is the default, and no event is sent until somebody changes it', async () => {
     const realm = await newRealm();
     const { settings } = await storedRealm(realm);
     const { send_channel_events_messages: _, ...older } = settings;

@@ -56,7 +56,7 @@ describe('bodies', () => {
     expect(body.input).toEqual({ name: 'query' });
   });
 
-  it('are read whatever the spelling of their type', async () => {
+  it('are read for any spelling of their type', async () => {
     for (const type of [`${FORM}; charset=UTF-8`, FORM.toUpperCase(), `${FORM};charset=utf-8`]) {
       expect((await ask({ body: 'name=x', headers: { 'content-type': type } })).status).toBe(200);
     }

@@ -122,7 +122,7 @@ describe('parameters', () => {
     expect(reply.body.msg).toContain('position 3');
   });
 
-  it('are told of one problem only, the first one', async () => {
+  it('get the first problem only', async () => {
     const reply = await ask({ body: form({ name: 'x', kind: 'c', count: 'x' }) });
     expect(reply.body.msg).toContain("'kind'");
     expect(reply.body.msg).not.toContain("'count'");

@@ -245,7 +245,7 @@ describe('a decision whose snapshot changed', () => {
     throw new ConflictError([]);
   };
 
-  it('is made anew, on what is true then', async () => {
+  it('is made again, on what is true then', async () => {
     const realm = await newRealm();
     const { general, random } = realm.channels;
     let moved: Promise<void> | undefined;
@@ -268,7 +268,7 @@ describe('a decision whose snapshot changed', () => {
     ]);
   });
 
-  it('is told to come again when that happens every time, and leaves no hole in the log', async () => {
+  it('is asked to retry when that happens every time, and leaves no hole in the log', async () => {
     const realm = await newRealm();
     runs = Array.from({ length: 100 }, () => stale);
     const impatient = { ...realm, outside: { ...realm.outside, wait: async () => {} } };
@@ -284,7 +284,7 @@ describe('a decision whose snapshot changed', () => {
 });
 
 describe('a fault', () => {
-  it('tells the client nothing, and the operator everything but secrets', async () => {
+  it('tells the client nothing, and the operator everything except secrets', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     runs = [

@@ -36,7 +36,7 @@ describe('servesQueue', () => {
     expect(left).toBeLessThanOrEqual(20_000);
   });
 
-  it('tells the operator which message failed and why, but not what was in it', async () => {
+  it('reports to the operator which message failed and why, but not what was in it', async () => {
     const realm = await newRealm();
     const handler = servesQueue(queueWorker, async () => {
       throw new Error('no use');

@@ -4,7 +4,7 @@ import { key } from '../../shared/table/keys.ts';
 import { newRealm } from '../support/realm.ts';
 
 describe('GET /server_settings', () => {
-  it('tells a client without credentials where it is (9/feature-level)', async () => {
+  it('tells a client without credentials which server it reached (9/feature-level)', async () => {
     const { call, host } = await newRealm();
     const { status, body } = await call(
       handler,

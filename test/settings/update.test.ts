@@ -78,7 +78,7 @@ describe('PATCH /settings', () => {
     expect(state).toMatchObject({ enter_sends: true, color_scheme: 2, timezone: 'Europe/Berlin' });
   });
 
-  it('tells nothing of what stays as it is, and lists what it does not know (wire facts 1.1)', async () => {
+  it('sends no event for values that stay the same, and lists what it does not know (wire facts 1.1)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const before = await lastNumber(realm);
@@ -100,7 +100,7 @@ describe('PATCH /settings', () => {
     expect(await beside.poll()).toEqual([]);
   });
 
-  it('tells the name of the language', async () => {
+  it('returns the name of the language', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member);
     await set(realm, realm.people.member, { default_language: 'de' });

@@ -15,7 +15,7 @@ import {
 } from '../support/subscription-state.ts';
 
 describe('POST /users/me/subscriptions', () => {
-  it('subscribes to channels that exist, each named once however it is spelled', async () => {
+  it('subscribes to channels that exist, each named once in any spelling', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const channel = await givenChannel(realm, { name: 'Crème' });

@@ -111,7 +111,7 @@ describe('subscribing and unsubscribing at once', () => {
     );
   });
 
-  it('tells a subscription after the end of the one before it, even if its number was taken earlier', async () => {
+  it('sends the event of a subscription after that of the end of the one before it, even if its number was allocated earlier', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'door' });
@@ -126,7 +126,7 @@ describe('subscribing and unsubscribing at once', () => {
     await expectToldRight(realm, before, [], [member], [channelId]);
   });
 
-  it('tells the end of a subscription after its beginning, even if its number was taken earlier', async () => {
+  it('sends the event of the end of a subscription after that of its beginning, even if its number was allocated earlier', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'door' });
@@ -142,7 +142,7 @@ describe('subscribing and unsubscribing at once', () => {
     await expectToldRight(realm, before, [[member, channelId]], [member], [channelId]);
   });
 
-  it('decides anew when a channel becomes private meanwhile', async () => {
+  it('decides again when a channel becomes private meanwhile', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, {

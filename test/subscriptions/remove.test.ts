@@ -147,7 +147,7 @@ describe('DELETE /users/me/subscriptions', () => {
     expect(await subscriptionOf(realm, member, realm.channels.random)).toBeUndefined();
   });
 
-  it('never tells a private channel from a missing one', async () => {
+  it('gives the same reply for a private channel as for a missing one', async () => {
     const realm = await newRealm();
     const { member, bot } = realm.people;
     await givenChannel(realm, { name: 'Secret', isPrivate: true }, [bot]);

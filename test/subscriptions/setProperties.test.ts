@@ -41,7 +41,7 @@ describe('POST /users/me/subscriptions/properties (https://zulip.com/api/update-
     expect(await listed(realm, member, 'general')).toEqual({ ...before, ...shown });
   });
 
-  it('tells the clients of the same person, muting under both of its names, and nobody else', async () => {
+  it('sends an event to the clients of the same person, muting under both of its names, and nobody else', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -104,7 +104,7 @@ describe('POST /users/me/subscriptions/properties (https://zulip.com/api/update-
     expect(await subscriptionOf(realm, member, general)).toBeUndefined();
   });
 
-  it('ends with what was told last', async () => {
+  it('ends in the state of the last event', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;

@@ -62,7 +62,7 @@ describe('GET /users/me/{stream_id}/topics', () => {
     expect((await ask(realm, moderator, cell.channelId)).body.topics).toEqual([]);
   });
 
-  it('is for those who can read the channel', async () => {
+  it('is open to users who can read the channel', async () => {
     const realm = await newRealm();
     const { admin, guest, member } = realm.people;
     const shut = await givenChannel(realm, { isPrivate: true }, [member]);

@@ -36,7 +36,7 @@ describe('POST /user_topics', () => {
     });
   });
 
-  it('tells nothing when nothing changes', async () => {
+  it('sends no event if nothing changes', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;

@@ -89,7 +89,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
     expect([status, body.msg]).toEqual([400, 'Invalid user ID.']);
   });
 
-  it('a guest hears nothing of a typist whom they may not see, and no address of such a recipient', async () => {
+  it('a guest gets no event of a typist whom they may not see, and no address of such a recipient', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { guest } = realm.people;
     const [known, stranger] = [await givenUser(realm), await givenUser(realm)];
@@ -236,7 +236,7 @@ it.each([
     { op: 'start', type: 'channel', stream_id: 9, topic: 'a\u0000' },
     'BAD_REQUEST',
   ],
-])('is refused, and nothing is told, if %s (companion facts 1.13)', async (_, parameters, code) => {
+])('is refused, and no event is sent, if %s (companion facts 1.13)', async (_, parameters, code) => {
   const realm = await newRealm();
   const before = await lastNumber(realm);
   const { status, body } = await realm.call(type, realm.people.member, parameters);

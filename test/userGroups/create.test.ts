@@ -43,7 +43,7 @@ describe('POST /user_groups/create', () => {
     expect(await toldOfGroups(realm, before)).toEqual([{ op: 'add', group: { ...group, date_created } }]);
   });
 
-  it('tells subgroups by a second event (wire facts 7: "a second add_subgroups follows") (4.5/subgroups, 2.7/fields)', async () => {
+  it('sends subgroups in a second event (wire facts 7: "a second add_subgroups follows") (4.5/subgroups, 2.7/fields)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const inner = await createGroup(realm, member);
@@ -124,7 +124,7 @@ describe('POST /user_groups/create', () => {
     expect((await tryToCreate(realm, owner, { name: 'cooks' })).body.code).toBe('BAD_REQUEST');
   });
 
-  it('gives a name to one of those who ask for it at once', async () => {
+  it('gives a name to one of several concurrent requests', async () => {
     const realm = await newRealm();
     const { member, owner, admin, moderator } = realm.people;
     const before = await lastNumber(realm);
@@ -165,7 +165,7 @@ describe('POST /user_groups/create', () => {
     }
   });
 
-  it('tells the first problem of several in the order of wire facts 7', async () => {
+  it('reports only the first problem, in the order of wire facts 7', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await createGroup(realm, member, { name: 'taken' });

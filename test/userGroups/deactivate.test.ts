@@ -82,7 +82,7 @@ describe('POST /user_groups/{user_group_id}/deactivate', () => {
     expect((await groupOf(realm, groupId)).deactivated).toBe(false);
   });
 
-  it('does not tell which channel it is to those who may not know of it', async () => {
+  it('does not tell which channel it is to users who cannot see it', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const groupId = await createGroup(realm, moderator);
@@ -206,7 +206,7 @@ describe('deactivating a group while it comes into use', () => {
     );
   });
 
-  it('lets one of the two win, whatever the timing', async () => {
+  it('lets one of the two win, for any timing', async () => {
     for (let round = 0; round < 6; round++) {
       const realm = await newRealm();
       const { member } = realm.people;

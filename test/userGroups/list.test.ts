@@ -9,7 +9,7 @@ const byName = ({ body }: Reply, name: string) =>
   body.user_groups.find((group: { name: string }) => group.name === name);
 
 describe('GET /user_groups', () => {
-  it('tells the groups of the roles, which follow from the users (2.2/system-groups)', async () => {
+  it('returns the groups of the roles, which follow from the users (2.2/system-groups)', async () => {
     const { call, people } = await newRealm();
     const reply = await call(list, people.member);
     const { owner, admin, moderator, member, bot, guest } = people;
@@ -38,7 +38,7 @@ describe('GET /user_groups', () => {
     }
   });
 
-  it('tells members who are not past the waiting period apart', async () => {
+  it('tells members who are past the waiting period from those who are not', async () => {
     const realm = await newRealm({ waiting_period_threshold: 3 });
     const fullMembers = async () =>
       byName(await realm.call(list, realm.people.owner), 'role:fullmembers').members;
@@ -47,7 +47,7 @@ describe('GET /user_groups', () => {
     expect(await fullMembers()).toEqual([realm.people.member.userId, realm.people.bot.userId]);
   });
 
-  it('tells named groups with their direct members and subgroups', async () => {
+  it('returns named groups with their direct members and subgroups', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const inner = await givenGroup(realm, { name: 'inner', members: [admin] });

@@ -90,7 +90,7 @@ describe.concurrent('who comes into a group that a private channel names, or lea
     },
   );
 
-  it('also through groups in groups, whoever moves between them', async () => {
+  it('also through groups in groups, even if a user moves between them', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const inner = await group(realm, { members: ids(member) });
@@ -113,7 +113,7 @@ describe.concurrent('who comes into a group that a private channel names, or lea
     expect(await both()).toEqual([[], [create]]);
   });
 
-  it('hears nothing where it changes nothing: known otherwise, a guest, come and gone meanwhile', async () => {
+  it('gets no event where it changes nothing: known otherwise, a guest, come and gone meanwhile', async () => {
     const realm = await newRealm();
     const { owner, admin, member, moderator, guest } = realm.people;
     const [one, two] = [await group(realm), await group(realm, { members: ids(moderator) })];

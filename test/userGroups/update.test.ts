@@ -14,7 +14,7 @@ const edit = (realm: TestRealm, as: Person, groupId: number, given: Readonly<Rec
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 
 describe('PATCH /user_groups/{user_group_id}', () => {
-  it('changes everything at once and tells each thing by an event (wire facts 14.6)', async () => {
+  it('changes everything at once and sends an event for each change (wire facts 14.6)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const groupId = await createGroup(realm, member, { name: 'cooks' });
@@ -51,7 +51,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     );
   });
 
-  it('changes nothing and tells nothing when a part is refused', async () => {
+  it('changes nothing and sends no event when a part is refused', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member, { name: 'cooks' });
@@ -63,7 +63,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     await createGroup(realm, member, { name: 'chefs' });
   });
 
-  it('refuses when "old" is not current, whatever its order (wire facts 4.5: EXPECTATION_MISMATCH)', async () => {
+  it('refuses when "old" is not current, in any order (wire facts 4.5: EXPECTATION_MISMATCH)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const both = { direct_members: [member.userId, guest.userId], direct_subgroups: [] };
@@ -146,7 +146,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     expect(await edit(realm, guest, groupId, { description: 'by a guest' })).toMatchObject(refused);
   });
 
-  it('is for those who manage the group, or all groups; nobody edits the groups of roles (4.5/can_manage_group)', async () => {
+  it('is open to users who manage the group, or all groups; nobody edits the groups of roles (4.5/can_manage_group)', async () => {
     const realm = await newRealm({ can_manage_all_groups: administrators.id });
     const { owner, admin, moderator, member, bot } = realm.people;
     const groupId = await createGroup(realm, member, {
@@ -207,7 +207,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     expect(await toldOfGroups(realm, before)).toHaveLength(2);
   });
 
-  it('ends with what it told last when many edit the same thing at once', async () => {
+  it('ends in the state of the last event after concurrent edits of one thing', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member);

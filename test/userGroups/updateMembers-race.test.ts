@@ -55,7 +55,7 @@ describe('changing the members of a group at once', () => {
     );
   });
 
-  it('tells a removal after the addition before it, even if its number was taken earlier', async () => {
+  it('sends the event of a removal after that of the addition before it, even if its number was allocated earlier', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -71,7 +71,7 @@ describe('changing the members of a group at once', () => {
     expect(await replayed(realm, before)).toEqual(ids(guest));
   });
 
-  it('decides anew when the permission is taken away meanwhile', async () => {
+  it('decides again when the permission is taken away meanwhile', async () => {
     const realm = await newRealm();
     const { owner, member, guest } = realm.people;
     const groupId = await createGroup(realm, owner, { can_add_members_group: members.id });

@@ -23,7 +23,7 @@ const change = (realm: TestRealm, as: Person, groupId: number, given: Readonly<R
 const ids = (...people: readonly Person[]): number[] => people.map(({ userId }) => userId);
 
 describe('POST /user_groups/{user_group_id}/members', () => {
-  it('adds and removes people and groups at once, and tells it in order', async () => {
+  it('adds and removes people and groups at once, and sends the events in order', async () => {
     const realm = await newRealm();
     const { member, guest, admin, bot } = realm.people;
     const inner = await createGroup(realm, member);

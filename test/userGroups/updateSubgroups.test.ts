@@ -23,7 +23,7 @@ const subgroupsOf = async (realm: TestRealm, groupId: number, direct = true): Pr
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 
 describe('POST /user_groups/{user_group_id}/subgroups', () => {
-  it('adds and removes groups, also those of roles, and tells it', async () => {
+  it('adds and removes groups, also those of roles, and sends an event', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const [inner, other] = [await createGroup(realm, member), await createGroup(realm, member)];

@@ -35,7 +35,7 @@ describe('POST /users', () => {
     });
   });
 
-  it('tells everybody, and subscribes to the default channels', async () => {
+  it('sends everyone an event, and subscribes to the default channels', async () => {
     const realm = await newRealm();
     const { call, people, channels } = realm;
     await givenChannel(realm, { isDefault: true, isArchived: true });
@@ -115,7 +115,7 @@ describe('POST /users', () => {
     expect([status, body.code]).toEqual([400, 'UNAUTHORIZED_PRINCIPAL']);
   });
 
-  it('refuses those who are no administrators', async () => {
+  it('refuses users who are not administrators', async () => {
     const { call, people } = await newRealm();
     for (const name of ['moderator', 'member', 'guest', 'bot'] as const) {
       const { status, body } = await call(create, people[name], ada);
@@ -123,7 +123,7 @@ describe('POST /users', () => {
     }
   });
 
-  it('refuses an address that any other account has, whatever its case, bots and deactivated ones too', async () => {
+  it('refuses an address that any other account has, in any case, bots and deactivated ones too', async () => {
     const { call, people } = await newRealm();
     await call(deactivate, people.admin, {}, { path: { user: people.guest.userId } });
     for (const email of [

@@ -35,7 +35,7 @@ describe('DELETE /users/{id}', () => {
     expect(await mayCall(realm, owner)).toBe(true);
   });
 
-  it('tells everybody, and the channels that there are subscribers fewer', async () => {
+  it('sends everyone an event, and the channels their lower number of subscribers', async () => {
     const realm = await newRealm();
     const { admin, member, bot, guest } = realm.people;
     const { general, random } = realm.channels;
@@ -144,7 +144,7 @@ describe('DELETE /users/{id}', () => {
     expect(await ownersOf(realm)).toBe(1);
   });
 
-  it('finds nobody under other names', async () => {
+  it('finds no user under other names', async () => {
     const realm = await newRealm();
     const stored = await realm.outside.table.get('realm', { realm: realm.realm });
     for (const user of [0, 999_999, stored?.noticeBotId ?? 0]) {
@@ -196,7 +196,7 @@ describe('DELETE /users/{id}', () => {
       'a channel that their bot is put into',
       ({ realm, channel }) => join(realm, realm.people.owner, channel, realm.people.bot),
     ],
-  ])('leaves nothing awake that comes to be theirs at any moment of it: %s', async (_, happen) => {
+  ])('suspends also what the user gets at any moment of it: %s', async (_, happen) => {
     // After a read is before what comes next.
     const moments = [
       ['before', 'get'],

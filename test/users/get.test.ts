@@ -3,7 +3,7 @@ import { handler as get } from '../../functions/users/get.ts';
 import { newRealm } from '../support/realm.ts';
 
 describe('GET /users/{id or email}', () => {
-  it('finds users by id and by address, whatever its case', async () => {
+  it('finds users by id and by address, in any case', async () => {
     const { call, people } = await newRealm();
     const names = [people.member.userId, 'member@example.com', 'Member@EXAMPLE.com', ' member@example.com '];
     for (const user of names) {
@@ -25,7 +25,7 @@ describe('GET /users/{id or email}', () => {
     });
   });
 
-  it('tells about the bot of the service, whose messages people may have', async () => {
+  it('describes the bot of the service, whose messages people may have', async () => {
     const { call, people, outside, realm } = await newRealm();
     const stored = await outside.table.get('realm', { realm });
     const { body } = await call(get, people.member, {}, { path: { user: stored?.noticeBotId ?? 0 } });
@@ -43,7 +43,7 @@ describe('GET /users/{id or email}', () => {
     '%',
     'a/b@example.com',
     `${'a'.repeat(300)}@example.com`,
-  ])('finds nobody as %s', async (user) => {
+  ])('finds no user as %s', async (user) => {
     const { call, people } = await newRealm();
     const { status, body } = await call(get, people.member, {}, { path: { user } });
     expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'There is no such user.']);

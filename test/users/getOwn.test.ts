@@ -3,7 +3,7 @@ import { handler } from '../../functions/users/getOwn.ts';
 import { newRealm } from '../support/realm.ts';
 
 describe('GET /users/me', () => {
-  it('tells who the caller is', async () => {
+  it('returns the caller', async () => {
     const { call, people } = await newRealm();
     const { status, body } = await call(handler, people.guest);
     expect(status).toBe(200);
@@ -16,7 +16,7 @@ describe('GET /users/me', () => {
     });
   });
 
-  it('tells all that clients know of a person, a bot its owner, and no address of a picture left to work out', async () => {
+  it('returns all that clients know of a user, the owner of a bot, and no address of a picture left to work out', async () => {
     const { call, people } = await newRealm();
     const { member, bot } = people;
     const own = {

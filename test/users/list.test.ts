@@ -64,7 +64,7 @@ describe('GET /users', () => {
     }
   });
 
-  it('lists only those who are asked for, as far as they exist', async () => {
+  it('lists only the users who are asked for, if they exist', async () => {
     const { call, people } = await newRealm();
     const user_ids = [people.bot.userId, 999_999, people.admin.userId, -1, 0, people.admin.userId, 2 ** 52];
     const reply = await call(list, people.member, {}, { query: { user_ids } });
@@ -72,7 +72,7 @@ describe('GET /users', () => {
     expect(idsIn(await call(list, people.member, {}, { query: { user_ids: [] } }))).toEqual([]);
   });
 
-  it('lists those who are asked for when they are very many', async () => {
+  it('lists the users who are asked for, even if they are very many', async () => {
     const { call, people } = await newRealm();
     const user_ids = Array.from({ length: 200 }, (_, i) => i + 1);
     const reply = await call(list, people.member, { user_ids });
@@ -88,7 +88,7 @@ describe('GET /users', () => {
     },
   );
 
-  it('shows a guest who may not see everyone those whom they know, and bots', async () => {
+  it('shows a guest who may not see everyone the users they know, and bots', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { call, people } = realm;
     const [guest, friend, penFriend, stranger] = await Promise.all([

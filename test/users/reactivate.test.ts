@@ -54,7 +54,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect((await realm.call(send, member, sent)).status).toBe(200);
   });
 
-  it('changes nothing of an account that is active, and tells nobody', async () => {
+  it('changes nothing of an account that is active, and sends no event', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     expect((await back(realm, realm.people.admin, realm.people.guest)).status).toBe(200);
@@ -79,7 +79,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect(await ownersOf(realm)).toBe(2);
   });
 
-  it('gives a bot whose owner is gone to whoever brings it back', async () => {
+  it('gives a bot whose owner is gone to the user who brings it back', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     const made = await realm.call(createBot, member, {
@@ -194,7 +194,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(6);
   });
 
-  it('finds nobody under other names', async () => {
+  it('finds no user under other names', async () => {
     const realm = await newRealm();
     for (const user of [0, 999_999]) {
       const reply = await realm.call(reactivate, realm.people.owner, {}, { path: { user } });

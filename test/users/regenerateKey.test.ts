@@ -42,7 +42,7 @@ describe('POST /users/me/api_key/regenerate', () => {
     ['is lost', [lost]],
     ['works unheard', [unheard]],
     ['works unheard twice', [unheard, unheard]],
-  ])('tells the key that is stored when the first try %s', async (_, transact) => {
+  ])('returns the key that is stored when the first try %s', async (_, transact) => {
     const realm = await newRealm();
     const reply = await realm.container(mishaps({ transact })).call(regenerate, realm.people.owner);
     expect(reply.status).toBe(200);

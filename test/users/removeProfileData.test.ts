@@ -10,7 +10,7 @@ const take = (realm: TestRealm, as: Person, data: unknown): Promise<Reply> =>
   realm.call(remove, as, { data });
 
 describe('DELETE /users/me/profile_data', () => {
-  it('takes away what the profile says, of required fields too (4.4), and tells everybody', async () => {
+  it('takes away what the profile says, of required fields too (4.4), and sends everyone an event', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const one = await createField(realm, types.pronouns, { required: true });

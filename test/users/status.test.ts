@@ -25,7 +25,7 @@ const registered = async (realm: TestRealm, person: Person) =>
 const tools = { emoji_name: 'working_on_it', emoji_code: '1f6e0', reaction_type: 'unicode_emoji' };
 
 describe('POST /users/me/status', () => {
-  it('sets a text and an emoji, and tells everybody what changed', async () => {
+  it('sets a text and an emoji, and sends everyone an event with the change', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const client = await givenClient(realm, guest, { fetch_event_types: ['user_status'] });
@@ -75,7 +75,7 @@ describe('POST /users/me/status', () => {
     expect(await said(realm, member)).toEqual({ status_text: 'there' });
   });
 
-  it('tells nothing of what stays as it is, and ignores what is not supported any more', async () => {
+  it('sends no event for values that stay the same, and ignores what is not supported any more', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await set(realm, member, { status_text: 'here' });

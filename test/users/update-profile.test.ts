@@ -37,7 +37,7 @@ describe('PATCH /users/{user} with profile_data', () => {
     }
   });
 
-  it('is for nobody else (wire facts 1.3), and checks values like their own', async () => {
+  it('is open to no other user (wire facts 1.3), and checks values like their own', async () => {
     const realm = await newRealm();
     const { member, guest, moderator, bot } = realm.people;
     const id = await createField(realm, types.date);

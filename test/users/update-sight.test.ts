@@ -99,7 +99,7 @@ describe('a role and the channels that it shows', () => {
 });
 
 describe('a registration during a change of the role', () => {
-  it('tells the new role, or it comes as an event (DESIGN 5, rule 4)', async () => {
+  it('returns the new role, or it comes as an event (DESIGN 5, rule 4)', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     let isChanged = false;

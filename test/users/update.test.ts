@@ -19,7 +19,7 @@ const roleOf = async (realm: TestRealm, person: Person): Promise<number> =>
   (await userOf(realm, person)).role;
 
 describe('PATCH /users/{id}', () => {
-  it('changes the role, and tells everybody with the groups of the roles (wire facts 7)', async () => {
+  it('changes the role, and sends everyone an event, with the groups of the roles (wire facts 7)', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const before = await lastNumber(realm);
@@ -74,7 +74,7 @@ describe('PATCH /users/{id}', () => {
     expect(mentioned.state.unread_msgs.mentions).toHaveLength(1);
   });
 
-  it('tells nothing of what stays as it is, and lists what it does not know (wire facts 1.1)', async () => {
+  it('sends no event for values that stay the same, and lists what it does not know (wire facts 1.1)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { full_name } = await userOf(realm, member);
@@ -143,7 +143,7 @@ describe('PATCH /users/{id}', () => {
     expect(answer(reply)).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('finds nobody under other names, nor the bot of the service', async () => {
+  it('finds no user under other names, nor the bot of the service', async () => {
     const realm = await newRealm();
     const stored = await realm.outside.table.get('realm', { realm: realm.realm });
     for (const user of [0, 999_999, 'nobody@example.com', stored?.noticeBotId ?? 0]) {

@@ -58,7 +58,7 @@ describe('a link in a profile', () => {
 });
 
 describe('PATCH /users/me/profile_data', () => {
-  it('fills in several fields at once and tells each to everybody (wire facts 14.6)', async () => {
+  it('fills in several fields at once and sends everyone an event for each (wire facts 14.6)', async () => {
     const { realm, member, id } = await withField(types.shortText);
     const date = await createField(realm, types.date);
     const users = await createField(realm, types.users);
@@ -280,7 +280,7 @@ describe('PATCH /users/me/profile_data', () => {
     expect(last?.custom_profile_field.value).toBe(profile[id].value);
   });
 
-  it('tells a late value after the one before it, even if its number was taken earlier', async () => {
+  it('sends the event of a late value after that of the one before it, even if its number was allocated earlier', async () => {
     const { realm, member, id } = await withField(types.pronouns);
     const before = await lastNumber(realm);
     const meanwhile: Mishap = async (go) => {

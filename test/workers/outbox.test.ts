@@ -124,7 +124,7 @@ describe('people who are told of their subscriptions by the worker of the outbox
     expect(await leftIn(realm)).toEqual([]);
   });
 
-  it('are told as things are then: who is gone from the channel or from the organization hears nothing', async () => {
+  it('are sent as things are then: a user who left the channel or the organization gets no event', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const people = await crowd(realm, 5);
