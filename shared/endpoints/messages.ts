@@ -178,6 +178,18 @@ export const getMessageHistory = endpoint({
   reply: z.object({ message_history: z.array(version) }),
 });
 
+export const getReadReceipts = endpoint({
+  id: 'messages.getReadReceipts',
+  route: 'GET /api/v1/messages/{message_id}/read_receipts',
+  source: 'https://zulip.com/api/get-read-receipts, companion facts 1.9',
+  description:
+    'Lists the users who have read a message and let others know. Not its sender, and not in channels with more than ' +
+    '1,000 subscribers.',
+  access: 'user',
+  parameters: { message_id: messageId },
+  reply: z.object({ user_ids: z.array(z.int()) }),
+});
+
 export const deleteMessage = endpoint({
   id: 'messages.delete',
   route: 'DELETE /api/v1/messages/{message_id}',

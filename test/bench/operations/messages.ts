@@ -198,6 +198,18 @@ export const messageOperations: readonly Operation[] = [
     request: (message_id) => ({ path: { message_id }, parameters: { emoji_name: 'tada' } }),
   }),
   operation({
+    name: 'messages.getReadReceipts',
+    as: 'member',
+    repeatable: true,
+    prepare: async (call, n) => {
+      await call('realm.update', 'owner', { enable_read_receipts: true });
+      const [message_id = 0] = await talked(call, 'member', `receipts ${n}`, 1);
+      await call('messages.updateFlags', 'guest', { messages: [message_id], op: 'add', flag: 'read' });
+      return message_id;
+    },
+    request: (message_id) => ({ path: { message_id } }),
+  }),
+  operation({
     name: 'typing.send:direct',
     as: 'member',
     repeatable: true,
