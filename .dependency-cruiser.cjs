@@ -15,7 +15,7 @@ const floors = [
   ['model/channel'],
   ['model/message'],
   ['model/subscription'],
-  ['reader', 'mention', 'outbox', 'realm-edit', 'emoji', 'presence', 'calls'].map(inDomain),
+  ['reader', 'mention', 'outbox', 'realm-edit', 'emoji', 'presence', 'calls', 'snippets'].map(inDomain),
   ['send', 'reaction', 'group-edit', 'profile', 'push'].map(inDomain),
   ['fetch', 'edit', 'channel-edit', 'mail', 'typing'].map(inDomain),
   ['flags', 'retention', 'move', 'subscribe', 'export'].map(inDomain),

@@ -16,6 +16,7 @@ import * as profileFields from './profile-fields.ts';
 import * as push from './push.ts';
 import * as reactions from './reactions.ts';
 import * as realm from './realm.ts';
+import * as savedSnippets from './saved-snippets.ts';
 import * as server from './server.ts';
 import * as settings from './settings.ts';
 import * as signIn from './sign-in.ts';
@@ -42,6 +43,7 @@ const areas: readonly object[] = [
   push,
   reactions,
   realm,
+  savedSnippets,
   server,
   settings,
   signIn,

@@ -225,3 +225,12 @@ export const botDefaults = {
   default_events_register_stream: z.nullable(z.string()),
   default_all_public_streams: z.boolean(),
 } as const;
+
+/** A saved snippet (companion facts 2.2). */
+export const savedSnippetFields = {
+  id: z.int(),
+  title: z.string(),
+  content: z.string(),
+  /** Seconds since 1970. */
+  date_created: z.int(),
+} as const;

@@ -119,6 +119,7 @@ export const problems = {
   ),
   badImage: problem('BAD_IMAGE', 400, (d: { reason: string }) => d.reason),
   noSuchFile: problem('BAD_REQUEST', 404, 'There is no such file.'),
+  snippetDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such saved snippet.'),
   emojiDoesNotExist: problem(
     'BAD_REQUEST',
     404,

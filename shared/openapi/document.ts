@@ -24,6 +24,7 @@ const areas: Readonly<Record<string, string>> = {
   channelFolders: 'Folders of channels',
   users: 'Accounts, roles, profiles and statuses',
   apiKeys: 'API keys of the caller, one for each device',
+  savedSnippets: "The caller's saved snippets of text",
   presence: 'Who is online',
   settings: "The caller's own settings",
   userGroups: 'User groups, for mentions and permissions',

@@ -8,6 +8,7 @@ import {
   forEachSetting,
   messageFields,
   profileFieldFields,
+  savedSnippetFields,
   subscriptionFields,
   userFields,
   userGroupFields,
@@ -220,6 +221,11 @@ const peopleEvents = {
   }),
   ...events('user_settings', {
     update: { property: z.string(), value: scalar, language_name: z.optional(z.string()) },
+  }),
+  ...events('saved_snippets', {
+    add: { saved_snippet: z.object(savedSnippetFields) },
+    update: { saved_snippet: z.object(savedSnippetFields) },
+    remove: { saved_snippet_id: z.int() },
   }),
   ...event('has_zoom_token', { value: z.boolean() }),
   ...event('has_webex_token', { value: z.boolean() }),

@@ -79,6 +79,7 @@ export const itemKinds = {
   notice: item('{realm}/user/{userId:n}', 'notice'),
   callToken: item('{realm}/user/{userId:n}', 'callToken/{provider}'),
   device: item('{realm}/user/{userId:n}', 'device/{deviceId:n}'),
+  snippet: item('{realm}/user/{userId:n}', 'snippet/{snippetId:n}'),
   pushed: item('{realm}/user/{userId:n}', 'pushed'),
   sent: item('{realm}/user/{userId:n}', 'sent/{token}'),
   password: item('{realm}/user/{userId:n}', 'password'),

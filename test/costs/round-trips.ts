@@ -32,6 +32,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'reactions.add': [3, 3],
   'reactions.remove': [3, 3],
 
+  'messages.getReadReceipts': [3, 3],
   'typing.send:direct': [3, 2],
   'typing.send:channel': [3, 2],
 
@@ -58,6 +59,11 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'apiKeys.revoke': [3, 2],
   'users.updateProfileData': [3, 2],
   'users.removeProfileData': [3, 2],
+
+  'savedSnippets.list': [2, 1],
+  'savedSnippets.create': [3, 2],
+  'savedSnippets.update': [3, 2],
+  'savedSnippets.delete': [3, 2],
 
   'settings.update': [3, 2],
 
@@ -160,4 +166,6 @@ export const waiting: Readonly<Record<string, string>> = {
 export const exceptions: Readonly<Record<string, string>> = {
   'messages.list:direct messages':
     'Cold, it takes 4: a caller who has not fetched before has their conversations read first, and remembered.',
+  'messages.getReadReceipts':
+    'It takes 3: the message, then the subscribers of its channel, then what each of them has read.',
 };

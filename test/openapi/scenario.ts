@@ -46,6 +46,7 @@ async function talk({ people, channels }: TestRealm, recorder: Recorder): Promis
   await recorder.ask('messages.getHistory', member, { message_id });
   await recorder.ask('typing.send', member, { type: 'channel', op: 'start', stream_id, topic: 'lunch' });
   await recorder.ask('reactions.remove', admin, { message_id, emoji_name: 'tada' });
+  await recorder.ask('realm.update', people.owner, { enable_read_receipts: true });
   await recorder.ask('messages.updateFlagsForNarrow', admin, {
     anchor: 'oldest',
     num_before: 0,
@@ -57,6 +58,7 @@ async function talk({ people, channels }: TestRealm, recorder: Recorder): Promis
   await recorder.ask('messages.markAllAsRead', admin);
   await recorder.ask('messages.markChannelAsRead', admin, { stream_id });
   await recorder.ask('messages.markTopicAsRead', admin, { stream_id, topic_name: 'lunch' });
+  await recorder.ask('messages.getReadReceipts', member, { message_id });
   await recorder.ask('topics.list', member, { stream_id });
   await recorder.ask('topics.setVisibility', member, { stream_id, topic: 'lunch', visibility_policy: 3 });
   await recorder.ask('messages.delete', people.owner, { message_id });
@@ -114,6 +116,13 @@ async function gather({ people }: TestRealm, recorder: Recorder): Promise<void> 
   await recorder.ask('presence.get', admin, { user: member.userId });
   await recorder.ask('presence.list', admin);
   await recorder.ask('settings.update', member, { color_scheme: 2, enter_sends: true });
+  const { saved_snippet_id } = await recorder.ask('savedSnippets.create', member, {
+    title: 'Welcome',
+    content: 'Nice to *see* you here!',
+  });
+  await recorder.ask('savedSnippets.list', member);
+  await recorder.ask('savedSnippets.update', member, { saved_snippet_id, title: 'Hello' });
+  await recorder.ask('savedSnippets.delete', member, { saved_snippet_id });
   const { user_id: bot_id } = await recorder.ask('bots.create', member, {
     full_name: 'Weather Bot',
     short_name: 'weather',

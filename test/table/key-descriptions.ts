@@ -59,6 +59,7 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   notice: 'When the owner of a bot was last told that it reached nobody.',
   callToken: 'What a provider of video calls gave us to act for the user, sealed.',
   device: 'A device that the user logged in on, and how push notifications reach it; its key is sealed.',
+  snippet: 'A text that the user saved for later.',
   pushed: 'Messages of which devices of the user show a notification, as far as is known.',
   sent: 'A send with this queue and local id was done.',
   member: 'The inverse of membership; number 0 lists those who are arriving in a large group.',

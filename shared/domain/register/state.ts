@@ -27,7 +27,6 @@ const unusedSections: Sections = {
   realm_linkifiers: () => ({ realm_linkifiers: [] }),
   realm_playgrounds: () => ({ realm_playgrounds: [] }),
   reminders: () => ({ reminders: [] }),
-  saved_snippets: () => ({ saved_snippets: [] }),
   scheduled_messages: () => ({ scheduled_messages: [] }),
   stop_words: () => ({ stop_words: [] }),
 };

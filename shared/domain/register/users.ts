@@ -15,6 +15,7 @@ import { loadStatuses, statusObject } from '../presence/status.ts';
 import { fieldObjects, fieldTypes, loadProfileFields } from '../profile/field.ts';
 import { loadProfiles } from '../profile/value.ts';
 import { deviceObjects, loadDevices } from '../push/device.ts';
+import { loadSnippets, snippetObject } from '../snippets/snippet.ts';
 import { once, type Sections, type StateContext, type StateRequest } from './section.ts';
 
 /** The users whom the caller may see, and the caller. */
@@ -181,6 +182,10 @@ export const userSections: Sections = {
   device: async ({ outside, caller }) => ({
     devices: deviceObjects(await loadDevices(outside.table, caller.realmId, caller.user.userId)),
   }),
+  saved_snippets: async ({ outside, caller }) => {
+    const snippets = await loadSnippets(outside.table, caller.realmId, caller.user.userId);
+    return { saved_snippets: snippets.map(snippetObject) };
+  },
   /** The custom profile fields and their types. Their values are sent with the users. */
   custom_profile_fields: async ({ outside, caller }) => {
     const { fields } = await loadProfileFields(outside.table, caller.realmId);

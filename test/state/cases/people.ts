@@ -3,6 +3,9 @@ import { handler as createBot } from '../../../functions/bots/create.ts';
 import { handler as deactivateBot } from '../../../functions/bots/deactivate.ts';
 import { handler as regenerateBotKey } from '../../../functions/bots/regenerateKey.ts';
 import { handler as ping } from '../../../functions/presence/update.ts';
+import { handler as createSnippet } from '../../../functions/savedSnippets/create.ts';
+import { handler as deleteSnippet } from '../../../functions/savedSnippets/delete.ts';
+import { handler as updateSnippet } from '../../../functions/savedSnippets/update.ts';
 import { handler as updateSettings } from '../../../functions/settings/update.ts';
 import { handler as create } from '../../../functions/users/create.ts';
 import { handler as deactivate } from '../../../functions/users/deactivate.ts';
@@ -190,6 +193,23 @@ export const peopleCases: readonly Case[] = [
       const heard = await settle();
       expect(heard.guest?.map(({ type }) => type)).not.toContain('realm_bot');
       await done(realm, deactivateBot, member, {}, { path: { bot_id: bot.userId } });
+      await settle();
+    },
+  },
+  {
+    title: 'saved snippets come, change and go, and nobody else hears of it (companion facts 2.2)',
+    calls: [createSnippet, updateSnippet, deleteSnippet],
+    run: async (realm) => {
+      const { member } = realm.people;
+      const { settle } = await follow(realm);
+      const given = { title: 'Hello', content: 'Dear all' };
+      const { saved_snippet_id } = await done(realm, createSnippet, member, given);
+      await done(realm, createSnippet, member, { ...given, title: 'Goodbye' });
+      expect(Object.keys(await settle())).toEqual(['member']);
+      const path = { saved_snippet_id };
+      await done(realm, updateSnippet, member, { title: 'Hi' }, { path });
+      await settle();
+      await done(realm, deleteSnippet, member, {}, { path });
       await settle();
     },
   },

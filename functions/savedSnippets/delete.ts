@@ -1,0 +1,14 @@
+import { accessSnippet, doDeleteSnippet, loadSnippet } from '../../shared/domain/snippets/snippet.ts';
+import { deleteSavedSnippet } from '../../shared/endpoints/saved-snippets.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(deleteSavedSnippet, {
+  load: ({ input, outside, realm, userId }) =>
+    loadSnippet(outside.table, realm, userId, input.saved_snippet_id),
+  reserve: 1,
+  run: async ({ realm, userId, commit }, stored) => {
+    const snippet = accessSnippet(stored);
+    await commit(1, () => doDeleteSnippet(realm, userId, snippet));
+    return {};
+  },
+});
