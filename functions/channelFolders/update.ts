@@ -1,8 +1,4 @@
-import {
-  checkFolderEdit,
-  doEditFolder,
-  eventsOfFolderEdit,
-} from '../../shared/domain/channel-edit/folder.ts';
+import { checkFolderEdit, doEditFolder } from '../../shared/domain/channel-edit/folder.ts';
 import {
   type LoadedReferences,
   loadReferences,
@@ -32,7 +28,7 @@ export const handler = serve(updateChannelFolder, {
     const decided = checkFolderEdit(folderId, edit, folders, channelBytes, (text) =>
       renderDescription(text, resolveReferences(caller.standing, named)),
     );
-    const events = eventsOfFolderEdit(decided).length;
-    return events === 0 ? {} : commit(events, () => doEditFolder(realm, decided));
+    const change = doEditFolder(realm, decided);
+    return change.entries.length === 0 ? {} : commit(change.entries.length, () => change);
   },
 });

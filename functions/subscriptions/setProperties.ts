@@ -3,7 +3,6 @@ import {
   checkProperties,
   checkPropertyChanges,
   doChangeProperties,
-  entriesOfChanges,
   loadChangedSubscriptions,
 } from '../../shared/model/subscription/settings.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -16,6 +15,7 @@ export const handler = serve(setSubscriptionProperties, {
   run: async ({ input, realm, userId, commit }, subscriptions) => {
     const changes = checkPropertyChanges(checkProperties(input.subscription_data), subscriptions);
     if (changes.length === 0) return {};
-    return commit(entriesOfChanges(changes), () => doChangeProperties(realm, userId, changes));
+    const change = doChangeProperties(realm, userId, changes);
+    return commit(change.entries.length, () => change);
   },
 });

@@ -8,7 +8,6 @@ import {
   type ChannelWithSubscription,
   hasContentAccess,
   hasMetadataAccess,
-  loadChannel,
 } from '../../model/channel/access.ts';
 import {
   type Channel,
@@ -33,9 +32,7 @@ import { checkChangedSettings } from '../../model/group/setting.ts';
 import { isAdministrator, isOwner, normalized, type Standing } from '../../model/permission/permission.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import type { Table } from '../../table/table.ts';
 import { resolveReferences } from '../mention/references.ts';
-import { loadNoticeSnapshot, type NoticeSnapshot } from '../send/notice.ts';
 import type { ChannelEdit, EditSnapshot } from './edit.ts';
 import type { DecidedEdit } from './events.ts';
 
@@ -212,26 +209,8 @@ function checkGroups(
   return checkChangedSettings(channelGroupRules, seen.channel.groups, edit, named);
 }
 
-export interface ArchiveSnapshot extends NoticeSnapshot {
-  readonly seen: ChannelWithSubscription | undefined;
-}
-
-/** Reads the snapshot in one round trip. */
-export async function loadArchiveSnapshot(
-  table: Table,
-  realm: string,
-  channelId: number,
-  userId: number,
-): Promise<ArchiveSnapshot> {
-  const [seen, notices] = await Promise.all([
-    loadChannel(table, realm, channelId, userId),
-    loadNoticeSnapshot(table, realm, channelId),
-  ]);
-  return { seen, ...notices };
-}
-
 /** Checks archiving a channel (wire facts 4.1, 4.7). It keeps its name, its messages and its subscribers. */
-export function checkArchiving({ standing }: Caller, { seen }: ArchiveSnapshot): DecidedEdit {
+export function checkArchiving({ standing }: Caller, { seen }: Pick<EditSnapshot, 'seen'>): DecidedEdit {
   const { channel } = accessForAdministration(standing, seen);
   if (channel.isArchived) throw badRequest('The channel is archived already.');
   return { before: channel, after: { ...channel, isArchived: true, isDefault: false } };

@@ -109,7 +109,7 @@ export function checkFolderEdit(
 }
 
 /** One event for each change, in the order of the reference implementation. */
-export function eventsOfFolderEdit({ before, after }: DecidedFolder): EventEntry[] {
+function eventsOfFolderEdit({ before, after }: DecidedFolder): EventEntry[] {
   const data: object[] = [];
   if (after.name !== before.name) data.push({ name: after.name });
   if (after.description !== before.description) {

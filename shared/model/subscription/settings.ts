@@ -128,9 +128,6 @@ export function checkPropertyChanges(
   );
 }
 
-/** How many log numbers `doChangeProperties` needs. */
-export const entriesOfChanges = (changes: readonly PropertyChange[]): number => eventsOf(0, changes).length;
-
 /** Writes the properties; the events are for the user's own clients. */
 export function doChangeProperties(
   realm: string,
