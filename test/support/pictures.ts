@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 
 const colours = ['#d33', '#3d3', '#33d'] as const;
@@ -21,9 +22,20 @@ export async function movingPicture(format: 'gif' | 'webp', size = 80): Promise<
     : joined.webp({ delay: [1000, 1000, 1000], lossless: true }).toBuffer();
 }
 
-/** A GIF of so many frames of one pixel, 23 bytes each. */
-export function tinyFrames(count: number): Buffer {
-  const screen = [1, 0, 1, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255];
+/** A PNG whose header says that it is as large as this, and that has the pixels of a small one. */
+export async function pngThatSays(width: number, height: number): Promise<Buffer> {
+  const file = await picture('png', 8, 8);
+  // The first chunk begins after the signature (8 bytes) and its own length (4): type, sizes, format, checksum.
+  file.writeUInt32BE(width, 16);
+  file.writeUInt32BE(height, 20);
+  file.writeUInt32BE(crc32(file.subarray(12, 29)), 29);
+  return file;
+}
+
+/** A GIF of so many frames of one pixel, 23 bytes each, on a square screen with sides of `size` pixels. */
+export function tinyFrames(count: number, size = 1): Buffer {
+  const sides = [size & 0xff, size >> 8, size & 0xff, size >> 8];
+  const screen = [...sides, 0x80, 0, 0, 255, 0, 0, 0, 0, 255];
   const frame = Buffer.from([
     ...[0x21, 0xf9, 4, 0, 2, 0, 0, 0],
     ...[0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0],
