@@ -100,6 +100,16 @@ export const deactivateUser = endpoint({
   needs: { table: [...writes, 'DeleteItem'] },
 });
 
+export const deactivateOwn = endpoint({
+  id: 'users.deactivateOwn',
+  route: 'DELETE /api/v1/users/me',
+  source: 'https://zulip.com/api/deactivate-own-user, companion facts 3.3',
+  description: "Deactivates the caller's account and the bots that it owns.",
+  access: 'user',
+  errors: ['CANNOT_DEACTIVATE_LAST_USER'],
+  needs: { table: [...writes, 'DeleteItem'] },
+});
+
 export const reactivateUser = endpoint({
   id: 'users.reactivate',
   route: 'POST /api/v1/users/{user}/reactivate',

@@ -119,6 +119,13 @@ export const problems = {
   ),
   badImage: problem('BAD_IMAGE', 400, (d: { reason: string }) => d.reason),
   noSuchFile: problem('BAD_REQUEST', 404, 'There is no such file.'),
+  // Whoever is the only user of an organization is its only owner too.
+  lastOwnerStays: problem(
+    'CANNOT_DEACTIVATE_LAST_USER',
+    400,
+    'You are the only owner of this organization: make somebody else an owner first.',
+    () => ({ is_last_owner: true, entity: 'organization owner' }),
+  ),
   snippetDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such saved snippet.'),
   emojiDoesNotExist: problem(
     'BAD_REQUEST',

@@ -17,6 +17,7 @@ const fields: Partial<Record<Code, Readonly<Record<string, z.ZodMiniType>>>> = {
   STREAM_DOES_NOT_EXIST: { stream: z.optional(z.string()), stream_id: z.optional(z.int()) },
   EXPECTATION_MISMATCH: { field_name: z.enum(['old', 'prev_content_sha256']) },
   SYSTEM_GROUP_REQUIRED: { setting_name: z.string() },
+  CANNOT_DEACTIVATE_LAST_USER: { is_last_owner: z.boolean(), entity: z.string() },
   CANNOT_DEACTIVATE_GROUP_IN_USE: { objections: z.array(z.looseObject({ type: z.string() })) },
   MOVE_MESSAGES_TIME_LIMIT_EXCEEDED: {
     first_message_id_allowed_to_move: z.int(),
@@ -101,6 +102,7 @@ const refusals: Readonly<Record<Exclude<Code, 'INTERNAL_SERVER_ERROR'>, Refusal>
     reason: 'The file is not a PNG, GIF, WebP or JPEG image that can be read.',
   }),
   STREAM_DOES_NOT_EXIST: refusal('channelDoesNotExist', { name: 'sailing' }),
+  CANNOT_DEACTIVATE_LAST_USER: refusal('lastOwnerStays'),
   CANNOT_ADMINISTER_CHANNEL: refusal('cannotAdministerChannel'),
   STREAM_WILDCARD_MENTION_NOT_ALLOWED: refusal('channelWildcardRefused'),
   TOPIC_WILDCARD_MENTION_NOT_ALLOWED: refusal('topicWildcardRefused'),

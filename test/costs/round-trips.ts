@@ -53,6 +53,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'users.create': [3, 3],
   'users.update': [3, 3],
   'users.deactivate': [3, 3],
+  'users.deactivateOwn': [4, 3],
   'users.reactivate': [3, 3],
   'users.regenerateKey': [3, 2],
   'apiKeys.list': [2, 1],
@@ -168,4 +169,6 @@ export const exceptions: Readonly<Record<string, string>> = {
     'Cold, it takes 4: a caller who has not fetched before has their conversations read first, and remembered.',
   'messages.getReadReceipts':
     'It takes 3: the message, then the subscribers of its channel, then what each of them has read.',
+  'users.deactivateOwn':
+    'Cold, it takes 4: only the address of the account is known, and the account is read before its bots and subscriptions.',
 };

@@ -1,4 +1,4 @@
-import { badRequest } from '../../kernel/errors.ts';
+import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Step } from '../../log/bulk.ts';
@@ -57,6 +57,11 @@ export function checkDeactivate(caller: Caller, { target, owner, owners, bots }:
     throw badRequest('The only owner of an organization cannot be deactivated.');
   }
   return target;
+}
+
+/** Checks that users who deactivate themselves leave an owner behind. Throws `CANNOT_DEACTIVATE_LAST_USER`. */
+export function checkLeaves(user: User, { owners }: Pick<DeactivationSnapshot, 'owners'>): void {
+  if (isHumanOwner(user) && (owners?.count ?? 0) <= 1) throw refusal('lastOwnerStays');
 }
 
 /**

@@ -104,6 +104,17 @@ export const peopleOperations: readonly Operation[] = [
     await call('users.deactivate', 'owner', {}, { path: { user } });
     return user;
   }),
+  operation({
+    name: 'users.deactivateOwn',
+    as: 'guest',
+    repeatable: false,
+    prepare: async (call) => {
+      const { members } = await call('users.list', 'owner');
+      const guest = members.find(({ role }: { readonly role: number }) => role === 600);
+      if (!guest.is_active) await call('users.reactivate', 'owner', {}, { path: { user: guest.user_id } });
+    },
+    request: () => ({}),
+  }),
   { ...plain('users.regenerateKey', 'moderator'), repeatable: false },
   plain('apiKeys.list', 'moderator'),
   operation({

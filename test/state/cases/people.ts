@@ -9,6 +9,7 @@ import { handler as updateSnippet } from '../../../functions/savedSnippets/updat
 import { handler as updateSettings } from '../../../functions/settings/update.ts';
 import { handler as create } from '../../../functions/users/create.ts';
 import { handler as deactivate } from '../../../functions/users/deactivate.ts';
+import { handler as deactivateOwn } from '../../../functions/users/deactivateOwn.ts';
 import { handler as reactivate } from '../../../functions/users/reactivate.ts';
 import { handler as regenerateKey } from '../../../functions/users/regenerateKey.ts';
 import { handler as setStatus } from '../../../functions/users/setStatus.ts';
@@ -210,6 +211,18 @@ export const peopleCases: readonly Case[] = [
       await done(realm, updateSnippet, member, { title: 'Hi' }, { path });
       await settle();
       await done(realm, deleteSnippet, member, {}, { path });
+      await settle();
+    },
+  },
+  {
+    title: 'somebody deactivates themselves, and their bot (companion facts 3.3)',
+    calls: [deactivateOwn],
+    run: async (realm) => {
+      const { owner } = realm.people;
+      const { person } = await givenBusyPerson(realm);
+      await sent(realm, person, { people: [owner] });
+      const { settle } = await follow(realm);
+      await done(realm, deactivateOwn, person);
       await settle();
     },
   },
