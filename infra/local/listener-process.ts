@@ -28,6 +28,12 @@ const longestPause = 5_000;
 const lasting = 10_000;
 
 /**
+ * Megabytes of half the young generation of its heap. Where memory is plenty, V8 lets that grow to many times as much, and
+ * it then holds garbage of polls that came long ago.
+ */
+const youngHeapMb = 4;
+
+/**
  * Runs the process through a shell that waits for the end of its standard input, which comes when this process ends,
  * be it by `kill -9`. So no listener outlives its parent.
  */
@@ -77,7 +83,8 @@ export class ListenerProcess {
   #start(pause: number): void {
     const { directory, environment, onOutput, onEnd } = this.#options;
     const begin = Date.now();
-    const command = [process.execPath, '--enable-source-maps', join(directory, 'index.mjs')];
+    const flags = [`--max-semi-space-size=${youngHeapMb}`, '--enable-source-maps'];
+    const command = [process.execPath, ...flags, join(directory, 'index.mjs')];
     // A group of its own, as Ctrl-C in a terminal goes to the whole group.
     const shell = spawn('/bin/sh', ['-c', watchdog, 'sh', ...command], {
       detached: true,
