@@ -156,7 +156,9 @@ export class Gateway {
     const { method, query, body } = request;
     const target = query === '' ? listener.path : `${listener.path}?${query}`;
     const gone = new AbortController();
-    outgoing.once('close', () => gone.abort());
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) gone.abort();
+    });
     try {
       return await listener.forward({ method, target, headers, body, requestId }, gone.signal);
     } catch (error) {

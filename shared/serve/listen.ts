@@ -122,7 +122,7 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
     outgoing.once('close', () => {
       held.delete(outgoing);
       onSocket.set(socket, (onSocket.get(socket) ?? 1) - 1);
-      gone.abort();
+      if (!outgoing.writableFinished) gone.abort();
     });
     if (isStopping) gone.abort();
     try {
