@@ -6,7 +6,8 @@
  * it, the same requests come again.
  *
  * After that the whole local service gets bytes that are hardly a request, a tenth as many as there are calls, large
- * and broken bodies, and as many clients at once that wait for events as asked for.
+ * and broken bodies, and as many clients at once that wait for events as asked for (`--polls`). None of them may be
+ * refused.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
