@@ -7,7 +7,7 @@ import type { Measured } from './measured.ts';
 import { readRecorded } from './recorded.ts';
 
 const nothing: Measured = {
-  ...{ counts: [], growth: [], load: [], delivery: [] },
+  ...{ counts: [], growth: [], load: [], delivery: [], held: [] },
   ...{ functions: [], start: [], stack: [], export: [] },
 };
 
@@ -137,6 +137,28 @@ describe('the table of budgets (DESIGN 7)', () => {
     ]);
     const missed = { ...alone, ...none, afterReply: none, deliveries: 0 };
     expect(rowsOf({ delivery: [missed, crowd] })).toEqual([]);
+  });
+
+  it('judges a wake of 200 by its median', () => {
+    const afterReply = { p50: 90, p99: 200, max: 200 };
+    const row = { waiting: 200, p50: 301, p99: 900, max: 900, afterReply, deliveries: 1_200, failed: 0 };
+    expect(rowsOf({ delivery: [row] }).map(({ measured, verdict }) => [measured, verdict])).toEqual([
+      [301, 'OVER'],
+    ]);
+  });
+
+  it('judges what clients that wait take by what it is more than without them', () => {
+    const row = { clients: 2_000, organizations: 7, ended: 0, functions: 0, looks: 6.2 };
+    const figures = (more: object) =>
+      rowsOf({ held: [{ ...row, ...more }] }).map(({ measured, verdict }) => [measured, verdict]);
+    const others = [
+      [0, 'within'],
+      [0, 'within'],
+      [6.2, 'within'],
+    ];
+    expect(figures({ idleMb: 300, heldMb: 450 })).toEqual([[150, 'within'], ...others]);
+    expect(figures({ idleMb: 300, heldMb: 451 })).toEqual([[151, 'OVER'], ...others]);
+    expect(figures({})).toEqual(others);
   });
 
   it('has a row for each count of what is recorded', async () => {

@@ -30,6 +30,8 @@ export const budgetRows = (measured: Measured): readonly BudgetRow[] => [
   ...exportRows(measured),
   ...startRows(measured),
   ...wakeRows(measured),
+  ...crowdRows(measured),
+  ...heldRows(measured),
 ];
 
 const judged = (what: string, budget: number, measured: number, note?: string): BudgetRow => ({
@@ -170,6 +172,39 @@ function wakeRows({ delivery }: Measured): readonly BudgetRow[] {
     judged('ms, a blocked poll wakes, p50', wakeMedianMs, alone.p50, note(alone.afterReply.p50)),
     judged('ms, a blocked poll wakes, at most', wakeMs, alone.max, note(alone.afterReply.max)),
   ];
+}
+
+/** With many clients of one organization, who share two processors with the service. */
+const crowdRows = ({ delivery }: Measured): readonly BudgetRow[] =>
+  delivery
+    .filter(({ waiting, deliveries }) => waiting === designBudgets.crowd && deliveries > 0)
+    .map(({ waiting, p50, failed }) =>
+      judged(`ms, ${waiting} blocked polls wake, p50`, designBudgets.crowdMedianMs, p50, `${failed} failed`),
+    );
+
+/** What clients take that wait while nothing happens. */
+function heldRows({ held }: Measured): readonly BudgetRow[] {
+  const { waitingMb, looks: mostLooks } = designBudgets;
+  return held.flatMap(({ clients, organizations, ended, idleMb, heldMb, functions, looks }) => {
+    const waiting = `while ${figure(clients)} clients wait`;
+    const memory =
+      idleMb === undefined || heldMb === undefined
+        ? []
+        : [
+            judged(
+              `MB more ${waiting}`,
+              waitingMb,
+              heldMb - idleMb,
+              `${figure(idleMb)} without them, ${figure(heldMb)} with them`,
+            ),
+          ];
+    return [
+      ...memory,
+      judged(`functions that run ${waiting}`, 0, functions),
+      judged(`polls that end early ${waiting}`, 0, ended),
+      judged(`looks a second at one log ${waiting}`, mostLooks, looks, `in ${organizations} organizations`),
+    ];
+  });
 }
 
 /** The rows for a terminal. */

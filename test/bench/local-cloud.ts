@@ -41,10 +41,12 @@ export function endpointOf(id: string): Endpoint {
  *
  * @param concurrency How many functions may run at once; each takes some 24 MB.
  * @param settings Variables of the operator besides those of this process.
+ * @param wayTo The address at which the service finds the store, if something stands before it.
  */
 export async function startBenchCloud(
   concurrency: number,
   settings: Readonly<Record<string, string>> = {},
+  wayTo: (store: URL) => Promise<URL> = async (store) => store,
 ): Promise<BenchCloud> {
   const folder = await mkdtemp(join(tmpdir(), 'parlance-bench-store-'));
   const given = process.env.DYNAMODB_ENDPOINT;
@@ -57,7 +59,7 @@ export async function startBenchCloud(
     const service = await startService({
       environment: {
         ...settings,
-        DYNAMODB_ENDPOINT: store.endpoint.origin,
+        DYNAMODB_ENDPOINT: (await wayTo(store.endpoint)).origin,
         LOCAL_CONCURRENCY: String(concurrency),
       },
     });

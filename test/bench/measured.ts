@@ -2,6 +2,7 @@ import type { Counted } from './call-cost.ts';
 import type { DeliveryRow } from './delivery.ts';
 import type { ExportRow } from './export.ts';
 import type { FunctionRow } from './functions.ts';
+import type { HeldRow } from './held-polls.ts';
 import type { LoadRow } from './load.ts';
 import type { StackRow } from './stack.ts';
 import type { StartRow } from './start.ts';
@@ -10,6 +11,7 @@ import type { StartRow } from './start.ts';
 export interface Measured extends Counted {
   readonly load: readonly LoadRow[];
   readonly delivery: readonly DeliveryRow[];
+  readonly held: readonly HeldRow[];
   readonly functions: readonly FunctionRow[];
   readonly start: readonly StartRow[];
   readonly stack: readonly StackRow[];

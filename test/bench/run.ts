@@ -3,8 +3,9 @@
  * tables. The last one holds every number of DESIGN 7 against what was measured.
  *
  * - `--json` prints all of it as JSON instead.
- * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `delivery`, `functions`,
+ * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `delivery`, `held`, `functions`,
  *   `start`, `stack`, `export`.
+ * - `--clients 200` lets so many wait for `held` instead of those that the budget is for.
  * - `--operations messages.,users.get` puts only those under load whose names begin so, for longer each.
  * - `--messages 10000` exports so many instead of those that the budget is for.
  * - `--write` makes the pages in `docs/` from the counts; it needs both `counts` and `growth`.
@@ -33,7 +34,17 @@ import {
 } from './speed-tables.ts';
 import { dollars, figure, terminalTable } from './table.ts';
 
-const SECTIONS = ['counts', 'growth', 'load', 'delivery', 'functions', 'start', 'stack', 'export'] as const;
+const SECTIONS = [
+  'counts',
+  'growth',
+  'load',
+  'delivery',
+  'held',
+  'functions',
+  'start',
+  'stack',
+  'export',
+] as const;
 type Section = (typeof SECTIONS)[number];
 
 const { values } = parseArgs({
@@ -43,6 +54,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: SECTIONS.join(',') },
     operations: { type: 'string', default: '' },
     messages: { type: 'string', default: String(designBudgets.exportMessages) },
+    clients: { type: 'string', default: String(designBudgets.waitingClients) },
   },
 });
 
@@ -53,8 +65,9 @@ function sectionsOf(only: string): ReadonlySet<Section> {
   return new Set(wanted as Section[]);
 }
 
-function messagesOf(text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--messages must be a number of them, and not '${text}'.`);
+function numberOf(option: 'messages' | 'clients'): number {
+  const text = values[option];
+  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--${option} must be a number of them, and not '${text}'.`);
   return Number(text);
 }
 
@@ -95,6 +108,7 @@ async function measure(sections: ReadonlySet<Section>): Promise<Measured> {
     start: sections.has('start') ? await (await import('./start.ts')).measureStart() : [],
     load: sections.has('load') ? await load() : [],
     delivery: sections.has('delivery') ? await delivery() : [],
+    held: sections.has('held') ? [await (await import('./held-polls.ts')).measureHeldPolls(clients)] : [],
     stack: sections.has('stack') ? (await import('./stack.ts')).measureStack() : [],
     export: sections.has('export') ? await exported() : [],
   };
@@ -208,7 +222,7 @@ function printOthers({ growth, load, delivery, functions, start, stack, export: 
 }
 
 const sections = sectionsOf(values.only);
-const messages = messagesOf(values.messages);
+const [messages, clients] = [numberOf('messages'), numberOf('clients')];
 const measured = await measure(sections);
 const budgets = budgetRows(measured);
 if (values.json) console.log(JSON.stringify({ ...measured, budgets }, undefined, 2));

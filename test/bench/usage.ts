@@ -24,6 +24,16 @@ export async function usageOfChildren(): Promise<Usage | undefined> {
   };
 }
 
+/**
+ * Memory (MB) that these processes have now. What several of them share counts once. Nothing where the system does not
+ * tell.
+ */
+export async function memoryOfChildren(): Promise<number | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  const all = await Promise.all((await descendantsOf(process.pid)).map((pid) => read(pid, 'smaps_rollup')));
+  return all.reduce((sum, text) => sum + Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) / 1024, 0);
+}
+
 /** What one process uses; one that has just ended uses nothing. */
 async function usageOf(pid: number): Promise<Usage> {
   const [stat, status] = await Promise.all([read(pid, 'stat'), read(pid, 'status')]);

@@ -31,6 +31,14 @@ export const designBudgets = {
   /** Milliseconds from a commit until a blocked poll wakes. */
   wakeMs: 300,
   wakeMedianMs: 150,
+  /** Clients of one organization that wake at one message, and the median (ms) until each has its whole reply. */
+  crowd: 200,
+  crowdMedianMs: 300,
+  /** Clients that wait while nothing happens, and memory (MB) that the local service needs more for them. */
+  waitingClients: 2_000,
+  waitingMb: 150,
+  /** Looks at the end of one organization's log, a second, by each process that holds polls. */
+  looks: 6.7,
 } as const;
 
 /** The budget of a bundle (bytes), by the files that are in it. */
