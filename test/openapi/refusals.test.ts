@@ -64,6 +64,7 @@ describe('the errors that the document shows', () => {
       narrow: [{ operator: 'colour', operand: 'red' }],
     });
     await meets('BAD_EVENT_QUEUE_ID', 'events.get', member, { queue_id: 'gone', last_event_id: -1 });
+    await meets('CANNOT_DEACTIVATE_LAST_USER', 'users.deactivateOwn', owner);
     await meets('BAD_REQUEST.404', 'emoji.deactivate', owner, {}, { emoji_name: 'party' });
     await meets('REACTION_DOES_NOT_EXIST', 'reactions.remove', member, { emoji_name: 'tada' }, here);
     await ask('reactions.add', member, { emoji_name: 'tada' }, here);
