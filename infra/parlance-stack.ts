@@ -1,7 +1,7 @@
 import { Key } from 'aws-cdk-lib/aws-kms';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { CfnOutput, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { IMAGES } from '../shared/domain/emoji/emoji.ts';
 import { DAYS_KEPT, EXPORTS } from '../shared/domain/export/realm-export.ts';
@@ -83,6 +83,7 @@ export class ParlanceStack extends Stack {
       key: needs.some(({ key }) => key) ? this.key() : undefined,
       settings,
       logs: new AreaLogs(this, 'Logs', deployment.logRetentionDays),
+      site: Lazy.string({ produce: () => distribution.url }),
     };
 
     const made = (declaration: { readonly id: string }) => {
@@ -125,7 +126,7 @@ export class ParlanceStack extends Stack {
       });
     });
     const acl = this.webAcl(api, deployment);
-    const distribution = new Distribution(this, 'Distribution', {
+    const distribution: Distribution = new Distribution(this, 'Distribution', {
       api,
       listeners: webFunctions,
       images: resources.buckets.get(IMAGES),

@@ -22,6 +22,8 @@ export interface Resources {
   /** The settings of the operator, by the names of the environment variables. */
   readonly settings: ReadonlyMap<string, string>;
   readonly logs: AreaLogs;
+  /** The address of the service. Only what the API does not call may depend on it: CloudFront depends on the API. */
+  readonly site: string;
 }
 
 /**
@@ -37,7 +39,7 @@ export const named = <T>(kind: string, all: ReadonlyMap<string, T>, name: string
 
 /** The grants that follow from a declaration: its actions on its own resources, and nothing else. */
 export const grants = (needs: Needs, resources: Resources): PolicyStatement[] => {
-  const { table, queues, buckets, secrets, key } = resources;
+  const { table, queues, buckets, secrets, key, settings } = resources;
   const statements: PolicyStatement[] = [];
   const allow = (sid: string, actions: readonly string[], on: string[]) =>
     statements.push(new PolicyStatement({ sid, actions: [...actions], resources: on }));
@@ -78,6 +80,11 @@ export const grants = (needs: Needs, resources: Resources): PolicyStatement[] =>
   for (const name of needs.secrets ?? []) {
     allow(`Read${upperCamel(name)}`, ['secretsmanager:GetSecretValue'], [named('secret', secrets, name).ref]);
   }
+  const domain = settings.get('MAIL_DOMAIN');
+  if (needs.mail && domain !== undefined) {
+    const { partition, region, account } = Stack.of(table);
+    allow('SendMail', ['ses:SendEmail'], [`arn:${partition}:ses:${region}:${account}:identity/${domain}`]);
+  }
   if (needs.key && key) {
     allow(
       'Seal',
@@ -113,6 +120,7 @@ export const environment = (needs: Needs, resources: Resources): Record<string, 
     ]),
     ...(needs.secrets ?? []).map((name) => [variable('SECRET', name), named('secret', secrets, name).ref]),
     ...(needs.key && key ? [['KEY_ARN', key.keyArn]] : []),
+    ...(needs.site ? [['SITE', resources.site]] : []),
     // An unset setting is absent, not empty.
     ...(needs.settings ?? []).flatMap((name) => {
       const value = settings.get(name);

@@ -5,7 +5,7 @@ import { servesQueue } from '../../shared/serve/worker.ts';
 
 const job = z.object({
   realm: z.string(),
-  kind: z.enum(['subscribed', 'moved', 'move', 'policies', 'people', 'arrivals', 'reactions']),
+  kind: z.enum(['subscribed', 'moved', 'move', 'policies', 'people', 'arrivals', 'reactions', 'joined']),
   job: z.string(),
 });
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
 /** The services of AWS that functions call, under the names that their signatures carry. */
-export type StoreName = 'dynamodb' | 'sqs' | 's3' | 'kms' | 'secretsmanager';
+export type StoreName = 'dynamodb' | 'sqs' | 's3' | 'kms' | 'secretsmanager' | 'ses';
 
 /** Why the door lets a call not through. */
 export type Refusal = 'access denied' | 'unknown caller' | 'not signed' | 'not readable';
@@ -20,6 +20,7 @@ const codes: Readonly<Record<StoreName, Readonly<Record<Refusal, string>>>> = {
   dynamodb: usual,
   kms: usual,
   secretsmanager: usual,
+  ses: usual,
   sqs: {
     'access denied': 'AccessDeniedException',
     'unknown caller': 'InvalidClientTokenId',

@@ -8,6 +8,8 @@ export interface FunctionAccess {
   /** The address at which the services of AWS answer. */
   readonly endpoint: URL;
   readonly accessKeyId: string;
+  /** Where clients find the service, once that is known. */
+  readonly site?: URL | undefined;
 }
 
 /** An access key id for one function. It looks like one that a role hands out for a while. */
@@ -22,7 +24,7 @@ const servicePatience = 8_000;
  */
 export function functionEnvironment(
   lambda: LambdaFunction,
-  { endpoint, accessKeyId }: FunctionAccess,
+  { endpoint, accessKeyId, site }: FunctionAccess,
   place: Place,
 ): Record<string, string> {
   const address = endpoint.origin;
@@ -48,9 +50,12 @@ export function functionEnvironment(
     AWS_ENDPOINT_URL_S3: address,
     AWS_ENDPOINT_URL_KMS: address,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: address,
+    AWS_ENDPOINT_URL_SES: address,
     [SERVICE_TIMEOUT]: String(servicePatience),
     // Nothing but this service sets it: no template may (test/infra).
     DEVELOPMENT_SIGN_IN: 'true',
     ...lambda.environment,
+    // In the template it is the address that CloudFront gives.
+    ...(lambda.environment.SITE !== undefined && site !== undefined && { SITE: site.origin }),
   };
 }

@@ -14,6 +14,9 @@ export interface Caller {
   readonly statements: readonly Statement[];
 }
 
+/** The one call of SES that functions make: it sends a mail from an address of a verified domain. */
+export const SEND_MAIL = '/v2/email/outbound-emails';
+
 export interface IamDoorOptions {
   readonly stores: Readonly<Record<StoreName, URL>>;
   /** By access key id. */
@@ -138,6 +141,7 @@ const accessOfCall = {
 
 const storeNames: readonly StoreName[] = [
   's3',
+  'ses',
   ...(Object.keys(accessOfCall) as (keyof typeof accessOfCall)[]),
 ];
 
@@ -150,6 +154,17 @@ function readCredential(
   const [accessKeyId, , , service] = scope.split('/');
   const store = storeNames.find((name) => name === service);
   return accessKeyId && store ? { accessKeyId, store } : undefined;
+}
+
+/** What a call of SES has to be allowed. */
+function sesAccess(
+  path: string,
+  { FromEmailAddress: from }: { readonly FromEmailAddress?: unknown },
+  { region, accountId }: IamDoorOptions['place'],
+): Access[] | undefined {
+  const domain = /@([^@>]+)>?$/.exec(String(from))?.[1];
+  if (path !== SEND_MAIL || domain === undefined) return undefined;
+  return [{ action: 'ses:SendEmail', resource: `arn:aws:ses:${region}:${accountId}:identity/${domain}` }];
 }
 
 /** What the request wants to do, or undefined when that cannot be made out. */
@@ -171,6 +186,7 @@ function accessOf(
         body,
       });
     }
+    if (store === 'ses') return sesAccess(url.pathname, JSON.parse(body), place);
     const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
     const wanted = accessOfCall[store](operation, JSON.parse(body), place);
     return wanted.length > 0 ? wanted : undefined;

@@ -19,6 +19,7 @@ import { ListenerRoute } from './listener-route.ts';
 import { webFunctionOf } from './local-listener.ts';
 import { listenOnLoopback } from './loopback.ts';
 import { MailListener, type SmtpPort } from './mail-listener.ts';
+import { createMailService, type Outbox } from './mail-service.ts';
 import { QueuePoller } from './queue-poller.ts';
 import { Scheduler } from './scheduler.ts';
 import { createSecretService } from './secret-service.ts';
@@ -45,6 +46,8 @@ export interface LocalCloudOptions {
   readonly secrets?: ReadonlyMap<string, string>;
   /** What the gateway answers with where the API has no address. */
   readonly page?: Page;
+  /** Keeps the mails that functions send. */
+  readonly outbox?: Outbox | undefined;
   /** Shows what functions log on the console too. */
   readonly showLogs: boolean;
   /** Takes a line for the person at the console. */
@@ -128,12 +131,16 @@ async function start(
   const keyOf = ({ name }: LambdaFunction) => keys.get(name) ?? '';
   const keyService = createKeyService(join(options.dataDirectory, 'key'));
   const secretService = createSecretService(options.secrets ?? new Map());
-  const [kms, secretsmanager] = await Promise.all([
-    listenOnLoopback(keyService, 0),
-    listenOnLoopback(secretService, 0),
-  ]);
-  atEnd(() => Promise.all([close(keyService), close(secretService)]));
-  const stores = { dynamodb: options.dynamodb, sqs: store.endpoint, s3: store.endpoint, kms, secretsmanager };
+  const mailService = createMailService(options.outbox);
+  const own = [keyService, secretService, mailService];
+  const [kms, secretsmanager, ses] = (await Promise.all(own.map((each) => listenOnLoopback(each, 0)))) as [
+    URL,
+    URL,
+    URL,
+  ];
+  atEnd(() => Promise.all(own.map(close)));
+  const { dynamodb } = options;
+  const stores = { dynamodb, sqs: store.endpoint, s3: store.endpoint, kms, secretsmanager, ses };
   const door = new IamDoor({
     stores,
     callers: new Map(
@@ -146,8 +153,9 @@ async function start(
 
   const logs = new FunctionLogs(join(options.dataDirectory, 'logs'), options.showLogs);
   atEnd(() => logs.close());
+  let site: URL | undefined;
   const environmentOf = (lambda: LambdaFunction) =>
-    functionEnvironment(lambda, { endpoint: doorAddress, accessKeyId: keyOf(lambda) }, place);
+    functionEnvironment(lambda, { endpoint: doorAddress, accessKeyId: keyOf(lambda), site }, place);
   const pool = new FunctionPool(service.functions, {
     environmentOf,
     onOutput: ({ name }, text) => logs.write(name, text),
@@ -219,10 +227,11 @@ async function start(
       ...pollers.map((poller) => poller.stop()),
     ]);
   });
+  const address = await listenOnLoopback(gateway.server, options.port);
+  site = address;
   await Promise.all(pollers.map((poller) => poller.start()));
   scheduler.start();
   const smtpPort = await listenForMail(service, options.smtp, store.endpoint, place, atEnd, onFault);
-  const address = await listenOnLoopback(gateway.server, options.port);
   return { address, service, smtpPort, door, place, stores, invoke };
 }
 

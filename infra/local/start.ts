@@ -10,6 +10,7 @@ import { type Demo, ensureDemo } from './demo-organization.ts';
 import { startDynamoStore } from './dynamo-store.ts';
 import { startLocalCloud } from './local-cloud.ts';
 import { checkPort } from './loopback.ts';
+import { LocalOutbox } from './outbox.ts';
 import { Progress } from './progress.ts';
 import { type PushRelay, startPushRelay } from './push-relay.ts';
 import { reference } from './reference.ts';
@@ -61,6 +62,7 @@ async function main(): Promise<void> {
   started.push(() => dynamodb.stop());
   void dynamodb.died.then((words) => fail(new StartProblem(`The DynamoDB store has ended: ${words}`)));
 
+  const outbox = new LocalOutbox((line) => progress.say(line));
   const cloud = await progress.step(
     'Starting the local cloud',
     startLocalCloud({
@@ -73,7 +75,8 @@ async function main(): Promise<void> {
       concurrency: configuration.concurrency,
       listener: configuration.wait === 'web' ? eventListener : undefined,
       secrets: new Map([...configuration.secrets, ...(relay?.secrets ?? [])]),
-      page: reference,
+      page: async (request) => outbox.page(request) ?? reference(request),
+      outbox,
       showLogs: logs,
       report: (line) => progress.say(line),
     }),
@@ -101,7 +104,7 @@ async function main(): Promise<void> {
   if (cloud.smtpPort !== undefined) {
     progress.say(`Taking mail for channels at 127.0.0.1:${cloud.smtpPort} (SMTP)`);
   }
-  progress.say(`Reference of the API: ${cloud.address}`);
+  progress.say(`Reference of the API: ${cloud.address}; mail that is sent: ${cloud.address}outbox/`);
   progress.say(readyLine(cloud.address, demo));
 }
 

@@ -75,6 +75,9 @@ const resourceTypes: Readonly<Record<string, ResourceType>> = {
   'AWS::KMS::Key': {
     attributes: (ref, place) => ({ ref, KeyId: ref, Arn: arn('kms', place, `key/${ref}`) }),
   },
+  'AWS::CloudFront::Distribution': {
+    attributes: (name) => ({ ref: name.toLowerCase(), DomainName: `${name.toLowerCase()}.localhost` }),
+  },
   'AWS::ApiGateway::RestApi': { attributes: (name) => ({ ref: name.toLowerCase() }) },
   'AWS::ApiGateway::Deployment': { attributes: (name) => ({ ref: name.toLowerCase() }) },
   'AWS::ApiGateway::Stage': { name: 'StageName', attributes: (ref) => ({ ref }) },

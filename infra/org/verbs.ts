@@ -6,7 +6,7 @@ import {
 import { createOrganization } from '../../shared/domain/organization/create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
 import { type Role, roles } from '../../shared/model/permission/permission.ts';
-import { ANY_HOST, type Hosts, type Organization } from '../../shared/model/realm/hosts.ts';
+import { ANY_HOST, addressOf, type Hosts, type Organization } from '../../shared/model/realm/hosts.ts';
 import { clientConfiguration } from '../../shared/model/user/client-configuration.ts';
 import { UsageProblem, type VerbName, type Wanted } from './arguments.ts';
 import { endMailAddress } from './mail-address.ts';
@@ -125,14 +125,6 @@ function leadHere(host: string): string {
   return host.endsWith('.localhost')
     ? `curl and browsers find ${host} by themselves; other programs may need ${line}.`
     : `Programs find ${host} here with ${line}.`;
-}
-
-/** Where clients find an organization: the default one where the service is, others at their first host there. */
-function addressOf(organization: Pick<Hosts, 'hosts'>, site: URL): URL {
-  const [first] = organization.hosts;
-  const address = new URL(site);
-  if (!isDefault(organization) && first !== undefined) address.hostname = first;
-  return address;
 }
 
 const createdAt = ({ created }: Organization): string => new Date(1000 * created).toISOString();

@@ -9,6 +9,7 @@ import type { Endpoint } from './endpoint.ts';
 import * as events from './events.ts';
 import * as exports from './exports.ts';
 import * as flags from './flags.ts';
+import * as invites from './invites.ts';
 import * as messages from './messages.ts';
 import * as pages from './pages.ts';
 import * as presence from './presence.ts';
@@ -37,6 +38,7 @@ const areas: readonly object[] = [
   events,
   exports,
   flags,
+  invites,
   messages,
   presence,
   profileFields,

@@ -7,10 +7,11 @@ import type { Input, Parameter } from './parameter.ts';
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 /**
- * Who may call: `anyone` without credentials, everybody else with a valid key. `human` excludes bots, `member` guests.
+ * Who may call: `anyone` without credentials, everybody else with a valid key. `human` excludes bots, `member` guests, and
+ * `person` both.
  * Finer rules (channel administrators, managers of a group) belong to the domain.
  */
-export type AllowedCallers = 'anyone' | 'user' | 'human' | 'member' | 'administrator' | 'owner';
+export type AllowedCallers = 'anyone' | 'user' | 'human' | 'member' | 'person' | 'administrator' | 'owner';
 
 /** What a function may access. Its IAM policy allows these actions and nothing else. */
 export interface Needs {
@@ -20,6 +21,10 @@ export interface Needs {
   readonly queues?: readonly string[];
   /** Actions on buckets, by the name of the bucket. */
   readonly buckets?: Readonly<Record<string, readonly BucketAction[]>>;
+  /** It sends mail from the operator's domain. */
+  readonly mail?: true;
+  /** Its environment has the address of the service. */
+  readonly site?: true;
   /** Names of secrets it reads. */
   readonly secrets?: readonly string[];
   /** Uses of the service's KMS key, which encrypts stored tokens of users. */

@@ -60,6 +60,8 @@ export const updateRealm = endpoint({
     can_create_private_channel_group: groupChange('Who may create private channels.'),
     can_create_web_public_channel_group: groupChange('Who may create web-public channels.'),
     can_create_bots_group: groupChange('Who may create bots.'),
+    can_invite_users_group: groupChange('Who may invite people by email.'),
+    create_multiuse_invite_group: groupChange('Who may make invitation links for many people.'),
     can_create_groups: groupChange('Who may create user groups. Owners only.'),
     can_manage_all_groups: groupChange('Who may manage all user groups. Owners only.'),
     can_add_custom_emoji_group: groupChange('Who may add custom emoji.'),

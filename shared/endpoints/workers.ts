@@ -1,6 +1,6 @@
-import { OUTBOX } from '../domain/outbox/outbox.ts';
+import { MAIL_OUT, OUTBOX } from '../domain/outbox/outbox.ts';
 import { PUSH } from '../domain/push/wake-up.ts';
-import { type Needs, writes } from './endpoint.ts';
+import { type Needs, reads, writes } from './endpoint.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
 
 /** A queue and how its worker consumes it. */
@@ -60,7 +60,22 @@ export const outboxSweep: ScheduledWorker = {
   id: 'outbox-sweep',
   description: 'Wakes the outbox worker if jobs are left and its queue message was lost.',
   schedule: { everyMinutes: 5 },
-  needs: { table: ['Query'], queues: [OUTBOX] },
+  needs: { table: ['Query'], queues: [OUTBOX, MAIL_OUT] },
+  timeout: 60,
+  memory: 256,
+};
+
+export const mailOut: QueueWorker = {
+  id: MAIL_OUT,
+  description: 'Sends invitations and links for passwords by mail; while it fails, they are late.',
+  queue: { name: MAIL_OUT, batchSize: 10, maxReceives: 5 },
+  onlyWith: 'MAIL_DOMAIN',
+  needs: {
+    table: [...reads, 'PutItem', 'DeleteItem'],
+    mail: true,
+    site: true,
+    settings: ['MAIL_DOMAIN'],
+  },
   timeout: 60,
   memory: 256,
 };
@@ -141,6 +156,7 @@ export const retention: ScheduledWorker = {
 export const workers: readonly Worker[] = [
   exportWorker,
   incomingMail,
+  mailOut,
   retention,
   push,
   pushSweep,

@@ -23,6 +23,9 @@ const problem = <const C extends string, D = undefined>(
   ...(fields && { fields }),
 });
 
+/** An address that could not be invited, why, and whether it has a deactivated account. */
+export type InvitationError = readonly [address: string, reason: string, isDeactivated: boolean];
+
 export const problems = {
   // Requests in general: wire facts 1.3.
   badRequest: problem('BAD_REQUEST', 400, (d: { reason: string }) => d.reason),
@@ -131,6 +134,20 @@ export const problems = {
     'BAD_REQUEST',
     404,
     (d: { name: string }) => `There is no emoji named '${d.name}'.`,
+  ),
+
+  // Invitations: companion facts 3.8.
+  invitationFailed: problem(
+    'INVITATION_FAILED',
+    400,
+    (d: { errors: readonly InvitationError[]; sent: boolean }) =>
+      d.sent ? 'Some of these people already have accounts; all others were invited.' : 'Nobody was invited.',
+    ({ errors, sent }) => ({
+      errors,
+      sent_invitations: sent,
+      license_limit_reached: false,
+      daily_limit_reached: false,
+    }),
   ),
 
   // Channels.

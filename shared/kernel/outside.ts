@@ -101,6 +101,19 @@ export interface Vault {
   readonly open: (sealed: string, context: Readonly<Record<string, string>>) => Promise<string>;
 }
 
+/** A mail that the service sends. */
+export interface OutgoingMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** Sends mail. */
+export interface Mailer {
+  readonly send: (mail: OutgoingMail) => Promise<void>;
+}
+
 /** Secrets that the operator gives to the service. */
 export interface Secrets {
   /** The secret of this name; undefined if the operator has set none. */

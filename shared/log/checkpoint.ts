@@ -1,11 +1,21 @@
 import { key } from '../table/keys.ts';
 import { ignoreRefused } from '../table/write.ts';
+import type { Commit } from './bulk.ts';
 import { type Change, commit } from './commit.ts';
-import { follow, type Log, type Numbers, SETTLE, WHOLE } from './log.ts';
+import { follow, type Log, logOf, type Numbers, SETTLE, WHOLE } from './log.ts';
 import type { Slot } from './slot.ts';
 
 /** Numbers between two checkpoints. */
 const INTERVAL = 256;
+
+/** Commits to the log of an organization, like a request. */
+export const commitTo =
+  (
+    outside: Omit<Log, 'realm' | 'onHole'> & { readonly report: Parameters<typeof commitAndCheckpoint>[1] },
+    realm: string,
+  ): Commit =>
+  (count, plan) =>
+    commitAndCheckpoint(logOf(outside, realm), outside.report, count, plan);
 
 /** Slots that the first query reads: usually all above the checkpoint. */
 const TAIL = 320;

@@ -23,6 +23,7 @@ const areas: Readonly<Record<string, string>> = {
   typing: 'Who is typing',
   channelFolders: 'Folders of channels',
   users: 'Accounts, roles, profiles and statuses',
+  invites: 'Invitations by email and by link',
   apiKeys: 'API keys of the caller, one for each device',
   savedSnippets: "The caller's saved snippets of text",
   presence: 'Who is online',

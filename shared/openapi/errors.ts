@@ -24,6 +24,12 @@ const fields: Partial<Record<Code, Readonly<Record<string, z.ZodMiniType>>>> = {
     total_messages_in_topic: z.int(),
     total_messages_allowed_to_move: z.int(),
   },
+  INVITATION_FAILED: {
+    errors: z.array(z.tuple([z.string(), z.string(), z.boolean()])),
+    sent_invitations: z.boolean(),
+    license_limit_reached: z.boolean(),
+    daily_limit_reached: z.boolean(),
+  },
   BAD_NARROW: { desc: z.string() },
   BAD_EVENT_QUEUE_ID: { queue_id: z.string() },
   RATE_LIMIT_HIT: { 'retry-after': z.number() },
@@ -100,6 +106,10 @@ const refusals: Readonly<Record<Exclude<Code, 'INTERNAL_SERVER_ERROR'>, Refusal>
   INTERNAL_SERVER_ERROR_ON_BOUNCER: refusal('relayBroken'),
   BAD_IMAGE: refusal('badImage', {
     reason: 'The file is not a PNG, GIF, WebP or JPEG image that can be read.',
+  }),
+  INVITATION_FAILED: refusal('invitationFailed', {
+    errors: [['ada@example.com', 'This address already has an account.', false]],
+    sent: true,
   }),
   STREAM_DOES_NOT_EXIST: refusal('channelDoesNotExist', { name: 'sailing' }),
   CANNOT_DEACTIVATE_LAST_USER: refusal('lastOwnerStays'),

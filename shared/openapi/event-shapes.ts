@@ -273,6 +273,7 @@ const organizationEvents = {
       }),
     ),
   }),
+  ...event('invites_changed'),
   ...event('realm_export', { exports: z.array(z.object(exportFields)) }),
   ...event('realm_export_consent', { user_id: z.int(), consented: z.boolean() }),
 };

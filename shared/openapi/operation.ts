@@ -9,6 +9,7 @@ const callers: Readonly<Record<AllowedCallers, string>> = {
   user: 'all users, including bots and guests; the resource may have finer rules',
   human: 'all users except bots; the resource may have finer rules',
   member: 'all users except guests; the resource may have finer rules',
+  person: 'all users except bots and guests; the resource may have finer rules',
   administrator: 'organization administrators and owners',
   owner: 'organization owners',
 };

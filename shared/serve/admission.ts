@@ -258,8 +258,8 @@ function checkWebhookBot({ user }: Caller, { webhookBots }: CallerRules): void {
 
 /** Refuses a caller to whom the endpoint is not open (specification 5, wire facts 1.3). */
 function checkAudience({ user, standing }: Caller, { access }: CallerRules): void {
-  if (access === 'human' && user.isBot) throw refusal('botsMayNot');
-  if (access === 'member' && isGuest(standing)) throw refusal('guestsMayNot');
+  if ((access === 'human' || access === 'person') && user.isBot) throw refusal('botsMayNot');
+  if ((access === 'member' || access === 'person') && isGuest(standing)) throw refusal('guestsMayNot');
   if (access === 'administrator' && !isAdministrator(standing)) throw refusal('notAdministrator');
   if (access === 'owner' && !isOwner(standing)) throw refusal('notOwner');
 }

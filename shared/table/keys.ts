@@ -44,6 +44,8 @@ export const itemKinds = {
   realm: item('{realm}/realm', 'realm'),
   domains: item('{realm}/realm', 'domains'),
   quota: item('{realm}/quota', 'quota/{kind}'),
+  invitation: item('{realm}/invitations', '{inviteId:n}'),
+  link: item('{realm}/link/{digest}', 'link'),
   schema: item('{realm}/schema', 'kind/{kind}'),
   counter: item('{realm}/counter', 'log'),
   solid: item('{realm}/counter', 'solid'),
@@ -103,6 +105,7 @@ export const itemKinds = {
   pushJob: item('{realm}/pushJobs', '{job}'),
   queue: item('{realm}/queues/{userId:n}', '{slot:n}'),
   requests: item('{realm}/requests/{userId:n}', '{window:n}'),
+  passwordRequests: item('{realm}/passwordRequests/{subject}', '{window:n}'),
   signInTries: item('{realm}/signInTries/{subject}', '{window:n}'),
   keyUse: item('{realm}/requests/{userId:n}', 'key/{keyId}'),
 } as const;

@@ -99,8 +99,8 @@ describe('the fields of registration that feature level 500 has and has not (com
     const realm = await newRealm({ can_create_bots_group: systemGroups.administrators.id });
     const state = await stateOf(realm, realm.people.member, null);
     expect(state).toMatchObject({
-      realm_can_invite_users_group: systemGroups.nobody.id,
-      realm_create_multiuse_invite_group: systemGroups.nobody.id,
+      realm_can_invite_users_group: systemGroups.members.id,
+      realm_create_multiuse_invite_group: systemGroups.administrators.id,
       realm_can_create_write_only_bots_group: systemGroups.administrators.id,
       realm_can_summarize_topics_group: systemGroups.nobody.id,
       realm_can_manage_billing_group: systemGroups.administrators.id,

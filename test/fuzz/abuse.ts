@@ -148,6 +148,8 @@ function suits({ role, isBot }: Actor, { access }: Endpoint): boolean {
       return role < roles.guest;
     case 'human':
       return !isBot;
+    case 'person':
+      return !isBot && role < roles.guest;
     case 'user':
     case 'anyone':
       return true;

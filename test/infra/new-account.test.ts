@@ -103,7 +103,7 @@ describe('what is paid for by the hour', () => {
     ],
     [
       { mailDomain: 'mail.example.com' },
-      { secrets: 0, keys: 0, acls: 0, polled: [...polled, 'IncomingMailTrigger'] },
+      { secrets: 0, keys: 0, acls: 0, polled: [...polled, 'IncomingMailTrigger', 'MailOutTrigger'] },
     ],
   ])('is there where something that is set needs it: %o', (context, expected) => {
     const { polled: found, ...counts } = countOf(context as Readonly<Record<string, string>>);

@@ -52,6 +52,11 @@ const expectedGrants = (it: Endpoint | Worker): string[] => {
     ...(it.needs.countsRequests && !it.needs.table.includes('UpdateItem') ? [countsRequests] : []),
     ...secrets.map((name) => `secretsmanager:GetSecretValue on \${${upperCamel(name)}Secret}`),
     ...key.map((action) => `kms:${action} on \${TokenKey.Arn}`),
+    ...(it.needs.mail
+      ? [
+          `ses:SendEmail on arn:\${AWS::Partition}:ses:\${AWS::Region}:\${AWS::AccountId}:identity/${everySetting.mailDomain}`,
+        ]
+      : []),
     ...('queue' in it
       ? ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(
           (action) => `sqs:${action} on \${${upperCamel(it.queue.name)}WorkQueue.Arn}`,
@@ -79,6 +84,7 @@ const expectedEnvironment = (it: Endpoint | Worker): Record<string, string> => {
     ...Object.keys(buckets).map((name) => [`BUCKET_${upperSnake(name)}`, `\${${upperCamel(name)}Bucket}`]),
     ...secrets.map((name) => [`SECRET_${upperSnake(name)}_ARN`, `\${${upperCamel(name)}Secret}`]),
     ...(key ? [['KEY_ARN', `\${TokenKey.Arn}`]] : []),
+    ...(it.needs.site ? [['SITE', 'https://chat.example.com']] : []),
     ...settings.flatMap((name) => {
       const { context, fallback }: OperatorSetting = operatorSettings[name];
       const value = Object.entries(everySetting).find(([set]) => set === context)?.[1] ?? fallback;

@@ -88,6 +88,11 @@ describe('the errors that the document shows', () => {
     const objections = [{ type: 'subgroup', supergroup_ids: [outside.group_id] }];
     expect(inUse.body).toEqual({ ...exampleOf('CANNOT_DEACTIVATE_GROUP_IN_USE'), objections });
     met.add('CANNOT_DEACTIVATE_GROUP_IN_USE');
+    const invitee_emails = `${member.email}, new@example.com`;
+    const invited = await ask('invites.create', owner, { invitee_emails, stream_ids: [] });
+    const errors = [[member.email, 'This address already has an account.', false]];
+    expect(invited.body).toEqual({ ...exampleOf('INVITATION_FAILED'), errors });
+    met.add('INVITATION_FAILED');
     await meets('INVALID_PUSH_DEVICE_TOKEN', 'push.sendLegacyTest', member, { token: 'unknown' });
     const inGeneral = { stream_id: general };
     await meets('CANNOT_ADMINISTER_CHANNEL', 'channels.archive', member, {}, inGeneral);

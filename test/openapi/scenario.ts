@@ -185,13 +185,14 @@ async function govern({ people }: TestRealm, recorder: Recorder): Promise<void> 
 }
 
 /** What leaves the organization: exports and notifications. The last thing is a key that is replaced. */
-async function carry({ people }: TestRealm, recorder: Recorder): Promise<void> {
-  const { owner, moderator, member } = people;
+async function carry(realm: TestRealm, recorder: Recorder): Promise<void> {
+  const { owner, moderator, member } = realm.people;
   await recorder.ask('exports.create', owner, { export_type: 'public' });
   await recorder.ask('exports.list', owner);
   await recorder.ask('exports.listConsents', owner);
   const { device_id } = await recorder.ask('push.registerDevice', member);
   await recorder.ask('push.removeDevice', member, { device_id });
+  await invitePeople(realm, recorder);
   await recorder.ask('users.regenerateKey', member);
   const password = 'twelve grey herons';
   await recorder.ask('settings.update', owner, { new_password: password });
@@ -201,4 +202,19 @@ async function carry({ people }: TestRealm, recorder: Recorder): Promise<void> {
   await recorder.ask('users.deactivateOwn', people.guest);
   await recorder.ask('apiKeys.list', moderator);
   await recorder.ask('apiKeys.revoke', moderator, { key: 'first' });
+}
+
+/** Invitations by mail and by link. */
+async function invitePeople({ people, channels }: TestRealm, recorder: Recorder): Promise<void> {
+  const { admin, member } = people;
+  const stream_ids = [channels.general];
+  await recorder.ask('invites.create', member, { invitee_emails: 'ada@example.com', stream_ids });
+  await recorder.ask('invites.createLink', admin, { stream_ids, invite_expires_in_minutes: null });
+  const { invites } = await recorder.ask('invites.list', admin);
+  const idOf = (isMultiuse: boolean) => ({
+    invite_id: invites.find((each: { is_multiuse: boolean }) => each.is_multiuse === isMultiuse).id,
+  });
+  await recorder.ask('invites.resend', member, idOf(false));
+  await recorder.ask('invites.revoke', member, idOf(false));
+  await recorder.ask('invites.revokeLink', admin, idOf(true));
 }

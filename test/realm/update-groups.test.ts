@@ -19,6 +19,8 @@ const told = {
   can_create_private_channel_group: [true, false],
   can_create_web_public_channel_group: [true, false],
   can_create_bots_group: [true, false],
+  can_invite_users_group: [true, false],
+  create_multiuse_invite_group: [true, false],
   can_create_groups: [true, false],
   can_manage_all_groups: [false, false],
   can_add_custom_emoji_group: [true, false],

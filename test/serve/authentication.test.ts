@@ -198,6 +198,7 @@ describe('the audience of an endpoint', () => {
     ['user', [], undefined],
     ['human', ['bot'], 'BAD_REQUEST'],
     ['member', ['guest'], 'BAD_REQUEST'],
+    ['person', ['bot', 'guest'], 'BAD_REQUEST'],
     ['administrator', ['moderator', 'member', 'guest', 'bot'], 'UNAUTHORIZED_PRINCIPAL'],
     ['owner', ['admin', 'moderator', 'member', 'guest', 'bot'], 'UNAUTHORIZED_PRINCIPAL'],
   ] as const)('%s', async (who, refused, code) => {

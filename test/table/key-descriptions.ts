@@ -80,7 +80,11 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   queue:
     'An event queue: owner, filters, start, last poll. An account has a fixed number of places for them.',
   requests: 'How many requests the user made in one minute.',
+  passwordRequests:
+    'How many links for a new password were asked for: for one account in an hour, or from one address in a day.',
   signInTries: 'How many times somebody tried to sign in as an account, or from an address, in half an hour.',
   password: 'The password of the user, hashed; absent until they choose one.',
+  invitation: 'An open invitation: who made it, for whom, and what it gives.',
+  link: 'A link of an invitation or for a new password, by the digest of its token.',
   keyUse: 'The last day on which an API key of the user was used.',
 };

@@ -1,9 +1,12 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { doUseQuota, MEMBER_BYTES } from '../../kernel/quota.ts';
 import { type Commit, commitPlan } from '../../log/bulk.ts';
-import type { Change } from '../../log/commit.ts';
+import { type Change, MAX_WRITES } from '../../log/commit.ts';
 import { eventForEveryone } from '../../log/slot.ts';
+import type { Group } from '../../model/group/group.ts';
+import { doJoinGroup, membersEvent } from '../../model/group/member.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
 import { isFullMember } from '../../model/permission/permission.ts';
 import { checkAddressAllowed, doRequireSameDomains, loadDomains } from '../../model/realm/domains.ts';
@@ -69,8 +72,20 @@ export function doCreateUser(
   };
 }
 
-/** Most channels per transaction: each takes up to five writes, and the account some more. */
-const MAX_CHANNELS = 18;
+/** Most writes of an account besides those of its channels. */
+const WRITES_OF_ACCOUNT = 10;
+
+/** Most writes of a new subscription. */
+const WRITES_OF_CHANNEL = 5;
+
+/** What an invitation does in the transaction that creates the account. */
+export interface Invited {
+  /** In place of the default channels. */
+  readonly channels: readonly CountedChannel[];
+  readonly groups: readonly Group[];
+  /** The writes that use the invitation, and their events. */
+  readonly use: (userId: number) => Pick<Change<unknown>, 'writes' | 'entries'>;
+}
 
 /** What a new person signs in with: a password, or a key of which the digest is stored. */
 export type NewCredential =
@@ -85,7 +100,8 @@ export async function loadNewcomerSnapshot(table: Table, realm: string) {
 
 /**
  * Adds a person with a checked name and role, and subscribes them to the default channels, in one transaction unless
- * there are very many channels. `isTaken` is whether an account has the address. Returns the id.
+ * there are very many channels. `isTaken` is whether an account has the address. Returns the id. By an invitation, they
+ * get its channels and groups.
  *
  * @throws Refusal `BAD_REQUEST` if the address is taken or not allowed
  */
@@ -96,19 +112,29 @@ export async function addPerson(
   person: Pick<NewUser, 'email' | 'fullName' | 'role'>,
   credential: NewCredential,
   snapshot: Awaited<ReturnType<typeof loadNewcomerSnapshot>> & { readonly isTaken: boolean },
+  invited?: Invited,
 ): Promise<number> {
   const { realmId, realm } = organization;
   const { channels, domains, isTaken } = snapshot;
   checkAddressAllowed(person.email, realm, domains);
   if (isTaken) throw badRequest(`There is already an account with the address '${person.email}'.`);
   const user = newUser(person, now());
-  const defaults = channels.filter(({ channel }) => channel.isDefault && !channel.isArchived);
+  const groups = invited?.groups ?? [];
+  const subscribed = invited?.channels ?? defaultChannels(channels);
   const isFull = isFullMember(user, realm.settings.waiting_period_threshold, now());
+  const others = WRITES_OF_ACCOUNT + (invited?.use(0).writes.length ?? 0) + 3 * groups.length + 1;
+  const atOnce = Math.floor((MAX_WRITES - others) / WRITES_OF_CHANNEL);
   const first = (numbers: readonly number[]): Change<number> => {
     const userId = numbers[0] ?? 0;
     const created = doCreateUser(realmId, userId, user, credential.keyDigest ?? NO_KEY);
-    const before = [...created.entries, ...roleGroupEvents(userId, user.role, isFull)];
-    const joinings = joiningsOf({ userId, isNewAccount: true }, defaults.slice(0, MAX_CHANNELS));
+    const used = invited?.use(userId);
+    const before = [
+      ...created.entries,
+      ...roleGroupEvents(userId, user.role, isFull),
+      ...groups.map(({ groupId }) => membersEvent('add_members', groupId, [userId])),
+      ...(used?.entries ?? []),
+    ];
+    const joinings = joiningsOf({ userId, isNewAccount: true }, subscribed.slice(0, atOnce));
     const joined =
       joinings.length === 0 ? undefined : doJoin(realmId, joinings, (i) => numbers[before.length + i] ?? 0);
     return {
@@ -116,6 +142,9 @@ export async function addPerson(
         ...created.writes,
         ...(credential.password === undefined ? [] : [doSetPassword(realmId, userId, credential.password)]),
         ...(joined?.writes ?? []),
+        ...groups.flatMap((group) => doJoinNamedGroup(realmId, group, userId)),
+        ...doUseQuota(realmId, 'groups', groups.length * MEMBER_BYTES),
+        ...(used?.writes ?? []),
         ...(realm.settings.emails_restricted_to_domains ? [doRequireSameDomains(realmId, domains)] : []),
       ],
       entries: [...before, ...(joined?.entries ?? [])],
@@ -123,12 +152,22 @@ export async function addPerson(
     };
   };
   const userId = await commit(first([]).entries.length, first);
-  for (let start = MAX_CHANNELS; start < defaults.length; start += MAX_CHANNELS) {
-    const joinings = joiningsOf({ userId }, defaults.slice(start, start + MAX_CHANNELS));
+  for (let start = atOnce; start < subscribed.length; start += atOnce) {
+    const joinings = joiningsOf({ userId }, subscribed.slice(start, start + atOnce));
     await commitPlan(commit, (number) => doJoin(realmId, joinings, number));
   }
   return userId;
 }
+
+/** The channels that every new person is subscribed to. */
+export const defaultChannels = (channels: readonly CountedChannel[]): CountedChannel[] =>
+  channels.filter(({ channel }) => channel.isDefault && !channel.isArchived);
+
+/** Makes a new user a member of a named group. Fails if the group was changed since it was read. */
+const doJoinNamedGroup = (realm: string, { groupId, version }: Group, userId: number): Write[] => [
+  { check: key('group', { realm, groupId }), when: { equals: { version } } },
+  ...doJoinGroup(realm, groupId, userId, true),
+];
 
 /** The subscriptions of a new user. Their clients do not know the channels yet, and need no events about them. */
 const joiningsOf = (

@@ -1,10 +1,8 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import type { Commit } from '../../log/bulk.ts';
-import { commitAndCheckpoint } from '../../log/checkpoint.ts';
+import { commitTo } from '../../log/checkpoint.ts';
 import { ConflictError } from '../../log/commit.ts';
-import { logOf } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { Role } from '../../model/permission/permission.ts';
 import { digestOf, newApiKey } from '../../model/user/api-key.ts';
@@ -44,18 +42,13 @@ export async function addPersonAsOperator(
     const userId = await addPerson(
       outside,
       organization,
-      commitOf(outside, realmId),
+      commitTo(outside, realmId),
       person,
       { keyDigest: digestOf(apiKey) },
       { ...snapshot, isTaken },
     );
     return { email: person.email, apiKey, userId };
   });
-}
-
-/** Commits to the log of an organization like a request. */
-function commitOf(outside: Outside, realm: string): Commit {
-  return (count, plan) => commitAndCheckpoint(logOf(outside, realm), outside.report, count, plan);
 }
 
 /** Gives an active account a new key; all older ones stop working at once. Of two concurrent calls one is refused. */
@@ -75,7 +68,7 @@ export async function renewKeyAsOperator(
   if (!user.isActive) throw badRequest(`The account '${address}' is deactivated: a key would not work.`);
   try {
     const { email } = user;
-    const apiKey = await resetKeys(outside, commitOf(outside, realm), { realm, email, account });
+    const apiKey = await resetKeys(outside, commitTo(outside, realm), { realm, email, account });
     return { email, apiKey, userId: user.userId };
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;

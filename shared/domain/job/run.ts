@@ -4,6 +4,7 @@ import { deleteReactions } from '../../model/message/reaction-store.ts';
 import type { PoliciesTask } from '../../model/message/user-topic.ts';
 import { runPool } from '../../pool.ts';
 import { storePendingMembers } from '../group-edit/pending-members.ts';
+import { sendWelcome } from '../invite/welcome.ts';
 import { postMoveNotice } from '../move/notice.ts';
 import { addParticipants } from '../move/people.ts';
 import { followPolicies } from '../move/policies.ts';
@@ -15,8 +16,8 @@ import {
   loadJob,
   loadKind,
   loadOutboxRun,
-  OUTBOX,
   type OutboxRun,
+  sendJob,
 } from '../outbox/outbox.ts';
 import { sendSubscribedNotices } from '../subscribe/notices.ts';
 
@@ -53,6 +54,7 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
     for (const part of parts) {
       if (part.kind === 'move') await moveRest(run, part, deadline - MARGIN_MS);
       else if (part.kind === 'arrivals') await storePendingMembers(outside, job.realm, part.groupId);
+      else if (part.kind === 'joined') await sendWelcome(run, part);
       else if (part.kind === 'people') await addParticipants(run, part);
       else if (part.kind === 'moved') await postMoveNotice(run, part, 'old');
     }
@@ -91,7 +93,7 @@ export async function sweepOutbox(
   const parts = await table.all('outbox', {}, { eventually: true });
   const lost = parts.filter(({ at }) => at < now() - LOST_MS && at > now() - GIVEN_UP_MS);
   const jobs = new Map(lost.map(({ realm, kind, job }) => [job, { realm, kind, job }]));
-  const failures = await runPool(jobs.values(), CONCURRENCY, (job) => queues.send(OUTBOX, job));
+  const failures = await runPool(jobs.values(), CONCURRENCY, (job) => sendJob(queues, job));
   if (failures.length > 0)
     throw new AggregateError(failures, 'no message could be sent for some outbox jobs');
 }

@@ -21,6 +21,16 @@ import type { Write } from '../../table/write.ts';
 /** The queue of the worker, and the name of the worker. */
 export const OUTBOX = 'outbox';
 
+/** The queue of the worker that sends mail, and the name of that worker. It does the jobs of kind `mail`. */
+export const MAIL_OUT = 'mail-out';
+
+/** The queue of the worker that does jobs of this kind. */
+const queueOf = (kind: string): string => (kind === 'mail' ? MAIL_OUT : OUTBOX);
+
+/** Sends the message that wakes the worker of a job. */
+export const sendJob = (queues: Queues, { realm, kind, job }: Job): Promise<void> =>
+  queues.send(queueOf(kind), { realm, kind, job });
+
 /** The data of a task, by kind. Modules that leave tasks declare their type here, as in `ItemTypes` of the table. */
 // biome-ignore lint/suspicious/noEmptyInterface: those who leave tasks fill it
 export interface Tasks {}
@@ -112,10 +122,11 @@ export async function wakeOutbox(
   queues: Queues,
   { realm, kind, job }: Job,
 ): Promise<void> {
-  const sent = queues.send(OUTBOX, { realm, kind, job }).catch((error: Error) => {
+  const worker = queueOf(kind);
+  const sent = sendJob(queues, { realm, kind, job }).catch((error: Error) => {
     const message = 'outbox worker not woken';
-    report({ level: 'WARN', message, worker: OUTBOX, realm, kind, job, error: traceOf(error) });
-    count('WorkFailures', OUTBOX, { realm, message });
+    report({ level: 'WARN', message, worker, realm, kind, job, error: traceOf(error) });
+    count('WorkFailures', worker, { realm, message });
   });
   await Promise.race([sent, wait(SEND_TIMEOUT_MS)]);
 }

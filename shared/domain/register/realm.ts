@@ -79,11 +79,9 @@ const server = {
 /** Settings that this service does not have, with the value that says so to clients. */
 const absent = {
   demo_organization_scheduled_deletion_date: null,
-  realm_can_invite_users_group: systemGroups.nobody.id,
   realm_can_manage_billing_group: systemGroups.administrators.id,
   realm_can_set_delete_message_policy_group: systemGroups.moderators.id,
   realm_can_summarize_topics_group: systemGroups.nobody.id,
-  realm_create_multiuse_invite_group: systemGroups.nobody.id,
   realm_authentication_methods: { Email: { enabled: true, available: true } },
   realm_avatar_changes_disabled: true,
   realm_bot_domain: '',

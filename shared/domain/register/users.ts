@@ -9,6 +9,7 @@ import {
 import { avatarUrlOf, userObject } from '../../model/user/object.ts';
 import { defaultUserSettings, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
+import { mayInvite } from '../invite/check.ts';
 import { legacyPresences, shownPresences, slimPresences } from '../presence/object.ts';
 import { loadPresences, seconds, updateId } from '../presence/presence.ts';
 import { loadStatuses, statusObject } from '../presence/status.ts';
@@ -95,7 +96,7 @@ async function ownFields(context: StateContext): Promise<object> {
     ...canCreate,
     can_create_streams: Object.values(canCreate).some(Boolean),
     can_subscribe_other_users: may('can_add_subscribers_group'),
-    can_invite_others_to_realm: false,
+    can_invite_others_to_realm: mayInvite(context.caller),
     enter_sends,
   };
 }

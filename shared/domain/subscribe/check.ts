@@ -154,7 +154,7 @@ export function checkSubscribe(
 }
 
 /** Whether someone who can read the channel may add others (specification 4.2, wire facts 4.1). */
-const mayAddSubscribers = ({ standing, realm }: Caller, channel: Channel): boolean =>
+export const mayAddSubscribers = ({ standing, realm }: Caller, channel: Channel): boolean =>
   administersChannel(standing, channel) ||
   holdsUnlessGuest(standing, realm.settings.can_add_subscribers_group) ||
   holdsUnlessGuest(standing, channel.groups.can_add_subscribers_group);

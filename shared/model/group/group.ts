@@ -111,21 +111,24 @@ const isPermitted = (who: Standing, group: Group, permission: GroupPermission): 
     ? holds(who, group.settings[permission])
     : holdsUnlessGuest(who, group.settings[permission]);
 
-/**
- * Returns the group if the caller may change it: they manage all groups or this one, or have one of `permissions`.
- * System groups cannot be changed.
- */
+/** Whether somebody may change a group: they manage all groups or this one, or have one of `permissions`. */
+export const mayChangeGroup = (
+  { standing, realm }: Pick<Caller, 'standing' | 'realm'>,
+  group: Group,
+  ...permissions: readonly GroupPermission[]
+): boolean =>
+  holdsUnlessGuest(standing, realm.settings.can_manage_all_groups) ||
+  ['can_manage_group' as const, ...permissions].some((each) => isPermitted(standing, group, each));
+
+/** Returns the group if the caller may change it (`mayChangeGroup`). System groups cannot be changed. */
 export function accessGroup(
-  { standing, realm }: Caller,
+  caller: Caller,
   groupId: number,
   group: Group | undefined,
   ...permissions: readonly GroupPermission[]
 ): Group {
   if (isSystemGroup(groupId)) throw refusal('insufficientPermission');
   if (group === undefined) throw badRequest('Invalid user group.');
-  const may =
-    holdsUnlessGuest(standing, realm.settings.can_manage_all_groups) ||
-    ['can_manage_group' as const, ...permissions].some((each) => isPermitted(standing, group, each));
-  if (!may) throw refusal('insufficientPermission');
+  if (!mayChangeGroup(caller, group, ...permissions)) throw refusal('insufficientPermission');
   return group;
 }

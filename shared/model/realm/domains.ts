@@ -38,24 +38,28 @@ export const domainObject = ({ domain, allowSubdomains }: Domain) => ({
   allow_subdomains: allowSubdomains,
 });
 
-/** Checks that a new user may have this address: a restricted organization accepts only its domains. */
-export function checkAddressAllowed(
+/** Why a new user may not have this address, or undefined: a restricted organization accepts only its domains. */
+export function addressProblem(
   email: string,
   { settings }: Pick<Realm, 'settings'>,
   { list }: Domains,
-): void {
-  if (!settings.emails_restricted_to_domains) return;
+): string | undefined {
+  if (!settings.emails_restricted_to_domains) return undefined;
   const cut = email.lastIndexOf('@');
   // With a plus, one mailbox has any number of addresses.
-  if (email.slice(0, cut).includes('+')) {
-    throw badRequest('Addresses with a + are not allowed in this organization.');
-  }
+  if (email.slice(0, cut).includes('+')) return 'Addresses with a + are not allowed in this organization.';
   const domain = asciiDomain(email.slice(cut + 1));
   const isAllowed = list.some(
     (allowed) =>
       domain === allowed.domain || (allowed.allowSubdomains && domain.endsWith(`.${allowed.domain}`)),
   );
-  if (!isAllowed) throw badRequest(`Addresses at '${domain}' are not allowed in this organization.`);
+  return isAllowed ? undefined : `Addresses at '${domain}' are not allowed in this organization.`;
+}
+
+/** Checks that a new user may have this address. */
+export function checkAddressAllowed(email: string, realm: Pick<Realm, 'settings'>, domains: Domains): void {
+  const problem = addressProblem(email, realm, domains);
+  if (problem !== undefined) throw badRequest(problem);
 }
 
 /** Fails the transaction if the domains have changed since they were read. */

@@ -35,6 +35,14 @@ export interface Organization extends Hosts, Pick<Realm, 'name' | 'created' | 'd
 export const ownHost = (realm: string, listed: Pick<Hosts, 'hosts'> | undefined): string | undefined =>
   (listed ?? unlisted(realm)).hosts.find((host) => host !== ANY_HOST);
 
+/** Where clients find an organization: the default one at the address of the service, others at their first host there. */
+export function addressOf({ hosts }: Pick<Hosts, 'hosts'>, site: URL): URL {
+  const [first] = hosts;
+  const address = new URL(site);
+  if (!hosts.includes(ANY_HOST) && first !== undefined) address.hostname = first;
+  return address;
+}
+
 /**
  * Checks a host name and returns its normal form: lower case, ASCII, without a port. It needs a dot, so that it
  * cannot equal the id of the default organization, and no number at the end: a service that is reached by IP address

@@ -60,6 +60,8 @@ export const realmGroupRules = settingRules({
     only: [moderators.id, administrators.id, owners.id, nobody.id],
   },
   can_create_bots_group: { ...forMembers, initial: members.id },
+  can_invite_users_group: { ...forMembers, initial: members.id },
+  create_multiuse_invite_group: { ...forMembers, initial: administrators.id },
   can_create_groups: { ...forMembers, initial: members.id },
   can_manage_all_groups: { ...forMembers, initial: owners.id, nobody: false },
   can_add_custom_emoji_group: { ...forMembers, initial: members.id },
@@ -196,8 +198,8 @@ const lift = <T>(as: (older: T) => object): Versions['lifts'][number] => as as (
  * makes a new version; see infra/UPGRADES.md.
  */
 export const versions: readonly Versions[] = [
-  // Older functions can read version 2: it only adds settings.
-  { kind: 'realm', lifts: [lift<Realm>(withAllSettings)], writes: 2 },
+  // Each version only adds settings. Older functions refuse version 3, so the next release writes it.
+  { kind: 'realm', lifts: [lift<Realm>(withAllSettings), lift<Realm>(withAllSettings)], writes: 2 },
 ];
 
 export const itemVersions = new ItemVersions(versions);

@@ -37,6 +37,20 @@ const newBot = async (call: Call, label: string): Promise<number> =>
 const newField = async (call: Call, name: string): Promise<number> =>
   (await call('profileFields.create', 'owner', { field_type: 1, name })).id;
 
+interface Invite {
+  readonly id: number;
+  readonly email?: string;
+  readonly is_multiuse: boolean;
+}
+
+const invitesOf = async (call: Call): Promise<Invite[]> => (await call('invites.list', 'admin')).invites;
+
+/** Invites somebody, and returns the ID of the invitation. */
+async function inviteOf(call: Call, email: string): Promise<number> {
+  await call('invites.create', 'admin', { invitee_emails: email, stream_ids: [] });
+  return (await invitesOf(call)).find((invite) => invite.email === email)?.id ?? 0;
+}
+
 const isCurrent = ({ is_current: current }: { readonly is_current: boolean }): boolean => current;
 
 /** Tells that the member is here, as their client has done before. */
@@ -116,6 +130,35 @@ export const peopleOperations: readonly Operation[] = [
     request: () => ({}),
   }),
   { ...plain('users.regenerateKey', 'moderator'), repeatable: false },
+  plain('invites.create', 'admin', (n) => ({
+    parameters: { invitee_emails: `invited${n}@example.com`, stream_ids: [] },
+  })),
+  plain('invites.createLink', 'admin'),
+  plain('invites.list', 'admin'),
+  operation({
+    name: 'invites.resend',
+    as: 'admin',
+    repeatable: true,
+    prepare: (call, n) => inviteOf(call, `resent${n}@example.com`),
+    request: (invite_id) => ({ path: { invite_id } }),
+  }),
+  operation({
+    name: 'invites.revoke',
+    as: 'admin',
+    repeatable: false,
+    prepare: (call, n) => inviteOf(call, `revoked${n}@example.com`),
+    request: (invite_id) => ({ path: { invite_id } }),
+  }),
+  operation({
+    name: 'invites.revokeLink',
+    as: 'admin',
+    repeatable: false,
+    prepare: async (call) => {
+      await call('invites.createLink', 'admin');
+      return (await invitesOf(call)).findLast((each) => each.is_multiuse)?.id;
+    },
+    request: (invite_id) => ({ path: { invite_id: invite_id ?? 0 } }),
+  }),
   plain('apiKeys.list', 'moderator'),
   operation({
     name: 'apiKeys.revoke',

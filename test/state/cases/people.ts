@@ -2,6 +2,12 @@ import { expect } from 'vitest';
 import { handler as createBot } from '../../../functions/bots/create.ts';
 import { handler as deactivateBot } from '../../../functions/bots/deactivate.ts';
 import { handler as regenerateBotKey } from '../../../functions/bots/regenerateKey.ts';
+import { handler as invite } from '../../../functions/invites/create.ts';
+import { handler as inviteLink } from '../../../functions/invites/createLink.ts';
+import { handler as listInvites } from '../../../functions/invites/list.ts';
+import { handler as resendInvite } from '../../../functions/invites/resend.ts';
+import { handler as revokeInvite } from '../../../functions/invites/revoke.ts';
+import { handler as revokeInviteLink } from '../../../functions/invites/revokeLink.ts';
 import { handler as ping } from '../../../functions/presence/update.ts';
 import { handler as createSnippet } from '../../../functions/savedSnippets/create.ts';
 import { handler as deleteSnippet } from '../../../functions/savedSnippets/delete.ts';
@@ -14,8 +20,10 @@ import { handler as reactivate } from '../../../functions/users/reactivate.ts';
 import { handler as regenerateKey } from '../../../functions/users/regenerateKey.ts';
 import { handler as setStatus } from '../../../functions/users/setStatus.ts';
 import { handler as update } from '../../../functions/users/update.ts';
+import { joinByInvitation } from '../../../shared/domain/account/join.ts';
 import { roles, systemGroups } from '../../../shared/model/permission/permission.ts';
 import { givenBot, givenChannel, givenGroup, givenSubscription, givenUser } from '../../support/given.ts';
+import { tokenIn } from '../../support/mailbox.ts';
 import { sent } from '../../support/messages.ts';
 import type { TestRealm } from '../../support/realm.ts';
 import { type Case, done } from '../case.ts';
@@ -48,6 +56,33 @@ export const peopleCases: readonly Case[] = [
         await done(realm, create, owner, { email, full_name: `New ${role}`, role });
         await settle();
       }
+    },
+  },
+  {
+    title: 'people are invited, and one joins with channels and groups',
+    calls: [invite, inviteLink, resendInvite, revokeInvite, revokeInviteLink],
+    run: async (realm) => {
+      const { owner } = realm.people;
+      const group = await givenGroup(realm);
+      const { settle } = await follow(realm);
+      const given = { stream_ids: [realm.channels.random], group_ids: [group.groupId] };
+      const { body } = await realm.call(invite, owner, { invitee_emails: 'a@b.cd, c@b.cd', ...given });
+      await done(realm, inviteLink, owner, given);
+      await settle();
+      const token = tokenIn(body.invite_links[0].invite_link);
+      const joiner = { fullName: 'New', password: 'twelve grey herons' };
+      await joinByInvitation(realm.outside, { send: async () => {} }, realm.host, token, joiner);
+      await settle();
+      const { invites } = (await realm.call(listInvites, owner)).body;
+      const path = (multiuse: boolean) => ({
+        path: {
+          invite_id: invites.find((each: { is_multiuse: boolean }) => each.is_multiuse === multiuse).id,
+        },
+      });
+      await done(realm, resendInvite, owner, {}, path(false));
+      await done(realm, revokeInvite, owner, {}, path(false));
+      await done(realm, revokeInviteLink, owner, {}, path(true));
+      await settle();
     },
   },
   {

@@ -12,6 +12,8 @@ export const applying: Applying = {
   ...applyPeople,
   ...applyRealm,
   heartbeat: () => {},
+  // Clients fetch the list anew; a registration does not have it.
+  invites_changed: () => {},
 };
 
 /** Everything that a client can say of itself. */

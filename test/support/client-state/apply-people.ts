@@ -186,5 +186,6 @@ export function permissionsOf(known: Known): Json {
     ...canCreate,
     can_create_streams: Object.values(canCreate).some(Boolean),
     can_subscribe_other_users: may('can_add_subscribers_group'),
+    can_invite_others_to_realm: may('can_invite_users_group'),
   };
 }

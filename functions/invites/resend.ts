@@ -1,0 +1,28 @@
+import { sqsQueues } from '../../shared/adapters/queues.ts';
+import { accessInvitation, doResend, loadInvitation } from '../../shared/domain/invite/open.ts';
+import { sendsMail, wakeMail } from '../../shared/domain/mail-out/letter.ts';
+import { resendInvite } from '../../shared/endpoints/invites.ts';
+import { carryOut } from '../../shared/log/carry-out.ts';
+import { ConflictError } from '../../shared/log/commit.ts';
+import { linkAddress, newToken } from '../../shared/model/user/link.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(
+  resendInvite,
+  {
+    load: ({ input, outside, realm }) => loadInvitation(outside, realm, input.invite_id),
+    run: async ({ caller, outside, realm, baseUrl, clients }, found) => {
+      const invitation = accessInvitation(caller, found, false);
+      const job = outside.uuid();
+      const token = newToken(outside);
+      const delivery = sendsMail(outside) ? { job } : { tokens: [token] };
+      const writes = doResend(realm, invitation, delivery, outside.now());
+      const { state } = await carryOut(outside, writes);
+      if (state === 'refused') throw new ConflictError([]);
+      if (!sendsMail(outside)) return { invite_link: linkAddress(baseUrl, 'invitation', token) };
+      await wakeMail(outside, clients.queues, realm, job);
+      return {};
+    },
+  },
+  { queues: sqsQueues },
+);

@@ -1,0 +1,30 @@
+import type { Outside, Queues } from '../../kernel/outside.ts';
+import type { Write } from '../../table/write.ts';
+import { doLeaveJob, type Job, wakeOutbox } from '../outbox/outbox.ts';
+
+/** A mail that the service sends. Its link is made when it is sent, so that no token is ever stored. */
+export type Letter =
+  /** The invitation of one person. */
+  | { readonly what: 'invitation'; readonly inviteId: number }
+  /** A link for a new password. */
+  | { readonly what: 'password'; readonly userId: number };
+
+declare module '../outbox/outbox.ts' {
+  interface Tasks {
+    mail: Letter;
+  }
+}
+
+/** Whether the service sends mail: the operator has configured a domain. */
+export const sendsMail = ({ mailDomain }: Pick<Outside, 'mailDomain'>): boolean => mailDomain !== undefined;
+
+/** The job that sends mail. */
+const mailJob = (realm: string, job: string): Job<'mail'> => ({ realm, kind: 'mail', job });
+
+/** Leaves mail to the outbox, each in a part of its own: it is sent if and only if the transaction is committed. `now` is in milliseconds. */
+export const doLeaveMail = (realm: string, job: string, letters: readonly Letter[], now: number): Write[] =>
+  letters.map((letter, part) => doLeaveJob(mailJob(realm, job), part, letter, now));
+
+/** Wakes the worker that sends mail, after the commit. */
+export const wakeMail = (outside: Outside, queues: Queues, realm: string, job: string): Promise<void> =>
+  wakeOutbox(outside, queues, mailJob(realm, job));
