@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import {
+  makePasswordLink,
+  requestPasswordLink,
+  setPasswordByLink,
+} from '../../shared/domain/account/password-link.ts';
+import { signInWithPassword } from '../../shared/domain/account/sign-in.ts';
+import type { Refusal } from '../../shared/kernel/errors.ts';
+import type { Queues } from '../../shared/kernel/outside.ts';
+import { mayCall, out } from '../support/accounts.ts';
+import { tokenIn, withMailbox } from '../support/mailbox.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+
+const PASSWORD = 'twelve grey herons';
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const queues: Queues = { send: async () => {} };
+
+const ask = (realm: TestRealm, email: string, address = '192.0.2.1') =>
+  requestPasswordLink(realm.outside, queues, realm.host, { email, address });
+
+const linkFor = ({ outside, realm }: TestRealm, { userId }: Person) =>
+  makePasswordLink(outside, realm, userId);
+
+/** Sets the password; the refusal in words. */
+const set = (realm: TestRealm, token: string, password = PASSWORD): Promise<string> =>
+  setPasswordByLink(realm.outside, realm.host, token, password).then(
+    () => 'set',
+    (error: Refusal) => `${error.code}: ${error.message}`,
+  );
+
+const DEAD = /^BAD_REQUEST: This link does not work/;
+
+describe('a link for a new password', () => {
+  it('sets it once, and leaves the keys of the account', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const token = await linkFor(realm, member);
+    expect(await set(realm, token)).toBe('set');
+    const given = { email: member.email, password: PASSWORD, address: '192.0.2.1', label: 'Laptop' };
+    expect(await signInWithPassword(realm.outside, realm.host, given)).toMatchObject({
+      userId: member.userId,
+    });
+    expect(await mayCall(realm, member)).toBe(true);
+    expect(await set(realm, token)).toMatch(DEAD);
+  });
+
+  it('is used by one of two who use it at the same time', async () => {
+    const realm = await newRealm();
+    const token = await linkFor(realm, realm.people.member);
+    const results = await Promise.all(
+      ['twelve grey herons', 'eleven red kites fly'].map((password) =>
+        set(realm.container(), token, password),
+      ),
+    );
+    expect(results.filter((result) => result === 'set')).toHaveLength(1);
+    expect(results.find((result) => result !== 'set')).toMatch(DEAD);
+  });
+
+  it('takes no weak password, and goes on working', async () => {
+    const realm = await newRealm();
+    const token = await linkFor(realm, realm.people.member);
+    for (const password of ['', 'short', 'password1', 'x'.repeat(10_000)]) {
+      expect(await set(realm, token, password)).toMatch(/^BAD_REQUEST: .*password/);
+    }
+    expect(await set(realm, token)).toBe('set');
+  });
+
+  it('ends after a day, and with the account', async () => {
+    const realm = await newRealm();
+    const { member, moderator, owner } = realm.people;
+    const ofDeactivated = await linkFor(realm, moderator);
+    await out(realm, owner, moderator);
+    expect(await set(realm, ofDeactivated)).toMatch(DEAD);
+    const late = await linkFor(realm, member);
+    realm.pass(DAY_MS + 1_000);
+    expect(await set(realm, late)).toMatch(DEAD);
+  });
+
+  it('is of one organization, and no other token opens it', async () => {
+    const [realm, other] = [await newRealm(), await newRealm()];
+    const token = await linkFor(realm, realm.people.member);
+    for (const wrong of [`${token}x`, token.slice(1), '', '\0'])
+      expect(await set(realm, wrong)).toMatch(DEAD);
+    expect(await set(other, token)).toMatch(DEAD);
+  });
+});
+
+describe('asking for a new password', () => {
+  it('mails a link that works', async () => {
+    const realm = await withMailbox(await newRealm());
+    const { member } = realm.people;
+    await ask(realm, ' Member@Example.com');
+    await realm.sendMail();
+    expect(realm.mails).toMatchObject([{ to: member.email, subject: 'Your password at Test' }]);
+    expect(await set(realm, tokenIn(realm.mails[0]?.text ?? ''))).toBe('set');
+  });
+
+  it('says and does the same for an unknown address, and for a bot, but mails nothing', async () => {
+    const realm = await withMailbox(await newRealm());
+    const before = realm.meter.roundTrips;
+    await ask(realm, 'member@example.com');
+    const known = realm.meter.roundTrips - before;
+    await ask(realm, 'nobody@example.com');
+    expect(realm.meter.roundTrips - before).toBe(2 * known);
+    await ask(realm, realm.people.bot.email, '192.0.2.2');
+    await realm.sendMail();
+    expect(realm.mails.map(({ to }) => to)).toEqual(['member@example.com']);
+  });
+
+  it('is for two mails an hour to an account, and five requests a day from a network address', async () => {
+    const realm = await withMailbox(await newRealm());
+    const { member, admin } = realm.people;
+    for (let i = 0; i < 4; i++) await ask(realm, member.email, `192.0.2.${i}`);
+    await realm.sendMail();
+    expect(realm.mails).toHaveLength(2);
+    realm.pass(HOUR_MS);
+    await ask(realm, member.email, '192.0.2.9');
+    for (let i = 0; i < 5; i++) await ask(realm, `nobody${i}@example.com`, '198.51.100.1');
+    await ask(realm, admin.email, '198.51.100.1');
+    await realm.sendMail();
+    expect(realm.mails.map(({ to }) => to)).toEqual([member.email, member.email, member.email]);
+  });
+});
