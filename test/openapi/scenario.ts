@@ -199,7 +199,7 @@ async function carry(realm: TestRealm, recorder: Recorder): Promise<void> {
   await recorder.ask('signIn.fetchApiKey', undefined, { username: owner.email, password });
   await recorder.ask('signIn.devListUsers', undefined);
   await recorder.ask('signIn.devFetchApiKey', undefined, { username: owner.email });
-  await recorder.ask('users.deactivateOwn', people.guest);
+  await recorder.ask('users.deactivateOwn', realm.people.guest);
   await recorder.ask('apiKeys.list', moderator);
   await recorder.ask('apiKeys.revoke', moderator, { key: 'first' });
 }
