@@ -24,6 +24,8 @@ const CATCH_UP_MS = 50;
 export class Follower {
   readonly #log: Log;
   readonly #firstSeen: FirstSeen = new Map();
+  /** Kept while nobody waits for a moment: a store that had no room just now is not asked at the usual pace again. */
+  readonly #looks: Looks;
   readonly #waiters = new Set<Waiter>();
   #reached: Reached = { head: 0, ended: 'end' };
   #isLooking = false;
@@ -32,6 +34,7 @@ export class Follower {
 
   constructor(log: Log) {
     this.#log = log;
+    this.#looks = new Looks(log, this.#firstSeen);
   }
 
   /** Whether nobody waits. */
@@ -86,9 +89,8 @@ export class Follower {
     this.#isLooking = true;
     this.#reached = reached;
     for (const [seq, at] of firstSeen) this.#firstSeen.set(seq, at);
-    const looks = new Looks(this.#log, this.#firstSeen);
     try {
-      while (this.#waiters.size > 0) this.#tell(await this.#look(looks));
+      while (this.#waiters.size > 0) this.#tell(await this.#look());
     } catch (error) {
       for (const waiter of this.#waiters) waiter.fail(error);
     } finally {
@@ -99,12 +101,12 @@ export class Follower {
   }
 
   /** The next run. A passing error of the store only makes it later. */
-  async #look(looks: Looks): Promise<Run> {
+  async #look(): Promise<Run> {
     try {
-      return await looks.next(this.#reached);
+      return await this.#looks.next(this.#reached);
     } catch (error) {
       if (!isPassing(error)) throw error;
-      looks.slowDown();
+      this.#looks.slowDown();
       return nothingAfter(this.#reached.head);
     }
   }

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { handler as deleteQueue } from '../../functions/events/delete.ts';
 import { TURN } from '../../shared/domain/event/poll.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenClient, refusedQueue, said, sendTo, virtualTime } from '../support/event-queue.ts';
+import { givenClient, refusedQueue, said, sendTo } from '../support/event-queue.ts';
 import { fault, type Request, requestOf } from '../support/faults.ts';
+import { timeOf, ways } from '../support/listener.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 
 /** A waiting poll takes 24 s. Its looks are 150 ms apart, so it sees to its turn that much late. */
@@ -11,10 +12,15 @@ const HELD = 24_000;
 const LOOK = 150;
 
 /** A poll that waits, in its own time; `at` does something when so much of it has passed, once. */
-async function waiting(realm: TestRealm, when = Number.POSITIVE_INFINITY, act?: () => Promise<unknown>) {
+async function waiting(
+  by: (typeof ways)[number],
+  realm: TestRealm,
+  when = Number.POSITIVE_INFINITY,
+  act?: () => Promise<unknown>,
+) {
   const client = await givenClient(realm, realm.people.member, { event_types: ['message'] });
   let isDone = false;
-  const time = virtualTime(async (passed) => {
+  const time = timeOf(by, async (passed) => {
     if (isDone || passed < when) return;
     isDone = true;
     await act?.();
@@ -28,12 +34,12 @@ async function waiting(realm: TestRealm, when = Number.POSITIVE_INFINITY, act?: 
 
 const heartbeat = { status: 200, body: { events: [{ type: 'heartbeat' }] } };
 
-describe('of the polls of one queue', () => {
+describe.each(ways)('of the polls of one queue, each held by a %s,', (by) => {
   it('a newer one ends the older one, which has its heartbeat, and is held to its own end', async () => {
     const realm = await newRealm();
-    const newer = virtualTime();
+    const newer = timeOf(by);
     let reply: unknown;
-    const older = await waiting(realm, TURN + 1_000, async () => {
+    const older = await waiting(by, realm, TURN + 1_000, async () => {
       reply = await older.client.ask({ dont_block: false }, realm.container(undefined, newer));
     });
     const { took, ...ended } = await older.poll();
@@ -46,7 +52,7 @@ describe('of the polls of one queue', () => {
 
   it('one that waits alone is held to its end, for one write and three reads of its queue', async () => {
     const realm = await newRealm();
-    const { client, poll, time } = await waiting(realm);
+    const { client, poll, time } = await waiting(by, realm);
     const container = realm.container(undefined, time);
     await client.ask({}, container);
     container.meter.reset();
@@ -60,7 +66,7 @@ describe('of the polls of one queue', () => {
 
   it('one that is answered before its turn comes writes nothing', async () => {
     const realm = await newRealm();
-    const { poll, time } = await waiting(realm, TURN - 1_000, () =>
+    const { poll, time } = await waiting(by, realm, TURN - 1_000, () =>
       sendTo(realm, realm.people.admin, realm.channels.general, 'news'),
     );
     const container = realm.container(undefined, time);
@@ -71,7 +77,7 @@ describe('of the polls of one queue', () => {
 
   it('one whose queue is deleted ends when its turn comes, and the next one hears that it is gone', async () => {
     const realm = await newRealm();
-    const { client, poll } = await waiting(realm, TURN + 1_000, () =>
+    const { client, poll } = await waiting(by, realm, TURN + 1_000, () =>
       realm.call(deleteQueue, realm.people.member, { queue_id: client.queueId }),
     );
     const { took, ...ended } = await poll();
@@ -84,7 +90,7 @@ describe('of the polls of one queue', () => {
     'one goes on waiting while the store has no room for the %s',
     async (kind) => {
       const realm = await newRealm();
-      const { poll, time } = await waiting(realm);
+      const { poll, time } = await waiting(by, realm);
       let refused = 0;
       const busy =
         (store: Send): Send =>
