@@ -1,4 +1,4 @@
-import { endpoint, reads } from './endpoint.ts';
+import { endpoint, HASHING_MEMORY, reads, writes } from './endpoint.ts';
 import { optional, text } from './parameter.ts';
 
 /** What all pages have in common. */
@@ -20,6 +20,17 @@ export const showSignIn = endpoint({
   access: 'anyone',
   parameters: { next },
   needs: { table: ['BatchGetItem'] },
+});
+
+export const signIn = endpoint({
+  ...page,
+  id: 'pages.signIn',
+  route: 'POST /login',
+  description: 'Signs in with a password, and begins a session in this browser.',
+  access: 'anyone',
+  parameters: { email: text('The email address.'), password: text('The password.'), next },
+  needs: { table: writes },
+  memory: HASHING_MEMORY,
 });
 
 export const showAccount = endpoint({
@@ -48,4 +59,18 @@ export const downloadKey = endpoint({
   description: 'Makes a key for a program, in a configuration file of the official clients.',
   access: 'human',
   needs: changesKeys,
+});
+
+export const changePassword = endpoint({
+  ...page,
+  id: 'pages.changePassword',
+  route: 'POST /account/password',
+  description: 'Changes the password of the account, or sets its first one.',
+  access: 'human',
+  parameters: {
+    old_password: optional(text('The current password, if there is one.')),
+    new_password: text('The new password.'),
+  },
+  needs: { table: writes },
+  memory: HASHING_MEMORY,
 });

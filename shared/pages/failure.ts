@@ -1,15 +1,20 @@
 import { html } from './html.ts';
-import type { Page, Site } from './layout.ts';
+import type { Page } from './layout.ts';
 
 const titles: Readonly<Record<number, string>> = {
+  401: 'This is not allowed',
   403: 'This is not allowed',
   404: 'There is no such page',
   413: 'This is too much',
   429: 'Too many requests',
 };
 
-/** The page about a request that was refused, or that failed (status 500). Nothing was changed. */
-export const failurePage = ({ root }: Pick<Site, 'root'>, status: number, message: string): Page => ({
+/**
+ * The page about a request that was refused, or that failed (status 500).
+ *
+ * @param root what comes before every path (`Site`)
+ */
+export const failurePage = (root: string, status: number, message: string): Page => ({
   title: titles[status] ?? (status >= 500 ? 'Something went wrong' : 'This did not work'),
   content: html`<p>${message}</p><p><a href="${root}/account">Go to your account</a></p>`,
 });

@@ -27,19 +27,24 @@ export interface Field {
   readonly hint?: string | undefined;
   /** What is wrong with the value that was sent. */
   readonly error?: string | undefined;
+  /** The id of an alert about this field and others. */
+  readonly alert?: string | undefined;
+  /** Whether it must be filled in. It must, unless this is false. */
+  readonly isRequired?: boolean;
   readonly hasFocus?: boolean;
 }
 
 /** A labelled field, with what is wrong with it beside it, for eyes and screen readers. */
 export function field({ name, label, type = 'text', autocomplete, value, ...rest }: Field): Html {
-  const { hint, error, hasFocus = false } = rest;
-  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
+  const { hint, error, alert, isRequired = true, hasFocus = false } = rest;
+  const described = [hint && `${name}-hint`, error && `${name}-error`, alert].filter(Boolean).join(' ');
   return html`<div>
 <label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${[
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${[
+    isRequired && html` required`,
     value !== undefined && html` value="${value}"`,
     described !== '' && html` aria-describedby="${described}"`,
-    error !== undefined && html` aria-invalid="true"`,
+    (error ?? alert) !== undefined && html` aria-invalid="true"`,
     hasFocus && html` autofocus`,
   ]}>
 ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
@@ -54,5 +59,6 @@ export const button = (text: string, kind: 'main' | 'quiet' | 'danger' = 'main',
 /** Says that something has been done. */
 export const notice = (text: Content): Html => html`<p class="notice" role="status">${text}</p>`;
 
-/** Says that something could not be done. */
-export const alert = (text: Content): Html => html`<p class="alert" role="alert">${text}</p>`;
+/** Says that something could not be done. Fields that it is about name its id. */
+export const alert = (id: string, text: Content): Html =>
+  html`<p class="alert" role="alert" id="${id}">${text}</p>`;

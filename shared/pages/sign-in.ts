@@ -26,7 +26,7 @@ export const signInPage = (site: Site, { organization, providers, next, email, p
   title: 'Sign in',
   above: organization,
   content: [
-    problem !== undefined && alert(problem),
+    problem !== undefined && alert('problem', problem),
     providers.length > 0 &&
       html`<ul class="choices">${providers.map(
         ({ displayName, path }) =>
@@ -41,6 +41,7 @@ export const signInPage = (site: Site, { organization, providers, next, email, p
         autocomplete: 'username',
         value: email,
         hasFocus: email === undefined,
+        alert: problem && 'problem',
       }),
       field({
         name: 'password',
@@ -48,6 +49,7 @@ export const signInPage = (site: Site, { organization, providers, next, email, p
         type: 'password',
         autocomplete: 'current-password',
         hasFocus: email !== undefined,
+        alert: problem && 'problem',
       }),
       button('Sign in'),
     ]),

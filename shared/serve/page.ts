@@ -44,6 +44,15 @@ export const showPage = (page: Page, status = 200, headers: Headers = {}): Brows
     body: documentOf(page),
   });
 
+/** Shows a page about a refusal, such as the form that was refused, with the status of the refusal. */
+export function showRefusal(page: Page, { status, fields }: Refused, headers: Headers = {}): BrowserReply {
+  const retry = status === 429 ? { 'Retry-After': String(fields['retry-after']) } : {};
+  // Browsers answer 401 by asking for credentials of HTTP, which no page takes.
+  return showPage(page, status === 401 ? 403 : status, { ...headers, ...retry });
+}
+
+type Refused = Pick<Refusal, 'status' | 'fields'>;
+
 /** Sends the browser on to a path of this service, with a GET. The path begins with one slash (`ownPath`). */
 export const seeOther = (baseUrl: string, path: string, headers: Headers = {}): BrowserReply =>
   new BrowserReply({
@@ -148,10 +157,7 @@ function failed(error: unknown, incoming: Incoming, { method, access }: Endpoint
     const ended = readSession(incoming.surroundings) === undefined ? {} : endSession(baseUrl);
     return seeOther(baseUrl, `/login/${next}`, ended).result;
   }
-  // Browsers answer 401 by asking for credentials of HTTP, which no page takes.
-  const shown = status === 401 ? 403 : status;
-  const headers = status === 429 ? { 'Retry-After': String(fields['retry-after']) } : {};
-  return showPage(failurePage({ root: rootOf(baseUrl) }, shown, message), shown, headers).result;
+  return showRefusal(failurePage(rootOf(baseUrl), status, message), { status, fields }).result;
 }
 
 /** An error that nobody planned. Its details are in the operator's log only. */
