@@ -11,6 +11,7 @@ import { leanBundles } from './bundle-plugins.ts';
 import { markdownBundle } from './markdown-bundle.ts';
 import { type Machine, nativePackages, nativeVersion, placePackage, thisMachine } from './native-packages.ts';
 import { openApiBundle } from './openapi-bundle.ts';
+import { placeReference, referenceModule } from './reference-files.ts';
 
 const projectRoot = resolve(import.meta.dirname, '..');
 
@@ -77,6 +78,7 @@ const digestOfSources = async (
     'infra/markdown-bundle.ts',
     'infra/native-packages.ts',
     'infra/openapi-bundle.ts',
+    'infra/reference-files.ts',
   ].map((file) => join(projectRoot, file));
   const hash = createHash('sha256').update(JSON.stringify([ids, machine]));
   for (const file of [...files.flat().sort(), ...recipe]) {
@@ -204,6 +206,7 @@ export const buildFunctions = async ({
       code.map(async ({ path }): Promise<[string, string]> => {
         const output = metafile.outputs[relative(projectRoot, path)];
         const names = nativePackages.filter((name) => output?.imports.some((it) => it.path === name));
+        if (output && referenceModule in output.inputs) await placeReference(dirname(path));
         for (const name of names) await placePackage(name, machine, dirname(path), join(outdir, 'packages'));
         return [path, (await Promise.all(names.map(nativeVersion))).map((it) => `${machine} ${it}`).join()];
       }),

@@ -1,5 +1,12 @@
 import type { Endpoint, Method } from '../shared/endpoints/endpoint.ts';
-import { gatewayResponses, type MockMethod, options, unknownRoute, wrongMethod } from './gateway-replies.ts';
+import {
+  gatewayResponses,
+  type MockMethod,
+  options,
+  toAccount,
+  unknownRoute,
+  wrongMethod,
+} from './gateway-replies.ts';
 
 interface PathParameter {
   readonly name: string;
@@ -120,8 +127,8 @@ export const gatewayBody = (
   checkRoutes(endpoints);
   const byPath = Map.groupBy(endpoints, (endpoint) => endpoint.path);
   const paths: Readonly<Record<string, PathItem>> = {
-    // No other path exists. Without these the gateway would refuse other paths for a missing AWS signature.
-    '/': { 'x-amazon-apigateway-any-method': unknownRoute() },
+    '/': { 'x-amazon-apigateway-any-method': toAccount() },
+    // No other path exists. Without this the gateway would refuse other paths for a missing AWS signature.
     '/{proxy+}': {
       'x-amazon-apigateway-any-method': { parameters: [pathParameter('proxy')], ...unknownRoute() },
     },

@@ -158,6 +158,11 @@ const unknown: Reply = { statusCode: notFound, body: noSuchRoute.responseTemplat
 /** Any other path. */
 export const unknownRoute = (): MockMethod => mock(unknown, status(unknown.statusCode));
 
+/** Sends a browser from the root to its account, which sends it on to the sign-in if it has none. */
+export const toAccount = (): MockMethod =>
+  // Relative, as the name of the stage may stand before all paths.
+  mock({ statusCode: 302, headers: { Location: 'account', 'Cache-Control': 'no-store' } }, status(302));
+
 /**
  * A reply to a path whose variables in `ids` take digits only. With anything else there it is no path of the API: the
  * template looks for a character that is no digit, in VTL, where a variable of the path is a Java string.

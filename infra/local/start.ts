@@ -13,7 +13,6 @@ import { checkPort } from './loopback.ts';
 import { LocalOutbox } from './outbox.ts';
 import { Progress } from './progress.ts';
 import { type PushRelay, startPushRelay } from './push-relay.ts';
-import { reference } from './reference.ts';
 import { forgetService, rememberService } from './service-file.ts';
 import { StartProblem } from './start-problem.ts';
 
@@ -75,7 +74,7 @@ async function main(): Promise<void> {
       concurrency: configuration.concurrency,
       listener: configuration.wait === 'web' ? eventListener : undefined,
       secrets: new Map([...configuration.secrets, ...(relay?.secrets ?? [])]),
-      page: async (request) => outbox.page(request) ?? reference(request),
+      page: async (request) => outbox.page(request),
       outbox,
       showLogs: logs,
       report: (line) => progress.say(line),
@@ -104,7 +103,8 @@ async function main(): Promise<void> {
   if (cloud.smtpPort !== undefined) {
     progress.say(`Taking mail for channels at 127.0.0.1:${cloud.smtpPort} (SMTP)`);
   }
-  progress.say(`Reference of the API: ${cloud.address}; mail that is sent: ${cloud.address}outbox/`);
+  progress.say(`Sign in with a browser: ${cloud.address}`);
+  progress.say(`Reference of the API: ${cloud.address}api/; mail that is sent: ${cloud.address}outbox/`);
   progress.say(readyLine(cloud.address, demo));
 }
 

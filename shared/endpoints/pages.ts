@@ -74,3 +74,27 @@ export const changePassword = endpoint({
   needs: { table: writes },
   memory: HASHING_MEMORY,
 });
+
+const reference = {
+  source: 'https://swagger.io/docs/open-source-tools/swagger-ui/',
+  access: 'anyone',
+  needs: { table: [] },
+} as const;
+
+export const showReference = endpoint({
+  ...reference,
+  id: 'pages.showReference',
+  route: 'GET /api',
+  description: 'Shows the reference of the API.',
+  serves: 'A page (HTML).',
+});
+
+export const getReferenceFile = endpoint({
+  ...reference,
+  id: 'pages.getReferenceFile',
+  route: 'GET /api/reference/{file}',
+  description: 'Gets a script or style sheet of the reference.',
+  parameters: { file: text('The name of the file.') },
+  serves: 'A file of the page.',
+  notFound: true,
+});

@@ -19,6 +19,8 @@ import {
   planned,
   SAFETY,
   type ServedFile,
+  type StaticFile,
+  staticReply,
   success,
 } from './reply.ts';
 import type { HandlerSpec } from './request.ts';
@@ -137,6 +139,16 @@ export function serveDocument(
     made ??= text();
     return documentReply(made);
   };
+  return handlerOf(endpoint, withoutTable, { handle });
+}
+
+/** The same for an endpoint that serves what is the same for everybody until the next deployment, such as a script. */
+export function serveStatic<P extends Record<string, Parameter>>(
+  endpoint: Endpoint<P, object>,
+  run: (input: Input<P>) => Promise<StaticFile>,
+): Served {
+  const handle: Handle<Surroundings, APIGatewayProxyResult> = async (_, incoming) =>
+    staticReply(await run((await incoming.read()).input as Input<P>));
   return handlerOf(endpoint, withoutTable, { handle });
 }
 

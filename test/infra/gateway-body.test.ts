@@ -172,14 +172,20 @@ describe('what the gateway answers without a function', () => {
     }
   });
 
+  test('a way from the root to the account, also where the name of a stage stands before it', () => {
+    const method = paths['/']?.['x-amazon-apigateway-any-method'] ?? expect.fail();
+    const { statusCode, responseParameters } = method['x-amazon-apigateway-integration'].responses.default;
+    expect(statusCode).toBe('302');
+    expect(responseParameters['method.response.header.Location']).toBe("'account'");
+  });
+
   test('404 for every other path, whatever the method', () => {
-    for (const path of ['/', '/{proxy+}']) {
-      const integration =
-        paths[path]?.['x-amazon-apigateway-any-method']['x-amazon-apigateway-integration'] ?? expect.fail();
-      const { statusCode, responseTemplates } = integration.responses.default;
-      expect(statusCode).toBe('404');
-      expect(JSON.parse(responseTemplates?.['application/json'] ?? '')).toMatchObject({ result: 'error' });
-    }
+    const integration =
+      paths['/{proxy+}']?.['x-amazon-apigateway-any-method']['x-amazon-apigateway-integration'] ??
+      expect.fail();
+    const { statusCode, responseTemplates } = integration.responses.default;
+    expect(statusCode).toBe('404');
+    expect(JSON.parse(responseTemplates?.['application/json'] ?? '')).toMatchObject({ result: 'error' });
   });
 
   test('404 for what is no ID where an endpoint takes IDs only, as for a path that does not exist', () => {

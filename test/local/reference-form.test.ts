@@ -29,7 +29,7 @@ interface Settings {
 
 /** Runs the script of the page with something in the place of the renderer. */
 function settingsOfPage(): Settings {
-  const script = readFileSync(new URL('../../infra/local/reference/page.js', import.meta.url), 'utf8');
+  const script = readFileSync(new URL('../../shared/openapi/reference/page.js', import.meta.url), 'utf8');
   let settings: Settings | undefined;
   const renderer = Object.assign((given: Settings) => (settings = given), { presets: { apis: 'apis' } });
   runInNewContext(script, { SwaggerUIBundle: renderer });
