@@ -61,7 +61,7 @@ export function accountPage(
         html`<p class="hint">Each sign-in has a key of its own. Sign out devices that you do not use or do not know.</p>`,
         html`<ul class="devices">${devices.map((device) => deviceItem(site, device))}</ul>`,
       ]),
-      section('Password', passwordForm(site, loaded.hasPassword, passwordProblem)),
+      section('Password', passwordForm(site, user.email, loaded.hasPassword, passwordProblem)),
       section('Programs', [
         html`<p class="hint">Terminal clients, bots and scripts sign in with the file <code>zuliprc</code>. Each download adds a key to the list above. Keep the file to yourself.</p>`,
         form(site, '/account/zuliprc', button('Download zuliprc', 'quiet')),
@@ -72,11 +72,13 @@ export function accountPage(
 
 const section = (title: string, content: Content): Html => html`<h2>${title}</h2>${content}`;
 
-function passwordForm(site: Site, hasPassword: boolean, problem: string | undefined): Content {
+function passwordForm(site: Site, email: string, hasPassword: boolean, problem: string | undefined): Content {
   const about = problem && 'password-problem';
   return [
     problem !== undefined && alert('password-problem', problem),
     form(site, '/account/password', [
+      // For programs that keep passwords.
+      html`<input type="text" name="username" value="${email}" autocomplete="username" hidden>`,
       hasPassword &&
         field({
           name: 'old_password',

@@ -24,7 +24,7 @@ h2 { margin: 2.25rem 0 .5rem; font-size: 1.1rem; }
 p { margin: 0 0 1rem; }
 a { color: var(--accent); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-form > * + * { margin-top: 1rem; }
+form > div { margin-bottom: 1rem; }
 label { display: block; font-weight: 600; margin-bottom: .25rem; }
 input { width: 100%; min-height: 2.75rem; padding: .5rem .75rem; font: inherit; color: inherit; background: var(--sheet); border: 1px solid var(--edge); border-radius: .4rem; }
 input[aria-invalid] { border-color: var(--bad); }

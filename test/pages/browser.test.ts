@@ -1,0 +1,189 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chromiumPath, startChromium } from '../support/chromium.ts';
+import { type LocalService, startLocalService } from '../support/local-service.ts';
+
+const PASSWORD = 'nine brisk otters';
+
+/** The pages as people see them: a real browser, at the whole service of `npm start`. */
+describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_000 }, () => {
+  let service: LocalService;
+  let browser: Browser;
+  let member: { readonly email: string; readonly authorization: string };
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startLocalService(), startChromium()]);
+    member = credentialsIn(await readFile(service.zuliprc('member'), 'utf8'));
+    const body = new URLSearchParams({ new_password: PASSWORD });
+    const headers = { authorization: member.authorization };
+    const reply = await fetch(`${service.address}/api/v1/settings`, { method: 'PATCH', headers, body });
+    expect(await reply.json()).toMatchObject({ result: 'success' });
+  }, 90_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await service?.end();
+  });
+
+  /** A new window. What the browser complains of, a breach of the policy above all, fails the test. */
+  async function withWindow(use: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (line) => {
+      // Chromium reports each status of 400 and above, and asks for an icon by itself.
+      if (line.type() === 'error' && !line.text().startsWith('Failed to load resource'))
+        complaints.push(line.text());
+    });
+    page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await use(page);
+    expect(complaints).toEqual([]);
+    await context.close();
+  }
+
+  async function signIn(page: Page): Promise<void> {
+    await page.goto(`${service.address}/`);
+    await page.getByLabel('Email address').fill(member.email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('**/account');
+  }
+
+  const zuliprc = async (page: Page): Promise<string> => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download zuliprc' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('zuliprc');
+    return readFile(await download.path(), 'utf8');
+  };
+
+  it('the root leads to the sign-in, which works by keyboard alone', () =>
+    withWindow(async (page) => {
+      await page.goto(`${service.address}/`);
+      expect(new URL(page.url()).pathname).toBe('/login/');
+      await page.keyboard.type(member.email);
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('wrong');
+      await page.keyboard.press('Enter');
+      const alert = page.getByRole('alert');
+      await alert.waitFor();
+      expect(await alert.textContent()).toBe('The email address or the password is not valid.');
+      const password = page.getByLabel('Password');
+      expect(await page.evaluate('document.activeElement.id')).toBe('password');
+      expect(await password.getAttribute('aria-describedby')).toBe('problem');
+      await page.keyboard.type(PASSWORD);
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/account');
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).not.toBe('Sign in');
+      expect(await page.getByText('This device').count()).toBe(1);
+    }));
+
+  it('hands out a zuliprc that works, until its device is signed out', () =>
+    withWindow(async (page) => {
+      await signIn(page);
+      const text = await zuliprc(page);
+      expect(text).toContain(`site=${service.address}`);
+      const { authorization } = credentialsIn(text);
+      const status = async () =>
+        (await fetch(`${service.address}/api/v1/users/me`, { headers: { authorization } })).status;
+      expect(await status()).toBe(200);
+      await page.reload();
+      await page.getByRole('button', { name: 'Sign out zuliprc' }).click();
+      await page.getByRole('status').waitFor();
+      expect(await status()).toBe(401);
+    }));
+
+  it('signs out, and the session is gone for good', () =>
+    withWindow(async (page) => {
+      await signIn(page);
+      const cookies = await page.context().cookies();
+      expect(cookies.find(({ name }) => name.endsWith('session'))).toMatchObject({
+        httpOnly: true,
+        sameSite: 'Lax',
+      });
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await page.waitForURL('**/login/');
+      await page.context().addCookies(cookies);
+      await page.goto(`${service.address}/account`);
+      expect(new URL(page.url()).pathname).toBe('/login/');
+    }));
+
+  it('changes the password', () =>
+    withWindow(async (page) => {
+      await signIn(page);
+      await page.getByLabel('Current password').fill('wrong');
+      await page.getByLabel('New password').fill('seven slow snails');
+      await page.getByRole('button', { name: 'Change password' }).click();
+      expect(await page.getByRole('alert').textContent()).toContain('old password');
+      await page.getByLabel('Current password').fill(PASSWORD);
+      await page.getByLabel('New password').fill(`${PASSWORD} again`);
+      await page.getByRole('button', { name: 'Change password' }).click();
+      expect(await page.getByRole('status').textContent()).toBe('Your password is changed.');
+      await page.getByLabel('Current password').fill(`${PASSWORD} again`);
+      await page.getByLabel('New password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Change password' }).click();
+      await page.waitForURL('**/account?done=password');
+    }));
+
+  it('takes no form from the page of another origin', () =>
+    withWindow(async (page) => {
+      await signIn(page);
+      const attack = createServer((_, reply) => {
+        reply.setHeader('Content-Type', 'text/html');
+        reply.end(
+          `<form method="post" action="${service.address}/account/zuliprc"><button>Go</button></form>`,
+        );
+      }).listen(0, '127.0.0.1');
+      const { port } = attack.address() as AddressInfo;
+      for (const host of ['127.0.0.1', 'localhost']) {
+        await page.goto(`http://${host}:${port}/`);
+        await page.getByRole('button').click();
+        await page.waitForURL(`${service.address}/**`);
+        expect(await page.getByRole('button').count()).toBe(0);
+      }
+      attack.close();
+      await page.goto(`${service.address}/account`);
+      expect(await page.getByText('zuliprc,').count()).toBe(0);
+    }));
+
+  it.each(['light', 'dark'] as const)('pages follow the colours of the system: %s', (colorScheme) =>
+    withWindow(
+      async (page) => {
+        await page.goto(`${service.address}/login/`);
+        const shade = (property: string): Promise<number> =>
+          page.evaluate(`Number(/\\d+/.exec(getComputedStyle(document.body).${property})[0])`);
+        const [ground, ink] = [await shade('backgroundColor'), await shade('color')];
+        expect(colorScheme === 'light' ? ground - ink : ink - ground).toBeGreaterThan(150);
+      },
+      { colorScheme },
+    ),
+  );
+
+  it('fits a narrow screen', () =>
+    withWindow(
+      async (page) => {
+        await signIn(page);
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
+          0,
+        );
+      },
+      { viewport: { width: 320, height: 640 } },
+    ));
+
+  it('shows the reference of the API', () =>
+    withWindow(async (page) => {
+      await page.goto(`${service.address}/api/`);
+      await page.locator('.opblock').nth(50).waitFor({ timeout: 30_000 });
+    }));
+});
+
+function credentialsIn(text: string) {
+  const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+  const [email, key] = [value('email'), value('key')];
+  return { email, authorization: `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}` };
+}
