@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -138,7 +139,8 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
         reply.end(
           `<form method="post" action="${service.address}/account/zuliprc"><button>Go</button></form>`,
         );
-      }).listen(0, '127.0.0.1');
+      });
+      await once(attack.listen(0, '127.0.0.1'), 'listening');
       const { port } = attack.address() as AddressInfo;
       for (const host of ['127.0.0.1', 'localhost']) {
         await page.goto(`http://${host}:${port}/`);
