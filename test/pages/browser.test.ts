@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chromiumPath, startChromium } from '../support/chromium.ts';
@@ -129,28 +126,6 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
       await page.getByLabel('New password').fill(PASSWORD);
       await page.getByRole('button', { name: 'Change password' }).click();
       await page.waitForURL('**/account?done=password');
-    }));
-
-  it('takes no form from the page of another origin', () =>
-    withWindow(async (page) => {
-      await signIn(page);
-      const attack = createServer((_, reply) => {
-        reply.setHeader('Content-Type', 'text/html');
-        reply.end(
-          `<form method="post" action="${service.address}/account/zuliprc"><button>Go</button></form>`,
-        );
-      });
-      await once(attack.listen(0, '127.0.0.1'), 'listening');
-      const { port } = attack.address() as AddressInfo;
-      for (const host of ['127.0.0.1', 'localhost']) {
-        await page.goto(`http://${host}:${port}/`);
-        await page.getByRole('button').click();
-        await page.waitForURL(`${service.address}/**`);
-        expect(await page.getByRole('button').count()).toBe(0);
-      }
-      attack.close();
-      await page.goto(`${service.address}/account`);
-      expect(await page.getByText('zuliprc,').count()).toBe(0);
     }));
 
   it.each(['light', 'dark'] as const)('pages follow the colours of the system: %s', (colorScheme) =>
