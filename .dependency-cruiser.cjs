@@ -21,7 +21,7 @@ const floors = [
   ['flags', 'retention', 'move', 'subscribe', 'export'].map(inDomain),
   ['invite'].map(inDomain),
   ['account', 'event', 'job'].map(inDomain),
-  ['organization', 'register'].map(inDomain),
+  ['organization', 'register', 'single-sign-on'].map(inDomain),
   ['endpoints'],
   ['openapi', 'pages'],
   ['serve'],

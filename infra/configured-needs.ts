@@ -7,10 +7,15 @@ const SETTING_OF_SECRET: Readonly<Record<string, OperatorSettingName>> = {
   'push-relay-org-key': 'PUSH_RELAY_URL',
   'zoom-client-secret': 'ZOOM_CLIENT_ID',
   'webex-client-secret': 'WEBEX_CLIENT_ID',
+  'oidc-client-secret': 'OIDC_ISSUER',
 };
 
 /** Without any of these settings, nothing is encrypted with the key. */
-const SETTINGS_OF_KEY = Object.values(SETTING_OF_SECRET);
+const SETTINGS_OF_KEY: readonly OperatorSettingName[] = [
+  'PUSH_RELAY_URL',
+  'ZOOM_CLIENT_ID',
+  'WEBEX_CLIENT_ID',
+];
 
 type Settings = ReadonlyMap<string, string>;
 

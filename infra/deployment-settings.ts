@@ -94,6 +94,11 @@ export const deploymentSettings = {
     otherwise: 'Parlance/webex-client-secret',
     matches: SECRET_NAME,
   },
+  oidcSecretName: {
+    description: 'what the secret of our application at the provider of single sign-on is called there',
+    otherwise: 'Parlance/oidc-client-secret',
+    matches: SECRET_NAME,
+  },
   addressLimit: {
     description: 'how many requests one address may make in five minutes; makes a web ACL (WAF)',
     matches: COUNT,
@@ -166,6 +171,7 @@ function secretNamesOf(values: Values): Deployment['secretNames'] {
     'push-relay-org-key': 'pushRelaySecretName',
     'zoom-client-secret': 'zoomSecretName',
     'webex-client-secret': 'webexSecretName',
+    'oidc-client-secret': 'oidcSecretName',
   } as const satisfies Readonly<Record<string, Name>>;
   const names = Object.entries(settings).map(([secret, setting]) => {
     const isDefault = values[setting] === deploymentSettings[setting].otherwise;

@@ -31,7 +31,12 @@ export interface Configuration {
 }
 
 /** The variables that stand for secrets on a laptop. */
-const secretVariables = ['PUSH_RELAY_ORG_KEY', 'ZOOM_CLIENT_SECRET', 'WEBEX_CLIENT_SECRET'] as const;
+const secretVariables = [
+  'PUSH_RELAY_ORG_KEY',
+  'ZOOM_CLIENT_SECRET',
+  'WEBEX_CLIENT_SECRET',
+  'OIDC_CLIENT_SECRET',
+] as const;
 
 /** About what a warm copy of a function takes in memory, in bytes (measured: 20 MB and the function's own data). */
 const memoryOfFunction = 24 * 1024 * 1024;

@@ -74,7 +74,7 @@ export class ListenerProcess {
   async stop(): Promise<void> {
     this.#isStopping = true;
     const shell = this.#shell;
-    if (shell === undefined || shell.exitCode !== null || shell.signalCode !== null) return;
+    if (shell === undefined || shell.exitCode !== null) return;
     const ended = once(shell, 'exit');
     shell.stdin?.end();
     await ended;
@@ -102,8 +102,7 @@ export class ListenerProcess {
       onEnd();
       const next = Date.now() - begin > lasting ? shortestPause : Math.min(2 * pause, longestPause);
       this.#ready = sleep(pause).then(() => {
-        if (this.#isStopping) return;
-        this.#start(next);
+        if (!this.#isStopping) this.#start(next);
         return this.#ready;
       });
       this.#ready.catch(() => {});

@@ -21,6 +21,7 @@ import * as savedSnippets from './saved-snippets.ts';
 import * as server from './server.ts';
 import * as settings from './settings.ts';
 import * as signIn from './sign-in.ts';
+import * as singleSignOn from './single-sign-on.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as topics from './topics.ts';
 import * as typing from './typing.ts';
@@ -68,4 +69,4 @@ const endpointsOf = (modules: readonly object[]): readonly Endpoint[] =>
 export const endpoints: readonly Endpoint[] = endpointsOf(areas);
 
 /** Every endpoint, with the pages for browsers, which are no part of the API. */
-export const everyEndpoint: readonly Endpoint[] = endpointsOf([...areas, pages]);
+export const everyEndpoint: readonly Endpoint[] = endpointsOf([...areas, pages, singleSignOn]);

@@ -63,7 +63,14 @@ export const registerQueue = endpoint({
   }),
   needs: {
     table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
-    settings: ['ZOOM_CLIENT_ID', 'WEBEX_CLIENT_ID', 'WEB_PUBLIC_STREAMS_ENABLED', 'PUSH_RELAY_URL'],
+    settings: [
+      'ZOOM_CLIENT_ID',
+      'WEBEX_CLIENT_ID',
+      'WEB_PUBLIC_STREAMS_ENABLED',
+      'PUSH_RELAY_URL',
+      'OIDC_ISSUER',
+      'OIDC_CLIENT_ID',
+    ],
   },
   timeout: 28,
 });

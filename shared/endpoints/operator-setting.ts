@@ -14,6 +14,8 @@ export interface OperatorSetting {
 
 const ADDRESS = /^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/;
 const WORD = /^\S+$/;
+/** With TLS, except on this very machine. Metadata is found by adding to the path, so there is no query. */
+const ISSUER = /^(https:\/\/[^\s/?#@]+|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?)(\/[^\s?#]*)?$/;
 
 /** Every operator setting by the environment variable of functions (DESIGN 8). */
 export const operatorSettings = {
@@ -65,6 +67,17 @@ export const operatorSettings = {
     description: "Webex's API",
     fallback: 'https://webexapis.com',
     matches: ADDRESS,
+  },
+  OIDC_ISSUER: {
+    context: 'oidcIssuer',
+    description: 'the provider of single sign-on by OpenID Connect',
+    matches: ISSUER,
+  },
+  OIDC_CLIENT_ID: { context: 'oidcClientId', description: 'our application at the provider', matches: WORD },
+  OIDC_NAME: {
+    context: 'oidcName',
+    description: 'what the provider is called on buttons; `OpenID Connect` if it is not set',
+    matches: /^[^\p{C}]{1,40}$/u,
   },
 } as const satisfies Readonly<Record<string, OperatorSetting>>;
 

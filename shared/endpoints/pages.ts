@@ -12,6 +12,9 @@ const changesKeys = { table: [...reads, 'PutItem', 'UpdateItem'] } as const;
 
 const next = optional(text('The path of this service to go to after the sign-in.'));
 
+/** What the sign-in page says about single sign-on. */
+const providerSettings = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_NAME'] as const;
+
 export const showSignIn = endpoint({
   ...page,
   id: 'pages.showSignIn',
@@ -19,7 +22,7 @@ export const showSignIn = endpoint({
   description: 'Shows the form for signing in.',
   access: 'anyone',
   parameters: { next },
-  needs: { table: ['BatchGetItem'] },
+  needs: { table: ['BatchGetItem'], settings: providerSettings },
 });
 
 export const signIn = endpoint({
@@ -29,7 +32,7 @@ export const signIn = endpoint({
   description: 'Signs in with a password, and begins a session in this browser.',
   access: 'anyone',
   parameters: { email: text('The email address.'), password: text('The password.'), next },
-  needs: { table: writes },
+  needs: { table: writes, settings: providerSettings },
   memory: HASHING_MEMORY,
 });
 

@@ -36,6 +36,9 @@ export const updateRealm = endpoint({
     emails_restricted_to_domains: flag(
       'Whether new users need an address in one of the allowed domains. Owners only.',
     ),
+    invite_required: flag(
+      'Whether new people need an invitation. Without it, who has an address in an allowed domain may join. Owners only.',
+    ),
     send_channel_events_messages: flag('Whether changes of a channel are announced in it.'),
     enable_read_receipts: flag('Whether users can see who has read a message.'),
     presence_disabled: flag('Whether it is hidden who is online.'),

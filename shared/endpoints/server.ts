@@ -22,9 +22,20 @@ export const getServerSettings = endpoint({
     realm_description: z.string(),
     realm_web_public_access_enabled: z.boolean(),
     authentication_methods: z.record(z.string(), z.boolean()),
-    external_authentication_methods: z.array(z.object({})),
+    external_authentication_methods: z.array(
+      z.object({
+        name: z.string(),
+        display_name: z.string(),
+        display_icon: z.nullable(z.string()),
+        login_url: z.string(),
+        signup_url: z.string(),
+      }),
+    ),
   }),
-  needs: { table: ['BatchGetItem'], settings: ['PUSH_RELAY_URL'] },
+  needs: {
+    table: ['BatchGetItem'],
+    settings: ['PUSH_RELAY_URL', 'OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_NAME'],
+  },
 });
 
 export const getOpenApi = endpoint({

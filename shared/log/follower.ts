@@ -24,8 +24,6 @@ const CATCH_UP_MS = 50;
 export class Follower {
   readonly #log: Log;
   readonly #firstSeen: FirstSeen = new Map();
-  /** Kept while nobody waits for a moment: a store that had no room just now is not asked at the usual pace again. */
-  readonly #looks: Looks;
   readonly #waiters = new Set<Waiter>();
   #reached: Reached = { head: 0, ended: 'end' };
   #isLooking = false;
@@ -34,7 +32,6 @@ export class Follower {
 
   constructor(log: Log) {
     this.#log = log;
-    this.#looks = new Looks(log, this.#firstSeen);
   }
 
   /** Whether nobody waits. */
@@ -89,8 +86,9 @@ export class Follower {
     this.#isLooking = true;
     this.#reached = reached;
     for (const [seq, at] of firstSeen) this.#firstSeen.set(seq, at);
+    const looks = new Looks(this.#log, this.#firstSeen);
     try {
-      while (this.#waiters.size > 0) this.#tell(await this.#look());
+      while (this.#waiters.size > 0) this.#tell(await this.#look(looks));
     } catch (error) {
       for (const waiter of this.#waiters) waiter.fail(error);
     } finally {
@@ -101,12 +99,12 @@ export class Follower {
   }
 
   /** The next run. A passing error of the store only makes it later. */
-  async #look(): Promise<Run> {
+  async #look(looks: Looks): Promise<Run> {
     try {
-      return await this.#looks.next(this.#reached);
+      return await looks.next(this.#reached);
     } catch (error) {
       if (!isPassing(error)) throw error;
-      this.#looks.slowDown();
+      looks.slowDown();
       return nothingAfter(this.#reached.head);
     }
   }

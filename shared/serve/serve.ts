@@ -93,6 +93,8 @@ export interface AnyonesRequest<I, C> {
   readonly baseUrl: string;
   readonly cookies: string | undefined;
   readonly userAgent: string | undefined;
+  /** Whether a page of another site led the browser here. */
+  readonly fromOtherSite: boolean;
   /** Name of the client program. */
   readonly client: string;
   /** The network address of the client, for limits. */

@@ -106,6 +106,8 @@ export const itemKinds = {
   queue: item('{realm}/queues/{userId:n}', '{slot:n}'),
   requests: item('{realm}/requests/{userId:n}', '{window:n}'),
   passwordRequests: item('{realm}/passwordRequests/{subject}', '{window:n}'),
+  signInState: item('{realm}/signInState/{state}', 'state'),
+  loginToken: item('{realm}/loginToken/{digest}', 'token'),
   signInTries: item('{realm}/signInTries/{subject}', '{window:n}'),
   keyUse: item('{realm}/requests/{userId:n}', 'key/{keyId}'),
 } as const;

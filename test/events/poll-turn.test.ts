@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { handler as deleteQueue } from '../../functions/events/delete.ts';
 import { TURN } from '../../shared/domain/event/poll.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenClient, refusedQueue, said, sendTo } from '../support/event-queue.ts';
+import { givenClient, refusedQueue, said, sendTo, virtualTime } from '../support/event-queue.ts';
 import { fault, type Request, requestOf } from '../support/faults.ts';
-import { timeOf, ways } from '../support/listener.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 
 /** A waiting poll takes 24 s. Its looks are 150 ms apart, so it sees to its turn that much late. */
@@ -12,15 +11,10 @@ const HELD = 24_000;
 const LOOK = 150;
 
 /** A poll that waits, in its own time; `at` does something when so much of it has passed, once. */
-async function waiting(
-  by: (typeof ways)[number],
-  realm: TestRealm,
-  when = Number.POSITIVE_INFINITY,
-  act?: () => Promise<unknown>,
-) {
+async function waiting(realm: TestRealm, when = Number.POSITIVE_INFINITY, act?: () => Promise<unknown>) {
   const client = await givenClient(realm, realm.people.member, { event_types: ['message'] });
   let isDone = false;
-  const time = timeOf(by, async (passed) => {
+  const time = virtualTime(async (passed) => {
     if (isDone || passed < when) return;
     isDone = true;
     await act?.();
@@ -34,12 +28,12 @@ async function waiting(
 
 const heartbeat = { status: 200, body: { events: [{ type: 'heartbeat' }] } };
 
-describe.each(ways)('of the polls of one queue, each held by a %s,', (by) => {
+describe('of the polls of one queue', () => {
   it('a newer one ends the older one, which has its heartbeat, and is held to its own end', async () => {
     const realm = await newRealm();
-    const newer = timeOf(by);
+    const newer = virtualTime();
     let reply: unknown;
-    const older = await waiting(by, realm, TURN + 1_000, async () => {
+    const older = await waiting(realm, TURN + 1_000, async () => {
       reply = await older.client.ask({ dont_block: false }, realm.container(undefined, newer));
     });
     const { took, ...ended } = await older.poll();
@@ -52,7 +46,7 @@ describe.each(ways)('of the polls of one queue, each held by a %s,', (by) => {
 
   it('one that waits alone is held to its end, for one write and three reads of its queue', async () => {
     const realm = await newRealm();
-    const { client, poll, time } = await waiting(by, realm);
+    const { client, poll, time } = await waiting(realm);
     const container = realm.container(undefined, time);
     await client.ask({}, container);
     container.meter.reset();
@@ -66,7 +60,7 @@ describe.each(ways)('of the polls of one queue, each held by a %s,', (by) => {
 
   it('one that is answered before its turn comes writes nothing', async () => {
     const realm = await newRealm();
-    const { poll, time } = await waiting(by, realm, TURN - 1_000, () =>
+    const { poll, time } = await waiting(realm, TURN - 1_000, () =>
       sendTo(realm, realm.people.admin, realm.channels.general, 'news'),
     );
     const container = realm.container(undefined, time);
@@ -77,7 +71,7 @@ describe.each(ways)('of the polls of one queue, each held by a %s,', (by) => {
 
   it('one whose queue is deleted ends when its turn comes, and the next one hears that it is gone', async () => {
     const realm = await newRealm();
-    const { client, poll } = await waiting(by, realm, TURN + 1_000, () =>
+    const { client, poll } = await waiting(realm, TURN + 1_000, () =>
       realm.call(deleteQueue, realm.people.member, { queue_id: client.queueId }),
     );
     const { took, ...ended } = await poll();
@@ -90,7 +84,7 @@ describe.each(ways)('of the polls of one queue, each held by a %s,', (by) => {
     'one goes on waiting while the store has no room for the %s',
     async (kind) => {
       const realm = await newRealm();
-      const { poll, time } = await waiting(by, realm);
+      const { poll, time } = await waiting(realm);
       let refused = 0;
       const busy =
         (store: Send): Send =>

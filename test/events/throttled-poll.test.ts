@@ -1,20 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { handler as getEvents } from '../../functions/events/get.ts';
 import { eventIdOf } from '../../shared/domain/event/queue.ts';
-import { givenClient, said, sendTo } from '../support/event-queue.ts';
+import { givenClient, said, sendTo, virtualTime } from '../support/event-queue.ts';
 import { fault, requestOf } from '../support/faults.ts';
-import { timeOf, ways } from '../support/listener.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';
 
 /** A container whose looks for news are refused, as `refuses` says of each; time passes only while somebody waits. */
 function crowded(
-  by: (typeof ways)[number],
   realm: TestRealm,
   refuses: (look: number) => boolean | Promise<boolean>,
   problem = 'ProvisionedThroughputExceededException',
 ) {
-  const time = timeOf(by);
+  const time = virtualTime();
   const looks: number[] = [];
   const container = realm.container(
     (store) => async (command) => {
@@ -24,17 +22,17 @@ function crowded(
       if (await refuses(looks.length)) throw fault(problem);
       return store(command);
     },
-    time,
+    { now: time.now, wait: time.wait },
   );
   return { container, looks, passed: time.passed };
 }
 
-describe.each(ways)('a client that waits by a %s while the store has no room (docs/LIMITS.md)', (by) => {
+describe('a client that waits while the store has no room (docs/LIMITS.md)', () => {
   test('looks less and less often, hears of news once there is room, and looks often again', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const client = await givenClient(realm, member, { event_types: ['message'] });
-    const { container, looks } = crowded(by, realm, async (look) => {
+    const { container, looks } = crowded(realm, async (look) => {
       if (look === 12) await sendTo(realm, guest, realm.channels.general, 'at last');
       return look <= 6;
     });
@@ -49,21 +47,20 @@ describe.each(ways)('a client that waits by a %s while the store has no room (do
     const { member, guest } = realm.people;
     const client = await givenClient(realm, member, { event_types: ['message'] });
     const head = await lastNumber(realm);
-    const { container, looks, passed } = crowded(by, realm, async (look) => {
+    const { container, looks, passed } = crowded(realm, async (look) => {
       if (look === 3) await sendTo(realm, guest, realm.channels.general, 'unseen');
       return true;
     });
     expect(await client.poll({ dont_block: false }, container)).toEqual([
       { type: 'heartbeat', id: eventIdOf(head) + 1 },
     ]);
-    // A listener sees after a look, which may be late, that the time is up.
-    expect(passed()).toBeLessThanOrEqual(24_000 + (by === 'listener' ? 2_400 : 1_000));
+    expect(passed()).toBeLessThanOrEqual(25_000);
     expect(looks.length).toBeLessThan(20);
     expect(said(await client.poll())).toEqual(['unseen']);
   });
 
   test.each(['TimeoutError', 'InternalServerError', 'ECONNRESET'])(
-    'loses nothing where a look fails by %s: a function ends with a heartbeat at once, a listener waits on',
+    'gets a heartbeat at once where a look fails by %s, and has lost nothing',
     async (problem) => {
       const realm = await newRealm();
       const { member, guest } = realm.people;
@@ -73,13 +70,10 @@ describe.each(ways)('a client that waits by a %s while the store has no room (do
         if (look === 2) await sendTo(realm, guest, realm.channels.general, 'unseen');
         return look === 2;
       };
-      const { container, looks } = crowded(by, realm, refuses, problem);
-      const first = await client.poll({ dont_block: false }, container);
-      if (by === 'listener') {
-        expect(said(first)).toEqual(['unseen']);
-        return;
-      }
-      expect(first).toEqual([{ type: 'heartbeat', id: eventIdOf(head) + 1 }]);
+      const { container, looks } = crowded(realm, refuses, problem);
+      expect(await client.poll({ dont_block: false }, container)).toEqual([
+        { type: 'heartbeat', id: eventIdOf(head) + 1 },
+      ]);
       expect(looks).toHaveLength(2);
       expect(said(await client.poll())).toEqual(['unseen']);
     },

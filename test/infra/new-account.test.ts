@@ -98,6 +98,10 @@ describe('what is paid for by the hour', () => {
     [{ zoomClientId: 'us' }, { secrets: 1, keys: 1, acls: 0, polled }],
     [{ webexClientId: 'us' }, { secrets: 1, keys: 1, acls: 0, polled }],
     [
+      { oidcIssuer: 'https://id.example.com', oidcClientId: 'us' },
+      { secrets: 1, keys: 0, acls: 0, polled },
+    ],
+    [
       { pushRelayUrl: 'https://push.example.com' },
       { secrets: 1, keys: 1, acls: 0, polled: [...polled, 'PushTrigger'] },
     ],

@@ -12,6 +12,7 @@ const names = {
   pushRelaySecretName: 'acme/prod/push.relay',
   zoomSecretName: 'acme/prod/our.zoom',
   webexSecretName: 'acme/prod/our.webex',
+  oidcSecretName: 'acme/prod/our.oidc',
 };
 const chosen = wholeStack({ ...everySetting, ...names });
 
@@ -25,6 +26,7 @@ const secretsOf = (template: Template) =>
   );
 
 const ofCalls = ['calls.complete', 'calls.create', 'calls.register'];
+const ofSignOn = ['singleSignOn.begin', 'singleSignOn.complete'];
 
 test('the names of secrets change nothing else of the template', () => {
   const others = ({ resources }: Template) =>
@@ -39,6 +41,7 @@ describe.each([
   ['pushRelaySecretName', 'PushRelayOrgKeySecret', 'push-relay-org-key', ['push']],
   ['zoomSecretName', 'ZoomClientSecretSecret', 'zoom-client-secret', ofCalls],
   ['webexSecretName', 'WebexClientSecretSecret', 'webex-client-secret', ofCalls],
+  ['oidcSecretName', 'OidcClientSecretSecret', 'oidc-client-secret', ofSignOn],
 ] as const)('%s', (setting, resource, name, readers) => {
   test('is what the stack calls the secret, which has no value', () => {
     const secret = { Name: `Parlance/${name}`, Description: `Parlance: ${name}` };

@@ -37,6 +37,10 @@ describe('the configuration', () => {
       MAIL_DOMAIN: 'mail.example.com',
       WEB_PUBLIC_STREAMS_ENABLED: 'false',
       ZOOM_CLIENT_SECRET: 's3cret',
+      OIDC_ISSUER: 'http://127.0.0.1:4000',
+      OIDC_CLIENT_ID: 'parlance',
+      OIDC_NAME: 'Ant ID',
+      OIDC_CLIENT_SECRET: 's1gned',
     };
     expect(readConfiguration(given)).toEqual({
       port: 80,
@@ -49,9 +53,15 @@ describe('the configuration', () => {
         pushRelayUrl: 'https://push.example.com',
         mailDomain: 'mail.example.com',
         webPublicStreams: 'false',
+        oidcIssuer: 'http://127.0.0.1:4000',
+        oidcClientId: 'parlance',
+        oidcName: 'Ant ID',
         pollConcurrency: '5',
       },
-      secrets: new Map([['zoom-client-secret', 's3cret']]),
+      secrets: new Map([
+        ['zoom-client-secret', 's3cret'],
+        ['oidc-client-secret', 's1gned'],
+      ]),
     });
   });
 

@@ -58,6 +58,7 @@ describe('the state after the events (DESIGN 5)', () => {
           new_stream_announcements_stream_id: realm.channels.general,
           owner_full_content_access: true,
           emails_restricted_to_domains: true,
+          invite_required: false,
           send_channel_events_messages: false,
           enable_read_receipts: true,
           presence_disabled: true,

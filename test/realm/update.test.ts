@@ -24,6 +24,7 @@ const plain: readonly (readonly [string, unknown, unknown])[] = [
   ['message_retention_days', '30', 30],
   ['owner_full_content_access', true, true],
   ['emails_restricted_to_domains', true, true],
+  ['invite_required', false, false],
   ['send_channel_events_messages', false, false],
   ['enable_read_receipts', true, true],
   ['presence_disabled', true, true],
@@ -188,6 +189,7 @@ describe('who may change settings (specification 5, wire facts 1.3)', () => {
           'message_retention_days',
           'owner_full_content_access',
           'emails_restricted_to_domains',
+          'invite_required',
         ].includes(name),
     ),
   )('administrators: %s', async (name, sent) => {
@@ -201,6 +203,7 @@ describe('who may change settings (specification 5, wire facts 1.3)', () => {
     ['message_retention_days', 'unlimited'],
     ['owner_full_content_access', true],
     ['emails_restricted_to_domains', false],
+    ['invite_required', true],
     ['can_create_groups', { new: 6 }],
     ['can_manage_all_groups', { new: 2 }],
   ])('only owners: %s, even if it stays as it is', async (name, sent) => {

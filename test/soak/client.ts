@@ -44,7 +44,7 @@ export class Tally {
 }
 
 /** How long (ms) a client waits for an answer: longer than the service holds a poll. */
-const patience = 70_000;
+const patience = 40_000;
 
 /** For how long (ms) a try may go on: one whose function has ended with a fault, and one that was not waited for. */
 const aftermath = { answered: 8_000, lost: 38_000 } as const;

@@ -1,7 +1,6 @@
 /**
  * `npm run soak -- --minutes 3 --seed 1`: the whole service in bad weather. Functions crash, the store throttles and
- * conflicts, replies get lost, the listener, the service and its store are ended and started again, while people write
- * and read.
+ * conflicts, replies get lost, the service and its store are killed and started again, while people write and read.
  * At the end nothing that was acknowledged is lost, nothing is there twice, everybody heard every event once and in
  * order, and all counters are equal to what they count; otherwise it says what is wrong, and ends with 1.
  *
@@ -22,7 +21,7 @@ import { doLastWork } from './last-work.ts';
 import { pick, type Random, randomOf } from './random-choice.ts';
 import { Reader, registerTwin } from './reader.ts';
 import { type Cast, setScene, type Writer } from './scene.ts';
-import { type Ending, type ListenerEnding, SoakService } from './service.ts';
+import { type Ending, SoakService } from './service.ts';
 import { storedAt } from './truth.ts';
 import { type Audience, judge } from './verdict.ts';
 
@@ -30,8 +29,6 @@ import { type Audience, judge } from './verdict.ts';
 const calm = 8_000;
 /** How long (ms) the service runs between two restarts, at most; at least a third of it. */
 const longestRun = 45_000;
-/** How long (ms) the listener runs between two ends, at most; at least a third of it. */
-const longestListening = 12_000;
 /** Longest pause (ms) of a writer between two deeds. */
 const longestPause = 100;
 /** How long (ms) a reader may take to come to the end when all is quiet. */
@@ -48,9 +45,8 @@ const { values } = parseArgs({
 const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
 if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error('--minutes and --seed are numbers.');
 
-const faults = new Map<Fault | Ending | ListenerEnding, number>();
-const count = (what: Fault | Ending | ListenerEnding): void =>
-  void faults.set(what, (faults.get(what) ?? 0) + 1);
+const faults = new Map<Fault | Ending, number>();
+const count = (what: Fault | Ending): void => void faults.set(what, (faults.get(what) ?? 0) + 1);
 const said = (counts: ReadonlyMap<string, number>): string =>
   [...counts].map(([what, times]) => `${what} ${times}`).join(', ') || 'none';
 
@@ -81,7 +77,6 @@ turn('bad');
 const [dozed] = await Promise.all([
   dozer(),
   restarts(randomOf(seed, 'restarts')),
-  listenerEnds(randomOf(seed, 'listener ends')),
   latecomers(),
   ...writers.map(write),
 ]);
@@ -147,27 +142,14 @@ async function restarts(random: Random): Promise<void> {
     'store killed',
     'power cut',
   ];
-  while (await lasts(longestRun, random)) {
+  for (;;) {
+    const until = performance.now() + (longestRun * (1 + 2 * random())) / 3;
+    while (performance.now() < until && !isOver()) await wait(100);
+    if (isOver()) return;
     const ending = pick(random, endings);
     count(ending);
     await service.restart(ending);
   }
-}
-
-async function listenerEnds(random: Random): Promise<void> {
-  const endings: readonly ListenerEnding[] = ['listener killed', 'listener stopped'];
-  while (await lasts(longestListening, random)) {
-    const ending = pick(random, endings);
-    count(ending);
-    service.endListener(ending);
-  }
-}
-
-/** Waits for this time (ms), or a third of it at least. Resolves with false if the soak is over by then. */
-async function lasts(longest: number, random: Random): Promise<boolean> {
-  const until = performance.now() + (longest * (1 + 2 * random())) / 3;
-  while (performance.now() < until && !isOver()) await wait(100);
-  return !isOver();
 }
 
 /** Programs that register in the middle of everything, and must end up with the same state. */

@@ -6,7 +6,6 @@ import { type DynamoStore, startDynamoStore } from '../../infra/local/dynamo-sto
 import { freePort } from '../../infra/local/loopback.ts';
 import { type Fault, FaultyDoor } from './faulty-door.ts';
 import type { Random } from './random-choice.ts';
-import type { Order } from './thread-crasher.ts';
 
 /** How long (ms) the service may take to be ready on a busy machine. */
 const patience = 180_000;
@@ -16,9 +15,6 @@ const crasher = join(import.meta.dirname, 'thread-crasher.ts');
 
 /** How the service, or the store behind it, comes to its end. */
 export type Ending = 'service killed' | 'service stopped' | 'store killed' | 'power cut';
-
-/** How the listener comes to its end. The service starts it again. */
-export type ListenerEnding = 'listener killed' | 'listener stopped';
 
 /**
  * The whole service as `npm start` runs it, in a process of its own, with a faulty door before its DynamoDB, so that
@@ -43,7 +39,9 @@ export class SoakService {
     this.#folder = folder;
     this.#store = store;
     this.#onDeath = onDeath;
-    const crash = (accessKeyId: string) => this.#order({ crash: accessKeyId });
+    const crash = (accessKeyId: string) => {
+      if (this.#child?.connected) this.#child.send({ crash: accessKeyId });
+    };
     this.#door = new FaultyDoor(store.endpoint, { random, crash, onFault });
   }
 
@@ -94,15 +92,6 @@ export class SoakService {
       this.#door.store = this.#store.endpoint;
     }
     if (ending !== 'store killed') await this.#start();
-  }
-
-  /** Ends the process in which clients wait. */
-  endListener(ending: ListenerEnding): void {
-    this.#order({ endListener: ending === 'listener stopped' ? 'SIGTERM' : 'SIGKILL' });
-  }
-
-  #order(order: Order): void {
-    if (this.#child?.connected) this.#child.send(order);
   }
 
   async stop(): Promise<void> {

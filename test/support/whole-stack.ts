@@ -25,6 +25,8 @@ export const everySetting = {
   pushRelayUrl: 'https://push.example.com',
   zoomClientId: 'zoom',
   webexClientId: 'webex',
+  oidcIssuer: 'https://id.example.com',
+  oidcClientId: 'parlance',
   domain: 'chat.example.com',
   certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0a-1b',
   corsOrigins: 'https://app.example.com',

@@ -82,6 +82,9 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   requests: 'How many requests the user made in one minute.',
   passwordRequests:
     'How many links for a new password were asked for: for one account in an hour, or from one address in a day.',
+  signInState:
+    'A sign-in at the provider of single sign-on that somebody has begun; deleted when it is used.',
+  loginToken: 'A token with which a desktop client gets a session, by its digest; deleted when it is used.',
   signInTries: 'How many times somebody tried to sign in as an account, or from an address, in half an hour.',
   password: 'The password of the user, hashed; absent until they choose one.',
   invitation: 'An open invitation: who made it, for whom, and what it gives.',

@@ -27,6 +27,7 @@ const ownersOnly: readonly (keyof RealmSettings)[] = [
   'can_create_groups',
   'can_manage_all_groups',
   'emails_restricted_to_domains',
+  'invite_required',
   'waiting_period_threshold',
   // It gives owners access to all private messages (specification 4.8).
   'owner_full_content_access',

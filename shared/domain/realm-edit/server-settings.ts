@@ -2,7 +2,7 @@ import type { Environment } from '../../environment.ts';
 import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import { FEATURE_LEVEL, pushSettings, REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
-import { authenticationMethods } from '../../model/realm/sign-in-methods.ts';
+import { authenticationMethods, externalAuthenticationMethods } from '../../model/realm/sign-in-methods.ts';
 import { organizationIcon } from '../../model/user/object.ts';
 
 /** What a client needs before it signs in. */
@@ -22,5 +22,5 @@ export const serverSettings = (realm: Realm, baseUrl: string, environment: Envir
   // No endpoint serves channels without an account.
   realm_web_public_access_enabled: false,
   authentication_methods: authenticationMethods(environment),
-  external_authentication_methods: [],
+  external_authentication_methods: externalAuthenticationMethods(environment),
 });

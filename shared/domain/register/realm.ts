@@ -13,6 +13,7 @@ import {
   realmGroupRules,
   videoChatProviders,
 } from '../../model/realm/realm.ts';
+import { realmAuthenticationMethods } from '../../model/realm/sign-in-methods.ts';
 import { organizationIcon } from '../../model/user/object.ts';
 import { passwordRules } from '../../model/user/password.ts';
 import { loadTokenPresence } from '../calls/token.ts';
@@ -82,7 +83,6 @@ const absent = {
   realm_can_manage_billing_group: systemGroups.administrators.id,
   realm_can_set_delete_message_policy_group: systemGroups.moderators.id,
   realm_can_summarize_topics_group: systemGroups.nobody.id,
-  realm_authentication_methods: { Email: { enabled: true, available: true } },
   realm_avatar_changes_disabled: true,
   realm_bot_domain: '',
   realm_default_avatar_source: 'G',
@@ -99,7 +99,6 @@ const absent = {
   realm_icon_source: 'G',
   realm_inline_image_preview: false,
   realm_inline_url_embed_preview: false,
-  realm_invite_required: true,
   realm_jitsi_server_url: null,
   realm_logo_source: 'D',
   realm_logo_url: '',
@@ -177,6 +176,7 @@ function realmSection({ caller, baseUrl, outside }: StateContext): object {
     realm_icon_url: organizationIcon(uuid),
     realm_uuid: uuid,
     realm_empty_topic_display_name: EMPTY_TOPIC_NAME,
+    realm_authentication_methods: realmAuthenticationMethods(outside.environment),
     realm_available_video_chat_providers: videoChatProviders(outside.environment),
     realm_default_external_accounts: externalAccounts,
     server_emoji_data_url: `${baseUrl}/static/emoji-names.json`,

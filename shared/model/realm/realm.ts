@@ -97,6 +97,8 @@ export interface RealmSettings extends Readonly<Record<RealmGroupName, GroupSett
   readonly new_stream_announcements_stream_id: number;
   readonly owner_full_content_access: boolean;
   readonly emails_restricted_to_domains: boolean;
+  /** Whether new people need an invitation to join by themselves, even with an address in an allowed domain. */
+  readonly invite_required: boolean;
   readonly send_channel_events_messages: boolean;
   readonly enable_read_receipts: boolean;
   readonly presence_disabled: boolean;
@@ -125,6 +127,7 @@ export const defaultRealmSettings: RealmSettings = {
   new_stream_announcements_stream_id: NO_CHANNEL,
   owner_full_content_access: false,
   emails_restricted_to_domains: false,
+  invite_required: true,
   send_channel_events_messages: true,
   enable_read_receipts: false,
   presence_disabled: false,

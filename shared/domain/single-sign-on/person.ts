@@ -1,0 +1,106 @@
+import { badRequest, refusal } from '../../kernel/errors.ts';
+import { type LookupKey, lookUp } from '../../kernel/lookup.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import { commitAndCheckpoint } from '../../log/checkpoint.ts';
+import { logOf } from '../../log/log.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { roles } from '../../model/permission/permission.ts';
+import type { Realm } from '../../model/realm/realm.ts';
+import { type Account, NO_KEY } from '../../model/user/api-key.ts';
+import { checkFullName, isEmail } from '../../model/user/name.ts';
+import { addPerson, loadNewcomerSnapshot } from '../account/create.ts';
+import { checkMaySignIn } from '../account/sign-in.ts';
+import type { Claims } from './provider-api.ts';
+
+/** Somebody whose email address the provider has verified. */
+export interface Identity {
+  readonly email: string;
+  /** For a new person. Without it, only somebody with an account can sign in. */
+  readonly name?: string;
+}
+
+/** Somebody who signs in. */
+export interface Person {
+  readonly realm: string;
+  readonly userId: number;
+  /** As stored. */
+  readonly email: string;
+  /** As it was read; undefined for somebody who has just joined. */
+  readonly account: Account | undefined;
+}
+
+/**
+ * Checks what the provider says about somebody.
+ *
+ * @throws Refusal if it has no address for them, or has not verified it
+ */
+export function checkIdentity({ email, emailVerified, name }: Claims): Identity {
+  if (typeof email !== 'string' || !isEmail(email)) {
+    throw badRequest('The provider does not tell your email address.');
+  }
+  if (emailVerified !== true) {
+    throw badRequest('The provider has not verified your email address. Verify it there, and sign in again.');
+  }
+  const given = typeof name === 'string' ? name.trim() : '';
+  return { email, name: given === '' ? email.slice(0, email.lastIndexOf('@')) : given };
+}
+
+/** The organization at a host, which need not be in service. One round trip. */
+export async function accessRealmAt({ table, cache }: Outside, host: string): Promise<string> {
+  const resolved = await lookUp(table, cache, host, [], () => false);
+  if (resolved === undefined) throw refusal('unknownOrganization');
+  return resolved.realm;
+}
+
+/**
+ * Finds the account with somebody's address. If there is none, adds them if the organization lets them in by themselves.
+ * Two round trips for an existing account.
+ *
+ * @throws Refusal `REALM_DEACTIVATED`, `USER_DEACTIVATED`, `NONEXISTENT_SUBDOMAIN`, or `BAD_REQUEST` for the address of a
+ *   bot, and for a new person who may not join or whose name is not valid
+ */
+export async function accessPerson(outside: Outside, host: string, identity: Identity): Promise<Person> {
+  const { table, cache } = outside;
+  const accountKey: LookupKey<'account'> = { kind: 'account', email: identity.email };
+  return retryOnConflict(outside, async () => {
+    const resolved = await lookUp(table, cache, host, [accountKey], () => false);
+    if (resolved === undefined) throw refusal('unknownOrganization');
+    const { realm } = resolved;
+    const account = resolved.follow(accountKey);
+    const [organization, user] = await Promise.all([
+      table.get('realm', { realm }),
+      account && table.get('user', { realm, userId: account.userId }),
+    ]);
+    const inService = organization?.deactivated === false ? organization : undefined;
+    if (inService === undefined) throw refusal('organizationDeactivated');
+    if (account === undefined) return addNewcomer(outside, realm, inService, identity);
+    if (user === undefined || user.isBot) throw badRequest('This address does not belong to a person here.');
+    checkMaySignIn(user, false);
+    return { realm, userId: user.userId, email: user.email, account };
+  });
+}
+
+/** Adds somebody as `POST /users` would, without a key or password: the sign-in goes on to make a key. */
+async function addNewcomer(
+  outside: Outside,
+  realm: string,
+  organization: Realm,
+  { email, name }: Identity,
+): Promise<Person> {
+  const { emails_restricted_to_domains: isRestricted, invite_required: needsInvitation } =
+    organization.settings;
+  if (name === undefined || needsInvitation || !isRestricted) {
+    throw badRequest('There is no account with your address here. Ask for an invitation.');
+  }
+  const person = { email, fullName: checkFullName(name), role: roles.member };
+  const snapshot = await loadNewcomerSnapshot(outside.table, realm);
+  const userId = await addPerson(
+    outside,
+    { realmId: realm, realm: organization },
+    (count, plan) => commitAndCheckpoint(logOf(outside, realm), outside.report, count, plan),
+    person,
+    { keyDigest: NO_KEY },
+    { ...snapshot, isTaken: false },
+  );
+  return { realm, userId, email, account: undefined };
+}
