@@ -2,6 +2,7 @@ import { runPool } from '../pool.ts';
 import { keyOf, type Write } from '../table/write.ts';
 import { type Change, ConflictError, MAX_WRITES } from './commit.ts';
 import type { EventEntry } from './slot.ts';
+import { fitsSlot } from './slot.ts';
 
 /** Commits one change with `count` log numbers. */
 export type Commit = <T>(count: number, plan: (numbers: readonly number[]) => Change<T>) => Promise<T>;
@@ -15,14 +16,8 @@ export const commitPlan = <T>(
   plan: (number: (index: number) => number) => Change<T>,
 ): Promise<T> => commit(plan(() => 0).entries.length, (numbers) => plan((i) => numbers[i] as number));
 
-/** Most bytes of events in one commit: they are one item, which holds 400 KB. */
-const MAX_BYTES = 300_000;
 /** Most transactions at the same time. */
 export const MAX_AT_ONCE = 8;
-
-/** Whether the events fit into one slot of the log. */
-export const fitsSlot = (events: readonly object[]): boolean =>
-  Buffer.byteLength(JSON.stringify(events)) <= MAX_BYTES;
 
 /** Whether the change fits into one transaction, with its slot of the log. */
 const isOneTransaction = ({ writes, entries }: Change<unknown>): boolean =>

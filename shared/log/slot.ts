@@ -242,3 +242,10 @@ export const LONGEST_IDLE = 7 * 24 * 3600;
 export const KEPT = (LONGEST_IDLE + 24 * 3600) * 1000;
 /** When DynamoDB may delete an event: later still, because its deletion comes in no order. Seconds. */
 export const expiry = (at: number): number => Math.floor((at + KEPT) / 1000) + 24 * 3600;
+
+/** Most bytes of events in one commit: they are one item, which holds 400 KB. */
+const MAX_BYTES = 300_000;
+
+/** Whether the events fit into one slot of the log. */
+export const fitsSlot = (events: readonly object[]): boolean =>
+  Buffer.byteLength(JSON.stringify(events)) <= MAX_BYTES;

@@ -5,13 +5,9 @@ import {
   type ChannelCount,
   type ChannelGroupName,
   channelGroupNames,
-} from '../../model/channel/channel.ts';
-import {
-  channelsGone,
-  creationEvent,
-  defaultChannelsEvent,
   legacyPostPolicy,
-} from '../../model/channel/object.ts';
+} from '../../model/channel/channel.ts';
+import { channelsGone, creationEvent, defaultChannelsEvent } from '../../model/channel/object.ts';
 import { type GroupSetting, sameSetting, systemGroups } from '../../model/permission/permission.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';

@@ -25,9 +25,17 @@ import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import { expandedPayload, type FlagSnapshot, flagsIn, loadFlagSnapshot } from './expansion.ts';
 import { matchesNarrow } from './narrow.ts';
-import { deletionOfBoth, eventOf, messagePayload, type WireEvent } from './object.ts';
+import {
+  deletionOfBoth,
+  eventOf,
+  isTyping,
+  messagePayload,
+  recipientIdsIn,
+  typistIn,
+  type WireEvent,
+  withoutHiddenRecipients,
+} from './object.ts';
 import { accessQueue, type EventQueue, loadQueue } from './queue.ts';
-import { isTyping, recipientIdsIn, typistIn, withoutHiddenRecipients } from './typing.ts';
 
 /** An event queue and its owner, whose permissions are read again whenever there may be an event to return. */
 export interface Listener {

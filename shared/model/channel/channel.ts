@@ -5,6 +5,7 @@ import {
   forGuests,
   forMembers,
   type GroupSetting,
+  isForEveryone,
   settingRules,
   systemGroups,
 } from '../permission/permission.ts';
@@ -145,4 +146,14 @@ export function checkChannelDescription(text: string): string {
     throw badRequest(`A channel description has at most ${limits.channelDescription} characters.`);
   }
   return text.replace(/\r\n|[\r\n]/g, ' ');
+}
+
+/** The posting permission as older clients know it, before it was a group: 1 everyone ... 4 moderators. */
+export function legacyPostPolicy(channel: Channel): 1 | 2 | 3 | 4 {
+  const setting = channel.groups.can_send_message_group;
+  if (isForEveryone(setting)) return 1;
+  if (setting === systemGroups.administrators.id) return 2;
+  if (setting === systemGroups.fullMembers.id) return 3;
+  if (setting === systemGroups.moderators.id) return 4;
+  return 1;
 }

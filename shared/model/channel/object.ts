@@ -1,6 +1,5 @@
 import { type Audience, type EventEntry, eventFor, type Payload } from '../../log/slot.ts';
-import { isForEveryone, systemGroups } from '../permission/permission.ts';
-import type { Channel, ChannelCount } from './channel.ts';
+import { type Channel, type ChannelCount, legacyPostPolicy } from './channel.ts';
 import { rememberedFirst } from './first-message.ts';
 
 /** Days without a message after which a channel is no longer recently active. */
@@ -32,16 +31,6 @@ export const channelObject = (channel: Channel, count: ChannelCount | undefined,
   topics_policy: channel.topicsPolicy,
   ...channel.groups,
 });
-
-/** The posting permission as older clients know it, before it was a group: 1 everyone ... 4 moderators. */
-export function legacyPostPolicy(channel: Channel): 1 | 2 | 3 | 4 {
-  const setting = channel.groups.can_send_message_group;
-  if (isForEveryone(setting)) return 1;
-  if (setting === systemGroups.administrators.id) return 2;
-  if (setting === systemGroups.fullMembers.id) return 3;
-  if (setting === systemGroups.moderators.id) return 4;
-  return 1;
-}
 
 function isRecentlyActive(
   channel: Channel,
