@@ -16,7 +16,7 @@ export interface Case {
 export async function done(
   realm: TestRealm,
   handler: Served,
-  as: Person,
+  as: Person | undefined,
   parameters: Readonly<Record<string, unknown>> = {},
   options: CallOptions = {},
 ): Promise<Reply['body']> {

@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { handler as listKeys } from '../../../functions/apiKeys/list.ts';
+import { handler as revokeKey } from '../../../functions/apiKeys/revoke.ts';
 import { handler as createBot } from '../../../functions/bots/create.ts';
 import { handler as deactivateBot } from '../../../functions/bots/deactivate.ts';
 import { handler as regenerateBotKey } from '../../../functions/bots/regenerateKey.ts';
@@ -13,6 +15,8 @@ import { handler as createSnippet } from '../../../functions/savedSnippets/creat
 import { handler as deleteSnippet } from '../../../functions/savedSnippets/delete.ts';
 import { handler as updateSnippet } from '../../../functions/savedSnippets/update.ts';
 import { handler as updateSettings } from '../../../functions/settings/update.ts';
+import { handler as devFetchApiKey } from '../../../functions/signIn/devFetchApiKey.ts';
+import { handler as fetchApiKey } from '../../../functions/signIn/fetchApiKey.ts';
 import { handler as create } from '../../../functions/users/create.ts';
 import { handler as deactivate } from '../../../functions/users/deactivate.ts';
 import { handler as deactivateOwn } from '../../../functions/users/deactivateOwn.ts';
@@ -201,14 +205,23 @@ export const peopleCases: readonly Case[] = [
     },
   },
   {
-    title: 'nobody hears of pings and new keys',
-    calls: [ping, regenerateKey, regenerateBotKey],
+    title: 'nobody is told of pings, keys and sign-ins',
+    calls: [ping, regenerateKey, regenerateBotKey, fetchApiKey, devFetchApiKey, revokeKey],
     run: async (realm) => {
       const { moderator, member, bot } = realm.people;
       const { settle } = await follow(realm);
       await done(realm, ping, member, { status: 'active' });
       await done(realm, regenerateKey, moderator);
       await done(realm, regenerateBotKey, member, {}, { path: { bot_id: bot.userId } });
+      const password = 'twelve grey herons';
+      await done(realm, updateSettings, member, { new_password: password });
+      await done(realm, fetchApiKey, undefined, { username: member.email, password });
+      const local = realm.container(undefined, { environment: { DEVELOPMENT_SIGN_IN: 'true' } });
+      const { api_key: apiKey } = await done(local, devFetchApiKey, undefined, { username: member.email });
+      const phone = { ...member, apiKey };
+      const { api_keys: keys } = await done(realm, listKeys, phone);
+      const own = keys.find(({ is_current: isCurrent }: { is_current: boolean }) => isCurrent);
+      await done(realm, revokeKey, phone, {}, { path: { key: own.id } });
       expect(await settle()).toEqual({});
     },
   },
