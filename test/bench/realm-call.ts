@@ -32,7 +32,7 @@ export async function asked(
     people[as] = { ...people[as], apiKey: reply.body.api_key };
   }
   if (as && endpoint === 'apiKeys.revoke') {
-    const { outside, realm } = container;
+    const { outside, realm } = container.container();
     people[as] = { ...people[as], apiKey: await addKey(outside, realm, people[as].email, 'another device') };
   }
   await after?.(endpoint);

@@ -208,7 +208,7 @@ async function carry(realm: TestRealm, recorder: Recorder): Promise<void> {
 async function invitePeople({ people, channels }: TestRealm, recorder: Recorder): Promise<void> {
   const { admin, member } = people;
   const stream_ids = [channels.general];
-  await recorder.ask('invites.create', member, { invitee_emails: 'ada@example.com', stream_ids });
+  await recorder.ask('invites.create', member, { invitee_emails: 'grace@example.com', stream_ids });
   await recorder.ask('invites.createLink', admin, { stream_ids, invite_expires_in_minutes: null });
   const { invites } = await recorder.ask('invites.list', admin);
   const idOf = (isMultiuse: boolean) => ({
