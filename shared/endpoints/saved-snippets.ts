@@ -34,6 +34,7 @@ export const updateSavedSnippet = endpoint({
   description: 'Changes a saved snippet.',
   access: 'user',
   parameters: { saved_snippet_id, title: optional(title), content: optional(content) },
+  notFound: true,
   needs: { table: writes },
 });
 
@@ -44,5 +45,6 @@ export const deleteSavedSnippet = endpoint({
   description: 'Deletes a saved snippet.',
   access: 'user',
   parameters: { saved_snippet_id },
+  notFound: true,
   needs: { table: [...reads, 'PutItem', 'UpdateItem', 'DeleteItem'] },
 });

@@ -217,7 +217,9 @@ describe('a migration', () => {
 });
 
 describe('the migration of organizations', () => {
-  const [organizations = expect.fail()] = known.filter(({ kind }) => kind === 'realm');
+  const [{ kind, lifts, writes } = expect.fail()] = known.filter((each) => each.kind === 'realm');
+  /** What this release writes: a version that it only reads is for the next one to migrate to. */
+  const organizations: Versions = { kind, lifts: lifts.slice(0, writes - 1), writes };
 
   it('gives an old one all settings, and loses none that is changed at the same time', async () => {
     const realm = await newRealm();

@@ -205,7 +205,8 @@ describe('what a function sees', () => {
       _X_AMZN_TRACE_ID: expect.stringMatching(/^Root=1-/),
     });
     const foreign = Object.keys(env).filter(
-      (name) => !/^(AWS_|_|LANG$|TZ$|LAMBDA_|TABLE_NAME$|SERVICE_TIMEOUT_MS$)/.test(name),
+      (name) =>
+        !/^(AWS_|_|LANG$|TZ$|LAMBDA_|TABLE_NAME$|DEVELOPMENT_SIGN_IN$|SERVICE_TIMEOUT_MS$)/.test(name),
     );
     expect(foreign).toEqual([]);
   });
