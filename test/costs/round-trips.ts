@@ -63,7 +63,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'invites.revoke': [3, 2],
   'invites.revokeLink': [3, 2],
   'apiKeys.list': [2, 1],
-  'apiKeys.revoke': [3, 2],
+  'apiKeys.revoke': [3, 3],
   'users.updateProfileData': [3, 2],
   'users.removeProfileData': [3, 2],
 

@@ -92,7 +92,7 @@ describe('what a poll knows of channels', () => {
       await add(member, name),
       await add(admin, 'a new one'),
       await add(admin, 'a new one', [owner.userId, member.userId]),
-      await watched.call(createUser, owner, { email: 'new@example.com', full_name: 'New', password: 'x' }),
+      await watched.call(createUser, owner, { email: 'new@example.com', full_name: 'New' }),
     ]) {
       expect(reply.status, JSON.stringify(reply.body)).toBe(200);
     }

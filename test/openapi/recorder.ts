@@ -18,7 +18,7 @@ const SHOWN = {
 
 /** Fields that hold a moment, in seconds. */
 const MOMENT =
-  /(timestamp|time|^created|last_used|date_created|last_updated|last_update|last_update_id|^realm_date_created|_since|password_expiry)$/;
+  /(timestamp|time|^created|^invited$|expiry_date|last_used|date_created|last_updated|last_update|last_update_id|^realm_date_created|_since|password_expiry)$/;
 
 const ENVELOPE = ['request', 'result', 'msg'];
 const rankOf = (field: string): number => {
@@ -80,6 +80,7 @@ export class Recorder {
       .replaceAll(realm, 'chat')
       .replaceAll(subdomain, 'chat')
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, SHOWN.uuid)
+      .replace(/(?<=\/invite\/)[\w-]{32}/g, SHOWN.key)
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)/g, SHOWN.date)
       .replace(/\b20\d\d-\d\d-\d\d\b/g, SHOWN.day)
       .replace(/\b[0-9a-f]{32,}\b/g, (digest) => '0'.repeat(digest.length));
