@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, reads } from './endpoint.ts';
+import { endpoint, writes } from './endpoint.ts';
 import { text } from './parameter.ts';
 
 export const listApiKeys = endpoint({
@@ -29,5 +29,5 @@ export const revokeApiKey = endpoint({
     'Revokes an API key of the caller. It stops working at once, also in polls that wait. A caller who revokes the key of this request is signed out.',
   access: 'user',
   parameters: { key: text('The ID of the key.') },
-  needs: { table: [...reads, 'PutItem', 'UpdateItem'] },
+  needs: { table: writes },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { endpoint, writes } from './endpoint.ts';
 import { botDefaults } from './objects.ts';
 import { boolean, integer, optional, pathId, text } from './parameter.ts';
 
@@ -73,5 +73,5 @@ export const regenerateBotKey = endpoint({
   parameters: { bot_id: botId },
   reply: z.object({ api_key: z.string() }),
   errors: ['UNAUTHORIZED_PRINCIPAL'],
-  needs: { table: [...reads, 'PutItem', 'UpdateItem'] },
+  needs: { table: writes },
 });

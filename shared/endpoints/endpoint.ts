@@ -56,6 +56,9 @@ export const reads = ['BatchGetItem', 'Query'] as const satisfies readonly Table
 /** The grants of most writes. Deletions and condition checks are declared separately. */
 export const writes = [...reads, 'PutItem', 'UpdateItem'] as const satisfies readonly TableAction[];
 
+/** The grants of signing in with what the request shows: items by key, counted tries, and the new key of the account. */
+export const signsIn = ['BatchGetItem', 'UpdateItem'] as const satisfies readonly TableAction[];
+
 /** Limits of a request. A larger one is refused before it is parsed. */
 export interface RequestSize extends JsonBounds {
   /** Body and query together. */

@@ -94,7 +94,7 @@ export const getEvents = endpoint({
   }),
   errors: ['BAD_EVENT_QUEUE_ID'],
   // Links to finished exports are signed with its credentials.
-  needs: { table: [...reads, 'PutItem', 'UpdateItem'], buckets: { exports: ['GetObject'] } },
+  needs: { table: writes, buckets: { exports: ['GetObject'] } },
   timeout: 28,
   // It waits most of the time, and waiting is billed by memory (docs/COST.md).
   memory: 128,

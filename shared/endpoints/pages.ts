@@ -1,4 +1,4 @@
-import { endpoint, HASHING_MEMORY, reads, writes } from './endpoint.ts';
+import { endpoint, HASHING_MEMORY, reads, signsIn, writes } from './endpoint.ts';
 import { optional, text } from './parameter.ts';
 
 /** What all pages have in common. */
@@ -7,8 +7,6 @@ const page = {
   source: 'DESIGN 10: pages are server-made HTML',
   serves: 'A page (HTML).',
 } as const;
-
-const changesKeys = { table: [...reads, 'PutItem', 'UpdateItem'] } as const;
 
 const next = optional(text('The path of this service to go to after the sign-in.'));
 
@@ -32,7 +30,7 @@ export const signIn = endpoint({
   description: 'Signs in with a password, and begins a session in this browser.',
   access: 'anyone',
   parameters: { email: text('The email address.'), password: text('The password.'), next },
-  needs: { table: writes, settings: providerSettings },
+  needs: { table: signsIn, settings: providerSettings },
   memory: HASHING_MEMORY,
 });
 
@@ -52,7 +50,7 @@ export const revokeDevice = endpoint({
   description: 'Signs a device out, which may be this one.',
   access: 'human',
   parameters: { key: text('The ID of its key.') },
-  needs: changesKeys,
+  needs: { table: writes },
 });
 
 export const downloadKey = endpoint({
@@ -61,7 +59,7 @@ export const downloadKey = endpoint({
   route: 'POST /account/zuliprc',
   description: 'Makes a key for a program, in a configuration file of the official clients.',
   access: 'human',
-  needs: changesKeys,
+  needs: { table: [...reads, 'UpdateItem'] },
 });
 
 export const changePassword = endpoint({

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, HASHING_MEMORY, writes } from './endpoint.ts';
+import { endpoint, HASHING_MEMORY, signsIn } from './endpoint.ts';
 import { text } from './parameter.ts';
 
 const signedIn = z.object({ api_key: z.string(), email: z.string(), user_id: z.int() });
@@ -23,7 +23,7 @@ export const fetchApiKey = endpoint({
   parameters: { username, password: text('The password of the account.') },
   reply: signedIn,
   errors: [...refusals, 'RATE_LIMIT_HIT'],
-  needs: { table: writes },
+  needs: { table: signsIn },
   memory: HASHING_MEMORY,
 });
 
@@ -36,7 +36,7 @@ export const devFetchApiKey = endpoint({
   parameters: { username },
   reply: signedIn,
   errors: refusals,
-  needs: { table: writes },
+  needs: { table: signsIn },
 });
 
 const devUsers = z.array(z.object({ email: z.string(), realm_url: z.string() }));

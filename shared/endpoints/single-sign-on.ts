@@ -1,4 +1,4 @@
-import { endpoint, type Needs, writes } from './endpoint.ts';
+import { endpoint, type Needs, signsIn, writes } from './endpoint.ts';
 import { optional, text } from './parameter.ts';
 
 const pad = (client: string) =>
@@ -56,5 +56,5 @@ export const useLoginToken = endpoint({
   isPage: true,
   parameters: { token: text('The token.') },
   serves: 'A redirect (302).',
-  needs: { table: [...writes, 'DeleteItem'] },
+  needs: { table: [...signsIn, 'DeleteItem'] },
 });

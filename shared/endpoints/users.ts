@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, HASHING_MEMORY, reads, writes } from './endpoint.ts';
+import { endpoint, HASHING_MEMORY, writes } from './endpoint.ts';
 import { userFields } from './objects.ts';
 import { boolean, ids, integer, json, optional, pathId, text, word } from './parameter.ts';
 import { profileValues } from './profile-fields.ts';
@@ -128,7 +128,7 @@ export const regenerateOwnKey = endpoint({
   description: 'Replaces the API key of this request by a new one. Other keys of the caller go on working.',
   access: 'human',
   reply: z.object({ api_key: z.string() }),
-  needs: { table: [...reads, 'PutItem', 'UpdateItem'] },
+  needs: { table: writes },
 });
 
 export const setUserStatus = endpoint({
