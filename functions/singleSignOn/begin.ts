@@ -1,6 +1,5 @@
 import { awsSecrets } from '../../shared/adapters/secrets.ts';
 import { ATTEMPT_COOKIE, beginAttempt } from '../../shared/domain/single-sign-on/attempt.ts';
-import { accessRealmAt } from '../../shared/domain/single-sign-on/person.ts';
 import {
   accessProvider,
   completionUrl,
@@ -9,6 +8,7 @@ import {
 import { signInUrl } from '../../shared/domain/single-sign-on/provider-api.ts';
 import { checkPurpose } from '../../shared/domain/single-sign-on/purpose.ts';
 import { beginSingleSignOn } from '../../shared/endpoints/single-sign-on.ts';
+import { accessHost } from '../../shared/model/realm/hosts.ts';
 import { setCookie } from '../../shared/serve/cookie.ts';
 import { ownPath, servePageToAnyone } from '../../shared/serve/page.ts';
 import { redirection } from '../../shared/serve/reply.ts';
@@ -18,9 +18,9 @@ export const handler = servePageToAnyone(
   async ({ input, host, baseUrl, outside, clients }) => {
     const { mobile_flow_otp: mobile, desktop_flow_otp: desktop, next } = input;
     const purpose = checkPurpose(mobile, desktop, ownPath(next) ?? '/account');
-    const [provider, realm] = await Promise.all([
+    const [provider, { realm }] = await Promise.all([
       accessProvider(outside.environment, clients.secrets),
-      accessRealmAt(outside, host),
+      accessHost(outside, host),
     ]);
     const { cookie, seconds, ...attempt } = await beginAttempt(outside, realm, purpose);
     const asking = { outside, provider, memory: clients.memory };

@@ -4,7 +4,7 @@ import { deviceName } from '../../shared/domain/account/device-name.ts';
 import { ATTEMPT_COOKIE, useAttempt } from '../../shared/domain/single-sign-on/attempt.ts';
 import { newLoginToken } from '../../shared/domain/single-sign-on/login-token.ts';
 import { encryptText, mobileAddress } from '../../shared/domain/single-sign-on/pad.ts';
-import { accessPerson, accessRealmAt, checkIdentity } from '../../shared/domain/single-sign-on/person.ts';
+import { accessPerson, checkIdentity } from '../../shared/domain/single-sign-on/person.ts';
 import {
   accessProvider,
   completionUrl,
@@ -12,6 +12,7 @@ import {
 } from '../../shared/domain/single-sign-on/provider.ts';
 import { loadClaims } from '../../shared/domain/single-sign-on/provider-api.ts';
 import { completeSingleSignOn } from '../../shared/endpoints/single-sign-on.ts';
+import { accessHost } from '../../shared/model/realm/hosts.ts';
 import { desktopPage } from '../../shared/pages/desktop.ts';
 import { readCookie, setCookie } from '../../shared/serve/cookie.ts';
 import { seeOther, servePageToAnyone, showPage } from '../../shared/serve/page.ts';
@@ -25,18 +26,18 @@ import { beginSession } from '../../shared/serve/session.ts';
 export const handler = servePageToAnyone(
   completeSingleSignOn,
   async ({ input, host, baseUrl, cookies, userAgent, outside, clients }) => {
-    const [provider, here] = await Promise.all([
+    const [provider, { realm }] = await Promise.all([
       accessProvider(outside.environment, clients.secrets),
-      accessRealmAt(outside, host),
+      accessHost(outside, host),
     ]);
     const cookie = readCookie(baseUrl, cookies, ATTEMPT_COOKIE);
-    const { purpose, nonce, verifier } = await useAttempt(outside, here, input.state, cookie);
+    const { purpose, nonce, verifier } = await useAttempt(outside, realm, input.state, cookie);
     const claims = await loadClaims(
       { outside, provider, memory: clients.memory },
       { parameters: input, state: input.state, nonce, verifier, redirectUri: completionUrl(baseUrl) },
     );
-    const person = await accessPerson(outside, host, checkIdentity(claims));
-    const { realm, email, account } = person;
+    const person = await accessPerson(outside, realm, checkIdentity(claims));
+    const { email, account } = person;
     const newKey = (label: string): Promise<string> => addKey(outside, realm, email, label, account);
     if (purpose.kind === 'browser') {
       const session = beginSession(baseUrl, email, await newKey(deviceName(userAgent)));

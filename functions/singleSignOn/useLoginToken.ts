@@ -1,9 +1,10 @@
 import { addKey } from '../../shared/domain/account/api-key.ts';
 import { deviceName } from '../../shared/domain/account/device-name.ts';
 import { spendLoginToken } from '../../shared/domain/single-sign-on/login-token.ts';
-import { accessPerson, accessRealmAt } from '../../shared/domain/single-sign-on/person.ts';
+import { accessPerson } from '../../shared/domain/single-sign-on/person.ts';
 import { useLoginToken } from '../../shared/endpoints/single-sign-on.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
+import { accessHost } from '../../shared/model/realm/hosts.ts';
 import { seeOther, servePageToAnyone } from '../../shared/serve/page.ts';
 import { beginSession } from '../../shared/serve/session.ts';
 
@@ -11,8 +12,9 @@ export const handler = servePageToAnyone(useLoginToken, async (request) => {
   const { input, host, baseUrl, userAgent, fromOtherSite, outside } = request;
   // Otherwise a page of another site could sign its visitors in as somebody else.
   if (fromOtherSite) throw badRequest('A link of another site cannot sign you in.');
-  const claimed = await spendLoginToken(outside, await accessRealmAt(outside, host), input.token);
-  const { realm, email, account } = await accessPerson(outside, host, { email: claimed });
+  const { realm } = await accessHost(outside, host);
+  const claimed = await spendLoginToken(outside, realm, input.token);
+  const { email, account } = await accessPerson(outside, realm, { email: claimed });
   const apiKey = await addKey(outside, realm, email, deviceName(userAgent), account);
   return seeOther(baseUrl, '/account', beginSession(baseUrl, email, apiKey));
 });

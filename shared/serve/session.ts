@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Outside } from '../kernel/outside.ts';
+import { newToken } from '../model/user/link.ts';
 import type { Site } from '../pages/layout.ts';
 import { readCookie, setCookie } from './cookie.ts';
 
@@ -41,11 +42,11 @@ export const siteOf = (browser: Browser): Site => ({
 /** Where a page for anyone stands, and the header that gives a new browser its cookie. */
 export function visitorSite(
   { baseUrl, cookies }: Browser,
-  { randomBytes }: Pick<Outside, 'randomBytes'>,
+  outside: Pick<Outside, 'randomBytes'>,
 ): { readonly site: Site; readonly headers: Readonly<Record<string, string>> } {
   const kept = readCookie(baseUrl, cookies, VISITOR);
   const isKept = kept !== undefined && /^[\w-]{22}$/.test(kept);
-  const value = isKept ? kept : Buffer.from(randomBytes(16)).toString('base64url');
+  const value = isKept ? kept : newToken(outside, 16);
   return {
     site: { root: rootOf(baseUrl), formToken: tokenOf(value) },
     headers: isKept ? {} : setCookie(baseUrl, { name: VISITOR, value, seconds: VISITOR_SECONDS }),

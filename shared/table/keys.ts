@@ -105,10 +105,9 @@ export const itemKinds = {
   pushJob: item('{realm}/pushJobs', '{job}'),
   queue: item('{realm}/queues/{userId:n}', '{slot:n}'),
   requests: item('{realm}/requests/{userId:n}', '{window:n}'),
-  passwordRequests: item('{realm}/passwordRequests/{subject}', '{window:n}'),
   signInState: item('{realm}/signInState/{state}', 'state'),
   loginToken: item('{realm}/loginToken/{digest}', 'token'),
-  signInTries: item('{realm}/signInTries/{subject}', '{window:n}'),
+  attempts: item('{realm}/attempts/{subject}', '{window:n}'),
   keyUse: item('{realm}/requests/{userId:n}', 'key/{keyId}'),
 } as const;
 

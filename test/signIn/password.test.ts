@@ -35,9 +35,9 @@ const signIn = (
 
 /** The item that counts the tries from a network address. */
 const triesFrom = ({ outside, realm }: TestRealm, address: string) =>
-  key('signInTries', {
+  key('attempts', {
     realm,
-    subject: createHash('sha256').update(`address:${address}`).digest('hex'),
+    subject: createHash('sha256').update(`sign-in from an address:${address}`).digest('hex'),
     window: Math.floor(outside.now() / 1_800_000),
   });
 
@@ -157,7 +157,7 @@ describe('POST /fetch_api_key', () => {
     const from = (address: string) => ({ 'x-viewer-address': address });
     expect(answer(await signIn(realm, 'nobody@example.com', 'wrong', from('203.0.113.7')))).toEqual(WRONG);
     // The other nineteen at once: each comparison takes half a second.
-    await realm.outside.table.update(triesFrom(realm, '203.0.113.7'), { add: { tries: 19 } });
+    await realm.outside.table.update(triesFrom(realm, '203.0.113.7'), { add: { attempts: 19 } });
     expect(answer(await signIn(realm, member.email, PASSWORD, from('203.0.113.7')))).toEqual([
       429,
       'RATE_LIMIT_HIT',

@@ -80,12 +80,11 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   queue:
     'An event queue: owner, filters, start, last poll. An account has a fixed number of places for them.',
   requests: 'How many requests the user made in one minute.',
-  passwordRequests:
-    'How many links for a new password were asked for: for one account in an hour, or from one address in a day.',
   signInState:
     'A sign-in at the provider of single sign-on that somebody has begun; deleted when it is used.',
   loginToken: 'A token with which a desktop client gets a session, by its digest; deleted when it is used.',
-  signInTries: 'How many times somebody tried to sign in as an account, or from an address, in half an hour.',
+  attempts:
+    'How often strangers tried one thing with one account, or from one network address, in a window of time.',
   password: 'The password of the user, hashed; absent until they choose one.',
   invitation: 'An open invitation: who made it, for whom, and what it gives.',
   link: 'A link of an invitation or for a new password, by the digest of its token.',

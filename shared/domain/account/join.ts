@@ -1,10 +1,10 @@
 import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import { lookUp } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';
+import { accessHost } from '../../model/realm/hosts.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { loadCaller } from '../../model/user/caller.ts';
 import { doEndInvitation, type Invitation, invitationKey, isMultiuse } from '../../model/user/invitation.ts';
@@ -41,9 +41,7 @@ export async function accessLinkedInvitation(
   host: string,
   token: string,
 ): Promise<LinkedInvitation> {
-  const resolved = await lookUp(outside.table, outside.cache, host, [], () => false);
-  if (resolved === undefined) throw refusal('unknownOrganization');
-  const { realm } = resolved;
+  const { realm } = await accessHost(outside, host);
   const [organization, link] = await Promise.all([
     outside.table.get('realm', { realm }),
     loadLink(outside, realm, token),

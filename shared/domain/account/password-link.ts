@@ -1,25 +1,18 @@
-import { createHash } from 'node:crypto';
 import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import { lookUp } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { accessHost } from '../../model/realm/hosts.ts';
 import { credentialsChanged } from '../../model/user/api-key.ts';
 import { doMakeLink, doUseLink, loadLink, newToken, PASSWORD_LINK_SECONDS } from '../../model/user/link.ts';
 import { doSetPassword } from '../../model/user/password.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import { isRefused } from '../../table/write.ts';
 import { doLeaveMail, sendsMail, wakeMail } from '../mail-out/letter.ts';
+import { countAttempt } from './attempts.ts';
 import { newPassword } from './password.ts';
-
-declare module '../../table/keys.ts' {
-  interface ItemTypes {
-    passwordRequests: { readonly requests: number };
-  }
-}
 
 const deadLink = (): Refusal => badRequest('This link does not work any more. Ask for a new one.');
 
@@ -41,7 +34,7 @@ export async function accessLinkedAccount(
   host: string,
   token: string,
 ): Promise<LinkedAccount> {
-  const realm = await accessRealm(outside, host);
+  const { realm } = await accessHost(outside, host);
   const [organization, link] = await Promise.all([
     outside.table.get('realm', { realm }),
     loadLink(outside, realm, token),
@@ -51,12 +44,6 @@ export async function accessLinkedAccount(
     link?.kind === 'password' ? await outside.table.get('user', { realm, userId: link.userId }) : undefined;
   if (user === undefined || !user.isActive) throw deadLink();
   return { realm, user };
-}
-
-async function accessRealm({ table, cache }: Outside, host: string): Promise<string> {
-  const resolved = await lookUp(table, cache, host, [], () => false);
-  if (resolved === undefined) throw refusal('unknownOrganization');
-  return resolved.realm;
 }
 
 /**
@@ -104,13 +91,6 @@ export async function makePasswordLink(outside: Outside, realm: string, userId: 
   return token;
 }
 
-/** Requests are counted by the day (ms). */
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-
-/** Most requests for one account in an hour, and from one network address in a day. */
-const MAX_REQUESTS = { account: 2, address: 5 } as const;
-
 /**
  * Sends somebody a link for a new password, if the account exists and the service sends mail. Whether it does cannot be
  * told from the reply, or from how long it takes: a job is left in either case, and requests over the limit do nothing.
@@ -126,41 +106,16 @@ export async function requestPasswordLink(
 ): Promise<void> {
   const email = folded(request.email.trim());
   const accountKey = { kind: 'account', email } as const;
-  const resolved = await lookUp(outside.table, outside.cache, host, [accountKey], () => false);
-  if (resolved === undefined) throw refusal('unknownOrganization');
+  const resolved = await accessHost(outside, host, [accountKey]);
   const { realm } = resolved;
-  const mayGoOn = await Promise.all([
-    countRequest(outside, realm, 'account', email, HOUR_MS),
-    countRequest(outside, realm, 'address', request.address, DAY_MS),
+  const waits = await Promise.all([
+    countAttempt(outside, realm, 'password link for an account', email),
+    countAttempt(outside, realm, 'password link from an address', request.address),
   ]);
-  if (mayGoOn.includes(false) || !sendsMail(outside)) return;
+  if (waits.some((seconds) => seconds !== undefined) || !sendsMail(outside)) return;
   // No user has the number 0: the worker sends nothing for it.
   const userId = resolved.follow(accountKey)?.userId ?? 0;
   const job = outside.uuid();
   await carryOut(outside, doLeaveMail(realm, job, [{ what: 'password', userId }], outside.now()));
   await wakeMail(outside, queues, realm, job);
-}
-
-/** Counts a request. Returns false if there were too many. The subject is stored as a digest: it may be any text. */
-async function countRequest(
-  { table, now }: Pick<Outside, 'table' | 'now'>,
-  realm: string,
-  kind: keyof typeof MAX_REQUESTS,
-  subject: string,
-  windowMs: number,
-): Promise<boolean> {
-  const window = Math.floor(now() / windowMs);
-  const at = key('passwordRequests', {
-    realm,
-    subject: createHash('sha256').update(`${kind}:${subject}`).digest('hex'),
-    window,
-  });
-  try {
-    const change = { add: { requests: 1 }, setOnce: { expires: ((window + 2) * windowMs) / 1_000 } };
-    await table.update(at, change, { below: { requests: MAX_REQUESTS[kind] } });
-    return true;
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-    return false;
-  }
 }

@@ -1,29 +1,16 @@
-import { createHash } from 'node:crypto';
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
-import { type LookupKey, lookUp, type Resolved } from '../../kernel/lookup.ts';
+import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { roles } from '../../model/permission/permission.ts';
+import { accessHost } from '../../model/realm/hosts.ts';
 import { isForDevelopment } from '../../model/realm/sign-in-methods.ts';
 import { isPassword, type Password } from '../../model/user/password.ts';
 import { loadUsers } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
-import { type Key, key } from '../../table/keys.ts';
-import { isRefused } from '../../table/write.ts';
 import { addKey } from './api-key.ts';
+import { countAttempt, forgetAttempts } from './attempts.ts';
 import { newPassword } from './password.ts';
-
-declare module '../../table/keys.ts' {
-  interface ItemTypes {
-    signInTries: { readonly tries: number };
-  }
-}
-
-/** Tries are counted per half hour (ms). */
-const WINDOW_MS = 1_800_000;
-
-/** Most failed tries in a window, for one account and from one address (companion facts 5). */
-const MAX_TRIES = { account: 5, address: 20 } as const;
 
 /** Somebody who signs in with a password. */
 export interface PasswordSignIn {
@@ -57,10 +44,9 @@ export async function signInWithPassword(
   host: string,
   { email, password, address, label }: PasswordSignIn,
 ): Promise<SignedIn> {
-  const { table, cache } = outside;
+  const { table } = outside;
   const accountKey = { kind: 'account', email } as const;
-  const resolved = await lookUp(table, cache, host, [accountKey], () => false);
-  if (resolved === undefined) throw refusal('unknownOrganization');
+  const resolved = await accessHost(outside, host, [accountKey]);
   const { realm } = resolved;
   const account = resolved.follow(accountKey);
   // No user has the number 0: the same reads are made for an unknown address.
@@ -69,14 +55,14 @@ export async function signInWithPassword(
     table.get('realm', { realm }),
     table.get('user', { realm, userId }),
     table.get('password', { realm, userId }),
-    countTry(outside, realm, 'account', folded(email)),
-    countTry(outside, realm, 'address', address),
+    requireTry(outside, realm, 'sign-in to an account', folded(email)),
+    requireTry(outside, realm, 'sign-in from an address', address),
   ]);
   if (!(await isPassword(stored, password)) || user === undefined) throw refusal('wrongPassword');
   checkMaySignIn(user, organization?.deactivated !== false);
   const [apiKey] = await Promise.all([
     addKey(outside, realm, user.email, label, account),
-    forgetTries(outside, realm, folded(email)),
+    forgetAttempts(outside, realm, 'sign-in to an account', folded(email)),
   ]);
   return { apiKey, email: user.email, userId };
 }
@@ -121,14 +107,12 @@ export async function accessDevelopmentUsers(
 }
 
 async function accessForDevelopment(
-  { environment, table, cache }: Outside,
+  outside: Outside,
   host: string,
   lookupKeys: readonly LookupKey[],
 ): Promise<Resolved> {
-  if (!isForDevelopment(environment)) throw badRequest('This is not a development server.');
-  const resolved = await lookUp(table, cache, host, lookupKeys, () => false);
-  if (resolved === undefined) throw refusal('unknownOrganization');
-  return resolved;
+  if (!isForDevelopment(outside.environment)) throw badRequest('This is not a development server.');
+  return accessHost(outside, host, lookupKeys);
 }
 
 /** Refuses people of an organization that is out of service, and deactivated people. */
@@ -151,45 +135,20 @@ export async function preparePasswordChange(
 ): Promise<Password> {
   const [stored] = await Promise.all([
     outside.table.get('password', { realm, userId }),
-    countTry(outside, realm, 'account', folded(email)),
+    requireTry(outside, realm, 'sign-in to an account', folded(email)),
   ]);
   if (stored !== undefined && !(await isPassword(stored, from))) {
     throw badRequest('The old password is not the current one.');
   }
   const [password] = await Promise.all([
     newPassword(to, [email, fullName], outside.now()),
-    forgetTries(outside, realm, folded(email)),
+    forgetAttempts(outside, realm, 'sign-in to an account', folded(email)),
   ]);
   return password;
 }
 
-type Subject = keyof typeof MAX_TRIES;
-
-/** The count of tries in this window. The subject is stored as a digest: it may be any text that a stranger sent. */
-const triesOf = (realm: string, kind: Subject, subject: string, now: number): Key<'signInTries'> =>
-  key('signInTries', {
-    realm,
-    subject: createHash('sha256').update(`${kind}:${subject}`).digest('hex'),
-    window: Math.floor(now / WINDOW_MS),
-  });
-
-/** Counts a try, or refuses it. One write unit. */
-async function countTry(
-  { table, now }: Pick<Outside, 'table' | 'now'>,
-  realm: string,
-  kind: Subject,
-  subject: string,
-): Promise<void> {
-  const end = (Math.floor(now() / WINDOW_MS) + 1) * WINDOW_MS;
-  try {
-    const change = { add: { tries: 1 }, setOnce: { expires: (end + WINDOW_MS) / 1_000 } };
-    await table.update(triesOf(realm, kind, subject, now()), change, { below: { tries: MAX_TRIES[kind] } });
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-    throw refusal('tooManyRequests', { seconds: Math.max(1, end - now()) / 1_000 });
-  }
+/** Counts a try. Throws `RATE_LIMIT_HIT` if there were too many. */
+async function requireTry(...attempt: Parameters<typeof countAttempt>): Promise<void> {
+  const seconds = await countAttempt(...attempt);
+  if (seconds !== undefined) throw refusal('tooManyRequests', { seconds });
 }
-
-/** Takes the count of an account back, after a success. */
-const forgetTries = ({ table, now }: Pick<Outside, 'table' | 'now'>, realm: string, email: string) =>
-  table.update(triesOf(realm, 'account', email, now()), { set: { tries: 0 } });

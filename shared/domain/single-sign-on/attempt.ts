@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
+import { newToken } from '../../model/user/link.ts';
 import { key } from '../../table/keys.ts';
 import type { Purpose } from './purpose.ts';
 
@@ -28,10 +29,6 @@ interface Attempt {
   readonly expires: number;
 }
 
-/** 32 random bytes as text. */
-const newSecret = ({ randomBytes }: Pick<Outside, 'randomBytes'>): string =>
-  Buffer.from(randomBytes(32)).toString('base64url');
-
 /** The state that belongs to a cookie. It does not reveal the cookie, and there is no second cookie for it. */
 const stateOf = (cookie: string): string => createHash('sha256').update(cookie).digest('base64url');
 
@@ -44,7 +41,12 @@ const stateOf = (cookie: string): string => createHash('sha256').update(cookie).
 export async function beginAttempt(outside: Outside, realm: string, purpose: Purpose) {
   const { table, now } = outside;
   const expires = now() + TIMEOUT_MS;
-  const attempt: Attempt = { purpose, verifier: newSecret(outside), nonce: newSecret(outside), expires };
+  const attempt: Attempt = {
+    purpose,
+    verifier: newToken(outside, 32),
+    nonce: newToken(outside, 32),
+    expires,
+  };
   const cookie = Buffer.from(JSON.stringify(attempt)).toString('base64url');
   const state = stateOf(cookie);
   // DynamoDB deletes the item some time later. Until then the time in the cookie decides.

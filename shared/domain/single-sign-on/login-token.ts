@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
+import { digestOf } from '../../model/user/api-key.ts';
+import { newToken } from '../../model/user/link.ts';
 import { key } from '../../table/keys.ts';
 
 /** Who may sign in with a token. */
@@ -22,16 +23,12 @@ declare module '../../table/keys.ts' {
 /** How long a token is valid, ms (companion facts 3.14). */
 const LIFETIME_MS = 15_000;
 
-const keyFor = (realm: string, token: string) =>
-  key('loginToken', { realm, digest: createHash('sha256').update(token).digest('hex') });
+const keyFor = (realm: string, token: string) => key('loginToken', { realm, digest: digestOf(token) });
 
 /** Makes a token that signs a person in once, within 15 seconds. Only its digest is stored. One round trip. */
-export async function newLoginToken(
-  { table, now, randomBytes }: Outside,
-  realm: string,
-  email: string,
-): Promise<string> {
-  const token = Buffer.from(randomBytes(32)).toString('base64url');
+export async function newLoginToken(outside: Outside, realm: string, email: string): Promise<string> {
+  const { table, now } = outside;
+  const token = newToken(outside, 32);
   const until = now() + LIFETIME_MS;
   await table.put(keyFor(realm, token), { email, until, expires: Math.ceil(until / 1000) + 3600 });
   return token;

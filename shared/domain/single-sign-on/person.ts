@@ -1,8 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { type LookupKey, lookUp } from '../../kernel/lookup.ts';
+import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { commitAndCheckpoint } from '../../log/checkpoint.ts';
-import { logOf } from '../../log/log.ts';
+import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { roles } from '../../model/permission/permission.ts';
 import type { Realm } from '../../model/realm/realm.ts';
@@ -45,28 +44,17 @@ export function checkIdentity({ email, emailVerified, name }: Claims): Identity 
   return { email, name: given === '' ? email.slice(0, email.lastIndexOf('@')) : given };
 }
 
-/** The organization at a host, which need not be in service. One round trip. */
-export async function accessRealmAt({ table, cache }: Outside, host: string): Promise<string> {
-  const resolved = await lookUp(table, cache, host, [], () => false);
-  if (resolved === undefined) throw refusal('unknownOrganization');
-  return resolved.realm;
-}
-
 /**
  * Finds the account with somebody's address. If there is none, adds them if the organization lets them in by themselves.
  * Two round trips for an existing account.
  *
- * @throws Refusal `REALM_DEACTIVATED`, `USER_DEACTIVATED`, `NONEXISTENT_SUBDOMAIN`, or `BAD_REQUEST` for the address of a
+ * @throws Refusal `REALM_DEACTIVATED`, `USER_DEACTIVATED`, or `BAD_REQUEST` for the address of a
  *   bot, and for a new person who may not join or whose name is not valid
  */
-export async function accessPerson(outside: Outside, host: string, identity: Identity): Promise<Person> {
-  const { table, cache } = outside;
-  const accountKey: LookupKey<'account'> = { kind: 'account', email: identity.email };
+export async function accessPerson(outside: Outside, realm: string, identity: Identity): Promise<Person> {
+  const { table } = outside;
   return retryOnConflict(outside, async () => {
-    const resolved = await lookUp(table, cache, host, [accountKey], () => false);
-    if (resolved === undefined) throw refusal('unknownOrganization');
-    const { realm } = resolved;
-    const account = resolved.follow(accountKey);
+    const account = await table.get('account', { realm, email: folded(identity.email) });
     const [organization, user] = await Promise.all([
       table.get('realm', { realm }),
       account && table.get('user', { realm, userId: account.userId }),
@@ -97,7 +85,7 @@ async function addNewcomer(
   const userId = await addPerson(
     outside,
     { realmId: realm, realm: organization },
-    (count, plan) => commitAndCheckpoint(logOf(outside, realm), outside.report, count, plan),
+    commitTo(outside, realm),
     person,
     { keyDigest: NO_KEY },
     { ...snapshot, isTaken: false },

@@ -1,5 +1,6 @@
-import { badRequest } from '../../kernel/errors.ts';
-import { HOME } from '../../kernel/lookup.ts';
+import { badRequest, refusal } from '../../kernel/errors.ts';
+import { HOME, type LookupKey, lookUp, type Resolved } from '../../kernel/lookup.ts';
+import type { Outside } from '../../kernel/outside.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
@@ -87,4 +88,19 @@ export async function loadOrganization(table: Table, realm: string): Promise<Org
       deactivated: found.deactivated,
     }
   );
+}
+
+/**
+ * Where keys lead in the organization at a host, for a caller without credentials: nothing of it is cached. One round trip.
+ *
+ * @throws Refusal `NONEXISTENT_SUBDOMAIN` if no organization answers at this host
+ */
+export async function accessHost(
+  { table, cache }: Pick<Outside, 'table' | 'cache'>,
+  host: string,
+  lookupKeys: readonly LookupKey[] = [],
+): Promise<Resolved> {
+  const resolved = await lookUp(table, cache, host, lookupKeys, () => false);
+  if (resolved === undefined) throw refusal('unknownOrganization');
+  return resolved;
 }

@@ -34,9 +34,9 @@ export interface PasswordLink {
 /** How long (seconds) a link for a new password works. */
 export const PASSWORD_LINK_SECONDS = 86_400;
 
-/** A new token: 24 random bytes, as 32 characters that an address may contain. */
-export const newToken = ({ randomBytes }: Pick<Outside, 'randomBytes'>): string =>
-  Buffer.from(randomBytes(24)).toString('base64url');
+/** A new token: random bytes, as text that an address may contain (32 characters for 24 bytes). */
+export const newToken = ({ randomBytes }: Pick<Outside, 'randomBytes'>, bytes = 24): string =>
+  Buffer.from(randomBytes(bytes)).toString('base64url');
 
 const linkKey = (realm: string, token: string): Key<'link'> =>
   key('link', { realm, digest: digestOf(token) });
