@@ -1,7 +1,6 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { fetchLookupKeys, openFetch } from '../../shared/domain/fetch/fetch.ts';
-import { commitMarkings, newestUnread, planNarrowMarking } from '../../shared/domain/flags/narrow-marking.ts';
-import { wakePush } from '../../shared/domain/push/wake-up.ts';
+import { markRead, newestUnread } from '../../shared/domain/flags/narrow-marking.ts';
 import { markTopicAsRead } from '../../shared/endpoints/flags.ts';
 import { badRequest, refusal } from '../../shared/kernel/errors.ts';
 import { folded } from '../../shared/kernel/folding.ts';
@@ -30,15 +29,13 @@ export const handler = serve(
       return { fetch, stored };
     },
     reserve: 1,
-    run: async ({ input, outside, caller, commit, clients }, { fetch, stored }) => {
+    run: async (request, { fetch, stored }) => {
+      const { input, caller } = request;
       const { standing } = caller;
       const seen = accessContent(standing, await fetch.reader.channel(input.channelId));
       const hasMessages = stored !== undefined && mayReadMessage(standing, seen, stored.maxId);
       if (input.topic !== '' && !hasMessages) throw badRequest('There is no such topic.');
-      const marking = { op: 'add', flag: 'read' } as const;
-      const { changes } = await planNarrowMarking(outside, caller, fetch, input.window, marking);
-      await commitMarkings(outside, fetch, commit, changes);
-      await wakePush({ outside, caller, clients });
+      await markRead(request, fetch);
       return {};
     },
   },

@@ -1,12 +1,6 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { checkTerms, fetchLookupKeys, openFetch } from '../../shared/domain/fetch/fetch.ts';
-import {
-  commitMarkings,
-  parseNarrowWindow,
-  planNarrowMarking,
-  withEvent,
-} from '../../shared/domain/flags/narrow-marking.ts';
-import { wakePush } from '../../shared/domain/push/wake-up.ts';
+import { markNarrow, parseNarrowWindow, withEvent } from '../../shared/domain/flags/narrow-marking.ts';
 import { updateFlagsForNarrow } from '../../shared/endpoints/flags.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -20,18 +14,12 @@ export const handler = serve(
       return openFetch(request, terms, window, flag === 'read');
     },
     reserve: 1,
-    run: async ({ input, outside, caller, userId, commit, clients }, fetch) => {
+    run: async (request, fetch) => {
+      const { input, outside, caller, userId } = request;
       await checkTerms(outside, caller, fetch);
-      const { found, ids, changes, ignoredChannels } = await planNarrowMarking(
-        outside,
-        caller,
-        fetch,
-        input.window,
-        input,
+      const { found, ids, ignoredChannels } = await markNarrow(request, fetch, input, ({ changes }) =>
+        withEvent(changes, userId, input),
       );
-      await commitMarkings(outside, fetch, commit, withEvent(changes, userId, input));
-      // What was read need not be shown on telephones any more.
-      if (input.flag === 'read' && input.op === 'add') await wakePush({ outside, caller, clients });
       const { heads, found_oldest, found_newest } = found;
       return {
         processed_count: heads.length,

@@ -13,6 +13,7 @@ import {
   type RangeParameters,
   type Window,
 } from '../fetch/window.ts';
+import { wakePush } from '../push/wake-up.ts';
 import { checkMarking, commitMarking, type Marking, planMarking } from './message-marking.ts';
 
 /** The messages that a request marks: those of a narrow around an anchor, at most 5,000. */
@@ -37,7 +38,7 @@ export const newestUnread = (...terms: readonly UnresolvedTerm[]): NarrowWindow 
 });
 
 /** Messages that were found, with what a marking changes in them. */
-export interface PlannedMarking {
+interface PlannedMarking {
   readonly found: FoundWindow;
   /** The ids of the messages that change. */
   readonly ids: readonly number[];
@@ -50,7 +51,7 @@ export interface PlannedMarking {
  * Finds the messages of a window and plans to change a flag of theirs. No round trip if `openFetch` has read all of them;
  * for stars one more.
  */
-export async function planNarrowMarking(
+async function planNarrowMarking(
   outside: Pick<Outside, 'now'>,
   { standing }: Caller,
   fetch: Fetch,
@@ -90,12 +91,36 @@ export function withAllReadEvent(changes: readonly Change<void>[], userId: numbe
   ];
 }
 
-/** Commits the changes, one after the other. Throws as `commitMarking` does. */
-export async function commitMarkings(
-  outside: Pick<Outside, 'table' | 'now'>,
-  { reader }: Fetch,
-  commit: Commit,
-  changes: readonly Change<void>[],
-): Promise<void> {
-  for (const change of changes) await commitMarking(outside, reader, commit, change);
+/** A request that marks what its narrow finds. */
+type MarkingRequest = Parameters<typeof wakePush>[0] & {
+  readonly caller: Caller;
+  readonly outside: Outside;
+  readonly commit: Commit;
+  readonly input: Pick<NarrowWindow, 'window'>;
+};
+
+/**
+ * Marks the messages of the request's window, one transaction after the other. What was read need not be shown on
+ * telephones any more. Throws as `commitMarking` does.
+ *
+ * @param withEvents adds events to the planned changes
+ */
+export async function markNarrow(
+  request: MarkingRequest,
+  fetch: Fetch,
+  marking: Pick<Marking, 'op' | 'flag'>,
+  withEvents = ({ changes }: PlannedMarking): readonly Change<void>[] => changes,
+): Promise<PlannedMarking> {
+  const { outside, caller, commit, input } = request;
+  const planned = await planNarrowMarking(outside, caller, fetch, input.window, marking);
+  for (const change of withEvents(planned)) await commitMarking(outside, fetch.reader, commit, change);
+  if (marking.flag === 'read' && marking.op === 'add') await wakePush(request);
+  return planned;
 }
+
+/** Marks the messages of the request's window as read. */
+export const markRead = (
+  request: MarkingRequest,
+  fetch: Fetch,
+  withEvents?: Parameters<typeof markNarrow>[3],
+): Promise<PlannedMarking> => markNarrow(request, fetch, { op: 'add', flag: 'read' }, withEvents);
