@@ -1,10 +1,6 @@
-import { SignatureV4 } from '@smithy/signature-v4';
 import { type Environment, required } from '../environment.ts';
 import type { Mailer } from '../kernel/outside.ts';
-import { Sha256 } from './sha256.ts';
-
-/** How long a request may take (ms), its answer included. */
-const REQUEST_TIMEOUT = 10_000;
+import { REQUEST_TIMEOUT, regionOf, signerFor } from './signer.ts';
 
 const UTF_8 = { Charset: 'UTF-8' } as const;
 
@@ -13,20 +9,10 @@ const UTF_8 = { Charset: 'UTF-8' } as const;
  * request is signed here in place of a client of 150 KB.
  */
 export function sesMailer(environment: Environment): Mailer {
-  const region = environment.AWS_REGION ?? 'us-east-1';
   const from = `no-reply@${required(environment, 'MAIL_DOMAIN')}`;
-  const base = environment.AWS_ENDPOINT_URL_SES ?? `https://email.${region}.amazonaws.com`;
+  const base = environment.AWS_ENDPOINT_URL_SES ?? `https://email.${regionOf(environment)}.amazonaws.com`;
   const url = new URL('/v2/email/outbound-emails', base);
-  const signer = new SignatureV4({
-    service: 'ses',
-    region,
-    credentials: {
-      accessKeyId: required(environment, 'AWS_ACCESS_KEY_ID'),
-      secretAccessKey: required(environment, 'AWS_SECRET_ACCESS_KEY'),
-      ...(environment.AWS_SESSION_TOKEN !== undefined && { sessionToken: environment.AWS_SESSION_TOKEN }),
-    },
-    sha256: Sha256,
-  });
+  const signer = signerFor('ses', environment);
   return {
     async send({ to, subject, text, html }) {
       const body = JSON.stringify({

@@ -1,10 +1,7 @@
-import { SignatureV4 } from '@smithy/signature-v4';
 import { type Environment, required, variable } from '../environment.ts';
 import type { Objects } from '../kernel/outside.ts';
-import { Sha256 } from './sha256.ts';
+import { REQUEST_TIMEOUT, regionOf, signerFor } from './signer.ts';
 
-/** How long a request made here may take (ms), its answer included. */
-const REQUEST_TIMEOUT = 10_000;
 /** Seconds for which the address of such a request is good. */
 const MOMENT = 60;
 
@@ -19,20 +16,9 @@ const MISSING: ReadonlySet<number> = new Set([403, 404]);
  * take the client.
  */
 export function s3Objects(environment: Environment): Objects {
-  const region = environment.AWS_REGION ?? 'us-east-1';
-  const signer = new SignatureV4({
-    service: 's3',
-    region,
-    credentials: {
-      accessKeyId: required(environment, 'AWS_ACCESS_KEY_ID'),
-      secretAccessKey: required(environment, 'AWS_SECRET_ACCESS_KEY'),
-      ...(environment.AWS_SESSION_TOKEN !== undefined && { sessionToken: environment.AWS_SESSION_TOKEN }),
-    },
-    sha256: Sha256,
-    // S3 takes keys as they are, where other services escape paths twice.
-    uriEscapePath: false,
-    applyChecksum: false,
-  });
+  const region = regionOf(environment);
+  // S3 takes keys as they are, where other services escape paths twice.
+  const signer = signerFor('s3', environment, { uriEscapePath: false, applyChecksum: false });
 
   const address = async (
     method: string,
