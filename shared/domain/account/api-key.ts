@@ -1,5 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { firstCodePoints, folded } from '../../kernel/folding.ts';
+import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { carryOut } from '../../log/carry-out.ts';
@@ -27,6 +28,17 @@ export interface KeyOwner {
   /** As it was read. A commit fails if its keys have changed since. */
   readonly account: Account;
 }
+
+/** The caller of a request, with their keys as they were read for it. */
+export const ownKeys = ({
+  realm,
+  email,
+  resolved,
+}: {
+  readonly realm: string;
+  readonly email: string;
+  readonly resolved: Resolved;
+}): KeyOwner => ({ realm, email, account: resolved.existing({ kind: 'account', email }) });
 
 /**
  * Adds a key for a device that has just signed in, and returns it. Only the caller learns it. An account has at most
