@@ -4,6 +4,7 @@ import { checkInvite, loadInviteSnapshot } from '../../shared/domain/invite/chec
 import {
   checkAddresses,
   doInvite,
+  inviteLinks,
   loadAccounts,
   MAX_EVENTS,
   newTokens,
@@ -15,7 +16,6 @@ import { refusal } from '../../shared/kernel/errors.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import { commitPlan } from '../../shared/log/bulk.ts';
 import { loadDomains } from '../../shared/model/realm/domains.ts';
-import { linkAddress } from '../../shared/model/user/link.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 const accountOf = (email: string): LookupKey<'account'> => ({ kind: 'account', email });
@@ -51,12 +51,7 @@ export const handler = serve(
       if (sendsMail(outside)) await wakeMail(outside, clients.queues, realm, job);
       if (taken.length > 0) throw refusal('invitationFailed', { errors: taken, sent: true });
       if (sendsMail(outside)) return {};
-      return {
-        invite_links: invitations.map(({ email }, i) => ({
-          email,
-          invite_link: linkAddress(baseUrl, 'invitation', tokens[i] ?? ''),
-        })),
-      };
+      return { invite_links: inviteLinks(baseUrl, invitations, tokens) };
     },
   },
   { queues: sqsQueues },

@@ -12,7 +12,7 @@ import {
   type MailInvitation,
   type MultiuseInvitation,
 } from '../../model/user/invitation.ts';
-import { doMakeLink, newToken } from '../../model/user/link.ts';
+import { doMakeLink, linkAddress, newToken } from '../../model/user/link.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -207,3 +207,14 @@ export async function loadAccounts(
     }),
   );
 }
+
+/** The links of invitations that nobody mails, in their order, for who invites to hand on. */
+export const inviteLinks = (
+  baseUrl: string,
+  invitations: readonly { readonly email: string }[],
+  tokens: readonly string[],
+) =>
+  invitations.map(({ email }, i) => ({
+    email,
+    invite_link: linkAddress(baseUrl, 'invitation', tokens[i] ?? ''),
+  }));
