@@ -1,14 +1,14 @@
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { Organization } from '../../shared/model/realm/hosts.ts';
 import { versions } from '../../shared/model/realm/realm.ts';
-import { newestOf } from '../../shared/table/item-versions.ts';
+import { newestOf, writtenVersions } from '../../shared/table/item-versions.ts';
 import { migrate } from './migration.ts';
 
 /** Milliseconds from one sign of life to the next. */
 const patience = 10_000;
 
 /**
- * Brings the items of organizations to their newest versions, one organization and one kind after the other, and tells
+ * Brings the items of organizations to the newest versions that this release writes, one organization and one kind after the other, and tells
  * of each how it ended. What takes long is told in between.
  */
 export async function migrateOrganizations(
@@ -19,12 +19,13 @@ export async function migrateOrganizations(
   for (const { realm, name } of organizations) {
     for (const kind of versions) {
       const of = `'${name}' (ID ${realm}), ${kind.kind}`;
-      if (kind.writes < newestOf(kind)) {
+      const written = writtenVersions(kind);
+      if (kind.writes === 1) {
         tell(`${of}: version ${newestOf(kind)} is not written by this release yet.`);
         continue;
       }
       for (let isComplete = false; !isComplete; ) {
-        const migration = await migrate(outside, realm, kind, outside.now() + patience);
+        const migration = await migrate(outside, realm, written, outside.now() + patience);
         isComplete = migration.isComplete;
         const state = isComplete ? `is complete in version ${migration.version}` : 'goes on';
         tell(`${of}: ${state}, ${migration.changed} changed.`);

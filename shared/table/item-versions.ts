@@ -33,6 +33,12 @@ const nameOf = (item: Item): string =>
 /** The newest known version of a kind. */
 export const newestOf = ({ lifts }: Pick<Versions, 'lifts'>): number => lifts.length + 1;
 
+/** The versions up to the one that this release writes. A newer one, which it only reads, is for the next release. */
+export const writtenVersions = (versions: Versions): Versions => ({
+  ...versions,
+  lifts: versions.lifts.slice(0, versions.writes - 1),
+});
+
 /** Brings an item to its newest version. Throws `NewerItem`. */
 export function lift({ v = 1, ...item }: Item, versions: Versions): Item {
   const known = newestOf(versions);
