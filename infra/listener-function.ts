@@ -35,8 +35,7 @@ const rateLimit = (requestsPerSecond: number): number | undefined =>
   RATES.find((rate) => rate >= requestsPerSecond);
 
 /**
- * The Lambda Web Function of a listener: a Node.js HTTP server with a public address, in front of which CloudFront
- * stands. Lambda itself lets every request in: if it checked signatures (`IamAuth`), CloudFront could sign no request
+ * The Lambda Web Function of a listener: a Node.js HTTP server with a public address, behind CloudFront. Lambda itself lets every request in: if it checked signatures (`IamAuth`), CloudFront could sign no request
  * with a body, and clients send one with `DELETE`. So the server refuses what lacks the proof that CloudFront adds.
  *
  * Like any function it has a role of its own for its declared needs, its area's log group, and environment variables

@@ -13,7 +13,7 @@ export const handler = serve(updateSettings, {
     settings,
   }),
   load: ({ outside, realm, userId }) => outside.table.get('settings', { realm, userId }),
-  // An event for each setting, two of which others get too, and one for a password.
+  // An event for each setting, one for a password, and two that go to everyone.
   reserve: ({ settings }) => Object.keys(settings).length + 3,
   run: async ({ input: { passwords, settings }, caller, commit, outside, realm }, stored) => {
     const { user } = caller;

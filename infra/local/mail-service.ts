@@ -27,7 +27,7 @@ export interface Outbox {
   readonly add: (mail: SentMail) => void;
 }
 
-/** SES as far as functions use it: it takes a mail. Nothing leaves this machine. */
+/** The one call of SES that functions make: it takes a mail. Nothing leaves this machine. */
 export function createMailService(outbox: Outbox | undefined): Server {
   return createServer(async (request, response) => {
     const answer = (status: number, body: object) =>

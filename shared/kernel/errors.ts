@@ -122,7 +122,7 @@ export const problems = {
   ),
   badImage: problem('BAD_IMAGE', 400, (d: { reason: string }) => d.reason),
   noSuchFile: problem('BAD_REQUEST', 404, 'There is no such file.'),
-  // Whoever is the only user of an organization is its only owner too.
+  // The only user of an organization is its only owner too.
   lastOwnerStays: problem(
     'CANNOT_DEACTIVATE_LAST_USER',
     400,

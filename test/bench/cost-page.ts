@@ -99,7 +99,7 @@ function arithmetic(counted: Counted): string[] {
     '',
     `A poll ends with the first event or after ${held} s: with ${figure(heard)} events an hour it is held ${figure(mean)} s on average,`,
     `so there are ${figure(polls)} an hour. An environment holds ${server.clients} of them, looks for news every 150 ms for half a read unit, and reads`,
-    'what those who wait there share once for each entry of the log; whoever hears it has their own rights read anew.',
+    'what those who wait there share once for each entry of the log; the rights of a client that gets it are read for that client alone.',
     '',
     `A request costs ${dollars(requestCost('requests') * 1e6)} a million before it does anything: the edge ${dollars(edge)}, the gateway $3.50, Lambda $0.20, its log ${dollars(log)} and the`,
     `traces of ${percent(tracedShare.requests)} ${dollars(traces)}. A poll costs ${dollars(pollRequestCost() * 1e6)}: the edge ${dollars(edge)} and Lambda $0.20. It passes no gateway, and neither a line`,

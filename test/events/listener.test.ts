@@ -119,7 +119,7 @@ describe('a client that waits at the listener', () => {
     expect(await client.listen().reply).toMatchObject(heartbeat);
   });
 
-  it('is told to retry later if there is no room', async () => {
+  it('is refused with a time to retry if there is no room', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm, { room: newRoom({ capacity: 1 }) });
     const first = await givenWaitingClient(realm, listener, realm.people.member);

@@ -33,7 +33,7 @@ describe('messages of a channel that the listener does not follow', () => {
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);
     const say = () => sendTo(realm, admin, channelId, 'not for the member');
-    // With the first message of a topic its sender begins to follow the topic, of which the log tells too.
+    // A sender begins to follow a topic with its first message: the log has an event about that too.
     await say();
     const { events, costs } = await pollDuring(realm, [say, say, say, say]);
     expect(events).toEqual(['heartbeat']);

@@ -77,7 +77,7 @@ describe('the Web Function that holds polls', () => {
       eventListener.endpoints
         .flatMap(({ id }) => template.grantsOf(id))
         .filter((grant) => !grant.startsWith('xray:'))
-        // Whoever may change all items may change the counters of requests.
+        // A role that may change all items may change the counters of requests.
         .filter((grant) => !grant.startsWith(`dynamodb:UpdateItem on \${Table.Arn} if `)),
     );
     expect(expected).toContain(`dynamodb:UpdateItem on \${Table.Arn}`);

@@ -34,7 +34,7 @@ async function post(as: DemoName, path: string, fields: Record<string, string>):
 const say = (content: string): Promise<Body> =>
   post('admin', 'messages', { type: 'channel', to: 'general', topic: 'waiting', content });
 
-/** A client with a queue. Each of its polls has a connection of its own, of which the end is seen. */
+/** A client with a queue. Each of its polls has a connection of its own, whose end it sees. */
 async function givenClient(as: DemoName) {
   const registered = await post(as, 'register', { event_types: '["message"]', fetch_event_types: '[]' });
   const authorization = await credentials(as);

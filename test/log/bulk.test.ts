@@ -19,7 +19,7 @@ const plan = (crowds: readonly Crowd[]): Change<undefined> => ({
   result: undefined,
 });
 
-/** Does the jobs, and returns which people of which crowds were done. `fail` may throw for a transaction, from 1. */
+/** Does the jobs, and returns the people that were done, by crowd. `fail` may throw for a transaction, from 1. */
 async function done(
   jobs: readonly Crowd[],
   fail: (transaction: number) => void = () => {},

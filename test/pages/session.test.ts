@@ -40,7 +40,7 @@ describe('a page for people who have signed in', () => {
     ['three parts', encoded('a:b:c')],
     ['bytes that are no text', Buffer.from([0xff, 0x3a, 0x00]).toString('base64url')],
     ['10,000 characters', encoded(`${'x'.repeat(10_000)}:x`)],
-  ])('ends a session of which the cookie holds %s', async (_, value) => {
+  ])('ends a session whose cookie holds %s', async (_, value) => {
     const browser = new Browser(await newRealm());
     browser.cookies.set(COOKIE, value);
     expect(await browser.open(showAccount)).toMatchObject(toSignIn);
@@ -112,7 +112,7 @@ describe('a form', () => {
     ['from another site', { origin: 'https://evil.example' }],
     ['from another port', { origin: 'https://evil.example:8443' }],
     ['from a page without an origin', { origin: 'null' }],
-    ['of which nobody says where it is from', { origin: undefined }],
+    ['without an origin', { origin: undefined }],
     ['that the browser calls foreign', { 'sec-fetch-site': 'cross-site' }],
     ['from a neighbour', { 'sec-fetch-site': 'same-site' }],
     ['that somebody typed in', { 'sec-fetch-site': 'none' }],

@@ -285,7 +285,7 @@ describe('who may sign in', () => {
 
   test.each<[string, object, string]>([
     ['an address that is not verified', { email_verified: false }, unverified],
-    ['an address of which nothing is said', { email_verified: undefined }, unverified],
+    ['an address that it neither verifies nor doubts', { email_verified: undefined }, unverified],
     ['an address that is verified in another word', { email_verified: 'true' }, unverified],
     ['no address', { email: undefined }, unknown],
     ['a list of addresses', { email: ['member@example.com'] }, unknown],

@@ -20,7 +20,7 @@ export interface BrowserRequest {
   readonly realm?: TestRealm;
 }
 
-/** A browser as far as the functions can tell: it keeps cookies, and says where its forms come from. */
+/** What functions see of a browser: it keeps cookies, and says where its forms come from. */
 export class Browser {
   readonly cookies = new Map<string, string>();
   readonly #realm: TestRealm;

@@ -34,7 +34,7 @@ async function typed(realm: TestRealm, as: Person, parameters: Readonly<Record<s
 const inChannel = (stream_id: number, topic = 'tea') => ({ type: 'channel', stream_id, topic });
 
 describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
-  it('is told to everybody in it, the typist and clients without any capability too, and to nobody else', async () => {
+  it('goes to everybody in the conversation, the typist and clients without any capability too, and to nobody else', async () => {
     const realm = await newRealm();
     const { member, admin, guest, owner } = realm.people;
     const [own, first, second, other] = await Promise.all(
@@ -70,7 +70,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
     expect(await client.poll()).toHaveLength(1);
   });
 
-  it('any unknown user: 400, and nobody is told anything', async () => {
+  it('any unknown user: 400, and there is no event', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const before = await lastNumber(realm);
@@ -134,7 +134,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
 });
 
 describe('POST /typing in a channel (companion facts 1.13)', () => {
-  it('is told to subscribers whose client knows it, and to nobody else', async () => {
+  it('goes to subscribers whose client has the capability, and to nobody else', async () => {
     const realm = await newRealm();
     const { member, admin, guest, owner } = realm.people;
     const { channelId, name } = await givenChannel(realm, {}, [admin, guest]);
@@ -166,7 +166,7 @@ describe('POST /typing in a channel (companion facts 1.13)', () => {
     expect((await naming.poll()).map(({ topic }) => topic)).toEqual(Array(3).fill('general chat'));
   });
 
-  it('with more than 100 subscribers nobody is told, at no greater cost', async () => {
+  it('with more than 100 subscribers has no event and costs no more', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);

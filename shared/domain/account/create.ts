@@ -87,7 +87,7 @@ export interface Invited {
   readonly use: (userId: number) => Pick<Change<unknown>, 'writes' | 'entries'>;
 }
 
-/** What a new person signs in with: a password, or a key of which the digest is stored. */
+/** What a new person signs in with: a password, or a key. Only the digest of a key is stored. */
 export type NewCredential =
   | { readonly password: Password; readonly keyDigest?: undefined }
   | { readonly keyDigest: string; readonly password?: undefined };

@@ -20,7 +20,7 @@ import { doLeaveJob, type Job, wakeOutbox } from '../outbox/outbox.ts';
 import { addPerson, defaultChannels, type Invited, loadNewcomerSnapshot } from './create.ts';
 import { newPassword } from './password.ts';
 
-/** An invitation with its organization, for whoever holds the link. */
+/** An invitation with its organization, for somebody who has the link. */
 export interface LinkedInvitation {
   readonly realm: string;
   readonly organization: Realm;
@@ -62,11 +62,11 @@ export interface Joiner {
 }
 
 /**
- * Creates the account of somebody who joins by a link, with all that the invitation gives: role, channels and groups, as
- * far as the inviter could give them now (`checkInviter`). The transaction uses up the invitation of one person.
+ * Creates the account of somebody who joins by a link, with all that the invitation gives: role, channels and groups that
+ * the inviter could still give (`checkInviter`). The transaction uses up the invitation of one person.
  *
- * Of two people with the same link of one invitation, the first joins. Whoever is late gets the same refusal as for a link
- * that was revoked. The address of a link for many is not verified: its owner joined by knowing the link.
+ * Of two people with the same link of one invitation, the first joins. The other gets the same refusal as for a link that
+ * was revoked. The address of a link for many is not verified: its owner joined by knowing the link.
  *
  * @throws Refusal `BAD_REQUEST` if the link does not work, the inviter has lost the right to invite, the address is
  *   taken or not allowed, or the name or the password is not valid

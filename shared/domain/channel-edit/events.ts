@@ -57,7 +57,7 @@ export function eventsOfChannelEdit(edit: DecidedEdit, count: ChannelCount | und
 }
 
 /**
- * For clients that do not support archived channels, an archived channel is gone. Unarchiving creates it anew for them,
+ * For clients that do not support archived channels, an archived channel is gone. Unarchiving creates it again for them,
  * with their own subscription to it.
  */
 function archiveEvents({ before, after }: DecidedEdit, count: ChannelCount | undefined): EventEntry[] {

@@ -49,8 +49,8 @@ export interface Listener {
   /** Whether they were a guest when the poll began. */
   readonly isGuest: boolean;
   /**
-   * Channels of which new messages are not for this listener, as far as the log was read. Kept from one reading to the
-   * next, so that such messages cost nothing.
+   * Channels whose new messages are not for this listener, at the point up to which the log was read. Kept from one
+   * reading to the next, so that such messages cost nothing.
    */
   readonly unheard: Set<number>;
   /** Creates the download links in events about exports. */
@@ -152,7 +152,7 @@ function noteUnheard(
   }
 }
 
-/** Whether what is told of the entries depends on the groups in which the listener is. */
+/** Whether the events for these entries depend on the groups of the listener. */
 const dependsOnGroups = ({ isGuest }: Listener, entries: readonly ReadEntry[]): boolean =>
   isGuest || entries.some((entry) => entry.kind === 'event' || entry.mentions?.groups !== undefined);
 

@@ -71,8 +71,7 @@ export function checkRange(input: RangeParameters): Window {
 }
 
 /**
- * The window with at most `MAX_FETCHED` messages, of which those before the anchor may always be half (companion facts
- * 1.11).
+ * The window with at most `MAX_FETCHED` messages. Half of them may always stand before the anchor (companion facts 1.11).
  */
 export function clampedRange<R extends RangeParameters>(window: R): R {
   const { num_before: before = 0, num_after: after = 0 } = window;

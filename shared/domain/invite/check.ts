@@ -24,7 +24,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import type { Grant, Invitation } from '../../model/user/invitation.ts';
 import { mayAddSubscribers } from '../subscribe/check.ts';
 
-/** The channels and groups of an invitation, as far as they exist, and the inviter's subscriptions to the channels. */
+/** The channels and groups of an invitation that exist, and the inviter's subscriptions to the channels. */
 export interface InviteSnapshot {
   readonly channels: ReadonlyMap<number, CountedChannel & ChannelWithSubscription>;
   readonly groups: ReadonlyMap<number, Group>;

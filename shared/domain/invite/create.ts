@@ -99,7 +99,7 @@ export function checkAddresses(
   return { addresses: valid.filter((address) => !accounts.has(address)), taken };
 }
 
-/** The event that the invitations have changed: for administrators, and for the inviter. Clients fetch them anew. */
+/** The event that the invitations have changed: for administrators, and for the inviter. Clients fetch them again. */
 export const invitesChanged = (inviterId: number, isAdministrator: boolean): EventEntry[] => [
   eventFor({ everyone: 'administrators' }, { type: 'invites_changed' }),
   ...(isAdministrator ? [] : [eventFor({ users: [inviterId] }, { type: 'invites_changed' })]),

@@ -117,7 +117,7 @@ export interface Step {
   readonly rewrite?: Rewrite | undefined;
   /** The other messages, in rising order. Of some, only the head was read. */
   readonly others: readonly MessageHead[];
-  /** Fails if a message of which only the head was read is older (seconds since 1970). */
+  /** Fails if a message is older whose head alone was read (seconds since 1970). */
   readonly notBefore?: number | undefined;
   /** The notice that is posted in the target topic. */
   readonly notice?: MessageEntry | undefined;

@@ -64,7 +64,7 @@ const reads = (count: number): Operation =>
     request: (messages) => ({ parameters: { messages, op: 'add', flag: 'read' } }),
   });
 
-/** Marks the messages of a place as read, of which five were not. */
+/** Marks the messages of a place as read. Five of them were unread. */
 const marks = (
   name: string,
   where: (channelId: number, topic: string) => Readonly<Record<string, unknown>>,

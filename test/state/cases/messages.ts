@@ -238,7 +238,7 @@ export const messageCases: readonly Case[] = [
     },
   },
   {
-    title: 'who is typing is told and is never part of the state (companion facts 1.13)',
+    title: 'typing has an event and is never part of the state (companion facts 1.13)',
     calls: [type],
     run: async (realm) => {
       const { member, admin } = realm.people;

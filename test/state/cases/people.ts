@@ -205,7 +205,7 @@ export const peopleCases: readonly Case[] = [
     },
   },
   {
-    title: 'nobody is told of pings, keys and sign-ins',
+    title: 'pings, new keys and sign-ins have no event',
     calls: [ping, regenerateKey, regenerateBotKey, fetchApiKey, devFetchApiKey, revokeKey],
     run: async (realm) => {
       const { moderator, member, bot } = realm.people;
