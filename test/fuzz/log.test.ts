@@ -19,7 +19,7 @@ const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31)
 const FAILING = [0, 1, 2, 3];
 
 /** How many requests are tried for each endpoint: one with a wrong ID in its path ends before anything can fail. */
-const TRIES = 5;
+const TRIES = 12;
 
 /**
  * Lets one request to the store fail, in the way of the SDK: the error has with it what was to be written, and what

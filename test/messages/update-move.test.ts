@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';
+import { fault, mishaps, refusedWith } from '../support/faults.ts';
 import {
   givenChangedChannel,
   givenChannel,
@@ -419,4 +420,20 @@ describe('DESIGN 7', () => {
       expect(container.meter.roundTrips).toBe(3);
     }
   });
+});
+
+describe('an edit whose reads all fail', () => {
+  it.each(['change_one', 'change_all'])(
+    'is a fault of ours and changes nothing; no read fails unseen (%s)',
+    async (propagate_mode) => {
+      const realm = await newRealm();
+      const { member } = realm.people;
+      const id = await say(realm, member, realm.channels.general, 'tea');
+      const broken = refusedWith(() => fault('InternalServerError'));
+      const container = realm.container(mishaps({ get: [undefined, broken, broken] }));
+      const reply = await update(container, member, id, { topic: 'cake', content: 'y', propagate_mode });
+      expect(reply).toMatchObject({ status: 500 });
+      expect(await fetched(realm, member, id)).toMatchObject({ subject: 'tea', content: '<p>x</p>' });
+    },
+  );
 });

@@ -52,18 +52,19 @@ export async function loadFirstStep(
 ): Promise<FirstStep> {
   const reacted = hasReactions(outside.table, realm, main);
   if (mode === 'change_one') {
-    const snapshot = await loadStep(outside, realm, { from, to }, 1);
-    return { snapshot, others: [], hasMore: false, isReactedTo: await reacted, oldest: main.id };
+    const [snapshot, isReactedTo] = await Promise.all([loadStep(outside, realm, { from, to }, 1), reacted]);
+    return { snapshot, others: [], hasMore: false, isReactedTo, oldest: main.id };
   }
   const recent = loadRecentChanges(outside, realm, extents.write);
   const source = { conversation: main.conversation, channelId: from.channelId };
   const reach = currentMessages(outside.table, realm, source, () => recent);
   const isAll = mode === 'change_all';
-  const [snapshot, page, before] = await Promise.all([
+  const [snapshot, page, before, isReactedTo] = await Promise.all([
     loadStep(outside, realm, { from, to }, STEP, recent),
     reach({ from: isAll ? 0 : main.id + 1, to: LARGEST_NUMBER, side: 'newer', limit: STEP + 1 }),
     // For `change_all`, the oldest message of the topic is on the page.
     isAll ? undefined : reach({ from: 0, to: main.id - 1, side: 'newer', limit: FEW }),
+    reacted,
   ]);
   const others = page.heads.filter(({ id }) => id !== main.id).sort((a, b) => a.id - b.id);
   const { topic } = snapshot.left;
@@ -73,7 +74,7 @@ export async function loadFirstStep(
     snapshot,
     others: others.slice(0, STEP - 1),
     hasMore: page.until !== undefined || others.length >= STEP || isMissingSome,
-    isReactedTo: await reacted,
+    isReactedTo,
     oldest: Math.min(main.id, before?.until ?? main.id, ...older),
   };
 }

@@ -130,22 +130,34 @@ export async function loadUpdate(
   message: MessageSlot,
 ): Promise<UpdateSnapshot> {
   const { realm } = resolved;
-  const { table } = outside;
   const { channelId, topic = '' } = message;
   const { content, names, mode } = asked;
-  const rewriting =
-    content === undefined ? undefined : loadRewrite(outside, resolved, who.userId, message, names);
-  if (channelId === undefined || !asksToMove(asked))
-    return { rewriting: await rewriting, standing: undefined, relocating: undefined };
-  const from = { channelId, topic };
-  const to = relocationOf(message, asked);
+  const [rewriting, { standing, relocating }] = await Promise.all([
+    content === undefined ? undefined : loadRewrite(outside, resolved, who.userId, message, names),
+    channelId !== undefined && asksToMove(asked)
+      ? loadRelocating(outside, realm, who, { channelId, topic, mode }, relocationOf(message, asked), message)
+      : { standing: undefined, relocating: undefined },
+  ]);
+  return { rewriting, standing, relocating };
+}
+
+/** Reads what a move needs, or the topic of a message that is asked to move to where it is. One round trip. */
+async function loadRelocating(
+  outside: Outside,
+  realm: string,
+  who: { readonly userId: number; readonly ownerId?: number },
+  { mode, ...from }: Move['from'] & Pick<Move, 'mode'>,
+  to: Move['to'] | undefined,
+  message: MessageSlot,
+): Promise<Pick<UpdateSnapshot, 'standing' | 'relocating'>> {
+  const { table } = outside;
   if (to === undefined) {
     const seen = await table.get(topicKey(realm, from));
-    return { rewriting: await rewriting, standing: { ...from, seen }, relocating: undefined };
+    return { standing: { ...from, seen }, relocating: undefined };
   }
   const [target, first] = await Promise.all([
     loadTargetChannel(table, realm, to.channelId, who),
     loadFirstStep(outside, realm, { from, to, mode }, message),
   ]);
-  return { rewriting: await rewriting, standing: undefined, relocating: { to, target, first } };
+  return { standing: undefined, relocating: { to, target, first } };
 }
