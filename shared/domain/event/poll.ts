@@ -111,11 +111,16 @@ function waysOf(
   { firstSeen }: Poll,
   place: { readonly room: WaitingRoom; readonly stay: Stay } | undefined,
 ): Pick<Hold, 'next' | 'slowDown' | 'signal'> {
-  const looks = new Looks(log, firstSeen);
   if (place === undefined) {
+    let looks: Looks | undefined;
+    // Most polls find news with their first read, and look no further.
+    const own = (): Looks => {
+      looks ??= new Looks(log, firstSeen);
+      return looks;
+    };
     return {
-      next: (reached, until) => looks.next(reached, until - log.now()),
-      slowDown: () => looks.slowDown(),
+      next: (reached, until) => own().next(reached, until - log.now()),
+      slowDown: () => own().slowDown(),
     };
   }
   const { signal } = place.stay;
