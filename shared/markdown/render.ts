@@ -33,9 +33,10 @@ export interface Rendered {
   readonly topicWildcard: boolean;
   /** Whether the text is a status message: `/me waves`. */
   readonly isMe: boolean;
+  /** The targets of its links, each once, in the order of the text. Links to channels and topics are not among them. */
+  readonly links: readonly string[];
   readonly hasLink: boolean;
   readonly hasImage: boolean;
-  readonly hasAttachment: boolean;
 }
 
 /**
@@ -45,7 +46,6 @@ export interface Rendered {
 export const MAX_HTML_BYTES = 100_000;
 
 const IMAGE_PATH = /^[^?#]*\.(?:png|jpe?g|gif|webp|avif|bmp|heic|tiff?)(?:[?#]|$)/i;
-const ATTACHMENT_PATH = /^\/user_uploads\//;
 
 const idsOf = (mentions: readonly Mention[], kind: Mention['kind']): number[] =>
   uniqueSorted(mentions.filter((mention) => mention.kind === kind).map((mention) => mention.id));
@@ -70,9 +70,8 @@ export function render(content: string, resolved: ResolvedReferences): Rendered 
   // Inline tokens only; nothing in code is among them.
   const inline = isTooLong ? [] : tokens.flatMap((token) => token.children ?? []);
   const mentions = inline.flatMap((token) => mentionIn(token) ?? []).filter((mention) => !mention.silent);
-  const targets = inline
-    .filter((token) => token.type === 'link_open')
-    .map((token) => String(token.attrGet('href')));
+  const opened = inline.filter((token) => token.type === 'link_open');
+  const links = [...new Set(opened.map((token) => String(token.attrGet('href'))))];
   return {
     html: isTooLong ? escapedParagraphs(content) : html,
     mentionedUserIds: idsOf(mentions, 'user'),
@@ -80,9 +79,9 @@ export function render(content: string, resolved: ResolvedReferences): Rendered 
     channelWildcard: mentions.some((mention) => mention.kind === 'channelWildcard'),
     topicWildcard: mentions.some((mention) => mention.kind === 'topicWildcard'),
     isMe: content.startsWith('/me '),
-    hasLink: targets.length > 0,
-    hasImage: targets.some((target) => IMAGE_PATH.test(target)),
-    hasAttachment: targets.some((target) => ATTACHMENT_PATH.test(target)),
+    links,
+    hasLink: links.length > 0,
+    hasImage: links.some((link) => IMAGE_PATH.test(link)),
   };
 }
 

@@ -223,11 +223,14 @@ describe('links', () => {
   });
 
   it.each([
-    ['https://example.com', { hasLink: true, hasImage: false, hasAttachment: false }],
-    ['https://example.com/a.PNG?x#y', { hasLink: true, hasImage: true, hasAttachment: false }],
-    ['https://example.com/?a.png', { hasLink: true, hasImage: false, hasAttachment: false }],
-    ['[a](/user_uploads/2/a.txt)', { hasLink: true, hasImage: false, hasAttachment: true }],
-    ['`https://example.com/a.png`', { hasLink: false, hasImage: false, hasAttachment: false }],
+    ['https://example.com', { links: ['https://example.com'], hasLink: true, hasImage: false }],
+    ['https://example.com/a.PNG?x#y', { hasLink: true, hasImage: true }],
+    ['https://example.com/?a.png', { hasLink: true, hasImage: false }],
+    [
+      '[a](/user_uploads/2/a.txt) [b](/user_uploads/2/b.png) [c](/user_uploads/2/a.txt)',
+      { links: ['/user_uploads/2/a.txt', '/user_uploads/2/b.png'], hasLink: true, hasImage: true },
+    ],
+    ['`https://example.com/a.png`', { links: [], hasLink: false, hasImage: false }],
   ])('says what %j contains', (text, contains) => {
     expect(render(text, NOTHING_RESOLVED)).toMatchObject(contains);
   });
