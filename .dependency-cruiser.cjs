@@ -17,7 +17,7 @@ const floors = [
   ['model/subscription'],
   ['reader', 'mention', 'outbox', 'realm-edit', 'emoji', 'presence', 'calls', 'snippets'].map(inDomain),
   ['send', 'reaction', 'group-edit', 'profile', 'push', 'mail-out'].map(inDomain),
-  ['fetch', 'edit', 'channel-edit', 'mail', 'typing'].map(inDomain),
+  ['fetch', 'edit', 'channel-edit', 'mail', 'typing', 'drafts'].map(inDomain),
   ['flags', 'retention', 'move', 'subscribe', 'export'].map(inDomain),
   ['invite'].map(inDomain),
   ['account', 'event', 'job'].map(inDomain),

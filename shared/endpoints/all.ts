@@ -4,6 +4,7 @@ import * as calls from './calls.ts';
 import * as channelFolders from './channel-folders.ts';
 import * as channels from './channels.ts';
 import * as domains from './domains.ts';
+import * as drafts from './drafts.ts';
 import * as emoji from './emoji.ts';
 import type { Endpoint } from './endpoint.ts';
 import * as events from './events.ts';
@@ -35,6 +36,7 @@ const areas: readonly object[] = [
   channelFolders,
   channels,
   domains,
+  drafts,
   emoji,
   events,
   exports,

@@ -226,6 +226,17 @@ export const botDefaults = {
   default_all_public_streams: z.boolean(),
 } as const;
 
+/** A draft of a message (companion facts 2.1). */
+export const draftFields = {
+  id: z.int(),
+  type: z.enum(['', 'private', 'stream']),
+  to: z.array(z.int()),
+  topic: z.string(),
+  content: z.string(),
+  /** Seconds since 1970. */
+  timestamp: z.int(),
+} as const;
+
 /** A saved snippet (companion facts 2.2). */
 export const savedSnippetFields = {
   id: z.int(),

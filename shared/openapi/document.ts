@@ -25,6 +25,7 @@ const areas: Readonly<Record<string, string>> = {
   users: 'Accounts, roles, profiles and statuses',
   invites: 'Invitations by email and by link',
   apiKeys: 'API keys of the caller, one for each device',
+  drafts: "The caller's drafts of messages",
   savedSnippets: "The caller's saved snippets of text",
   presence: 'Who is online',
   settings: "The caller's own settings",

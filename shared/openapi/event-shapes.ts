@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import {
   botDefaults,
   channelFields,
+  draftFields,
   emojiFields,
   exportFields,
   folderFields,
@@ -221,6 +222,11 @@ const peopleEvents = {
   }),
   ...events('user_settings', {
     update: { property: z.string(), value: scalar, language_name: z.optional(z.string()) },
+  }),
+  ...events('drafts', {
+    add: { drafts: z.array(z.object(draftFields)) },
+    update: { draft: z.object(draftFields) },
+    remove: { draft_id: z.int() },
   }),
   ...events('saved_snippets', {
     add: { saved_snippet: z.object(savedSnippetFields) },

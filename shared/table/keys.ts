@@ -81,6 +81,8 @@ export const itemKinds = {
   notice: item('{realm}/user/{userId:n}', 'notice'),
   callToken: item('{realm}/user/{userId:n}', 'callToken/{provider}'),
   device: item('{realm}/user/{userId:n}', 'device/{deviceId:n}'),
+  draft: item('{realm}/user/{userId:n}', 'draft/{draftId:n}'),
+  draftCount: item('{realm}/user/{userId:n}', 'drafts'),
   snippet: item('{realm}/user/{userId:n}', 'snippet/{snippetId:n}'),
   pushed: item('{realm}/user/{userId:n}', 'pushed'),
   sent: item('{realm}/user/{userId:n}', 'sent/{token}'),

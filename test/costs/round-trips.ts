@@ -67,6 +67,11 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'users.updateProfileData': [3, 2],
   'users.removeProfileData': [3, 2],
 
+  'drafts.list': [2, 1],
+  'drafts.create': [3, 2],
+  'drafts.replace': [3, 2],
+  'drafts.delete': [3, 2],
+
   'savedSnippets.list': [2, 1],
   'savedSnippets.create': [3, 2],
   'savedSnippets.update': [3, 2],

@@ -116,6 +116,11 @@ async function gather({ people }: TestRealm, recorder: Recorder): Promise<void> 
   await recorder.ask('presence.get', admin, { user: member.userId });
   await recorder.ask('presence.list', admin);
   await recorder.ask('settings.update', member, { color_scheme: 2, enter_sends: true });
+  const draft = { type: 'private', to: [admin.userId], topic: '', content: 'Shall we?' };
+  const { ids: drafts } = await recorder.ask('drafts.create', member, { drafts: [draft] });
+  await recorder.ask('drafts.list', member);
+  await recorder.ask('drafts.replace', member, { draft_id: drafts[0], draft });
+  await recorder.ask('drafts.delete', member, { draft_id: drafts[0] });
   const { saved_snippet_id } = await recorder.ask('savedSnippets.create', member, {
     title: 'Welcome',
     content: 'Nice to *see* you here!',

@@ -8,6 +8,7 @@ import { groupCases } from './cases/groups.ts';
 import { messageCases } from './cases/messages.ts';
 import { organizationCases } from './cases/organization.ts';
 import { peopleCases } from './cases/people.ts';
+import { personalCases } from './cases/personal.ts';
 import { pushCases } from './cases/push.ts';
 import { subscriptionCases } from './cases/subscriptions.ts';
 import { followedEvents } from './follow.ts';
@@ -20,6 +21,7 @@ const cases = [
   ...messageCases,
   ...organizationCases,
   ...peopleCases,
+  ...personalCases,
   ...pushCases,
   ...subscriptionCases,
 ];

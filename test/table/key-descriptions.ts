@@ -59,6 +59,8 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   notice: 'When the owner of a bot was last told that it reached nobody.',
   callToken: 'What a provider of video calls gave us to act for the user, sealed.',
   device: 'A device that the user logged in on, and how push notifications reach it; its key is sealed.',
+  draft: 'A message that the user has not sent yet.',
+  draftCount: 'How many drafts the user has.',
   snippet: 'A text that the user saved for later.',
   pushed: 'Messages of which devices of the user show a notification, as far as is known.',
   sent: 'A send with this queue and local id was done.',

@@ -14,7 +14,6 @@ const unusedSections: Sections = {
   alert_words: () => ({ alert_words: [] }),
   attachments: () => ({}),
   default_stream_groups: () => ({ realm_default_stream_groups: [] }),
-  drafts: () => ({ drafts: [] }),
   giphy: () => ({ giphy_api_key: '' }),
   klipy: () => ({ klipy_api_key: '' }),
   muted_users: () => ({ muted_users: [] }),

@@ -9,6 +9,7 @@ import {
 import { avatarUrlOf, userObject } from '../../model/user/object.ts';
 import { defaultUserSettings, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
+import { draftObject, loadDrafts } from '../drafts/draft.ts';
 import { mayInvite } from '../invite/check.ts';
 import { legacyPresences, shownPresences, slimPresences } from '../presence/object.ts';
 import { loadPresences, seconds, updateId } from '../presence/presence.ts';
@@ -183,6 +184,13 @@ export const userSections: Sections = {
   device: async ({ outside, caller }) => ({
     devices: deviceObjects(await loadDevices(outside.table, caller.realmId, caller.user.userId)),
   }),
+  drafts: async ({ outside, caller, settings }) => {
+    const [own, drafts] = await Promise.all([
+      settings(),
+      loadDrafts(outside.table, caller.realmId, caller.user.userId),
+    ]);
+    return { drafts: own.enable_drafts_synchronization === true ? drafts.map(draftObject) : [] };
+  },
   saved_snippets: async ({ outside, caller }) => {
     const snippets = await loadSnippets(outside.table, caller.realmId, caller.user.userId);
     return { saved_snippets: snippets.map(snippetObject) };

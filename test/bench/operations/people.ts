@@ -67,32 +67,9 @@ const pings = (name: string): Operation => {
   });
 };
 
-const newSnippet = async (call: Call): Promise<number> =>
-  (await call('savedSnippets.create', 'guest', { title: 'Hello', content: 'Dear all' })).saved_snippet_id;
-
-/** Does something with a snippet that is saved for it. */
-const toSnippet = (name: string, parameters: Readonly<Record<string, unknown>> = {}): Operation =>
-  operation({
-    name,
-    as: 'guest',
-    repeatable: false,
-    prepare: newSnippet,
-    request: (saved_snippet_id) => ({ path: { saved_snippet_id }, parameters }),
-  });
-
 /** Accounts, profiles, settings, statuses, presence and bots. */
 export const peopleOperations: readonly Operation[] = [
   plain('users.list', 'member'),
-  plain('savedSnippets.list', 'guest'),
-  operation({
-    name: 'savedSnippets.create',
-    as: 'guest',
-    repeatable: false,
-    prepare: async () => ({ title: 'Hello', content: 'Dear all' }),
-    request: (parameters) => ({ parameters }),
-  }),
-  toSnippet('savedSnippets.update', { title: 'Hi' }),
-  toSnippet('savedSnippets.delete'),
   operation({
     name: 'users.list:two of them',
     as: 'member',

@@ -11,9 +11,6 @@ import { handler as resendInvite } from '../../../functions/invites/resend.ts';
 import { handler as revokeInvite } from '../../../functions/invites/revoke.ts';
 import { handler as revokeInviteLink } from '../../../functions/invites/revokeLink.ts';
 import { handler as ping } from '../../../functions/presence/update.ts';
-import { handler as createSnippet } from '../../../functions/savedSnippets/create.ts';
-import { handler as deleteSnippet } from '../../../functions/savedSnippets/delete.ts';
-import { handler as updateSnippet } from '../../../functions/savedSnippets/update.ts';
 import { handler as updateSettings } from '../../../functions/settings/update.ts';
 import { handler as devFetchApiKey } from '../../../functions/signIn/devFetchApiKey.ts';
 import { handler as fetchApiKey } from '../../../functions/signIn/fetchApiKey.ts';
@@ -242,23 +239,6 @@ export const peopleCases: readonly Case[] = [
       const heard = await settle();
       expect(heard.guest?.map(({ type }) => type)).not.toContain('realm_bot');
       await done(realm, deactivateBot, member, {}, { path: { bot_id: bot.userId } });
-      await settle();
-    },
-  },
-  {
-    title: 'saved snippets come, change and go, and nobody else hears of it (companion facts 2.2)',
-    calls: [createSnippet, updateSnippet, deleteSnippet],
-    run: async (realm) => {
-      const { member } = realm.people;
-      const { settle } = await follow(realm);
-      const given = { title: 'Hello', content: 'Dear all' };
-      const { saved_snippet_id } = await done(realm, createSnippet, member, given);
-      await done(realm, createSnippet, member, { ...given, title: 'Goodbye' });
-      expect(Object.keys(await settle())).toEqual(['member']);
-      const path = { saved_snippet_id };
-      await done(realm, updateSnippet, member, { title: 'Hi' }, { path });
-      await settle();
-      await done(realm, deleteSnippet, member, {}, { path });
       await settle();
     },
   },

@@ -2,6 +2,7 @@ import { capabilityNames } from '../../../shared/domain/event/queue.ts';
 import { applyChannels } from './apply-channels.ts';
 import { applyMessages } from './apply-messages.ts';
 import { applyPeople } from './apply-people.ts';
+import { applyPersonal } from './apply-personal.ts';
 import { applyRealm } from './apply-realm.ts';
 import { type Applying, type Json, type Kind, type Known, knownFrom } from './known.ts';
 
@@ -10,6 +11,7 @@ export const applying: Applying = {
   ...applyChannels,
   ...applyMessages,
   ...applyPeople,
+  ...applyPersonal,
   ...applyRealm,
   heartbeat: () => {},
   // Clients fetch the list anew; a registration does not have it.

@@ -1,0 +1,67 @@
+import { type Call, channelIdOf, type Operation, operation, plain } from '../operation.ts';
+
+const newSnippet = async (call: Call): Promise<number> =>
+  (await call('savedSnippets.create', 'guest', { title: 'Hello', content: 'Dear all' })).saved_snippet_id;
+
+/** Does something with a snippet that is saved for it. */
+const toSnippet = (name: string, parameters: Readonly<Record<string, unknown>> = {}): Operation =>
+  operation({
+    name,
+    as: 'guest',
+    repeatable: false,
+    prepare: newSnippet,
+    request: (saved_snippet_id) => ({ path: { saved_snippet_id }, parameters }),
+  });
+
+/** A draft to a channel. */
+const draftTo = async (call: Call) => ({
+  type: 'stream',
+  to: [await channelIdOf(call, 'general')],
+  topic: 'lunch',
+  content: 'Soup?',
+});
+
+const newDraft = async (call: Call) => {
+  const draft = await draftTo(call);
+  const { ids } = await call('drafts.create', 'member', { drafts: [draft] });
+  return { draft, draft_id: ids[0] as number };
+};
+
+/** What belongs to one person alone: drafts and saved snippets. */
+export const personalOperations: readonly Operation[] = [
+  plain('savedSnippets.list', 'guest'),
+  operation({
+    name: 'savedSnippets.create',
+    as: 'guest',
+    repeatable: false,
+    prepare: async () => ({ title: 'Hello', content: 'Dear all' }),
+    request: (parameters) => ({ parameters }),
+  }),
+  toSnippet('savedSnippets.update', { title: 'Hi' }),
+  toSnippet('savedSnippets.delete'),
+  plain('drafts.list', 'member'),
+  operation({
+    name: 'drafts.create',
+    as: 'member',
+    repeatable: false,
+    prepare: draftTo,
+    request: (draft) => ({ parameters: { drafts: [draft] } }),
+  }),
+  operation({
+    name: 'drafts.replace',
+    as: 'member',
+    repeatable: true,
+    prepare: newDraft,
+    request: ({ draft, draft_id }, n) => ({
+      path: { draft_id },
+      parameters: { draft: { ...draft, content: `Soup ${n}?` } },
+    }),
+  }),
+  operation({
+    name: 'drafts.delete',
+    as: 'member',
+    repeatable: false,
+    prepare: newDraft,
+    request: ({ draft_id }) => ({ path: { draft_id } }),
+  }),
+];

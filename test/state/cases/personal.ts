@@ -1,0 +1,47 @@
+import { expect } from 'vitest';
+import { handler as createDrafts } from '../../../functions/drafts/create.ts';
+import { handler as deleteDraft } from '../../../functions/drafts/delete.ts';
+import { handler as replaceDraft } from '../../../functions/drafts/replace.ts';
+import { handler as createSnippet } from '../../../functions/savedSnippets/create.ts';
+import { handler as deleteSnippet } from '../../../functions/savedSnippets/delete.ts';
+import { handler as updateSnippet } from '../../../functions/savedSnippets/update.ts';
+import { type Case, done } from '../case.ts';
+import { follow } from '../follow.ts';
+
+/** What belongs to one person, and what nobody else hears of. */
+export const personalCases: readonly Case[] = [
+  {
+    title: 'saved snippets come, change and go, and nobody else hears of it (companion facts 2.2)',
+    calls: [createSnippet, updateSnippet, deleteSnippet],
+    run: async (realm) => {
+      const { member } = realm.people;
+      const { settle } = await follow(realm);
+      const given = { title: 'Hello', content: 'Dear all' };
+      const { saved_snippet_id } = await done(realm, createSnippet, member, given);
+      await done(realm, createSnippet, member, { ...given, title: 'Goodbye' });
+      expect(Object.keys(await settle())).toEqual(['member']);
+      const path = { saved_snippet_id };
+      await done(realm, updateSnippet, member, { title: 'Hi' }, { path });
+      await settle();
+      await done(realm, deleteSnippet, member, {}, { path });
+      await settle();
+    },
+  },
+  {
+    title: 'drafts are saved, replaced and deleted, and nobody else hears of it (companion facts 2.1)',
+    calls: [createDrafts, replaceDraft, deleteDraft],
+    run: async (realm) => {
+      const { member, admin } = realm.people;
+      const { settle } = await follow(realm);
+      const to = [realm.channels.general];
+      const inChannel = { type: 'stream', to, topic: 'lunch', content: 'Soup?' };
+      const direct = { type: 'private', to: [admin.userId, member.userId], topic: '', content: 'Hello' };
+      const { ids } = await done(realm, createDrafts, member, { drafts: [inChannel, direct] });
+      expect(Object.keys(await settle())).toEqual(['member']);
+      await done(realm, replaceDraft, member, { draft: direct }, { path: { draft_id: ids[0] } });
+      await settle();
+      await done(realm, deleteDraft, member, {}, { path: { draft_id: ids[1] } });
+      await settle();
+    },
+  },
+];
