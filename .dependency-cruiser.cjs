@@ -16,6 +16,7 @@ const floors = [
   ['model/message'],
   ['model/subscription'],
   ['reader', 'mention', 'outbox', 'realm-edit', 'emoji', 'presence', 'calls', 'snippets'].map(inDomain),
+  ['files'].map(inDomain),
   ['send', 'reaction', 'group-edit', 'profile', 'push', 'mail-out'].map(inDomain),
   ['fetch', 'edit', 'channel-edit', 'mail', 'typing', 'drafts'].map(inDomain),
   ['flags', 'retention', 'move', 'subscribe', 'export'].map(inDomain),

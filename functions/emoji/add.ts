@@ -31,7 +31,7 @@ export const handler = serve(
       [decoder, used],
     ) => {
       checkNewEmoji(caller, name, resolved.follow(emojiLookupKey(name)));
-      const image = await emojiImage(decoder, file);
+      const image = await emojiImage(decoder, file.bytes);
       const { emoji, images } = newEmoji(realm, outside.randomBytes, { name, authorId: userId }, image);
       checkQuota('emoji', used, emojiBytes(emoji));
       await Promise.all(images.map((each) => objects.put(IMAGES, ...each, FOR_EVER)));

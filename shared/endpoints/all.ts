@@ -9,6 +9,7 @@ import * as emoji from './emoji.ts';
 import type { Endpoint } from './endpoint.ts';
 import * as events from './events.ts';
 import * as exports from './exports.ts';
+import * as files from './files.ts';
 import * as flags from './flags.ts';
 import * as invites from './invites.ts';
 import * as messages from './messages.ts';
@@ -40,6 +41,7 @@ const areas: readonly object[] = [
   emoji,
   events,
   exports,
+  files,
   flags,
   invites,
   messages,

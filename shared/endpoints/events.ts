@@ -64,6 +64,7 @@ export const registerQueue = endpoint({
   needs: {
     table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
     settings: [
+      'UPLOAD_QUOTA_MIB',
       'ZOOM_CLIENT_ID',
       'WEBEX_CLIENT_ID',
       'WEB_PUBLIC_STREAMS_ENABLED',

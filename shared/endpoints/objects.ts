@@ -238,6 +238,17 @@ export const draftFields = {
 } as const;
 
 /** A saved snippet (companion facts 2.2). */
+/** An uploaded file (companion facts 1.6; `shared/domain/files/file.ts`). */
+export const attachmentFields = {
+  id: z.int(),
+  name: z.string(),
+  path_id: z.string(),
+  size: z.int(),
+  /** Seconds since 1970. */
+  create_time: z.int(),
+  message_ids: z.array(z.int()),
+} as const;
+
 export const savedSnippetFields = {
   id: z.int(),
   title: z.string(),

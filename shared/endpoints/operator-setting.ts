@@ -31,6 +31,11 @@ export const operatorSettings = {
     fallback: 'true',
     matches: /^(true|false)$/,
   },
+  UPLOAD_QUOTA_MIB: {
+    context: 'uploadQuotaMib',
+    description: 'how many MiB the uploaded files of one organization may take; no limit if it is not set',
+    matches: /^[1-9]\d{0,8}$/,
+  },
   MAIL_DOMAIN: {
     context: 'mailDomain',
     description: 'the domain at which channels take mail',

@@ -121,6 +121,12 @@ export const problems = {
     'The relay for push notifications has an error of its own.',
   ),
   badImage: problem('BAD_IMAGE', 400, (d: { reason: string }) => d.reason),
+  // Uploads: companion facts 1.1.
+  uploadQuotaReached: problem(
+    'REALM_UPLOAD_QUOTA',
+    400,
+    'The files of this organization take up all the space that there is for them.',
+  ),
   noSuchFile: problem('BAD_REQUEST', 404, 'There is no such file.'),
   // The only user of an organization is its only owner too.
   lastOwnerStays: problem(

@@ -62,6 +62,7 @@ export type Expansion =
   | 'name'
   | 'defaultChannels'
   | 'emoji'
+  | 'attachment'
   | 'exports'
   | 'channels'
   | 'group'

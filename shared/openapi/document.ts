@@ -35,6 +35,7 @@ const areas: Readonly<Record<string, string>> = {
   domains: 'Allowed domains for email addresses of new users',
   profileFields: 'Custom profile fields',
   emoji: 'Custom emoji',
+  files: 'Uploaded files',
   exports: 'Exports of the data of the organization',
   push: 'Push notifications to mobile devices',
   calls: 'Video calls',

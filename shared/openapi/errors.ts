@@ -107,6 +107,7 @@ const refusals: Readonly<Record<Exclude<Code, 'INTERNAL_SERVER_ERROR'>, Refusal>
   BAD_IMAGE: refusal('badImage', {
     reason: 'The file is not a PNG, GIF, WebP or JPEG image that can be read.',
   }),
+  REALM_UPLOAD_QUOTA: refusal('uploadQuotaReached'),
   INVITATION_FAILED: refusal('invitationFailed', {
     errors: [['ada@example.com', 'This address already has an account.', false]],
     sent: true,

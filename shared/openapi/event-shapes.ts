@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import {
+  attachmentFields,
   botDefaults,
   channelFields,
   draftFields,
@@ -186,6 +187,8 @@ const groupEvents = events('user_group', {
   remove: { group_id: z.int() },
 });
 
+const attachment: Fields = { attachment: z.object(attachmentFields), upload_space_used: z.int() };
+
 const peopleEvents = {
   ...events('realm_user', {
     add: { person: z.object(userFields) },
@@ -232,6 +235,11 @@ const peopleEvents = {
     add: { saved_snippet: z.object(savedSnippetFields) },
     update: { saved_snippet: z.object(savedSnippetFields) },
     remove: { saved_snippet_id: z.int() },
+  }),
+  ...events('attachment', {
+    add: attachment,
+    update: attachment,
+    remove: { attachment: z.object({ id: z.int() }), upload_space_used: z.int() },
   }),
   ...event('has_zoom_token', { value: z.boolean() }),
   ...event('has_webex_token', { value: z.boolean() }),

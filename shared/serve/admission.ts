@@ -9,7 +9,7 @@ import { isAdministrator, isGuest, isOwner } from '../model/permission/permissio
 import { type ApiKey, keyWith } from '../model/user/api-key.ts';
 import { accessCaller, type Caller } from '../model/user/caller.ts';
 import type { Incoming } from './incoming.ts';
-import type { HandlerSpec, Request, UnverifiedRequest } from './request.ts';
+import type { HandlerSpec, Request, UnverifiedRequest, UploadedFile } from './request.ts';
 import { noteKeyUse, RequestCounter } from './request-limit.ts';
 
 /** What an endpoint declares about its callers: who may call, and as how many requests a call counts. */
@@ -140,7 +140,7 @@ interface Parsed {
   readonly weight: number;
 }
 
-const NO_FILE = new Uint8Array();
+const NO_FILE: UploadedFile = { bytes: new Uint8Array(), name: '', contentType: '' };
 
 /**
  * Interprets the parameters. If they are refused, the refusal is thrown only when the request runs: only a verified

@@ -64,7 +64,13 @@ export const multipartBody: Middleware = {
     const parts = [...form];
     const files = parts.flatMap(([, value]) => (typeof value === 'string' ? [] : [value]));
     incoming.fields = fieldsOf(parts.filter((part): part is [string, string] => typeof part[1] === 'string'));
-    incoming.files = await Promise.all(files.map(async (file) => new Uint8Array(await file.arrayBuffer())));
+    incoming.files = await Promise.all(
+      files.map(async (file) => ({
+        bytes: new Uint8Array(await file.arrayBuffer()),
+        name: file.name,
+        contentType: file.type,
+      })),
+    );
     // The parser puts a replacement for what is no UTF-8. Where there are no files, all of the body is text.
     if (files.length === 0) decodeUtf8(body);
   },

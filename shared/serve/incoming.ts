@@ -13,7 +13,7 @@ import {
   type Read,
   readParameters,
 } from './parameters.ts';
-import type { UnverifiedRequest } from './request.ts';
+import type { UnverifiedRequest, UploadedFile } from './request.ts';
 import { readSession } from './session.ts';
 
 export type Middleware = MiddlewareObj<Incoming, APIGatewayProxyResult>;
@@ -32,7 +32,7 @@ export class Incoming {
   isBase64Encoded: boolean;
   /** What the body held, once it is parsed. */
   fields: Fields = new Map();
-  files: readonly Uint8Array[] = [];
+  files: readonly UploadedFile[] = [];
   /** What is wrong with the body: thrown when a caller who may call reads the parameters. */
   bodyProblem: unknown;
   /** Headers of the reply, whether or not the request succeeds. */
@@ -145,7 +145,7 @@ export class Incoming {
 }
 
 /** The one file of an upload (wire facts 11). */
-function theFile([file, ...others]: readonly Uint8Array[]): Uint8Array {
+function theFile([file, ...others]: readonly UploadedFile[]): UploadedFile {
   if (file === undefined || others.length > 0) throw badRequest('Send exactly one file.');
   return file;
 }

@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import type { Parameter } from '../endpoints/parameter.ts';
 import { badRequest, refusal } from '../kernel/errors.ts';
 import { isWithin, type JsonBounds } from '../kernel/json-text.ts';
+import type { UploadedFile } from './request.ts';
 
 /** What was read of a request's fields. */
 export interface Read {
@@ -11,7 +12,7 @@ export interface Read {
   /** The client's own name for itself, if it sent one as a parameter. */
   readonly client?: string;
   /** The file that was uploaded, where the endpoint takes one. */
-  readonly file?: Uint8Array;
+  readonly file?: UploadedFile;
 }
 
 /**

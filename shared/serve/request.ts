@@ -5,6 +5,15 @@ import type { Log } from '../log/log.ts';
 import type { ApiKey } from '../model/user/api-key.ts';
 import type { Caller } from '../model/user/caller.ts';
 
+/** A file in a multipart body. */
+export interface UploadedFile {
+  readonly bytes: Uint8Array;
+  /** What the client calls it: any text. */
+  readonly name: string;
+  /** The content type that the client gave; empty if it gave none. */
+  readonly contentType: string;
+}
+
 /** A request before its caller is verified, for the reads of its endpoint. Its ids may be remembered ones that are wrong. */
 export interface UnverifiedRequest<I> {
   /** The parameters, as `parse` of the handler interpreted them. */
@@ -33,7 +42,7 @@ export interface UnverifiedRequest<I> {
   /** Aborted when the client has gone; absent in a function, which does not learn it. */
   readonly gone?: AbortSignal | undefined;
   /** The file that was uploaded, where the endpoint takes one. */
-  readonly file: Uint8Array;
+  readonly file: UploadedFile;
 }
 
 /** A request whose caller is verified and may call this endpoint. */

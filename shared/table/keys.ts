@@ -36,6 +36,7 @@ export const itemKinds = {
   // Lists over all organizations, for the operator and the workers.
   organization: item('organizations', '{realm}/organization'),
   retention: item('retention', '{realm}/organization'),
+  unusedFile: item('unusedFiles', '{day:n}/{realm}/{token}'),
   channelRetention: item('retention', '{realm}/channel/{channelId:n}'),
   pushRealm: item('push', '{realm}/organization'),
   outbox: item('outbox', '{realm}/{kind}/{job}/{part:n}'),
@@ -44,6 +45,7 @@ export const itemKinds = {
   realm: item('{realm}/realm', 'realm'),
   domains: item('{realm}/realm', 'domains'),
   quota: item('{realm}/quota', 'quota/{kind}'),
+  uploadSpace: item('{realm}/quota', 'uploads'),
   invitation: item('{realm}/invitations', '{inviteId:n}'),
   link: item('{realm}/link/{digest}', 'link'),
   schema: item('{realm}/schema', 'kind/{kind}'),
@@ -59,6 +61,8 @@ export const itemKinds = {
   folder: item('{realm}/folders', 'folder/{folderId:n}'),
   folderOrder: item('{realm}/folders', 'order'),
   emoji: item('{realm}/emoji', '{emojiId:n}'),
+  file: item('{realm}/file/{token}', 'file'),
+  attachment: item('{realm}/attachments/{userId:n}', '{attachmentId:n}'),
   user: item('{realm}/users', '{userId:n}'),
   owners: item('{realm}/owners', 'owners'),
   profileFields: item('{realm}/profileFields', 'fields'),
@@ -137,6 +141,8 @@ export interface ItemTypes {
   mailAddress: { readonly token: string };
   solid: { readonly seq: number };
   quota: { readonly used: number };
+  /** Bytes. */
+  uploadSpace: { readonly used: number };
   /** `version` grows with each new reason to be on the list, so that removing the item can be conditional on it. */
   pushRealm: { readonly realm: string; readonly version: number };
   graphVersion: { readonly version: number };

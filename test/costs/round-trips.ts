@@ -144,6 +144,10 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'emoji.deactivate': [3, 3],
   'emoji.image': [0, 0],
 
+  'files.upload': [4, 4],
+  'files.list': [3, 2],
+  'files.remove': [3, 2],
+
   'exports.create': [3, 2],
   'exports.list': [2, 1],
   'exports.listConsents': [3, 2],
@@ -180,6 +184,8 @@ export const exceptions: Readonly<Record<string, string>> = {
     'Cold, it takes 4: a caller who has not fetched before has their conversations read first, and remembered.',
   'messages.getReadReceipts':
     'It takes 3: the message, then the subscribers of its channel, then what each of them has read.',
+  'files.upload':
+    'It notes the file in a list, at the same time as it stores its bytes, which takes longer, so that cleanup finds those of a request that dies. Cold, that makes 4.',
   'users.deactivateOwn':
     'Cold, it takes 4: only the address of the account is known, and the account is read before its bots and subscriptions.',
 };

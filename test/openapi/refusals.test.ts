@@ -18,8 +18,9 @@ const BEYOND = [
   'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
   'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
   'RATE_LIMIT_HIT',
-  // It needs an upload.
+  // They need an upload.
   'BAD_IMAGE',
+  'REALM_UPLOAD_QUOTA',
   // The words of others: below.
   'BAD_REQUEST.413',
   'INTERNAL_SERVER_ERROR',

@@ -161,7 +161,7 @@ async function gather({ people }: TestRealm, recorder: Recorder): Promise<void> 
   await recorder.ask('users.reactivate', admin, { user: user_id });
 }
 
-/** The organization: its settings, profile fields, domains and emoji. */
+/** The organization: its settings, profile fields, domains, emoji and files. */
 async function govern({ people }: TestRealm, recorder: Recorder): Promise<void> {
   const { owner, member } = people;
   await recorder.ask('realm.update', owner, {
@@ -187,6 +187,9 @@ async function govern({ people }: TestRealm, recorder: Recorder): Promise<void> 
   await recorder.ask('emoji.add', owner, { emoji_name: 'party' }, [await picture('png', 20, 20)]);
   await recorder.ask('emoji.list', member);
   await recorder.ask('emoji.deactivate', owner, { emoji_name: 'party' });
+  await recorder.ask('files.upload', member, {}, [Buffer.from('milk, bread')]);
+  const { attachments } = await recorder.ask('files.list', member);
+  await recorder.ask('files.remove', member, { attachment_id: attachments[0].id });
 }
 
 /** What leaves the organization: exports and notifications. The last thing is a key that is replaced. */

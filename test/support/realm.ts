@@ -83,7 +83,14 @@ export interface CallOptions {
   readonly query?: Parameters;
   readonly headers?: Readonly<Record<string, string>>;
   /** Files to upload: the parameters then travel in a multipart body too. */
-  readonly files?: readonly Uint8Array[];
+  readonly files?: readonly (Uint8Array | SentFile)[];
+}
+
+/** A file with a name and a content type of its own. */
+export interface SentFile {
+  readonly bytes: Uint8Array;
+  readonly name: string;
+  readonly type?: string;
 }
 
 /**
@@ -265,7 +272,7 @@ export async function call(
 }
 
 /** A body as the gateway hands it over. */
-async function formOf(fields: Readonly<Record<string, string>>, files: readonly Uint8Array[] | undefined) {
+async function formOf(fields: Readonly<Record<string, string>>, files: CallOptions['files']) {
   if (files === undefined) {
     const contentType = 'application/x-www-form-urlencoded';
     return { contentType, body: new URLSearchParams(fields).toString(), isBase64Encoded: false };
@@ -273,7 +280,8 @@ async function formOf(fields: Readonly<Record<string, string>>, files: readonly 
   const data = new FormData();
   for (const [name, value] of Object.entries(fields)) data.append(name, value);
   files.forEach((file, i) => {
-    data.append(`file${i}`, new Blob([new Uint8Array(file)]), `file${i}`);
+    const { bytes, name, type = '' } = 'bytes' in file ? file : { bytes: file, name: `file${i}` };
+    data.append(`file${i}`, new Blob([new Uint8Array(bytes)], { type }), name);
   });
   const multipart = new Response(data);
   const body = Buffer.from(await multipart.arrayBuffer()).toString('base64');

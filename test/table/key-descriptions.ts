@@ -21,9 +21,11 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   pushRealm: 'The organization has something to do with push notifications: its worker must not forget it.',
   outbox:
     'Something that is left to be done of a change that is committed: the outbox of the worker of that name.',
+  unusedFile: 'A file that no message held on that day: cleanup looks at it five weeks later.',
   realm: 'Settings of the organization.',
   domains: 'The domains in which new people may have their addresses, where that is restricted.',
   quota: 'How many bytes of one kind of things the organization holds, which `/register` tells to everybody.',
+  uploadSpace: 'How many bytes the uploaded files of the organization take.',
   schema: 'How far the items of a kind are brought to their newest version.',
   counter:
     'The last number handed out and when, and about how many messages were sent; written by every writer, read by few.',
@@ -39,6 +41,8 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   folder: 'A channel folder, and how many channels are in it.',
   folderOrder: 'In which order folders are shown; absent until somebody sorts them.',
   emoji: 'A custom emoji, deactivated ones too: its name, its images, who added it.',
+  file: 'An uploaded file: its name, its type, its owner, and the messages that may hold it.',
+  attachment: 'The user uploaded the file.',
   user: 'A user or bot: what others may see of them.',
   owners: 'How many active owners there are, so that the last one stays, and who.',
   profileFields: 'The custom profile fields in their order; absent until there is one.',

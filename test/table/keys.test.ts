@@ -72,13 +72,18 @@ describe('the key map', () => {
   });
 
   it('keeps the realms apart: every key begins with its realm but those by which the realm is found', () => {
-    const finders: Partial<Record<ItemName, string>> = { host: 'host/', mailToken: 'mailToken/' };
+    const finders: Partial<Record<ItemName, string>> = {
+      host: 'host/',
+      mailToken: 'mailToken/',
+      unusedFile: '{day:n}/{realm}/',
+    };
     const listed: readonly ItemName[] = [
       'organization',
       'retention',
       'channelRetention',
       'pushRealm',
       'outbox',
+      'unusedFile',
     ];
     for (const name of names) {
       const { pk, sk } = itemKinds[name];

@@ -24,6 +24,7 @@ import { isSystemBot, type User } from '../../model/user/user.ts';
 import type { Table } from '../../table/table.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { exportObjects, loadExports } from '../export/realm-export.ts';
+import { withAttachment } from '../files/event.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
 
 /**
@@ -123,6 +124,8 @@ async function expanded(
     }
     case 'emoji':
       return { ...payload, realm_emoji: emojiObjects(await loadEmoji(table, realm)) };
+    case 'attachment':
+      return withAttachment(table, realm, payload);
     case 'exports':
       return {
         ...payload,

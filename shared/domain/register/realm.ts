@@ -18,11 +18,12 @@ import { organizationIcon } from '../../model/user/object.ts';
 import { passwordRules } from '../../model/user/password.ts';
 import { loadTokenPresence } from '../calls/token.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
+import { MAX_FILE_MIB, uploadQuotaMib } from '../files/upload.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
 import { externalAccounts } from '../profile/field.ts';
 import type { Sections, StateContext } from './section.ts';
 
-/** Largest file (MiB) that a request can carry here. */
+/** Largest image (MiB) of an avatar or an icon that a request could carry here. */
 const FILES = 5;
 
 /** What the service is and can do, the same for every organization. */
@@ -44,7 +45,7 @@ const server = {
   max_bulk_new_subscription_messages: limits.newSubscriptionMessages,
   max_channel_folder_description_length: limits.folderDescription,
   max_channel_folder_name_length: limits.folderName,
-  max_file_upload_size_mib: FILES,
+  max_file_upload_size_mib: MAX_FILE_MIB,
   max_icon_file_size_mib: FILES,
   max_logo_file_size_mib: FILES,
   max_message_length: limits.message,
@@ -113,7 +114,6 @@ const absent = {
   realm_require_unique_names: false,
   realm_send_welcome_emails: false,
   realm_signup_announcements_stream_id: -1,
-  realm_upload_quota_mib: null,
   realm_want_advertise_in_communities_directory: false,
   realm_welcome_message_custom_text: '',
   realm_workplace_users_group: systemGroups.everyone.id,
@@ -175,6 +175,7 @@ function realmSection({ caller, baseUrl, outside }: StateContext): object {
     realm_date_created: created,
     realm_icon_url: organizationIcon(uuid),
     realm_uuid: uuid,
+    realm_upload_quota_mib: uploadQuotaMib(outside.environment) ?? null,
     realm_empty_topic_display_name: EMPTY_TOPIC_NAME,
     realm_authentication_methods: realmAuthenticationMethods(outside.environment),
     realm_available_video_chat_providers: videoChatProviders(outside.environment),

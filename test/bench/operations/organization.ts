@@ -40,6 +40,14 @@ async function added(call: Call, emoji_name: string): Promise<string> {
   return emoji_name;
 }
 
+/** Uploads a file; tells its id. */
+async function uploaded(call: Call): Promise<number> {
+  await call('files.upload', 'member', {}, { files: [NOTE] });
+  return (await call('files.list', 'member')).attachments.at(-1).id;
+}
+
+const NOTE = Buffer.from('milk, bread');
+
 const newDomain = async (call: Call, domain: string): Promise<string> => {
   await call('domains.add', 'owner', { domain, allow_subdomains: false });
   return domain;
@@ -56,7 +64,7 @@ async function exported(call: Call): Promise<number> {
   throw new Error('the export is not written');
 }
 
-/** Groups, the organization itself, its fields, domains, emoji and exports. */
+/** Groups, the organization itself, its fields, domains, emoji, files and exports. */
 export const organizationOperations: readonly Operation[] = [
   plain('userGroups.list', 'member'),
   plain('userGroups.create', 'owner', (n) => ({
@@ -122,6 +130,21 @@ export const organizationOperations: readonly Operation[] = [
     repeatable: false,
     prepare: (call, n) => newDomain(call, `r${n}.example.org`),
     request: (domain) => ({ path: { domain } }),
+  }),
+  plain('files.upload', 'member', () => ({ files: [NOTE] })),
+  operation({
+    name: 'files.list',
+    as: 'member',
+    repeatable: true,
+    prepare: uploaded,
+    request: () => ({}),
+  }),
+  operation({
+    name: 'files.remove',
+    as: 'member',
+    repeatable: false,
+    prepare: uploaded,
+    request: (attachment_id) => ({ path: { attachment_id } }),
   }),
   plain('emoji.list', 'member'),
   operation({

@@ -4,6 +4,8 @@ import { handler as revokeKey } from '../../../functions/apiKeys/revoke.ts';
 import { handler as createBot } from '../../../functions/bots/create.ts';
 import { handler as deactivateBot } from '../../../functions/bots/deactivate.ts';
 import { handler as regenerateBotKey } from '../../../functions/bots/regenerateKey.ts';
+import { handler as removeAttachment } from '../../../functions/files/remove.ts';
+import { handler as uploadFile } from '../../../functions/files/upload.ts';
 import { handler as invite } from '../../../functions/invites/create.ts';
 import { handler as inviteLink } from '../../../functions/invites/createLink.ts';
 import { handler as listInvites } from '../../../functions/invites/list.ts';
@@ -23,6 +25,7 @@ import { handler as setStatus } from '../../../functions/users/setStatus.ts';
 import { handler as update } from '../../../functions/users/update.ts';
 import { joinByInvitation } from '../../../shared/domain/account/join.ts';
 import { roles, systemGroups } from '../../../shared/model/permission/permission.ts';
+import { ownFiles, uploaded } from '../../support/files.ts';
 import { givenBot, givenChannel, givenGroup, givenSubscription, givenUser } from '../../support/given.ts';
 import { tokenIn } from '../../support/mailbox.ts';
 import { sent } from '../../support/messages.ts';
@@ -240,6 +243,19 @@ export const peopleCases: readonly Case[] = [
       expect(heard.guest?.map(({ type }) => type)).not.toContain('realm_bot');
       await done(realm, deactivateBot, member, {}, { path: { bot_id: bot.userId } });
       await settle();
+    },
+  },
+  {
+    title: 'files come and go, and only their owner hears of it (companion facts 1.6)',
+    calls: [uploadFile, removeAttachment],
+    run: async (realm) => {
+      const { member } = realm.people;
+      const { settle } = await follow(realm);
+      await uploaded(realm, member);
+      expect(Object.keys(await settle())).toEqual(['member']);
+      const { attachments } = await ownFiles(realm, member);
+      await done(realm, removeAttachment, member, {}, { path: { attachment_id: attachments[0]?.id ?? 0 } });
+      expect(Object.keys(await settle())).toEqual(['member']);
     },
   },
   {

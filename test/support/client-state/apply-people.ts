@@ -153,6 +153,19 @@ export const applyPeople: Applying = {
     if (!(event.device_id in state.devices)) throw new Error(`there is no device ${event.device_id}`);
     Object.assign(state.devices[event.device_id], changesOf(event));
   },
+  'saved_snippets/add': ({ state }, { saved_snippet }) => void state.saved_snippets.push(saved_snippet),
+  'saved_snippets/update': ({ state }, { saved_snippet }) => {
+    state.saved_snippets = state.saved_snippets.map((each: Json) =>
+      each.id === saved_snippet.id ? saved_snippet : each,
+    );
+  },
+  'saved_snippets/remove': ({ state }, { saved_snippet_id }) => {
+    state.saved_snippets = state.saved_snippets.filter((each: Json) => each.id !== saved_snippet_id);
+  },
+  // Own files are fetched when they are looked at (`test/files`).
+  'attachment/add': () => {},
+  'attachment/update': () => {},
+  'attachment/remove': () => {},
   'device/remove': ({ state }, { device_id }) => {
     delete state.devices[device_id];
   },

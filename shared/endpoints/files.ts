@@ -1,0 +1,43 @@
+import * as z from 'zod/mini';
+import { endpoint, reads, writes } from './endpoint.ts';
+import { attachmentFields } from './objects.ts';
+import { pathId } from './parameter.ts';
+
+/** What everything that is decided about uploads depends on. */
+const settings = ['UPLOAD_QUOTA_MIB'] as const;
+
+export const uploadFile = endpoint({
+  id: 'files.upload',
+  route: 'POST /api/v1/user_uploads',
+  source: 'https://zulip.com/api/upload-file, companion facts 1.1',
+  description: 'Uploads a file. A message that links to it lets its readers get it.',
+  access: 'user',
+  file: 'A file of at most 4 MiB.',
+  // As much as Lambda takes, so that a file that is slightly too large gets an error message of its own.
+  size: { bytes: 4.4 * 1024 * 1024 },
+  reply: z.object({ url: z.string(), uri: z.string(), filename: z.string() }),
+  errors: ['REALM_UPLOAD_QUOTA'],
+  needs: { table: writes, buckets: { uploads: ['PutObject', 'DeleteObject'] }, settings },
+  timeout: 25,
+  memory: 1024,
+});
+
+export const listAttachments = endpoint({
+  id: 'files.list',
+  route: 'GET /api/v1/attachments',
+  source: 'https://zulip.com/api/get-attachments, companion facts 1.6',
+  description:
+    'Lists the files that the caller uploaded, and the space that all files of the organization take.',
+  access: 'user',
+  reply: z.object({ attachments: z.array(z.object(attachmentFields)), upload_space_used: z.int() }),
+});
+
+export const removeAttachment = endpoint({
+  id: 'files.remove',
+  route: 'DELETE /api/v1/attachments/{attachment_id}',
+  source: 'https://zulip.com/api/remove-attachment, companion facts 1.6',
+  description: 'Removes a file that the caller uploaded. Links to it lead nowhere then.',
+  access: 'user',
+  parameters: { attachment_id: pathId('The ID of the file.') },
+  needs: { table: [...reads, 'PutItem', 'UpdateItem', 'DeleteItem'], buckets: { uploads: ['DeleteObject'] } },
+});
