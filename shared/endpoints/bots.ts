@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
-import { endpoint, writes } from './endpoint.ts';
+import { MAX_KEYS } from '../domain/account/bot-storage.ts';
+import { endpoint, reads, writes } from './endpoint.ts';
 import { botDefaults } from './objects.ts';
-import { boolean, integer, optional, pathId, text } from './parameter.ts';
+import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
 
 const botId = pathId('The user ID of the bot.');
 
@@ -74,4 +75,48 @@ export const regenerateBotKey = endpoint({
   reply: z.object({ api_key: z.string() }),
   errors: ['UNAUTHORIZED_PRINCIPAL'],
   needs: { table: writes },
+});
+
+const storageKeys = optional(
+  json('The keys. Default: all of them.', z.array(z.string()).check(z.maxLength(MAX_KEYS))),
+);
+
+export const getBotStorage = endpoint({
+  id: 'bots.getStorage',
+  route: 'GET /api/v1/bot_storage',
+  source: 'companion facts 3.9',
+  description: 'Gets what the calling bot has stored.',
+  access: 'user',
+  parameters: { keys: storageKeys },
+  reply: z.object({ storage: z.record(z.string(), z.string()) }),
+  errors: ['PERMISSION_DENIED'],
+});
+
+export const updateBotStorage = endpoint({
+  id: 'bots.updateStorage',
+  route: 'PUT /api/v1/bot_storage',
+  source: 'companion facts 3.9',
+  description: 'Stores values of the calling bot, each under its key.',
+  access: 'user',
+  parameters: {
+    storage: json(
+      `The values by key, at most ${MAX_KEYS}.`,
+      z.record(z.string(), z.string()).check(z.refine((values) => Object.keys(values).length <= MAX_KEYS)),
+    ),
+  },
+  // One transaction writes all of it, and an item takes 400 KB.
+  size: { bytes: 320 * 1024 },
+  errors: ['PERMISSION_DENIED'],
+  needs: { table: [...reads, 'PutItem'] },
+});
+
+export const removeBotStorage = endpoint({
+  id: 'bots.removeStorage',
+  route: 'DELETE /api/v1/bot_storage',
+  source: 'companion facts 3.9',
+  description: 'Removes values that the calling bot has stored.',
+  access: 'user',
+  parameters: { keys: storageKeys },
+  errors: ['PERMISSION_DENIED'],
+  needs: { table: [...reads, 'PutItem', 'DeleteItem'] },
 });

@@ -3,7 +3,7 @@ import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { groupSettingSchema } from '../model/permission/permission.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { channelFields, channelPermissions, forEachSetting, subscriptionFields } from './objects.ts';
-import { boolean, json, optional, text } from './parameter.ts';
+import { boolean, json, optional, pathId, text } from './parameter.ts';
 
 const principals = optional(
   json(
@@ -22,6 +22,14 @@ const group = (description: string) => optional(json(`For new channels: ${descri
 
 /** Channel names by user ID; a string, because JSON has no other keys. */
 const namesByUser = z.record(z.string(), z.array(z.string()));
+
+const newSubscriptions = z.array(
+  z.object({
+    name: z.string(),
+    color: z.optional(z.nullable(z.string())),
+    description: z.optional(z.nullable(z.string())),
+  }),
+);
 
 export const listSubscriptions = endpoint({
   id: 'subscriptions.list',
@@ -49,13 +57,7 @@ export const addSubscriptions = endpoint({
   parameters: {
     subscriptions: json(
       'The channels: `name`, `color` of the subscription, and `description` for a new channel.',
-      z.array(
-        z.object({
-          name: z.string(),
-          color: z.optional(z.nullable(z.string())),
-          description: z.optional(z.nullable(z.string())),
-        }),
-      ),
+      newSubscriptions,
     ),
     principals,
     authorization_errors_fatal: optional(
@@ -133,6 +135,45 @@ export const setSubscriptionProperties = endpoint({
         )
         .check(z.maxLength(1_000)),
     ),
+  },
+  needs: { table: writes },
+});
+
+export const changeSubscriptions = endpoint({
+  id: 'subscriptions.change',
+  route: 'PATCH /api/v1/users/me/subscriptions',
+  source: 'https://zulip.com/api/update-subscriptions, companion facts 3.6',
+  description: 'Subscribes the caller to some channels and unsubscribes them from others.',
+  access: 'member',
+  parameters: {
+    add: optional(
+      json('The channels to subscribe to, as in `POST /users/me/subscriptions`.', newSubscriptions),
+    ),
+    delete: optional(json('The names of the channels to leave.', z.array(z.string()))),
+  },
+  size,
+  weight: ({ add, delete: gone }) => weightOf((add?.length ?? 0) + (gone?.length ?? 0)),
+  reply: z.object({
+    subscribed: namesByUser,
+    already_subscribed: namesByUser,
+    removed: z.array(z.string()),
+    not_removed: z.array(z.string()),
+  }),
+  errors: addSubscriptions.errors,
+  needs: addSubscriptions.needs,
+  timeout: 28,
+});
+
+export const setSubscriptionProperty = endpoint({
+  id: 'subscriptions.setProperty',
+  route: 'PATCH /api/v1/users/me/subscriptions/{stream_id}',
+  source: 'https://zulip.com/api/update-subscription-settings, companion facts 4.8',
+  description: "Updates one of the caller's settings for a subscribed channel.",
+  access: 'user',
+  parameters: {
+    stream_id: pathId('The ID of the channel.'),
+    property: text('`color`, `is_muted`, `pin_to_top`, or a kind of notification.'),
+    value: json('The new value.', z.union([z.boolean(), z.string()])),
   },
   needs: { table: writes },
 });

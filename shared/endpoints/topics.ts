@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { endpoint, writes } from './endpoint.ts';
-import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
+import { boolean, integer, json, optional, pathId, text, word } from './parameter.ts';
 
 export const allowEmptyTopicName = optional(
   boolean('Whether the empty topic is returned as an empty string, not as its display name; default false.'),
@@ -32,6 +32,21 @@ export const setTopicVisibility = endpoint({
       '0 none, 1 muted, 2 unmuted, 3 followed.',
       z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]),
     ),
+  },
+  needs: { table: [...writes, 'DeleteItem'] },
+});
+
+export const muteTopic = endpoint({
+  id: 'topics.mute',
+  route: 'PATCH /api/v1/users/me/subscriptions/muted_topics',
+  source: 'https://zulip.com/api/mute-topic, companion facts 3.7',
+  description: 'Mutes a topic for the caller, or ends that. Deprecated: use `POST /user_topics`.',
+  access: 'user',
+  parameters: {
+    topic: text('The topic.'),
+    op: word('Whether to mute it or to end that.', ['add', 'remove']),
+    stream_id: optional(integer('The ID of the channel. Send either this or `stream`.')),
+    stream: optional(text('The name of the channel.')),
   },
   needs: { table: [...writes, 'DeleteItem'] },
 });

@@ -131,27 +131,29 @@ export const regenerateOwnKey = endpoint({
   needs: { table: writes },
 });
 
+const status = {
+  status_text: optional(text('The text, at most 60 characters.')),
+  emoji_name: optional(text('The name of the emoji.')),
+  emoji_code: optional(
+    text('The code of the emoji. Default: that of its name. Must be empty if the name is.'),
+  ),
+  reaction_type: optional(
+    word('The kind of the emoji. Default: that of its name. Must be empty if the name is.', [
+      'unicode_emoji',
+      'realm_emoji',
+      'zulip_extra_emoji',
+      '',
+    ]),
+  ),
+};
+
 export const setUserStatus = endpoint({
   id: 'users.setStatus',
   route: 'POST /api/v1/users/me/status',
   source: 'https://zulip.com/api/update-status, specification 3',
   description: "Sets the caller's status: a text, an emoji, or both. An empty string clears either.",
   access: 'human',
-  parameters: {
-    status_text: optional(text('The text, at most 60 characters.')),
-    emoji_name: optional(text('The name of the emoji.')),
-    emoji_code: optional(
-      text('The code of the emoji. Default: that of its name. Must be empty if the name is.'),
-    ),
-    reaction_type: optional(
-      word('The kind of the emoji. Default: that of its name. Must be empty if the name is.', [
-        'unicode_emoji',
-        'realm_emoji',
-        'zulip_extra_emoji',
-        '',
-      ]),
-    ),
-  },
+  parameters: status,
   needs: { table: writes },
 });
 
@@ -170,4 +172,34 @@ export const getUserStatus = endpoint({
       reaction_type: z.optional(z.string()),
     }),
   }),
+});
+
+export const setStatusOfUser = endpoint({
+  id: 'users.setStatusOf',
+  route: 'POST /api/v1/users/{user}/status',
+  source: 'https://zulip.com/api/update-status-for-user, companion facts 3.5',
+  description: 'Sets the status of another user. Only administrators can.',
+  access: 'user',
+  parameters: { user: pathId('The ID of the user.'), ...status },
+  needs: { table: writes },
+});
+
+export const getUserSubscription = endpoint({
+  id: 'users.isSubscribed',
+  route: 'GET /api/v1/users/{user}/subscriptions/{stream_id}',
+  source: 'https://zulip.com/api/get-subscription-status, companion facts 3.4',
+  description: 'Says whether a user is subscribed to a channel.',
+  access: 'user',
+  parameters: { user: pathId('The ID of the user.'), stream_id: pathId('The ID of the channel.') },
+  reply: z.object({ is_subscribed: z.boolean() }),
+});
+
+export const listUserChannels = endpoint({
+  id: 'users.listChannels',
+  route: 'GET /api/v1/users/{user}/channels',
+  source: 'https://zulip.com/api/get-user-channels, companion facts 3.4',
+  description: 'Lists the channels that a user is subscribed to, of those that the caller can see.',
+  access: 'user',
+  parameters: { user: pathId('The ID of the user.') },
+  reply: z.object({ subscribed_channel_ids: z.array(z.int()) }),
 });

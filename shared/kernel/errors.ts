@@ -60,6 +60,7 @@ export const problems = {
   notAdministrator: problem('UNAUTHORIZED_PRINCIPAL', 400, 'Only organization administrators may do this.'),
   notOwner: problem('UNAUTHORIZED_PRINCIPAL', 400, 'Only organization owners may do this.'),
   guestsMayNot: problem('BAD_REQUEST', 400, 'Guests may not do this.'),
+  onlyBots: problem('PERMISSION_DENIED', 400, 'Only bots may do this.'),
   botsMayNot: problem('BAD_REQUEST', 400, 'Bots may not do this.'),
   insufficientPermission: problem('BAD_REQUEST', 400, 'You do not have permission to do this.'),
   // Signing in: companion facts 3.12. One text for a wrong password and an unknown account.

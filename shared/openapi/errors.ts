@@ -93,6 +93,7 @@ const refusals: Readonly<Record<Exclude<Code, 'INTERNAL_SERVER_ERROR'>, Refusal>
   }),
   UNAUTHORIZED: refusal('unauthorized'),
   UNAUTHORIZED_PRINCIPAL: refusal('notAdministrator'),
+  PERMISSION_DENIED: refusal('onlyBots'),
   AUTHENTICATION_FAILED: refusal('wrongPassword'),
   USER_DEACTIVATED: refusal('userDeactivated'),
   REALM_DEACTIVATED: refusal('organizationDeactivated'),

@@ -85,6 +85,8 @@ export const itemKinds = {
   notice: item('{realm}/user/{userId:n}', 'notice'),
   callToken: item('{realm}/user/{userId:n}', 'callToken/{provider}'),
   device: item('{realm}/user/{userId:n}', 'device/{deviceId:n}'),
+  botValue: item('{realm}/bot/{userId:n}', 'value/{digest}'),
+  botStorage: item('{realm}/bot/{userId:n}', 'storage'),
   draft: item('{realm}/user/{userId:n}', 'draft/{draftId:n}'),
   draftCount: item('{realm}/user/{userId:n}', 'drafts'),
   snippet: item('{realm}/user/{userId:n}', 'snippet/{snippetId:n}'),

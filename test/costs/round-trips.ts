@@ -38,6 +38,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
 
   'topics.list': [2, 1],
   'topics.setVisibility': [3, 2],
+  'topics.mute': [3, 2],
 
   'events.register:everything': [3, 2],
   'events.register:messages only': [3, 2],
@@ -80,7 +81,10 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'settings.update': [3, 2],
 
   'users.setStatus': [3, 2],
+  'users.setStatusOf': [3, 2],
   'users.getStatus': [2, 1],
+  'users.isSubscribed': [2, 1],
+  'users.listChannels': [3, 2],
 
   'presence.update': [3, 2],
   'presence.update:once in five minutes': [3, 2],
@@ -92,6 +96,9 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'bots.create': [3, 3],
   'bots.deactivate': [3, 3],
   'bots.regenerateKey': [3, 3],
+  'bots.getStorage': [2, 1],
+  'bots.updateStorage': [3, 2],
+  'bots.removeStorage': [3, 2],
 
   'subscriptions.list': [3, 2],
   'subscriptions.list:with subscribers': [3, 2],
@@ -99,7 +106,9 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'subscriptions.add:oneself': [3, 3],
   'subscriptions.add:two others': [3, 3],
   'subscriptions.remove': [3, 3],
+  'subscriptions.change': [3, 3],
   'subscriptions.setProperties': [3, 2],
+  'subscriptions.setProperty': [3, 2],
 
   'channels.list': [2, 1],
   'channels.getId': [2, 1],

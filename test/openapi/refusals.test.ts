@@ -101,6 +101,7 @@ describe('the errors that the document shows', () => {
     await meets('BAD_REQUEST', 'userGroups.create', member, { ...cooks, name: 'bakers' });
     const signIn = { username: member.email, password: 'twelve grey herons' };
     await meets('AUTHENTICATION_FAILED', 'signIn.fetchApiKey', undefined, signIn);
+    await meets('PERMISSION_DENIED', 'bots.getStorage', member, {});
     await ask('settings.update', member, { new_password: signIn.password });
     await ask('users.deactivate', owner, {}, { user: member.userId });
     await meets('USER_DEACTIVATED', 'signIn.fetchApiKey', undefined, signIn);

@@ -61,6 +61,7 @@ async function talk({ people, channels }: TestRealm, recorder: Recorder): Promis
   await recorder.ask('messages.getReadReceipts', member, { message_id });
   await recorder.ask('topics.list', member, { stream_id });
   await recorder.ask('topics.setVisibility', member, { stream_id, topic: 'lunch', visibility_policy: 3 });
+  await recorder.ask('topics.mute', member, { stream_id, topic: 'lunch', op: 'add' });
   await recorder.ask('messages.delete', people.owner, { message_id });
 }
 
@@ -76,6 +77,13 @@ async function arrange({ people, channels }: TestRealm, recorder: Recorder): Pro
   await recorder.ask('subscriptions.list', member, { include_subscribers: true });
   const subscription_data = [{ stream_id: design, property: 'color', value: '#76ce90' }];
   await recorder.ask('subscriptions.setProperties', member, { subscription_data });
+  await recorder.ask('subscriptions.setProperty', member, {
+    stream_id: design,
+    property: 'is_muted',
+    value: true,
+  });
+  await recorder.ask('users.isSubscribed', admin, { user: member.userId, stream_id: design });
+  await recorder.ask('subscriptions.change', member, { add: [{ name: 'paper' }], delete: ['random'] });
   await recorder.ask('channels.list', member);
   await recorder.ask('channels.get', member, { stream_id });
   await recorder.ask('channels.listMembers', member, { stream_id });
@@ -112,6 +120,8 @@ async function gather({ people }: TestRealm, recorder: Recorder): Promise<void> 
   await recorder.ask('users.update', owner, { user: user_id, role: 300 });
   await recorder.ask('users.setStatus', member, { status_text: 'at lunch', emoji_name: 'pizza' });
   await recorder.ask('users.getStatus', admin, { user: member.userId });
+  await recorder.ask('users.setStatusOf', admin, { user: member.userId, status_text: 'on leave' });
+  await recorder.ask('users.listChannels', admin, { user: member.userId });
   await recorder.ask('presence.update', member, { status: 'active', slim_presence: true });
   await recorder.ask('presence.get', admin, { user: member.userId });
   await recorder.ask('presence.list', admin);
@@ -133,6 +143,9 @@ async function gather({ people }: TestRealm, recorder: Recorder): Promise<void> 
     short_name: 'weather',
   });
   await recorder.ask('bots.list', member);
+  await recorder.ask('bots.updateStorage', people.bot, { storage: { last_seen: '117' } });
+  await recorder.ask('bots.getStorage', people.bot);
+  await recorder.ask('bots.removeStorage', people.bot, { keys: ['last_seen'] });
   await recorder.ask('bots.regenerateKey', member, { bot_id });
   await recorder.ask('bots.deactivate', member, { bot_id });
   const { group_id: user_group_id } = await recorder.ask('userGroups.create', owner, {

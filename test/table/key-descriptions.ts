@@ -63,6 +63,8 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   notice: 'When the owner of a bot was last told that it reached nobody.',
   callToken: 'What a provider of video calls gave us to act for the user, sealed.',
   device: 'A device that the user logged in on, and how push notifications reach it; its key is sealed.',
+  botValue: 'A value that a bot has stored, under the SHA-256 of its key.',
+  botStorage: 'How many characters a bot has stored.',
   draft: 'A message that the user has not sent yet.',
   draftCount: 'How many drafts the user has.',
   snippet: 'A text that the user saved for later.',

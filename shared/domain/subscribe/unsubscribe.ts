@@ -110,7 +110,7 @@ interface Decision {
  * bots; removing others takes a permission of the channel. A channel that the caller cannot see is refused as one that
  * does not exist, unless an earlier try of this request made them leave it.
  */
-function checkUnsubscribe(
+export function checkUnsubscribe(
   caller: Caller,
   { names, principals, done }: Named,
   snapshot: UnsubscribeSnapshot,

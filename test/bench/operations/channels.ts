@@ -77,6 +77,19 @@ export const channelOperations: readonly Operation[] = [
       return { parameters: { subscription_data: [{ stream_id, property: 'color', value }] } };
     },
   }),
+  operation({
+    name: 'subscriptions.setProperty',
+    as: 'member',
+    repeatable: true,
+    prepare: (call) => channelIdOf(call, 'general'),
+    request: (stream_id, n) => ({
+      path: { stream_id },
+      parameters: { property: 'pin_to_top', value: n % 2 === 0 },
+    }),
+  }),
+  toNew('subscriptions.change', 'member', ({ name }) => ({
+    parameters: { add: [{ name }], delete: ['general'] },
+  })),
   plain('channels.list', 'member'),
   plain('channels.getId', 'member', () => ({ query: { stream: 'general' } })),
   about('channels.get'),

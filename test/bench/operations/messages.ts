@@ -242,6 +242,15 @@ export const messageOperations: readonly Operation[] = [
       parameters: { stream_id, topic: `watched ${n % 20}`, visibility_policy: (Math.floor(n / 20) % 3) + 1 },
     }),
   }),
+  operation({
+    name: 'topics.mute',
+    as: 'member',
+    repeatable: true,
+    prepare: (call) => channelIdOf(call, 'general'),
+    request: (stream_id, n) => ({
+      parameters: { stream_id, topic: `muted ${n % 20}`, op: n % 40 < 20 ? 'add' : 'remove' },
+    }),
+  }),
   plain('events.register:everything', 'member', () => ({ parameters: { apply_markdown: true } })),
   plain('events.register:messages only', 'bot', () => ({
     parameters: { event_types: ['message'], fetch_event_types: ['message'] },

@@ -1,4 +1,4 @@
-import { type Call, idOf, type Operation, operation, plain } from '../operation.ts';
+import { type Call, channelIdOf, idOf, type Operation, operation, plain } from '../operation.ts';
 
 const created = async (call: Call, label: string): Promise<number> =>
   (await call('users.create', 'admin', { email: `${label}@example.com`, full_name: label })).user_id;
@@ -166,6 +166,24 @@ export const peopleOperations: readonly Operation[] = [
   plain('users.setStatus', 'member', (n) => ({
     parameters: { status_text: `at lunch ${n}`, emoji_name: 'pizza' },
   })),
+  operation({
+    name: 'users.setStatusOf',
+    as: 'admin',
+    repeatable: true,
+    prepare: (call) => idOf(call, 'member'),
+    request: (user, n) => ({ path: { user }, parameters: { status_text: `away ${n}` } }),
+  }),
+  operation({
+    name: 'users.isSubscribed',
+    as: 'admin',
+    repeatable: true,
+    prepare: async (call) => ({
+      user: await idOf(call, 'member'),
+      stream_id: await channelIdOf(call, 'general'),
+    }),
+    request: (path) => ({ path }),
+  }),
+  about('users.listChannels', 'admin', async () => {}),
   about('users.getStatus', 'admin', (call) => call('users.setStatus', 'member', { status_text: 'away' })),
   { ...pings('presence.update'), pace: 60 },
   { ...pings('presence.update:once in five minutes'), pace: 360 },

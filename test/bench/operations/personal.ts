@@ -39,6 +39,15 @@ export const personalOperations: readonly Operation[] = [
   }),
   toSnippet('savedSnippets.update', { title: 'Hi' }),
   toSnippet('savedSnippets.delete'),
+  plain('bots.getStorage', 'bot'),
+  plain('bots.updateStorage', 'bot', (n) => ({ parameters: { storage: { state: `${n}` } } })),
+  operation({
+    name: 'bots.removeStorage',
+    as: 'bot',
+    repeatable: false,
+    prepare: (call) => call('bots.updateStorage', 'bot', { storage: { state: 'x' } }),
+    request: () => ({ parameters: { keys: ['state'] } }),
+  }),
   plain('drafts.list', 'member'),
   operation({
     name: 'drafts.create',

@@ -9,6 +9,7 @@ import { handler as updateFlags } from '../../../functions/messages/updateFlags.
 import { handler as markNarrow } from '../../../functions/messages/updateFlagsForNarrow.ts';
 import { handler as react } from '../../../functions/reactions/add.ts';
 import { handler as unreact } from '../../../functions/reactions/remove.ts';
+import { handler as mute } from '../../../functions/topics/mute.ts';
 import { handler as setVisibility } from '../../../functions/topics/setVisibility.ts';
 import { handler as type } from '../../../functions/typing/send.ts';
 import { givenChannel } from '../../support/given.ts';
@@ -218,7 +219,7 @@ export const messageCases: readonly Case[] = [
   },
   {
     title: 'policies for topics silence what is unread',
-    calls: [setVisibility],
+    calls: [setVisibility, mute],
     run: async (realm) => {
       const { owner, member } = realm.people;
       const { general } = realm.channels;
@@ -235,6 +236,8 @@ export const messageCases: readonly Case[] = [
         await done(realm, setVisibility, member, { stream_id: general, topic, visibility_policy });
         expect(Object.keys(await settle())).toEqual(['member']);
       }
+      await done(realm, mute, member, { stream: 'general', topic: 'Loud', op: 'add' });
+      expect(Object.keys(await settle())).toEqual(['member']);
     },
   },
   {

@@ -22,6 +22,7 @@ import { handler as deactivateOwn } from '../../../functions/users/deactivateOwn
 import { handler as reactivate } from '../../../functions/users/reactivate.ts';
 import { handler as regenerateKey } from '../../../functions/users/regenerateKey.ts';
 import { handler as setStatus } from '../../../functions/users/setStatus.ts';
+import { handler as setStatusOf } from '../../../functions/users/setStatusOf.ts';
 import { handler as update } from '../../../functions/users/update.ts';
 import { joinByInvitation } from '../../../shared/domain/account/join.ts';
 import { roles, systemGroups } from '../../../shared/model/permission/permission.ts';
@@ -188,7 +189,7 @@ export const peopleCases: readonly Case[] = [
   },
   {
     title: 'statuses come, change and go',
-    calls: [setStatus],
+    calls: [setStatus, setStatusOf],
     run: async (realm) => {
       const { member } = realm.people;
       const { settle } = await follow(realm);
@@ -202,6 +203,8 @@ export const peopleCases: readonly Case[] = [
         await done(realm, setStatus, member, given);
         await settle();
       }
+      await done(realm, setStatusOf, realm.people.admin, { status_text: 'on leave' }, at(member));
+      await settle();
     },
   },
   {

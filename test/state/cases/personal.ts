@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { handler as removeStorage } from '../../../functions/bots/removeStorage.ts';
+import { handler as updateStorage } from '../../../functions/bots/updateStorage.ts';
 import { handler as createDrafts } from '../../../functions/drafts/create.ts';
 import { handler as deleteDraft } from '../../../functions/drafts/delete.ts';
 import { handler as replaceDraft } from '../../../functions/drafts/replace.ts';
@@ -42,6 +44,17 @@ export const personalCases: readonly Case[] = [
       await settle();
       await done(realm, deleteDraft, member, {}, { path: { draft_id: ids[1] } });
       await settle();
+    },
+  },
+  {
+    title: 'what a bot stores is told to nobody (companion facts 3.9)',
+    calls: [updateStorage, removeStorage],
+    run: async (realm) => {
+      const { bot } = realm.people;
+      const { settle } = await follow(realm);
+      await done(realm, updateStorage, bot, { storage: { state: 'x' } });
+      await done(realm, removeStorage, bot);
+      expect(await settle()).toEqual({});
     },
   },
 ];

@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import { handler as subscribe } from '../../../functions/subscriptions/add.ts';
+import { handler as change } from '../../../functions/subscriptions/change.ts';
 import { handler as unsubscribe } from '../../../functions/subscriptions/remove.ts';
 import { handler as setProperties } from '../../../functions/subscriptions/setProperties.ts';
+import { handler as setProperty } from '../../../functions/subscriptions/setProperty.ts';
 import { createFolder } from '../../support/folder-state.ts';
 import { givenChannel, givenGroup } from '../../support/given.ts';
 import { sent } from '../../support/messages.ts';
@@ -131,6 +133,21 @@ export const subscriptionCases: readonly Case[] = [
       expect(Object.keys(await settle())).toEqual(['member']);
       await set({ in_home_view: true, push_notifications: true });
       await sent(realm, owner, { to: random });
+      await settle();
+    },
+  },
+  {
+    title:
+      'somebody joins channels and leaves others at once, and changes one setting of one (companion facts 3.6)',
+    calls: [change, setProperty],
+    run: async (realm) => {
+      const { member, owner } = realm.people;
+      await givenChannel(realm, { name: 'other' }, [owner]);
+      const { settle } = await follow(realm);
+      await done(realm, change, member, { add: [{ name: 'other' }, { name: 'new' }], delete: ['general'] });
+      await settle();
+      const path = { stream_id: realm.channels.random };
+      await done(realm, setProperty, member, { property: 'pin_to_top', value: true }, { path });
       await settle();
     },
   },

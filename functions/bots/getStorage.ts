@@ -1,0 +1,12 @@
+import { accessBotValues, checkIsBot, loadBotStorage } from '../../shared/domain/account/bot-storage.ts';
+import { getBotStorage } from '../../shared/endpoints/bots.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(getBotStorage, {
+  load: ({ input, outside, realm, userId }) => loadBotStorage(outside.table, realm, userId, input.keys),
+  run: ({ input, caller }, loaded) => {
+    checkIsBot(caller);
+    const values = accessBotValues(input.keys, loaded);
+    return { storage: Object.fromEntries(values.map(({ key, value }) => [key, value])) };
+  },
+});

@@ -1,0 +1,19 @@
+import {
+  accessBotValues,
+  checkIsBot,
+  doRemoveValues,
+  loadBotStorage,
+  store,
+} from '../../shared/domain/account/bot-storage.ts';
+import { removeBotStorage } from '../../shared/endpoints/bots.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(removeBotStorage, {
+  load: ({ input, outside, realm, userId }) => loadBotStorage(outside.table, realm, userId, input.keys),
+  run: async ({ input, caller, outside, realm, userId }, loaded) => {
+    checkIsBot(caller);
+    const values = accessBotValues(input.keys, loaded);
+    await store(outside, doRemoveValues(realm, userId, values, loaded));
+    return {};
+  },
+});

@@ -1,0 +1,20 @@
+import {
+  checkBotStorage,
+  checkIsBot,
+  doStoreValues,
+  loadBotStorage,
+  store,
+} from '../../shared/domain/account/bot-storage.ts';
+import { updateBotStorage } from '../../shared/endpoints/bots.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(updateBotStorage, {
+  load: ({ input, outside, realm, userId }) =>
+    loadBotStorage(outside.table, realm, userId, Object.keys(input.storage)),
+  run: async ({ input: { storage }, caller, outside, realm, userId }, loaded) => {
+    checkIsBot(caller);
+    const growth = checkBotStorage(storage, loaded);
+    await store(outside, doStoreValues(realm, userId, storage, loaded, growth));
+    return {};
+  },
+});
