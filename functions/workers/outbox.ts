@@ -5,7 +5,17 @@ import { servesQueue } from '../../shared/serve/worker.ts';
 
 const job = z.object({
   realm: z.string(),
-  kind: z.enum(['subscribed', 'moved', 'move', 'policies', 'people', 'arrivals', 'reactions', 'joined']),
+  kind: z.enum([
+    'subscribed',
+    'moved',
+    'move',
+    'policies',
+    'people',
+    'arrivals',
+    'reactions',
+    'joined',
+    'report',
+  ]),
   job: z.string(),
 });
 

@@ -190,6 +190,28 @@ export const getReadReceipts = endpoint({
   reply: z.object({ user_ids: z.array(z.int()) }),
 });
 
+export const reportMessage = endpoint({
+  id: 'messages.report',
+  route: 'POST /api/v1/messages/{message_id}/report',
+  source: 'https://zulip.com/api/report-message, companion facts 1.10',
+  description:
+    'Reports a message to the moderators: a notice in the channel of `moderation_request_channel_id` quotes it as it is ' +
+    'now.',
+  access: 'user',
+  parameters: {
+    message_id: messageId,
+    report_type: word('Why: the key of one of `server_report_message_types`.', [
+      'spam',
+      'harassment',
+      'inappropriate',
+      'norms',
+      'other',
+    ]),
+    description: optional(text('More about it; at most 1,000 characters. Needed for `other`.')),
+  },
+  needs: { table: writes, queues: [OUTBOX] },
+});
+
 export const deleteMessage = endpoint({
   id: 'messages.delete',
   route: 'DELETE /api/v1/messages/{message_id}',

@@ -33,6 +33,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'reactions.remove': [3, 3],
 
   'messages.getReadReceipts': [3, 3],
+  'messages.report': [3, 3],
   'typing.send:direct': [3, 2],
   'typing.send:channel': [3, 2],
 

@@ -1,4 +1,5 @@
 import { systemGroups } from '../../shared/model/permission/permission.ts';
+import { givenChannel, givenRealmSettings } from '../support/given.ts';
 import { picture } from '../support/pictures.ts';
 import type { TestRealm } from '../support/realm.ts';
 import type { Recorder } from './recorder.ts';
@@ -13,7 +14,8 @@ export async function playThrough(realm: TestRealm, recorder: Recorder): Promise
 }
 
 /** Messages, and hearing of them. */
-async function talk({ people, channels }: TestRealm, recorder: Recorder): Promise<void> {
+async function talk(realm: TestRealm, recorder: Recorder): Promise<void> {
+  const { people, channels } = realm;
   const { member, admin } = people;
   const stream_id = channels.general;
   await recorder.ask('server.getSettings', undefined);
@@ -59,6 +61,9 @@ async function talk({ people, channels }: TestRealm, recorder: Recorder): Promis
   await recorder.ask('messages.markChannelAsRead', admin, { stream_id });
   await recorder.ask('messages.markTopicAsRead', admin, { stream_id, topic_name: 'lunch' });
   await recorder.ask('messages.getReadReceipts', member, { message_id });
+  const { channelId } = await givenChannel(realm, { isPrivate: true }, [people.moderator]);
+  await givenRealmSettings(realm, { moderation_request_channel_id: channelId });
+  await recorder.ask('messages.report', member, { message_id, report_type: 'spam' });
   await recorder.ask('topics.list', member, { stream_id });
   await recorder.ask('topics.setVisibility', member, { stream_id, topic: 'lunch', visibility_policy: 3 });
   await recorder.ask('topics.mute', member, { stream_id, topic: 'lunch', op: 'add' });

@@ -19,6 +19,7 @@ import {
   type OutboxRun,
   sendJob,
 } from '../outbox/outbox.ts';
+import { postReport } from '../send/report.ts';
 import { sendSubscribedNotices } from '../subscribe/notices.ts';
 
 /** Time (ms) before its deadline at which a run starts nothing more. */
@@ -56,6 +57,7 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
       else if (part.kind === 'arrivals') await storePendingMembers(outside, job.realm, part.groupId);
       else if (part.kind === 'joined') await sendWelcome(run, part);
       else if (part.kind === 'people') await addParticipants(run, part);
+      else if (part.kind === 'report') await postReport(run, part);
       else if (part.kind === 'moved') await postMoveNotice(run, part, 'old');
     }
     if (job.kind === 'move') return;

@@ -21,6 +21,7 @@ import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { MAX_FILE_MIB, uploadQuotaMib } from '../files/upload.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
 import { externalAccounts } from '../profile/field.ts';
+import { reportTypes } from '../send/report.ts';
 import type { Sections, StateContext } from './section.ts';
 
 /** Largest image (MiB) of an avatar or an icon that a request could carry here. */
@@ -67,7 +68,7 @@ const server = {
   server_needs_upgrade: false,
   server_presence_offline_threshold_seconds: OFFLINE_SECONDS,
   server_presence_ping_interval_seconds: 60,
-  server_report_message_types: [],
+  server_report_message_types: Object.entries(reportTypes).map(([key, name]) => ({ key, name })),
   server_thumbnail_formats: [],
   server_typing_started_expiry_period_milliseconds: MOMENT,
   server_typing_started_wait_period_milliseconds: 30_000,

@@ -34,28 +34,33 @@ export interface Notice {
   /** Markdown, and the channels that it may name. */
   readonly content: string;
   readonly channels: readonly Channel[];
+  /** The users that it may name beside its author. */
+  readonly others?: readonly NamedUser[];
 }
+
+type NamedUser = Pick<User, 'userId' | 'fullName'>;
 
 /** The user whose action a notice reports, and the bot that sends it. */
 export interface NoticeAuthor {
-  readonly actor: Pick<User, 'userId' | 'fullName'>;
+  readonly actor: NamedUser;
   readonly noticeBotId: number;
 }
 
-/** The user and the channels that a notice may name (wire facts 4.7). */
+/** The users and the channels that a notice may name (wire facts 4.7). */
 export const noticeReferences = (
-  { userId: id, fullName }: NoticeAuthor['actor'],
+  actor: NamedUser,
   channels: readonly Channel[],
+  others: readonly NamedUser[] = [],
 ): ResolvedReferences => ({
   ...NOTHING_RESOLVED,
-  usersById: new Map([[id, { id, fullName }]]),
+  usersById: new Map([actor, ...others].map(({ userId: id, fullName }) => [id, { id, fullName }])),
   channels: new Map(channels.map(({ channelId, name }) => [name, { id: channelId, name }])),
 });
 
 /** A notice of the notice bot as a message. `now` is in ms. */
 export function noticeEntry(
   { actor, noticeBotId }: NoticeAuthor,
-  { place: { channel, topic }, content, channels }: Notice,
+  { place: { channel, topic }, content, channels, others }: Notice,
   now: number,
 ): MessageEntry {
   const { channelId } = channel;
@@ -70,7 +75,7 @@ export function noticeEntry(
       client: 'Internal',
       recipientId: channelId,
       content,
-      rendered: render(content, noticeReferences(actor, channels)).html,
+      rendered: render(content, noticeReferences(actor, channels, others)).html,
       isMe: false,
       readBySender: true,
     },
@@ -164,8 +169,7 @@ function doCount(realm: string, channelId: number, beside: CountChange | undefin
 }
 
 /** A mention that does not notify. */
-export const silentMention = ({ fullName, userId }: Pick<User, 'userId' | 'fullName'>): string =>
-  `@_**${fullName}|${userId}**`;
+export const silentMention = ({ fullName, userId }: NamedUser): string => `@_**${fullName}|${userId}**`;
 
 /** Text as inline code, so that it is not formatted. */
 export const inlineCode = (text: string): string => `\`${text.replaceAll('`', "'")}\``;

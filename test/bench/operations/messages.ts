@@ -210,6 +210,22 @@ export const messageOperations: readonly Operation[] = [
     request: (message_id) => ({ path: { message_id } }),
   }),
   operation({
+    name: 'messages.report',
+    as: 'member',
+    repeatable: true,
+    prepare: async (call, n) => {
+      await call('subscriptions.add', 'owner', {
+        subscriptions: [{ name: 'moderation' }],
+        invite_only: true,
+      });
+      const stream_id = await channelIdOf(call, 'moderation');
+      await call('realm.update', 'owner', { moderation_request_channel_id: stream_id });
+      const [message_id = 0] = await talked(call, 'member', `reports ${n}`, 1);
+      return message_id;
+    },
+    request: (message_id) => ({ path: { message_id }, parameters: { report_type: 'spam' } }),
+  }),
+  operation({
     name: 'typing.send:direct',
     as: 'member',
     repeatable: true,
