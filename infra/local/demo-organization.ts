@@ -8,6 +8,13 @@ import {
   writeClientConfigurations,
 } from './client-configuration.ts';
 import { planDemo } from './demo.ts';
+import {
+  type DemoPassword,
+  makePasswords,
+  passwordFile,
+  passwordWrites,
+  writePasswords,
+} from './demo-passwords.ts';
 
 export interface DemoOptions {
   readonly dataDirectory: string;
@@ -22,14 +29,17 @@ export interface Demo {
   readonly folder: string;
   readonly accounts: readonly ClientAccount[] | undefined;
   readonly created: boolean;
+  /** The passwords, if they were made just now. */
+  readonly passwords?: readonly DemoPassword[];
+  /** The file with the passwords, if there is one. */
+  readonly passwordFile: string | undefined;
 }
 
 /**
- * Makes the demo organization and the clients' configuration files, if they are not there yet.
+ * Makes the demo organization with its files, if they are not there yet: the clients' configurations, and the passwords.
  *
- * The table keeps only digests of keys, so between the organization and its files nothing may be lost. The keys
- * follow from a seed that is kept in a file until theirs are written: whoever is interrupted in between makes the
- * same keys again.
+ * The table keeps only digests of keys and passwords, so between the organization and its files nothing may be lost. They
+ * follow from a seed that is kept in a file until theirs are written: a start after an interruption makes the same again.
  */
 export async function ensureDemo({ dataDirectory, site, environment }: DemoOptions): Promise<Demo> {
   const folder = join(dataDirectory, 'zuliprc');
@@ -37,21 +47,29 @@ export async function ensureDemo({ dataDirectory, site, environment }: DemoOptio
   const kept = readClientConfigurations(folder, site);
   if (kept) {
     rmSync(seedFile, { force: true });
-    return { folder, accounts: kept, created: false };
+    return { folder, accounts: kept, created: false, passwordFile: passwordFile(dataDirectory) };
   }
 
   const interrupted = existsSync(seedFile);
   const seed = interrupted ? readFileSync(seedFile) : writeSeed(seedFile);
-  const { demo, create } = planDemo(
-    { ...makeOutside(environment), randomBytes: bytesFrom(seed) },
-    { name: 'Parlance' },
-  );
-  const outcome = await create();
+  const outside = { ...makeOutside(environment), randomBytes: bytesFrom(seed) };
+  const { demo, create } = planDemo(outside, { name: 'Parlance' });
+  const passwords = makePasswords(outside, demo.accounts);
+  const outcome = await create(await passwordWrites(demo.realm, passwords, outside.now()));
   // There already, and not from this seed: its files were removed, and its keys went with them.
   const lost = outcome === 'exists' && !interrupted;
-  if (!lost) writeClientConfigurations(folder, demo.accounts, site);
+  if (!lost) {
+    writePasswords(dataDirectory, passwords);
+    writeClientConfigurations(folder, demo.accounts, site);
+  }
   rmSync(seedFile);
-  return { folder, accounts: lost ? undefined : demo.accounts, created: outcome === 'created' };
+  return {
+    folder,
+    accounts: lost ? undefined : demo.accounts,
+    created: outcome === 'created',
+    ...(!lost && { passwords }),
+    passwordFile: passwordFile(dataDirectory),
+  };
 }
 
 function writeSeed(file: string): Buffer {

@@ -8,6 +8,7 @@ import {
 import type { Outside } from '../../shared/kernel/outside.ts';
 import { carryOut } from '../../shared/log/carry-out.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
+import type { Write } from '../../shared/table/write.ts';
 
 /** An account of the demo organization with its key, which is shown once. */
 export type DemoAccount = KeyedAccount & { readonly name: DemoName };
@@ -29,8 +30,8 @@ const random = { name: 'random', description: 'What fits nowhere else.', isDefau
 
 /**
  * Plans a demo organization: one account of each role, a bot, and two channels to which all are subscribed (guests
- * only to the default one). One transaction creates all of it. The keys are made first, so that the caller can store
- * them before.
+ * only to the default one). One transaction creates all of it, with what else `create` is given. The keys are made first,
+ * so that the caller can store them before.
  */
 export function planDemo(outside: Outside, given: NewOrganization) {
   const founders = people.map(({ name, ...person }): Founder => ({ ...person, email: addressOf(name) }));
@@ -41,7 +42,7 @@ export function planDemo(outside: Outside, given: NewOrganization) {
     accounts: people.map(({ name }, i): DemoAccount => ({ ...(accounts[i] as KeyedAccount), name })),
     channels: { general: generalId, random: randomId },
   };
-  const create = async (): Promise<'created' | 'exists'> =>
-    (await carryOut(outside, writes)).state === 'done' ? 'created' : 'exists';
+  const create = async (more: readonly Write[] = []): Promise<'created' | 'exists'> =>
+    (await carryOut(outside, [...writes, ...more])).state === 'done' ? 'created' : 'exists';
   return { demo, create };
 }

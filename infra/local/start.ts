@@ -7,6 +7,7 @@ import { assemble } from './assembly.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { type Demo, ensureDemo } from './demo-organization.ts';
+import { passwordLines } from './demo-passwords.ts';
 import { startDynamoStore } from './dynamo-store.ts';
 import { startLocalCloud } from './local-cloud.ts';
 import { checkPort } from './loopback.ts';
@@ -104,6 +105,7 @@ async function main(): Promise<void> {
     progress.say(`Taking mail for channels at 127.0.0.1:${cloud.smtpPort} (SMTP)`);
   }
   progress.say(`Sign in with a browser: ${cloud.address}`);
+  sayPasswords(demo);
   progress.say(`Reference of the API: ${cloud.address}api/; mail that is sent: ${cloud.address}outbox/`);
   progress.say(readyLine(cloud.address, demo));
 }
@@ -122,6 +124,18 @@ function readArguments(): { readonly logs: boolean } {
   } catch (error) {
     throw new StartProblem(`npm start takes nothing but --logs: ${(error as Error).message}`);
   }
+}
+
+/** Shows the passwords when they are made; later it says where they are. */
+function sayPasswords({ passwords, passwordFile }: Demo): void {
+  if (passwordFile === undefined) return;
+  const where = relative('', passwordFile);
+  progress.say(
+    passwords
+      ? `Passwords of the demo accounts, which ${where} keeps:`
+      : `Passwords of the demo accounts: ${where}`,
+  );
+  for (const line of passwordLines(passwords ?? [])) console.log(`         ${line}`);
 }
 
 /** The last line: where the service is, who is there, and a command that sends a message. */

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeEach, expect, inject, test } from 'vitest';
 import { type DemoOptions, ensureDemo } from '../../infra/local/demo-organization.ts';
 import { tableDefinition } from '../../infra/table-schema.ts';
+import { signInWithPassword } from '../../shared/domain/account/sign-in.ts';
+import { makeOutside } from '../../shared/serve/container.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 let options: DemoOptions;
@@ -42,6 +44,32 @@ test('an empty table gets the organization, and the folder its files', async () 
   expect(existsSync(seed())).toBe(false);
 });
 
+test('people get passwords that work, stored as digests, and in a file that only its owner may read', async () => {
+  const { passwords, passwordFile = '' } = await ensureDemo(options);
+  expect(passwords?.map(({ email }) => email)).toEqual(
+    ['owner', 'admin', 'moderator', 'member', 'guest'].map((name) => `${name}@example.com`),
+  );
+  expect((await stat(passwordFile)).mode & 0o777).toBe(0o600);
+  const kept = await readFile(passwordFile, 'utf8');
+  const outside = makeOutside(options.environment);
+  for (const { email, password } of passwords ?? []) {
+    expect(password).toMatch(/^([0-9a-f]{4}-){4}[0-9a-f]{4}$/);
+    expect(kept).toMatch(new RegExp(`^${email} +${password}$`, 'm'));
+    const signIn = { email, password, address: '192.0.2.1', label: 'Terminal' };
+    expect(await signInWithPassword(outside, '127.0.0.1', signIn)).toMatchObject({ email });
+  }
+  expect(new Set(passwords?.map(({ password }) => password)).size).toBe(5);
+  const stored = await outside.table.get('password', {
+    realm: 'main',
+    userId: passwords?.[0]?.userId ?? 0,
+  });
+  expect(stored?.hash).toMatch(/^scrypt\$/);
+
+  const later = await ensureDemo(options);
+  expect([later.passwords, later.passwordFile]).toEqual([undefined, passwordFile]);
+  expect(await readFile(passwordFile, 'utf8')).toBe(kept);
+});
+
 test('a later start changes nothing', async () => {
   const first = await ensureDemo(options);
   const second = await ensureDemo(options);
@@ -57,6 +85,7 @@ test('one who is interrupted before the files are written makes the same keys ag
   await rm(before.folder, { recursive: true });
   await writeFile(seed(), 'a seed that was kept');
   const after = await ensureDemo(options);
+  expect(after.passwords).toEqual(before.passwords);
   expect(after.created).toBe(false);
   expect(after.accounts?.map(({ apiKey }) => apiKey)).toEqual(before.accounts?.map(({ apiKey }) => apiKey));
   expect(existsSync(join(after.folder, 'member.zuliprc'))).toBe(true);
