@@ -22,7 +22,7 @@ const options = {
   role: { value: 'ROLE', says: `one of ${Object.keys(roles).join(', ')}; otherwise member` },
   out: {
     value: 'FILE',
-    says: 'a new file for the zuliprc, which only you may read; otherwise it is printed',
+    says: 'a new file for a zuliprc with a key, which only you may read',
   },
   json: { says: 'the list as JSON' },
   table: { value: 'NAME', says: 'the table of a deployed stack (its output TableName)' },
@@ -41,18 +41,23 @@ interface Verb {
 
 const verbs = {
   create: {
-    says: "makes an organization with one owner, and tells the owner's key",
+    says: "makes an organization with one owner, and prints a link for the owner's first password; with --out they get a key instead",
     needs: ['name', 'owner-email'],
     takes: ['owner-name', 'host', 'out'],
   },
   list: { says: 'lists the organizations', needs: [], takes: ['json'] },
   'add-user': {
-    says: 'makes an account for a person, and tells its key',
+    says: 'makes an account for a person, and prints a link for their first password; with --out they get a key instead',
     needs: ['email', 'name'],
     takes: ['role', 'org', 'out'],
   },
+  'password-link': {
+    says: 'prints a link with which the owner of an account sets its password, for a day',
+    needs: ['email'],
+    takes: ['org'],
+  },
   'rotate-key': {
-    says: 'gives an account a new key; the old one is out at once',
+    says: 'gives an account a new key, and prints its zuliprc without --out; all others are out at once',
     needs: ['email'],
     takes: ['org', 'out'],
   },
@@ -105,7 +110,7 @@ export function readArguments(args: readonly string[]): Wanted | undefined {
   if (verb === 'set-host' && given.host === undefined && given.remove === undefined) {
     throw new UsageProblem(`set-host needs ${shown('host')} or ${shown('remove')}.`);
   }
-  checkPlace(given, takes.includes('out'));
+  checkPlace(given, takes.includes('out') || verb === 'password-link');
   return { verb, given };
 }
 
@@ -144,11 +149,11 @@ function readOptions(verb: VerbName, args: readonly string[], known: ReadonlySet
 }
 
 /** A deployed service is named by all that leads to it, or it is the one of this machine. */
-function checkPlace({ table, region, site }: Wanted['given'], tellsKey: boolean): void {
+function checkPlace({ table, region, site }: Wanted['given'], letsIn: boolean): void {
   if (table === undefined && (region ?? site) !== undefined) {
     throw new UsageProblem(`${region === undefined ? '--site' : '--region'} goes with --table.`);
   }
-  if (table !== undefined && tellsKey && site === undefined) {
+  if (table !== undefined && letsIn && site === undefined) {
     throw new UsageProblem(`With --table this needs ${shown('site')}.`);
   }
   if (site !== undefined && !isAddress(site)) {

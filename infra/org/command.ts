@@ -9,7 +9,7 @@ import { verbs } from './verbs.ts';
 /** What the command finds around it. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Takes the result: a zuliprc, a list, the help. */
+  /** Takes the result: a link, a zuliprc, a list, the help. */
   readonly print: (text: string) => void;
   /** Takes a line for the person at the console. */
   readonly tell: (line: string) => void;

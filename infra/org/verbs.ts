@@ -1,13 +1,16 @@
 import {
+  accessAccountAsOperator,
   addPersonAsOperator,
   type KeyedAccount,
   renewKeyAsOperator,
 } from '../../shared/domain/account/operator.ts';
+import { makePasswordLink } from '../../shared/domain/account/password-link.ts';
 import { createOrganization } from '../../shared/domain/organization/create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
 import { type Role, roles } from '../../shared/model/permission/permission.ts';
 import { ANY_HOST, addressOf, type Hosts, type Organization } from '../../shared/model/realm/hosts.ts';
 import { clientConfiguration } from '../../shared/model/user/client-configuration.ts';
+import { linkAddress } from '../../shared/model/user/link.ts';
 import { UsageProblem, type VerbName, type Wanted } from './arguments.ts';
 import { endMailAddress } from './mail-address.ts';
 import { migrateOrganizations } from './migrate.ts';
@@ -36,10 +39,11 @@ export const verbs: Readonly<
       ownerEmail: text(given, 'owner-email'),
       ownerName: given['owner-name'],
       host: given.host,
+      isOwnerKeyless: given.out === undefined,
     });
     const where = isDefault(organization) ? 'at every host that no other has' : `at ${organization.hosts[0]}`;
     const made = `Made the organization '${organization.name}' (ID ${organization.realm}), which answers ${where}.`;
-    return keyTold(service, organization, owner, made);
+    return letIn(service, organization, owner, made, given);
   },
 
   async list({ outside }, given) {
@@ -56,13 +60,17 @@ export const verbs: Readonly<
   async 'add-user'(service, given) {
     const role = roleNamed(given.role ?? 'member');
     const organization = await accessOrganizationOf(service.outside.table, given.org);
-    const account = await addPersonAsOperator(service.outside, organization.realm, {
-      email: text(given, 'email'),
-      fullName: text(given, 'name'),
-      role,
-    });
+    const person = { email: text(given, 'email'), fullName: text(given, 'name'), role };
+    const isKeyless = given.out === undefined;
+    const account = await addPersonAsOperator(service.outside, organization.realm, person, isKeyless);
     const made = `Made the account ${account.email} (user ID ${account.userId}) in '${organization.name}'.`;
-    return keyTold(service, organization, account, made);
+    return letIn(service, organization, account, made, given);
+  },
+
+  async 'password-link'(service, given) {
+    const organization = await accessOrganizationOf(service.outside.table, given.org);
+    const { user } = await accessAccountAsOperator(service.outside, organization.realm, text(given, 'email'));
+    return linkTold(service, organization, user.userId, `For ${user.email} in '${organization.name}'.`);
   },
 
   async 'rotate-key'(service, given) {
@@ -100,23 +108,53 @@ function roleNamed(name: string): Role {
   throw new UsageProblem(`--role must be one of ${Object.keys(roles).join(', ')}, and not '${name}'.`);
 }
 
+/** How the owner of a new account gets in: with a key in a file, or by a link. */
+const letIn = (
+  service: ReachedService,
+  organization: Pick<Organization, 'realm' | 'hosts'>,
+  account: KeyedAccount,
+  done: string,
+  { out }: Given,
+): Told | Promise<Told> =>
+  out === undefined
+    ? linkTold(service, organization, account.userId, done)
+    : keyTold(service, organization, account, done);
+
 /** The configuration of a client with the new key, which is told nowhere else. */
 function keyTold(
-  { site, isLocal }: ReachedService,
+  service: ReachedService,
   organization: Pick<Hosts, 'hosts'>,
   account: KeyedAccount,
   done: string,
 ): Told {
-  if (site === undefined) throw new Error('nobody said where the service is');
-  const address = addressOf(organization, site);
+  const { address, notes } = placeOf(service, organization);
   return {
     result: clientConfiguration(account.email, account.apiKey, address.origin),
-    notes: [
-      done,
-      'The key is told this once; rotate-key makes another.',
-      ...(isLocal && address.host !== site.host ? [leadHere(address.hostname)] : []),
-    ],
+    notes: [done, 'The key is told this once; rotate-key makes another.', ...notes],
   };
+}
+
+/** A link with which somebody sets the password of their account. */
+async function linkTold(
+  service: ReachedService,
+  organization: Pick<Organization, 'realm' | 'hosts'>,
+  userId: number,
+  done: string,
+): Promise<Told> {
+  const { address, notes } = placeOf(service, organization);
+  const token = await makePasswordLink(service.outside, organization.realm, userId);
+  return {
+    result: `${linkAddress(address.origin, 'password', token)}\n`,
+    notes: [done, 'The link sets the password, once, within a day; password-link makes another.', ...notes],
+  };
+}
+
+/** Where the clients of an organization find it, and a note if programs of this machine do not. */
+function placeOf({ site, isLocal }: ReachedService, organization: Pick<Hosts, 'hosts'>) {
+  if (site === undefined) throw new Error('nobody said where the service is');
+  const address = addressOf(organization, site);
+  const isElsewhere = isLocal && address.host !== site.host;
+  return { address, notes: isElsewhere ? [leadHere(address.hostname)] : [] };
 }
 
 /** What it takes for clients of this machine to find a service on it under this name. */

@@ -9,7 +9,11 @@ import { startDynamoStore } from '../../infra/local/dynamo-store.ts';
 import { rememberService } from '../../infra/local/service-file.ts';
 import { runCommand } from '../../infra/org/command.ts';
 import { tableDefinition } from '../../infra/table-schema.ts';
+import { setPasswordByLink } from '../../shared/domain/account/password-link.ts';
+import { signInWithPassword } from '../../shared/domain/account/sign-in.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
+import { keysOf } from '../../shared/model/user/api-key.ts';
+import type { Person } from '../support/realm.ts';
 import { newService, type TestService, whoIs } from '../support/service.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
@@ -79,6 +83,16 @@ const deployed = (site = 'https://chat.test') => [
   ...['--site', site],
 ];
 
+/** Sets a password by the link that the command printed, and returns who can sign in with it then. */
+async function followed(link: string): Promise<Omit<Person, 'userId'> & { readonly site: string }> {
+  const { origin: site, hostname, pathname } = new URL(link.trim());
+  const [, token = ''] = /^\/accounts\/set-password\/([\w-]{32})$/.exec(pathname) ?? [];
+  const password = 'twelve grey herons';
+  const { email } = await setPasswordByLink(service.outside, hostname, token, password);
+  const signIn = { email, password, address: '192.0.2.1', label: 'Terminal' };
+  return { ...(await signInWithPassword(service.outside, hostname, signIn)), site };
+}
+
 /** What a client reads in a zuliprc. */
 function accountIn(zuliprc: string) {
   const [, email = '', apiKey = '', site] =
@@ -87,7 +101,7 @@ function accountIn(zuliprc: string) {
 }
 
 describe('npm run org', () => {
-  test('as a process prints nothing but the zuliprc, and goes by the credentials of a profile', async () => {
+  test('as a process prints nothing but the link for a password, and goes by the credentials of a profile', async () => {
     const create = ['create', '--name', 'Acme', '--owner-email', 'ada@example.com', ...deployed()];
     const nobody = start(create, { AWS_PROFILE: 'nobody' });
     const made = await start(create);
@@ -95,9 +109,10 @@ describe('npm run org', () => {
       code: 0,
       stderr: expect.stringContaining("Made the organization 'Acme' (ID main)"),
     });
-    const owner = accountIn(made.stdout);
+    expect(made.stdout).toMatch(/^https:\S+\n$/);
+    const owner = await followed(made.stdout);
     expect(owner).toMatchObject({ email: 'ada@example.com', site: 'https://chat.test' });
-    expect(made.stderr).not.toContain(owner.apiKey);
+    expect(made.stderr).not.toContain('set-password');
     expect(await whoIs(service, 'chat.test', owner)).toMatchObject({ role: roles.owner, name: 'ada' });
     expect(await nobody).toMatchObject({
       code: 1,
@@ -114,7 +129,7 @@ describe('npm run org', () => {
     expect(again).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('rotate-key gives it a new key'),
+      stderr: expect.stringContaining('password-link makes a link for a password'),
     });
     await expect(stat(join(folder, 'again.zuliprc'))).rejects.toThrow('ENOENT');
 
@@ -135,9 +150,20 @@ describe('npm run org', () => {
     expect(await whoIs(service, 'chat.test', accountIn(rotated.stdout))).toMatchObject({ name: 'Bo' });
 
     const beta = ['create', '--name', 'Beta', '--owner-email', 'ada@example.com', '--host', 'Beta.test'];
-    const second = accountIn((await org([...beta, ...deployed('http://127.0.0.1:8080')])).stdout);
+    const second = await followed((await org([...beta, ...deployed('http://127.0.0.1:8080')])).stdout);
     expect(second.site).toBe('http://beta.test:8080');
     expect(await whoIs(service, 'beta.test', second)).toMatchObject({ role: roles.owner });
+    const cy = await org(['add-user', '--email=cy@x.test', '--name=Cy', '--org=main', ...deployed()]);
+    expect(cy).toMatchObject({ code: 0, stderr: expect.stringContaining('once, within a day') });
+    const stored = await service.outside.table.get('account', { realm: 'main', email: 'cy@x.test' });
+    expect(stored && keysOf(stored)).toEqual([]);
+    const other = await org(['password-link', '--email=CY@x.test', '--org=main', ...deployed()]);
+    for (const { stdout } of [cy, other]) {
+      expect(await whoIs(service, 'chat.test', await followed(stdout))).toMatchObject({ name: 'Cy' });
+      await expect(followed(stdout)).rejects.toThrow('This link does not work any more');
+    }
+    const nobody = await org(['password-link', '--email=no@x.test', '--org=main', ...deployed()]);
+    expect(nobody).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('no account') });
     const set = await org(['set-host', '--org', 'main', '--host', 'chat.test', ...deployed()]);
     expect(set).toEqual({ code: 0, stdout: '', stderr: "'Acme' (ID main) answers at *, chat.test.\n" });
     const list = await org(['list', ...deployed()]);
@@ -154,7 +180,7 @@ describe('npm run org', () => {
     const at = ['--table', service.table, '--region', 'us-east-1'];
     const boss = ['add-user', '--email', 'a@b.test', '--name', 'A', '--role', 'boss', ...deployed()];
     const wrong: [readonly string[], number, string][] = [
-      [[], 2, 'Say what to do: create, list, add-user, rotate-key, end-address, set-host'],
+      [[], 2, 'Say what to do: create, list, add-user, password-link, rotate-key, end-address, set-host'],
       [['make'], 2, "There is no verb 'make': use one of create, "],
       [['create', '--name', 'A'], 2, 'create needs --owner-email EMAIL.'],
       [[...create, '--name', 'B'], 2, '--name may be given only once.'],
@@ -213,13 +239,13 @@ describe('npm run org', () => {
     const running = openDataDirectory(data);
     const first = await local(['create', '--name', 'Acme', '--owner-email', 'ada@example.com']);
     expect(first).toMatchObject({ code: 0 });
-    expect(accountIn(first.stdout)).toMatchObject({ email: 'ada@example.com', site: site.origin });
+    expect(first.stdout).toMatch(/^http:\/\/127\.0\.0\.1:9991\/accounts\/set-password\/[\w-]{32}\n$/);
     await store.stop();
     running.release();
 
     const create = ['create', '--name', 'Beta', '--owner-email', 'bo@example.com', '--host'];
     const beta = await local([...create, 'beta.localhost']);
-    expect(accountIn(beta.stdout).site).toBe('http://beta.localhost:9991');
+    expect(new URL(beta.stdout).origin).toBe('http://beta.localhost:9991');
     expect(beta.stderr).toContain('curl and browsers find beta.localhost by themselves; other programs');
     const gamma = await local([...create, 'gamma.test']);
     expect(gamma.stderr).toContain(

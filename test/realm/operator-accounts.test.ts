@@ -106,12 +106,12 @@ describe('a key that the operator renews', () => {
     const { call, people } = realm;
     await call(deactivate, people.owner, {}, { path: { user: people.guest.userId } });
     const words = [
-      ['guest@example.com', "The account 'guest@example.com' is deactivated: a key would not work."],
+      ['guest@example.com', "The account 'guest@example.com' is deactivated."],
       [
         'nobody@example.com',
         "There is no account with the address 'nobody@example.com' in this organization.",
       ],
-      ['notification-bot@parlance.invalid', 'The bot of the service itself has no key.'],
+      ['notification-bot@parlance.invalid', 'The bot of the service itself cannot sign in.'],
       ['', 'Enter a valid email address.'],
     ] as const;
     for (const [email, text] of words) expect(await refusalOf(renew(realm, email))).toBe(text);

@@ -5,9 +5,9 @@ import { commitTo } from '../../log/checkpoint.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { Role } from '../../model/permission/permission.ts';
-import { digestOf, newApiKey } from '../../model/user/api-key.ts';
+import { type Account, digestOf, NO_KEY, newApiKey } from '../../model/user/api-key.ts';
 import { checkEmail, checkFullName } from '../../model/user/name.ts';
-import { isSystemBot } from '../../model/user/user.ts';
+import { isSystemBot, type User } from '../../model/user/user.ts';
 import { resetKeys } from './api-key.ts';
 import { addPerson, loadNewcomerSnapshot } from './create.ts';
 
@@ -21,11 +21,16 @@ export interface KeyedAccount {
   readonly userId: number;
 }
 
-/** Adds a person like `POST /users`, with the same checks, except that the operator may add owners. */
+/**
+ * Adds a person like `POST /users`, with the same checks, except that the operator may add owners.
+ *
+ * @param isKeyless the key in the result is not stored: they get in by a link for their first password
+ */
 export async function addPersonAsOperator(
   outside: Outside,
   realmId: string,
   given: { readonly email: string; readonly fullName: string; readonly role: Role },
+  isKeyless = false,
 ): Promise<KeyedAccount> {
   const { table } = outside;
   const person = { ...given, email: checkEmail(given.email), fullName: checkFullName(given.fullName) };
@@ -44,11 +49,32 @@ export async function addPersonAsOperator(
       organization,
       commitTo(outside, realmId),
       person,
-      { keyDigest: digestOf(apiKey) },
+      { keyDigest: isKeyless ? NO_KEY : digestOf(apiKey) },
       { ...snapshot, isTaken },
     );
     return { email: person.email, apiKey, userId };
   });
+}
+
+/**
+ * Finds an active account by its address.
+ *
+ * @throws Refusal `BAD_REQUEST` for an address without an active account, and for the notification bot
+ */
+export async function accessAccountAsOperator(
+  { table }: Pick<Outside, 'table'>,
+  realm: string,
+  given: string,
+): Promise<{ readonly account: Account; readonly user: User }> {
+  const address = checkEmail(given);
+  const account = await table.get('account', { realm, email: folded(address) });
+  const user = account && (await table.get('user', { realm, userId: account.userId }));
+  if (account === undefined || user === undefined) {
+    throw badRequest(`There is no account with the address '${address}' in this organization.`);
+  }
+  if (isSystemBot(user)) throw badRequest('The bot of the service itself cannot sign in.');
+  if (!user.isActive) throw badRequest(`The account '${address}' is deactivated.`);
+  return { account, user };
 }
 
 /** Gives an active account a new key; all older ones stop working at once. Of two concurrent calls one is refused. */
@@ -57,21 +83,13 @@ export async function renewKeyAsOperator(
   realm: string,
   given: string,
 ): Promise<KeyedAccount> {
-  const { table } = outside;
-  const address = checkEmail(given);
-  const account = await table.get('account', { realm, email: folded(address) });
-  const user = account && (await table.get('user', { realm, userId: account.userId }));
-  if (account === undefined || user === undefined) {
-    throw badRequest(`There is no account with the address '${address}' in this organization.`);
-  }
-  if (isSystemBot(user)) throw badRequest('The bot of the service itself has no key.');
-  if (!user.isActive) throw badRequest(`The account '${address}' is deactivated: a key would not work.`);
+  const { account, user } = await accessAccountAsOperator(outside, realm, given);
   try {
     const { email } = user;
     const apiKey = await resetKeys(outside, commitTo(outside, realm), { realm, email, account });
     return { email, apiKey, userId: user.userId };
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
-    throw badRequest(`The key of '${address}' was changed at the same moment: try again.`);
+    throw badRequest(`The key of '${user.email}' was changed at the same moment: try again.`);
   }
 }

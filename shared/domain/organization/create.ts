@@ -20,6 +20,8 @@ export interface OrganizationInput {
   readonly ownerName?: string | undefined;
   /** Required for every organization but the first. */
   readonly host?: string | undefined;
+  /** The owner gets no key: the operator hands on a link for the first password. */
+  readonly isOwnerKeyless?: boolean;
 }
 
 /** A new organization, and its owner with the key. */
@@ -31,7 +33,7 @@ export interface CreatedOrganization extends Pick<Organization, 'realm' | 'hosts
  * Creates an organization with one owner and one channel, in one transaction. The first one is the default: it also
  * answers at all unregistered hosts. Every other needs its own host.
  *
- * The key of the owner is shown once. If it is lost, a second call is refused with a hint how to get another.
+ * The key of the owner, or the link, is shown once. If it is lost, a second call is refused with a hint how to get another.
  */
 export async function createOrganization(
   outside: Outside,
@@ -51,13 +53,13 @@ export async function createOrganization(
 }
 
 /** Checks the owner, who must not be mistaken for the system bot. */
-function checkOwner({ ownerEmail, ownerName }: OrganizationInput) {
+function checkOwner({ ownerEmail, ownerName, isOwnerKeyless = false }: OrganizationInput) {
   const email = checkEmail(ownerEmail);
   const fullName = checkFullName(ownerName ?? email.slice(0, email.lastIndexOf('@')));
   if (folded(email) === folded(NOTICES.email) || folded(fullName) === folded(NOTICES.fullName)) {
     throw badRequest('The owner cannot have the name or address of the notification bot.');
   }
-  return { email, fullName, role: roles.owner };
+  return { email, fullName, role: roles.owner, isKeyless: isOwnerKeyless };
 }
 
 /** Whether a new organization is the default one. Refuses if its host or id is taken. */
@@ -91,5 +93,7 @@ async function described({ table }: Outside, realm: string, email: string): Prom
     table.get('account', { realm, email: folded(email) }),
   ]);
   const there = `the organization '${organization?.name}' (ID ${realm}) already`;
-  return account ? `${there}, where '${email}' has an account: rotate-key gives it a new key` : there;
+  return account
+    ? `${there}, where '${email}' has an account: password-link makes a link for a password, rotate-key a new key`
+    : there;
 }

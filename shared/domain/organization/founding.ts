@@ -6,7 +6,7 @@ import { FIRST_NUMBER, initialSettings, type Role, roles } from '../../model/per
 import { ANY_HOST, hostsWrite } from '../../model/realm/hosts.ts';
 import { defaultRealmSettings, type Realm, type RealmSettings } from '../../model/realm/realm.ts';
 import { newSubscriptionSettings, subscriptionWrites } from '../../model/subscription/settings.ts';
-import { digestOf, newApiKey } from '../../model/user/api-key.ts';
+import { digestOf, NO_KEY, newApiKey } from '../../model/user/api-key.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doCreateUser, newUser } from '../account/create.ts';
@@ -54,8 +54,8 @@ function doCreateOrganization(
     { put: key('realm', { realm }), item: { ...item }, when: { absent: true } },
     { put: key('groupGraph', { realm }), item: { ...noGroups } },
     ...doSetRealmRetention(realm, { after: item.settings.message_retention_days }, item.version),
-    // No key has this digest, so nobody can use the bot.
-    ...doCreateUser(realm, noticeBotId, bot, 'f'.repeat(64)).writes,
+    // Nobody can use the bot.
+    ...doCreateUser(realm, noticeBotId, bot, NO_KEY).writes,
   ];
   return { realm, hosts, writes };
 }
@@ -67,6 +67,8 @@ export interface Founder {
   readonly role: Role;
   /** The address of the owner, if it is a bot. */
   readonly ownedBy?: string;
+  /** Their key is not stored, so it does not work: they get in another way. */
+  readonly isKeyless?: boolean;
 }
 
 /** One of the first channels, which is public. */
@@ -106,7 +108,7 @@ export function planFounding(
   );
   const idOf = (address: string): number =>
     accounts.find(({ email }) => email === address)?.userId ?? Number.NaN;
-  founders.forEach(({ email, fullName, role, ownedBy }, i) => {
+  founders.forEach(({ email, fullName, role, ownedBy, isKeyless }, i) => {
     const { userId, apiKey } = accounts[i] as KeyedAccount;
     const bots = founders.filter((founder) => founder.ownedBy === email);
     const user = {
@@ -115,7 +117,7 @@ export function planFounding(
       ...(ownedBy !== undefined && { botType: 1 as const, ownerId: idOf(ownedBy) }),
       ...(bots.length > 0 && { bots: new Set(bots.map((bot) => idOf(bot.email))) }),
     };
-    add(doCreateUser(realm, userId, user, digestOf(apiKey)).writes);
+    add(doCreateUser(realm, userId, user, isKeyless ? NO_KEY : digestOf(apiKey)).writes);
   });
 
   const channelIds = channels.map(({ name, description, isDefault }) => {
