@@ -1,4 +1,4 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID, timingSafeEqual } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -12,6 +12,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { SMALL_REQUEST } from '../endpoints/endpoint.ts';
 import { type Listener, proof } from '../endpoints/listener.ts';
 import { required } from '../environment.ts';
+import { sha256 } from '../kernel/digest.ts';
 import { traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { WaitingRoom } from '../log/waiting-room.ts';
@@ -162,12 +163,9 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
 /** Whether a request shows the proof that CloudFront adds. Without a proof, as on a laptop, every request does. */
 const proofCheck = (expected: string | undefined): ((incoming: IncomingMessage) => boolean) => {
   if (expected === undefined) return () => true;
-  const wanted = digestOf(expected);
-  return ({ headers }) => timingSafeEqual(digestOf(String(headers[proof.header] ?? '')), wanted);
+  const wanted = sha256(expected);
+  return ({ headers }) => timingSafeEqual(sha256(String(headers[proof.header] ?? '')), wanted);
 };
-
-/** As long for any text, since only what is of one length can be compared in one time. */
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Reads a small body; undefined if it is larger. Throws if the client goes away. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {

@@ -1,4 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { sha256 } from '../kernel/digest.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { newToken } from '../model/user/link.ts';
 import type { Site } from '../pages/layout.ts';
@@ -63,9 +64,7 @@ export const rootOf = (baseUrl: string): string => baseUrl.replace(/^https?:\/\/
  */
 export function isFormToken({ baseUrl, cookies }: Browser, isSession: boolean, token: string): boolean {
   const secret = readCookie(baseUrl, cookies, isSession ? SESSION : VISITOR);
-  return secret !== undefined && secret !== '' && timingSafeEqual(digest(token), digest(tokenOf(secret)));
+  return secret !== undefined && secret !== '' && timingSafeEqual(sha256(token), sha256(tokenOf(secret)));
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-const tokenOf = (secret: string): string => digest(`form:${secret}`).toString('base64url');
+const tokenOf = (secret: string): string => sha256(`form:${secret}`).toString('base64url');

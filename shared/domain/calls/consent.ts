@@ -1,4 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside, Vault } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
@@ -29,8 +30,6 @@ const CONTEXT = { purpose: 'video call consent' } as const;
 /** The name of the cookie that a browser keeps while a person gives consent. */
 export const consentCookie = ({ name }: CallProvider): string => `call-${name}`;
 
-const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
-
 /**
  * Starts a consent: seals a new state that nobody else can forge, read or change, and that expires. Only the browser that
  * started the consent can complete it. Otherwise an attacker could start one and have a victim complete it, which would
@@ -44,7 +43,7 @@ export async function beginConsent(
   who: Pick<CallState, 'realm' | 'userId' | 'provider'>,
 ) {
   const secret = Buffer.from(randomBytes(32)).toString('base64url');
-  const browser = digestOf(secret).toString('hex');
+  const browser = sha256(secret).toString('hex');
   const state: CallState = { ...who, browser, nonce: uuid(), expires: now() + CONSENT_TIMEOUT_MS };
   const [sealed] = await Promise.all([
     vault.seal(JSON.stringify(state), CONTEXT),
@@ -85,7 +84,7 @@ export async function openCallState(
   if (state.provider !== provider || state.expires < now()) throw invalidConsent();
   // States of an older release have no browser. They expire within minutes.
   const expected = Buffer.from(state.browser ?? '', 'hex');
-  const shown = digestOf(secret ?? '');
+  const shown = sha256(secret ?? '');
   if (expected.length !== shown.length || !timingSafeEqual(expected, shown)) throw invalidConsent();
   return state;
 }
