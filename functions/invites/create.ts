@@ -10,7 +10,7 @@ import {
   newTokens,
   parseInvite,
 } from '../../shared/domain/invite/create.ts';
-import { sendsMail, wakeMail } from '../../shared/domain/mail-out/letter.ts';
+import { reportLinks, sendsMail, wakeMail } from '../../shared/domain/mail-out/letter.ts';
 import { inviteUsers } from '../../shared/endpoints/invites.ts';
 import { refusal } from '../../shared/kernel/errors.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';
@@ -48,10 +48,11 @@ export const handler = serve(
       const invitations = await commitPlan(commit, (number) =>
         doInvite(caller, request, addresses, delivery, number, outside.now()),
       );
+      const links = inviteLinks(baseUrl, invitations, tokens);
       if (sendsMail(outside)) await wakeMail(outside, clients.queues, realm, job);
+      else reportLinks(outside, links);
       if (taken.length > 0) throw refusal('invitationFailed', { errors: taken, sent: true });
-      if (sendsMail(outside)) return {};
-      return { invite_links: inviteLinks(baseUrl, invitations, tokens) };
+      return sendsMail(outside) ? {} : { invite_links: links };
     },
   },
   { queues: sqsQueues },

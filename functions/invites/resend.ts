@@ -1,6 +1,6 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { accessInvitation, doResend, loadInvitation } from '../../shared/domain/invite/open.ts';
-import { sendsMail, wakeMail } from '../../shared/domain/mail-out/letter.ts';
+import { reportLinks, sendsMail, wakeMail } from '../../shared/domain/mail-out/letter.ts';
 import { resendInvite } from '../../shared/endpoints/invites.ts';
 import { carryOut } from '../../shared/log/carry-out.ts';
 import { ConflictError } from '../../shared/log/commit.ts';
@@ -19,7 +19,11 @@ export const handler = serve(
       const writes = doResend(realm, invitation, delivery, outside.now());
       const { state } = await carryOut(outside, writes);
       if (state === 'refused') throw new ConflictError([]);
-      if (!sendsMail(outside)) return { invite_link: linkAddress(baseUrl, 'invitation', token) };
+      if (!sendsMail(outside)) {
+        const invite_link = linkAddress(baseUrl, 'invitation', token);
+        reportLinks(outside, [{ email: invitation.email, invite_link }]);
+        return { invite_link };
+      }
       await wakeMail(outside, clients.queues, realm, job);
       return {};
     },

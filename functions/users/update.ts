@@ -34,9 +34,9 @@ export const handler = serve(updateUser, {
     const update = checkUserUpdate(caller, snapshot, input);
     const { target } = update;
     const profile = given && (await checkProfileInput(outside, caller, target, given));
-    const step = doUpdateUser(caller, update, snapshot, outside.now());
+    const steps = doUpdateUser(caller, update, snapshot, outside.now());
     await commitInOrder(commit, [
-      ...(step ? [step] : []),
+      ...steps,
       ...(profile ? doChangeProfile(realm, target.userId, profile) : []),
     ]);
     return {};

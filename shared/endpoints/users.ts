@@ -85,7 +85,7 @@ export const updateUser = endpoint({
       ),
     ),
   },
-  needs: { table: [...writes, 'ConditionCheckItem'] },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
 });
 
 export const deactivateUser = endpoint({

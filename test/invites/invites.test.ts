@@ -62,6 +62,23 @@ describe('POST /invites (companion facts 3.8)', () => {
     expect(link).toMatchObject({ kind: 'invitation' });
   });
 
+  it('has unmailed links in the log of the local service, and in no other', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    await inviting(realm, member, 'ada@example.com');
+    expect(realm.reports).toEqual([]);
+    const local = realm.container(undefined, { environment: { DEVELOPMENT_SIGN_IN: 'true' } });
+    // The reply to this one has no links.
+    await inviting(local, member, `${admin.email}, bob@example.com`);
+    const [{ id } = { id: 0 }] = await invitesOf(realm, member);
+    const { body } = await local.call(resend, member, {}, { path: { invite_id: id } });
+    expect(local.reports).toMatchObject([
+      { level: 'INFO', message: 'link not mailed', email: 'bob@example.com' },
+      { email: 'ada@example.com', link: body.invite_link },
+    ]);
+    expect(await loadLink(realm.outside, realm.realm, tokenIn(String(local.reports[0]?.link)))).toBeDefined();
+  });
+
   it('stores no token of a mailed link', async () => {
     const realm = await newRealm();
     const { body } = await inviting(realm, realm.people.member, 'ada@example.com');

@@ -21,26 +21,36 @@ import { noSuchAccount } from '../../model/user/principals.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
+import { doEndInvitations, loadInvitationsOf } from '../invite/end.ts';
 import { dormancySteps } from '../subscribe/leave.ts';
 import { checkMayCreateBots, type OwnedBot, ownBot } from './bot.ts';
 
 /**
- * Loads the snapshot for deactivating an account: its bots, the subscriptions and groups of them all, and for a bot its
- * owner. Read the account first: it lists its bots, and the deactivation fails if a bot or subscription was added since.
- * One round trip.
+ * Loads the snapshot for deactivating an account: its bots, the subscriptions and groups of them all, its invitations, and
+ * for a bot its owner. Read the account first: it lists its bots, and the deactivation fails if a bot, subscription or
+ * invitation was added since. One round trip.
  */
 export async function loadDeactivation(outside: Outside, realm: string, target: User | undefined) {
   const { table } = outside;
   const botIds = [...(target?.bots ?? [])];
   const ids = target ? [target.userId, ...botIds] : [];
-  const [owner, owners, bots, subscriptions, groups] = await Promise.all([
+  const [owner, owners, bots, subscriptions, groups, invitations] = await Promise.all([
     loadBotOwner(table, realm, target),
     table.get('owners', { realm }),
     table.getMany(botIds.map((userId) => key('user', { realm, userId }))),
     Promise.all(ids.map((userId) => loadCurrent(table, realm, userId))),
     Promise.all(ids.map(async (userId) => [userId, await directGroups(outside, realm, userId)] as const)),
+    target && !target.isBot ? loadInvitationsOf(outside, realm, target.userId) : [],
   ]);
-  return { target, owner, owners, bots, subscriptions: subscriptions.flat(), groups: new Map(groups) };
+  return {
+    target,
+    owner,
+    owners,
+    bots,
+    invitations,
+    subscriptions: subscriptions.flat(),
+    groups: new Map(groups),
+  };
 }
 
 type DeactivationSnapshot = Awaited<ReturnType<typeof loadDeactivation>>;
@@ -65,13 +75,13 @@ export function checkLeaves(user: User, { owners }: Pick<DeactivationSnapshot, '
 }
 
 /**
- * Deactivates the account and its bots, whose keys stop working, and suspends their subscriptions. Skips what is done
- * already. `now` is in milliseconds.
+ * Deactivates the account and its bots, whose keys stop working, ends its invitations, and suspends the subscriptions.
+ * Skips what is done already. `now` is in milliseconds.
  */
 export function doDeactivate(
   { realmId, realm }: Pick<Caller, 'realmId' | 'realm'>,
   target: User,
-  { bots, subscriptions, groups }: DeactivationSnapshot,
+  { bots, subscriptions, groups, invitations }: DeactivationSnapshot,
   now: number,
 ): Step[] {
   const groupsOf = (user: User): EventEntry[] => {
@@ -82,6 +92,8 @@ export function doDeactivate(
     ...[target, ...bots]
       .filter(({ isActive }) => isActive)
       .map((user) => doInactivate(realmId, user, groupsOf(user))),
+    // Deactivated users get no events.
+    ...doEndInvitations(realmId, target.userId, true, invitations),
     ...dormancySteps(realmId, subscriptions, true),
   ];
 }

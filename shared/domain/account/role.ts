@@ -6,6 +6,7 @@ import type { Channel } from '../../model/channel/channel.ts';
 import { channelsGone } from '../../model/channel/object.ts';
 import { roleGroupEvents } from '../../model/group/role-groups.ts';
 import {
+  isAdministrator,
   isFullMember,
   isOwner,
   type Role,
@@ -23,6 +24,7 @@ import {
 } from '../../model/user/activation.ts';
 import { type Caller, directGroups } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
+import { beyondRights, doEndInvitations, loadInvitationsOf } from '../invite/end.ts';
 
 /** Checks a role. Only owners may make owners. */
 export function checkNewRole({ standing }: Pick<Caller, 'standing'>, given: number): Role {
@@ -33,18 +35,19 @@ export function checkNewRole({ standing }: Pick<Caller, 'standing'>, given: numb
 }
 
 /**
- * Loads the snapshot for changing the role of a user: all channels, and the user's subscriptions and direct groups. One
- * round trip.
+ * Loads the snapshot for changing the role of a user: all channels, and the user's subscriptions, direct groups and
+ * invitations. One round trip.
  */
 export async function loadRoleSnapshot(outside: Outside, realm: string, userId: number) {
   const { table } = outside;
-  const [owners, channels, subscriptions, groups] = await Promise.all([
+  const [owners, channels, subscriptions, groups, invitations] = await Promise.all([
     table.get('owners', { realm }),
     table.all('channel', { realm }),
     loadCurrent(table, realm, userId),
     directGroups(outside, realm, userId),
+    loadInvitationsOf(outside, realm, userId),
   ]);
-  return { owners, channels, subscriptions, groups };
+  return { owners, channels, subscriptions, groups, invitations };
 }
 
 export type RoleSnapshot = Awaited<ReturnType<typeof loadRoleSnapshot>>;
@@ -69,13 +72,13 @@ export function checkRoleChange(
 
 /**
  * Changes a role, with its events. The caller adds `set` to the write of the account, on condition that the role and
- * `isActive` are unchanged. `now` is in milliseconds.
+ * `isActive` are unchanged, and then carries out `after`, which ends the invitations that the new role does not allow. `now` is in milliseconds.
  */
 export function doChangeRole(
   { realmId, realm, graph }: Pick<Caller, 'realmId' | 'realm' | 'graph'>,
   target: User,
   role: Role,
-  { channels, subscriptions, groups }: RoleSnapshot,
+  { channels, subscriptions, groups, invitations }: RoleSnapshot,
   now: number,
 ) {
   const { userId, isActive, isBot } = target;
@@ -106,6 +109,12 @@ export function doChangeRole(
       ),
       ...defaultChannelEvents(userId, target.role, role),
     ],
+    after: doEndInvitations(
+      realmId,
+      userId,
+      isAdministrator(after),
+      beyondRights({ standing: after, realm }, invitations),
+    ),
   };
 }
 

@@ -106,26 +106,28 @@ export function checkUserUpdate(
 }
 
 /**
- * Changes an account, on condition that it is unchanged since it was read. `now` is in milliseconds. Undefined if
- * nothing changes.
+ * Changes an account, on condition that it is unchanged since it was read. `now` is in milliseconds. No steps if nothing
+ * changes.
  */
 export function doUpdateUser(
   caller: Pick<Caller, 'realmId' | 'realm' | 'graph'>,
   { target, fullName, role }: ReturnType<typeof checkUserUpdate>,
   { role: snapshot, namesakes }: UserUpdateSnapshot,
   now: number,
-): Step | undefined {
+): Step[] {
   const { userId, isActive } = target;
+  const changed =
+    role === undefined || snapshot === undefined
+      ? undefined
+      : doChangeRole(caller, target, role, snapshot, now);
   const parts = [
-    ...(role === undefined || snapshot === undefined
-      ? []
-      : [doChangeRole(caller, target, role, snapshot, now)]),
+    ...(changed ? [changed] : []),
     ...(fullName === undefined
       ? []
       : [doRename(caller.realmId, target, fullName, target.isBot ? namesakes : undefined)]),
   ];
-  if (parts.length === 0) return undefined;
-  return {
+  if (parts.length === 0) return [];
+  const step: Step = {
     writes: [
       {
         update: key('user', { realm: caller.realmId, userId }),
@@ -137,4 +139,5 @@ export function doUpdateUser(
     ],
     entries: parts.flatMap(({ entries }) => entries),
   };
+  return [step, ...(changed?.after ?? [])];
 }

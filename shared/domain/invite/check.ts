@@ -65,7 +65,7 @@ export const mayInvite = (
   );
 
 /** Whether somebody may invite people to this role. */
-const mayInviteTo = ({ standing }: Pick<Caller, 'standing'>, role: Role): boolean =>
+export const mayInviteTo = ({ standing }: Pick<Caller, 'standing'>, role: Role): boolean =>
   role === roles.owner ? isOwner(standing) : role > roles.moderator || isAdministrator(standing);
 
 /** Whether somebody may subscribe new people to a channel: it is a default channel, or they may add subscribers. */

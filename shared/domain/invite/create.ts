@@ -4,6 +4,7 @@ import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { isAdministrator, roles } from '../../model/permission/permission.ts';
 import { addressProblem, type Domains } from '../../model/realm/domains.ts';
+import { doCountMembership } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import {
   type Grant,
@@ -157,6 +158,7 @@ export function doInvite(
   const letters = invitations.map(({ inviteId }) => ({ what: 'invitation' as const, inviteId }));
   return {
     writes: [
+      doCountMembership(realm, caller.user.userId),
       ...invitations.map((invitation) => store(realm, invitation)),
       ...('job' in delivery
         ? doLeaveMail(realm, delivery.job, letters, now)
@@ -177,7 +179,11 @@ export function doMakeMultiuse(
 ): Change<MultiuseInvitation> {
   const invitation = { ...common(caller, request, now), inviteId: idAt(number(0), 0), token };
   return {
-    writes: [store(caller.realmId, invitation), doLinkInvitation(caller.realmId, invitation, token)],
+    writes: [
+      doCountMembership(caller.realmId, caller.user.userId),
+      store(caller.realmId, invitation),
+      doLinkInvitation(caller.realmId, invitation, token),
+    ],
     entries: eventsFor(caller),
     result: invitation,
   };

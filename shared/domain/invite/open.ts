@@ -2,6 +2,7 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { type Commit, commitPlan } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import { isAdministrator, isOwner, roles } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -88,8 +89,22 @@ export function accessInvitation<M extends boolean>(
   return invitation as never;
 }
 
-/** Revokes an invitation: all its links end. */
-export const doRevoke = (
+/**
+ * Revokes an invitation that the caller may revoke: all its links end.
+ *
+ * @throws Refusal as `accessInvitation`
+ */
+export const revokeInvitation = (
+  caller: Caller,
+  commit: Commit,
+  found: Invitation | undefined,
+  multiuse: boolean,
+): Promise<Record<string, never>> => {
+  const invitation = accessInvitation(caller, found, multiuse);
+  return commitPlan(commit, () => doRevoke(caller, invitation));
+};
+
+const doRevoke = (
   { realmId: realm, user, standing }: Caller,
   { inviteId, invitedBy }: Invitation,
 ): Change<Record<string, never>> => ({

@@ -1,4 +1,5 @@
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { isForDevelopment } from '../../model/realm/sign-in-methods.ts';
 import type { Write } from '../../table/write.ts';
 import { doLeaveJob, type Job, wakeOutbox } from '../outbox/outbox.ts';
 
@@ -17,6 +18,19 @@ declare module '../outbox/outbox.ts' {
 
 /** Whether the service sends mail: the operator has configured a domain. */
 export const sendsMail = ({ mailDomain }: Pick<Outside, 'mailDomain'>): boolean => mailDomain !== undefined;
+
+/**
+ * Writes links that nobody mails to the log of the local service, where its operator finds them. A deployment logs no link:
+ * it lets people in.
+ */
+export function reportLinks(
+  { environment, report }: Pick<Outside, 'environment' | 'report'>,
+  links: readonly { readonly email: string; readonly invite_link: string }[],
+): void {
+  if (!isForDevelopment(environment)) return;
+  for (const { email, invite_link: link } of links)
+    report({ level: 'INFO', message: 'link not mailed', email, link });
+}
 
 /** The job that sends mail. */
 const mailJob = (realm: string, job: string): Job<'mail'> => ({ realm, kind: 'mail', job });

@@ -49,7 +49,7 @@ export const doActivate = (
 ): Step => doSetActive(realm, user, true, groups, { set, equals: { fullName: user.fullName } });
 
 /**
- * Deactivates an account. Fails if a bot or subscription was added since the account was read, so read the account
+ * Deactivates an account. Fails if a bot, subscription or invitation was added since the account was read, so read the account
  * before those lists.
  */
 export const doInactivate = (realm: string, user: User, groups: readonly EventEntry[]): Step =>
@@ -79,7 +79,8 @@ function doSetActive(
 }
 
 /**
- * Counts a new membership on the account. Fails if the account is inactive, and makes a concurrent deactivation fail.
+ * Counts a new membership on the account, or another thing that its deactivation ends. Fails if the account is inactive,
+ * and makes a concurrent deactivation fail.
  */
 export const doCountMembership = (realm: string, userId: number): Write => ({
   update: key('user', { realm, userId }),

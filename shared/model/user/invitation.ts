@@ -51,6 +51,11 @@ export const isMultiuse = (invitation: Invitation): invitation is MultiuseInvita
 export const invitationKey = (realm: string, inviteId: number): Key<'invitation'> =>
   key('invitation', { realm, inviteId });
 
+/** Deletes an invitation, if it is still there. */
+export const doForgetInvitation = (realm: string, inviteId: number): Write => ({
+  delete: invitationKey(realm, inviteId),
+});
+
 /** Deletes an invitation: it was used or revoked. Fails if it is gone. */
 export const doEndInvitation = (realm: string, inviteId: number): Write => ({
   delete: invitationKey(realm, inviteId),
