@@ -7,7 +7,7 @@ export const handler = serve(declaration, {
   run: async ({ input: { queue_id: queueId }, realm, userId, outside }) => {
     const isDeleted = await deleteQueue(outside.table, realm, queueId, userId, outside.uuid());
     if (!isDeleted) throw refusal('badQueue', { queueId });
-    outside.waitingRoom?.end(placeOf(realm, queueId));
+    outside.waitingRoom?.at(placeOf(realm, queueId))?.end();
     return {};
   },
 });

@@ -1,14 +1,23 @@
 import { isPassing } from '../table/write.ts';
 import { type FirstSeen, type Log, type Run, readRun, WHOLE } from './log.ts';
 import { Looks, nothingAfter, type Reached } from './looks.ts';
+import type { Stay } from './stay.ts';
 
 /** A reader who waits at a follower. */
 interface Waiter {
   readonly head: number;
   /** When it ends without news, ms. */
   readonly until: number;
-  readonly settle: (run: Run) => void;
-  readonly fail: (error: unknown) => void;
+  readonly stay: Stay;
+  readonly done: PromiseWithResolvers<Run>;
+}
+
+/** What a follower does now and then while somebody waits. */
+export interface Chore {
+  /** Milliseconds from one time to the next. */
+  readonly every: number;
+  /** Gets the time (ms) at which it was done last, or at which somebody began to wait. */
+  readonly work: (since: number) => Promise<void>;
 }
 
 /** Pause (ms) of a reader that is behind the follower and got no further. */
@@ -23,15 +32,19 @@ const CATCH_UP_MS = 50;
  */
 export class Follower {
   readonly #log: Log;
+  readonly #chore: Chore;
   readonly #firstSeen: FirstSeen = new Map();
   readonly #waiters = new Set<Waiter>();
   #reached: Reached = { head: 0, ended: 'end' };
   #isLooking = false;
+  /** When the chore was done last, ms. */
+  #choreDone = 0;
   /** The last run with entries, and the number that it follows: for readers who come a little late. */
   #last: { readonly after: number; readonly run: Run } | undefined;
 
-  constructor(log: Log) {
+  constructor(log: Log, chore: Chore) {
     this.#log = log;
+    this.#chore = chore;
   }
 
   /** Whether nobody waits. */
@@ -40,37 +53,30 @@ export class Follower {
   }
 
   /**
-   * Waits for what follows in the log. Returns a run without entries at the time `until` (ms), or when `signal` is
-   * aborted. A reader that is behind reads for itself first.
+   * Waits for what follows in the log. Returns a run without entries at the time `until` (ms), or when the stay ends. A
+   * reader that is behind reads for itself first.
    *
    * @param firstSeen what the reader has seen of the log, for holes that it knows of already
    */
-  async next(reached: Reached, firstSeen: FirstSeen, until: number, signal: AbortSignal): Promise<Run> {
-    if (signal.aborted) return nothingAfter(reached.head);
+  async next(reached: Reached, firstSeen: FirstSeen, until: number, stay: Stay): Promise<Run> {
+    if (stay.isOver) return nothingAfter(reached.head);
     const isBehind = this.#isLooking && reached.head < this.#reached.head;
     if (reached.ended === 'page' || isBehind) return this.#catchUp(reached.head);
-    return new Promise((resolve, reject) => {
-      const end = (): void => waiter.settle(nothingAfter(waiter.head));
-      const leave = (): void => {
-        this.#waiters.delete(waiter);
-        signal.removeEventListener('abort', end);
-      };
-      const waiter: Waiter = {
-        head: reached.head,
-        until,
-        settle: (run) => {
-          leave();
-          resolve(run);
-        },
-        fail: (error) => {
-          leave();
-          reject(error);
-        },
-      };
-      signal.addEventListener('abort', end);
-      this.#waiters.add(waiter);
-      if (!this.#isLooking) void this.#follow(reached, firstSeen);
-    });
+    const waiter: Waiter = { head: reached.head, until, stay, done: Promise.withResolvers() };
+    stay.onEnd = () => this.#settle(waiter, nothingAfter(waiter.head));
+    this.#waiters.add(waiter);
+    if (!this.#isLooking) void this.#follow(reached, firstSeen);
+    return waiter.done.promise;
+  }
+
+  #settle(waiter: Waiter, run: Run): void {
+    this.#leave(waiter);
+    waiter.done.resolve(run);
+  }
+
+  #leave(waiter: Waiter): void {
+    this.#waiters.delete(waiter);
+    waiter.stay.onEnd = undefined;
   }
 
   async #catchUp(head: number): Promise<Run> {
@@ -85,12 +91,19 @@ export class Follower {
   async #follow(reached: Reached, firstSeen: FirstSeen): Promise<void> {
     this.#isLooking = true;
     this.#reached = reached;
+    this.#choreDone = this.#log.now();
     for (const [seq, at] of firstSeen) this.#firstSeen.set(seq, at);
     const looks = new Looks(this.#log, this.#firstSeen);
     try {
-      while (this.#waiters.size > 0) this.#tell(await this.#look(looks));
+      while (this.#waiters.size > 0) {
+        this.#tell(await this.#look(looks));
+        await this.#doChore();
+      }
     } catch (error) {
-      for (const waiter of this.#waiters) waiter.fail(error);
+      for (const waiter of this.#waiters) {
+        this.#leave(waiter);
+        waiter.done.reject(error);
+      }
     } finally {
       this.#isLooking = false;
       this.#firstSeen.clear();
@@ -109,6 +122,18 @@ export class Follower {
     }
   }
 
+  /** Does the chore if it is time. After a passing error of the store it is tried again with the next look. */
+  async #doChore(): Promise<void> {
+    const now = this.#log.now();
+    if (now - this.#choreDone < this.#chore.every) return;
+    try {
+      await this.#chore.work(this.#choreDone);
+      this.#choreDone = now;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+    }
+  }
+
   /** Wakes those for whom something follows, and those whose time is up. */
   #tell(run: Run): void {
     const now = this.#log.now();
@@ -116,8 +141,8 @@ export class Follower {
     this.#reached = { head: run.head, ended: run.ended };
     for (const [seq, at] of this.#firstSeen) if (now - at > WHOLE) this.#firstSeen.delete(seq);
     for (const waiter of this.#waiters) {
-      if (run.head > waiter.head) waiter.settle(runAfter(run, waiter.head));
-      else if (now >= waiter.until) waiter.settle(nothingAfter(waiter.head));
+      if (run.head > waiter.head) this.#settle(waiter, runAfter(run, waiter.head));
+      else if (now >= waiter.until) this.#settle(waiter, nothingAfter(waiter.head));
     }
   }
 }

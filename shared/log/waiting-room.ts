@@ -1,15 +1,9 @@
-import { Follower } from './follower.ts';
+import { type Chore, Follower } from './follower.ts';
 import type { Log } from './log.ts';
+import { ROOM, Stay } from './stay.ts';
 
 /** Most followers that are kept; idle ones go first. */
 const MAX_IDLE = 1_000;
-
-/** A poll in its place. */
-export interface Stay {
-  /** Aborted when the poll must end: its client has gone, a newer poll has come, or the process ends. */
-  readonly signal: AbortSignal;
-  readonly leave: () => void;
-}
 
 /** Where the polls of one process wait, if it holds many at once. */
 export class WaitingRoom {
@@ -19,11 +13,11 @@ export class WaitingRoom {
   readonly holdMs: number;
   readonly #capacity: number;
   readonly #followers = new Map<string, Follower>();
-  readonly #stays = new Map<string, AbortController>();
+  readonly #stays = new Map<string, Stay>();
 
   /** `capacity` is the most polls that may wait here. */
   constructor({ id, holdMs, capacity }: { id: string; holdMs: number; capacity: number }) {
-    this.id = id;
+    this.id = ROOM + id;
     this.holdMs = holdMs;
     this.#capacity = capacity;
   }
@@ -33,12 +27,12 @@ export class WaitingRoom {
     return this.#stays.size;
   }
 
-  /** The follower of this log. */
-  follower(log: Log): Follower {
+  /** The follower of this log, which does its chore. */
+  follower(log: Log, chore: Chore): Follower {
     const found = this.#followers.get(log.realm);
     if (found !== undefined) return found;
     if (this.#followers.size >= MAX_IDLE) this.#removeIdle();
-    const follower = new Follower(log);
+    const follower = new Follower(log, chore);
     this.#followers.set(log.realm, follower);
     return follower;
   }
@@ -47,29 +41,23 @@ export class WaitingRoom {
    * Takes the place of a poll, which ends the poll that had it. Undefined if the room is full.
    *
    * @param place names the queue; one poll waits in each place
-   * @param gone aborted when the client has gone or the process ends
    */
-  enter(place: string, gone: AbortSignal | undefined): Stay | undefined {
+  enter(place: string): Stay | undefined {
     const older = this.#stays.get(place);
     if (older === undefined && this.#stays.size >= this.#capacity) return undefined;
-    older?.abort();
-    const controller = new AbortController();
-    const end = (): void => controller.abort();
-    if (gone?.aborted) end();
-    gone?.addEventListener('abort', end);
-    this.#stays.set(place, controller);
-    return {
-      signal: controller.signal,
-      leave: () => {
-        gone?.removeEventListener('abort', end);
-        if (this.#stays.get(place) === controller) this.#stays.delete(place);
-      },
-    };
+    older?.end();
+    const stay = new Stay();
+    this.#stays.set(place, stay);
+    return stay;
   }
 
-  /** Ends the poll in this place, if there is one. */
-  end(place: string): void {
-    this.#stays.get(place)?.abort();
+  leave(place: string, stay: Stay): void {
+    if (this.#stays.get(place) === stay) this.#stays.delete(place);
+  }
+
+  /** The poll in this place, if there is one. */
+  at(place: string): Stay | undefined {
+    return this.#stays.get(place);
   }
 
   #removeIdle(): void {

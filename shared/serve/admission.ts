@@ -131,7 +131,7 @@ interface Parsed {
   readonly spec: Omit<Spec, 'parse'>;
   readonly request: Pick<
     UnverifiedRequest<unknown>,
-    'input' | 'client' | 'baseUrl' | 'cookies' | 'userAgent' | 'fromOtherSite' | 'gone' | 'file'
+    'input' | 'client' | 'baseUrl' | 'cookies' | 'userAgent' | 'fromOtherSite' | 'file'
   >;
   readonly keys: readonly LookupKey[];
   /** How many log numbers to reserve, for each commit. */

@@ -5,6 +5,7 @@ import { badRequest, refusal } from '../kernel/errors.ts';
 import { firstCodePoints, folded } from '../kernel/folding.ts';
 import { limits } from '../model/realm/realm.ts';
 import { digestOf } from '../model/user/api-key.ts';
+import type { Held } from './held.ts';
 import {
   checkAddress,
   type Fields,
@@ -22,7 +23,6 @@ export type Middleware = MiddlewareObj<Incoming, APIGatewayProxyResult>;
 export class Incoming {
   readonly #endpoint: Endpoint;
   readonly #event: APIGatewayProxyEvent;
-  readonly #gone: AbortSignal | undefined;
   #read: Read | undefined;
   #credentials: Credentials | undefined;
   /** By their names, in small letters once they are normalized. */
@@ -38,10 +38,14 @@ export class Incoming {
   /** Headers of the reply, whether or not the request succeeds. */
   readonly replyHeaders: Record<string, string> = {};
 
-  /** `gone` is aborted when the client has gone, where that is known. */
-  constructor(endpoint: Endpoint, event: APIGatewayProxyEvent, gone?: AbortSignal) {
+  /** The reply, if it is held. */
+  held: Held | undefined;
+  /** What was held before, if that is now to be the reply. */
+  readonly late: Pick<Held, 'reply'> | undefined;
+
+  constructor(endpoint: Endpoint, event: APIGatewayProxyEvent, late?: Pick<Held, 'reply'>) {
     this.#endpoint = endpoint;
-    this.#gone = gone;
+    this.late = late;
     this.#event = event;
     this.headers = event.headers ?? {};
     this.body = event.body;
@@ -68,14 +72,13 @@ export class Incoming {
   /** What handlers get besides the parameters. */
   get surroundings(): Pick<
     UnverifiedRequest<unknown>,
-    'baseUrl' | 'cookies' | 'userAgent' | 'fromOtherSite' | 'gone'
+    'baseUrl' | 'cookies' | 'userAgent' | 'fromOtherSite'
   > {
     return {
       baseUrl: this.address.baseUrl,
       cookies: this.header('cookie'),
       userAgent: this.header('user-agent'),
       fromOtherSite: this.header('sec-fetch-site') === 'cross-site',
-      gone: this.#gone,
     };
   }
 

@@ -17,6 +17,7 @@ import { traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { WaitingRoom } from '../log/waiting-room.ts';
 import { makeOutside } from './container.ts';
+import type { Held } from './held.ts';
 import { httpEvent, pathOf } from './http-event.ts';
 import {
   badRequestReply,
@@ -62,6 +63,23 @@ export interface ListeningServer {
   readonly stop: () => Promise<void>;
 }
 
+/** A request that is being answered. Its reply may be held. */
+class Visit {
+  #held: Held | undefined;
+  #isOver = false;
+
+  hold(held: Held): void {
+    this.#held = held;
+    if (this.#isOver) held.end();
+  }
+
+  /** Waits no longer: its client has gone, or the process ends. */
+  end(): void {
+    this.#isOver = true;
+    this.#held?.end();
+  }
+}
+
 /**
  * Serves the endpoints of a listener by HTTP until the process gets SIGTERM. Where to listen is in the environment, as
  * Lambda sets it for a Web Function.
@@ -93,11 +111,11 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
   );
   const isProven = proofCheck(outside.environment[proof.variable]);
   const allowed = [...answers.keys()].sort();
-  const held = new Map<ServerResponse, AbortController>();
+  const visits = new Set<Visit>();
   const onSocket = new WeakMap<Socket, number>();
   let isStopping = false;
 
-  const reply = async (incoming: IncomingMessage, gone: AbortSignal): Promise<APIGatewayProxyResult> => {
+  const reply = async (incoming: IncomingMessage, visit: Visit): Promise<APIGatewayProxyResult> => {
     if (!isProven(incoming)) return notThroughTheEdge();
     if (pathOf(incoming) !== path) return noSuchPath();
     if (incoming.method === 'OPTIONS') return preflight(allowed);
@@ -106,7 +124,7 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
     const body = await readBody(incoming);
     if (body === undefined) return tooLargeReply();
     try {
-      return await answer(httpEvent(incoming, body), { gone });
+      return await answer(httpEvent(incoming, body), { onHold: (held) => visit.hold(held) });
     } catch (error) {
       if (error instanceof URIError) return badRequestReply(400);
       throw error;
@@ -118,16 +136,16 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
     const count = (onSocket.get(socket) ?? 0) + 1;
     onSocket.set(socket, count);
     if (count > MAX_PIPELINED) return void socket.destroy();
-    const gone = new AbortController();
-    held.set(outgoing, gone);
+    const visit = new Visit();
+    visits.add(visit);
     outgoing.once('close', () => {
-      held.delete(outgoing);
+      visits.delete(visit);
       onSocket.set(socket, (onSocket.get(socket) ?? 1) - 1);
-      if (!outgoing.writableFinished) gone.abort();
+      if (!outgoing.writableFinished) visit.end();
     });
-    if (isStopping) gone.abort();
+    if (isStopping) visit.end();
     try {
-      send(outgoing, await reply(incoming, gone.signal), isStopping || !incoming.complete);
+      send(outgoing, await reply(incoming, visit), isStopping || !incoming.complete);
     } catch (error) {
       // A client that went away in the middle of its request is no fault.
       if (outgoing.destroyed) return;
@@ -152,7 +170,7 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
   const stop = async (): Promise<void> => {
     isStopping = true;
     const closed = new Promise((resolve) => server.close(resolve));
-    for (const gone of held.values()) gone.abort();
+    for (const visit of visits) visit.end();
     const timer = setTimeout(() => server.closeAllConnections(), STOP_MS);
     await closed;
     clearTimeout(timer);

@@ -4,6 +4,7 @@ import type { Change } from '../log/commit.ts';
 import type { Log } from '../log/log.ts';
 import type { ApiKey } from '../model/user/api-key.ts';
 import type { Caller } from '../model/user/caller.ts';
+import type { Held } from './held.ts';
 
 /** A file in a multipart body. */
 export interface UploadedFile {
@@ -39,8 +40,6 @@ export interface UnverifiedRequest<I> {
   readonly userAgent: string | undefined;
   /** Whether a page of another site led the browser here: `Sec-Fetch-Site`, which only browsers send. */
   readonly fromOtherSite: boolean;
-  /** Aborted when the client has gone; absent in a function, which does not learn it. */
-  readonly gone?: AbortSignal | undefined;
   /** The file that was uploaded, where the endpoint takes one. */
   readonly file: UploadedFile;
 }
@@ -78,5 +77,8 @@ export interface HandlerSpec<P, I, D, R, C = unknown> {
   readonly reserve?: number | ((input: I) => number | readonly number[]);
   /** Of how many of these numbers messages are made. */
   readonly messages?: number;
-  readonly run: (request: Request<I> & { readonly clients: C }, loaded: D) => Promise<R> | R;
+  readonly run: (
+    request: Request<I> & { readonly clients: C },
+    loaded: D,
+  ) => Promise<R | Held<R & object>> | R;
 }

@@ -9,6 +9,7 @@ import { isThrottled } from '../table/write.ts';
 import { authenticateAndLoad, checkKeyFirst } from './admission.ts';
 import { type ClientFactories, type Clients, clientsFor, operatorLog, outsideOf } from './container.ts';
 import { bodyLimit, multipartBody, parseBody, urlencodedBody } from './form.ts';
+import { Held } from './held.ts';
 import { Incoming, type Middleware } from './incoming.ts';
 import {
   compression,
@@ -25,8 +26,8 @@ import {
 } from './reply.ts';
 import type { HandlerSpec } from './request.ts';
 
-/** What a handler gets besides the event: Lambda's context, or in a listener what tells it that the client has gone. */
-type Context = LambdaContext | { readonly gone: AbortSignal };
+/** What a handler gets besides the event: Lambda's context, or in a listener who is told when a reply is held. */
+type Context = LambdaContext | { readonly onHold: (held: Held) => void };
 
 type Lambda = (event: APIGatewayProxyEvent, context?: Context) => Promise<APIGatewayProxyResult>;
 
@@ -180,7 +181,12 @@ interface Handling<S> {
 const inEnvelope =
   (run: Handle<Outside, object>): Handle<Outside, APIGatewayProxyResult> =>
   async (outside, incoming) => {
-    const reply = await run(outside, incoming);
+    const reply = await (incoming.late?.reply ?? run(outside, incoming));
+    if (reply instanceof Held) {
+      incoming.held = reply;
+      // Nobody gets this one.
+      return { statusCode: 204, body: '' };
+    }
     return success(reply, (await incoming.read()).ignored);
   };
 
@@ -200,18 +206,32 @@ export function handlerOf<S extends Surroundings>(
       .use(errorReply(endpoint, outside, failed))
       .use(httpHeaderNormalizer() as Middleware)
       .use(pathCheck)
-      .before(({ event }) => checkKey?.(outside(), event))
+      .before(({ event }) => (event.late ? undefined : checkKey?.(outside(), event)))
       .use(parseBody(bodyLimit(endpoint), urlencodedBody, multipartBody))
       .handler((incoming: Incoming) => handle(outside(), incoming));
-    return (event, context = {} as LambdaContext) => {
-      const gone = 'gone' in context ? context.gone : undefined;
-      return handler(new Incoming(endpoint, event, gone), context as LambdaContext);
+    const answer = async (incoming: Incoming, context: Context): Promise<APIGatewayProxyResult | Held> => {
+      const reply = await handler(incoming, context as LambdaContext);
+      return incoming.held ?? reply;
+    };
+    return async (event, context = {} as LambdaContext) => {
+      const reply = await answer(new Incoming(endpoint, event), context);
+      if (!(reply instanceof Held)) return reply;
+      if ('onHold' in context) context.onHold(reply);
+      // All that the request took is let go of here. The middlewares make the reply from the event and what comes late.
+      const late = await settled(reply);
+      return handler(new Incoming(endpoint, event, late), context as LambdaContext);
     };
   };
   return Object.assign(make(outsideHere), {
     with: (outside: Outside) => make(() => outside as Outside & S),
     endpoint,
   });
+}
+
+/** Waits until what is held has come or failed, and leaves it as it is. */
+async function settled({ reply }: Held): Promise<{ readonly reply: Promise<object> }> {
+  await reply.catch(() => {});
+  return { reply };
 }
 
 /** Adds the headers of every reply, and those that this request set even if it failed. */

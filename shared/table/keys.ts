@@ -112,6 +112,7 @@ export const itemKinds = {
   pushChest: item('{realm}/push', 'chest'),
   pushJob: item('{realm}/pushJobs', '{job}'),
   queue: item('{realm}/queues/{userId:n}', '{slot:n}'),
+  replaced: item('{realm}/replaced/{room}', '{at:n}/{queueId}'),
   requests: item('{realm}/requests/{userId:n}', '{window:n}'),
   signInState: item('{realm}/signInState/{state}', 'state'),
   loginToken: item('{realm}/loginToken/{digest}', 'token'),

@@ -148,17 +148,20 @@ describe('the table of budgets (DESIGN 7)', () => {
   });
 
   it('judges what clients that wait take by what it is more than without them', () => {
-    const row = { clients: 2_000, organizations: 7, ended: 0, functions: 0, looks: 6.2 };
+    const row = { clients: 2_000, organizations: 7, ended: {}, functions: 0, looks: 6.2, reads: 0.1 };
     const figures = (more: object) =>
       rowsOf({ held: [{ ...row, ...more }] }).map(({ measured, verdict }) => [measured, verdict]);
     const others = [
       [0, 'within'],
       [0, 'within'],
+      [0.1, 'within'],
       [6.2, 'within'],
     ];
     expect(figures({ idleMb: 300, heldMb: 450 })).toEqual([[150, 'within'], ...others]);
     expect(figures({ idleMb: 300, heldMb: 451 })).toEqual([[151, 'OVER'], ...others]);
     expect(figures({})).toEqual(others);
+    expect(figures({ ended: { 200: 3, 502: 1 } })[1]).toEqual([4, 'OVER']);
+    expect(figures({ reads: 12 })[2]).toEqual([12, 'OVER']);
   });
 
   it('has a row for each count of what is recorded', async () => {

@@ -182,10 +182,14 @@ const crowdRows = ({ delivery }: Measured): readonly BudgetRow[] =>
       judged(`ms, ${waiting} blocked polls wake, p50`, designBudgets.crowdMedianMs, p50, `${failed} failed`),
     );
 
+/** Reads a minute for each poll, besides looks: less than one, since an environment reads for all that it holds. */
+const MOST_READS = 0.5;
+
 /** What clients take that wait while nothing happens. */
 function heldRows({ held }: Measured): readonly BudgetRow[] {
   const { waitingMb, looks: mostLooks } = designBudgets;
-  return held.flatMap(({ clients, organizations, ended, idleMb, heldMb, functions, looks }) => {
+  return held.flatMap(({ clients, organizations, ended, idleMb, heldMb, functions, looks, reads }) => {
+    const early = Object.entries(ended).map(([how, count]) => `${figure(count)} with ${how}`);
     const waiting = `while ${figure(clients)} clients wait`;
     const memory =
       idleMb === undefined || heldMb === undefined
@@ -201,7 +205,13 @@ function heldRows({ held }: Measured): readonly BudgetRow[] {
     return [
       ...memory,
       judged(`functions that run ${waiting}`, 0, functions),
-      judged(`polls that end early ${waiting}`, 0, ended),
+      judged(
+        `polls that end early ${waiting}`,
+        0,
+        Object.values(ended).reduce((sum, count) => sum + count, 0),
+        early.join(', '),
+      ),
+      judged(`other reads a minute for each of ${figure(clients)} polls that wait`, MOST_READS, reads),
       judged(`looks a second at one log ${waiting}`, mostLooks, looks, `in ${organizations} organizations`),
     ];
   });

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { DemoName } from '../../infra/local/demo.ts';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { runPool } from '../../shared/pool.ts';
-import { httpRequest, send } from './http-request.ts';
+import { type HttpReply, httpRequest, send } from './http-request.ts';
 import { type BenchCloud, endpointOf, type Organization, startBenchCloud } from './local-cloud.ts';
 import { memoryOfChildren } from './usage.ts';
 
@@ -11,8 +11,8 @@ export interface HeldRow {
   /** Clients that wait, in so many organizations. */
   readonly clients: number;
   readonly organizations: number;
-  /** Polls that ended although nothing happened. */
-  readonly ended: number;
+  /** Polls that ended although nothing happened: how many by their status, or by the error of their connection. */
+  readonly ended: Readonly<Record<string, number>>;
   /** Memory of the local service and its store without and with them, MB; absent if unknown. */
   readonly idleMb?: number;
   readonly heldMb?: number;
@@ -20,6 +20,8 @@ export interface HeldRow {
   readonly functions: number;
   /** Looks at the end of one organization's log, a second. */
   readonly looks: number;
+  /** Other reads of the store, a minute for each poll. */
+  readonly reads: number;
 }
 
 /** Functions that may run at once: far fewer than clients wait. */
@@ -47,12 +49,16 @@ export async function measureHeldPolls(clients: number): Promise<HeldRow> {
     const { organizations, queues } = await newQueues(cloud, clients);
     await wait(QUIET);
     const idleMb = await memoryOfChildren();
-    let ended = 0;
-    for (const queue of queues) {
+    const ended: Record<string, number> = {};
+    let isCounting = true;
+    const note = (how: string): void => {
       // At the end, the service stops and ends what is still held.
+      if (isCounting) ended[how] = (ended[how] ?? 0) + 1;
+    };
+    for (const queue of queues) {
       poll(cloud, queue).then(
-        () => (ended += 1),
-        () => {},
+        ({ status }) => note(String(status)),
+        (error: Error) => note(error.message),
       );
     }
     await wait(QUIET + clients * 5);
@@ -61,6 +67,8 @@ export async function measureHeldPolls(clients: number): Promise<HeldRow> {
     await wait(COUNTED);
     const seconds = (performance.now() - began) / 1_000;
     const heldMb = await memoryOfChildren();
+    isCounting = false;
+    if (store.looks === 0) throw new Error('Nobody looks at a log, so no poll is held.');
     return {
       clients,
       organizations,
@@ -69,6 +77,7 @@ export async function measureHeldPolls(clients: number): Promise<HeldRow> {
       ...(heldMb !== undefined && { heldMb }),
       functions: store.others,
       looks: store.looks / seconds / organizations,
+      reads: (60 * store.reads) / seconds / clients,
     };
   } finally {
     await cloud.stop();
@@ -113,14 +122,16 @@ async function register(
   return register(cloud, organization, as);
 }
 
-async function poll({ service }: BenchCloud, { organization, as, ...query }: Queue): Promise<void> {
-  await send(service.address, httpRequest(endpointOf('events.get'), { query }, organization.asker(as)));
+function poll({ service }: BenchCloud, { organization, as, ...query }: Queue): Promise<HttpReply> {
+  return send(service.address, httpRequest(endpointOf('events.get'), { query }, organization.asker(as)));
 }
 
 /** What stands before the store, and counts who asks it for what. */
 class WatchedStore {
   /** Looks at the end of a log: queries for one item. */
   looks = 0;
+  /** Other requests that read. */
+  reads = 0;
   readonly #looking = new Set<string>();
   readonly #asking = new Set<string>();
   #close = (): void => {};
@@ -132,6 +143,7 @@ class WatchedStore {
 
   reset(): void {
     this.looks = 0;
+    this.reads = 0;
     this.#looking.clear();
     this.#asking.clear();
   }
@@ -160,10 +172,11 @@ class WatchedStore {
   #note(headers: IncomingMessage['headers'], body: Buffer): void {
     const caller = /Credential=([^/]+)/.exec(headers.authorization ?? '')?.[1] ?? '';
     this.#asking.add(caller);
-    if (!String(headers['x-amz-target']).endsWith('.Query') || JSON.parse(body.toString()).Limit !== 1)
-      return;
-    this.looks += 1;
-    this.#looking.add(caller);
+    const action = String(headers['x-amz-target']).split('.').at(-1);
+    if (action === 'Query' && JSON.parse(body.toString()).Limit === 1) {
+      this.looks += 1;
+      this.#looking.add(caller);
+    } else if (action === 'Query' || action === 'BatchGetItem') this.reads += 1;
   }
 }
 

@@ -1,4 +1,4 @@
-import { TURN } from '../../shared/domain/event/poll.ts';
+import { TURN } from '../../shared/domain/event/turn.ts';
 import { eventListener } from '../../shared/endpoints/listener.ts';
 import { activity, HELD, pollMemory, running, server } from './activity.ts';
 import {

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { handler as regenerateKey } from '../../functions/users/regenerateKey.ts';
-import { TURN } from '../../shared/domain/event/poll.ts';
+import { TURN } from '../../shared/domain/event/turn.ts';
 import { proof } from '../../shared/endpoints/listener.ts';
 import { said, sendTo } from '../support/event-queue.ts';
 import { requestOf } from '../support/faults.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as deleteQueue } from '../../functions/events/delete.ts';
-import { TURN } from '../../shared/domain/event/poll.ts';
+import { TURN } from '../../shared/domain/event/turn.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenClient, refusedQueue, said, sendTo, virtualTime } from '../support/event-queue.ts';
 import { fault, type Request, requestOf } from '../support/faults.ts';

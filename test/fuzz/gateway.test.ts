@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DemoName } from '../../infra/local/demo.ts';
 import { MAX_QUEUES } from '../../shared/domain/event/queue.ts';
+import { eventListener } from '../../shared/endpoints/listener.ts';
 import { describedFetch } from '../support/described-fetch.ts';
 import { type LocalService, startLocalService } from '../support/local-service.ts';
 import { basic } from '../support/raw-request.ts';
@@ -17,9 +18,13 @@ const PATIENCE = { mangled: 60_000 + MANGLED * 100, polls: 60_000 + POLLS * 200 
 
 /** So many functions run at once. None of them holds a poll. */
 const CONCURRENCY = 40;
-/** Milliseconds until a poll is surely being held, and those that each of the others adds. */
+/**
+ * Milliseconds until a poll is surely being held, and those that each of the others adds; at most half of the time that it
+ * is held for.
+ */
 const SETTLING = 500;
 const SETTLING_EACH = 20;
+const MOST_SETTLING = (eventListener.holdSeconds * 1_000) / 2;
 
 let service: LocalService;
 let address: URL;
@@ -211,7 +216,7 @@ test(`${POLLS} clients wait for events at once; none is refused, and all wake at
   });
   const queueOf = (client: number) => queues[client] as Queue;
   const polls = Array.from({ length: POLLS }, (_, client) => news(queueOf(client)));
-  await wait(SETTLING + POLLS * SETTLING_EACH);
+  await wait(Math.min(SETTLING + POLLS * SETTLING_EACH, MOST_SETTLING));
   await expectWell();
 
   for (const answer of await Promise.all(polls)) {

@@ -87,6 +87,8 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   pushJob: 'Something that the relay for push notifications must hear, and who is at it.',
   queue:
     'An event queue: owner, filters, start, last poll. An account has a fixed number of places for them.',
+  replaced:
+    'A poll that waits in this room, a process, was replaced by a newer one elsewhere. Kept for two minutes.',
   requests: 'How many requests the user made in one minute.',
   signInState:
     'A sign-in at the provider of single sign-on that somebody has begun; deleted when it is used.',

@@ -1,10 +1,12 @@
 import { refusal } from '../../kernel/errors.ts';
 import { type FirstSeen, type Log, type Run, readRun, skipNumber } from '../../log/log.ts';
 import { Looks, nothingAfter, type Reached } from '../../log/looks.ts';
-import type { Stay, WaitingRoom } from '../../log/waiting-room.ts';
+import type { Stay } from '../../log/stay.ts';
+import type { WaitingRoom } from '../../log/waiting-room.ts';
 import { isPassing, isThrottled } from '../../table/write.ts';
 import { heartbeat, type WireEvent } from './object.ts';
-import { heartbeatId, isNoteDue, loadQueue, notePoll, placeOf } from './queue.ts';
+import { heartbeatId, placeOf } from './queue.ts';
+import { endReplaced, TURN, Turn } from './turn.ts';
 import { type Listener, visibleEvents } from './visible-events.ts';
 
 /** How long (ms) a poll is held by a function: the gateway would end it after 29 s. */
@@ -19,13 +21,6 @@ const FULL_SECONDS = 2;
 /** Even a poll that does not block gets a heartbeat if this many numbers had nothing for it. */
 const MIN_ACKNOWLEDGED = 200;
 
-/**
- * How often (ms) a waiting poll checks that no newer poll has replaced it. A newer poll ends an older one within twice
- * this time: it stores its claim within the first interval, and the older poll reads it within the second. This bounds
- * what one queue can occupy, and shorter polls cost no write.
- */
-export const TURN = 5_000;
-
 /** A poll that has read the log once. */
 export interface Poll {
   /** The id of the last event that the client has. */
@@ -37,157 +32,141 @@ export interface Poll {
   /** When it began, ms. */
   readonly started: number;
   readonly isBlocking: boolean;
-  /** Aborted when the client has gone, where that is known. */
-  readonly gone?: AbortSignal | undefined;
 }
 
-/** How long a poll may wait. */
-interface Hold {
-  /** When the poll ends without news, ms. */
+/** A poll that waits in a room: its events come later, or at once when it is ended. */
+export interface HeldPoll {
+  readonly later: Promise<readonly WireEvent[]>;
+  readonly end: () => void;
+}
+
+/** What is kept of a poll while it waits. */
+interface Search {
+  readonly listener: Listener;
+  readonly log: Log;
+  readonly last: number;
+  readonly cursor: number;
+  readonly reached: Reached;
+  readonly firstSeen: FirstSeen;
+  readonly isBlocking: boolean;
+  readonly turn: Turn;
+  /** When it ends without news, ms. */
   readonly until: number;
-  /** Called before each pause with the time (ms): whether the poll may go on waiting. */
-  readonly mayGoOn: (now: number) => Promise<boolean>;
-  /** Waits for what follows in the log, at most until `until` (ms). */
-  readonly next: (reached: Reached, until: number) => Promise<Run>;
+}
+
+/** How a poll waits. */
+interface Way {
+  /** Waits for what follows in the log, at most until the poll must end. */
+  readonly next: (reached: Reached) => Promise<Run>;
   /** Called where the store had no room. */
   readonly slowDown: () => void;
-  /** Aborted when the poll must end at once. */
-  readonly signal?: AbortSignal | undefined;
+  /** Whether the poll must end at once. */
+  readonly isOver: () => boolean;
 }
 
 /**
  * Waits for events that the listener may see, and notes the poll in its queue. Returns events or a heartbeat. A poll
- * that does not block may return nothing.
+ * that does not block may return nothing. Where polls wait in a room, one without news at once is held there.
  *
- * At most one poll of a queue waits, so that a client that polls again occupies one place and not two (companion facts
- * 6.1: a second poll ends the first). In one process a newer poll ends the older one at once. Between processes the order
- * of their writes decides which one is newer, not a clock.
+ * At most one poll of a queue waits (`Turn`).
  *
  * Throws `RATE_LIMIT_HIT` if this process has no room for another poll.
  */
-export async function pollEvents(listener: Listener, log: Log, poll: Poll): Promise<readonly WireEvent[]> {
+export async function pollEvents(
+  listener: Listener,
+  log: Log,
+  { first, ...poll }: Poll,
+): Promise<readonly WireEvent[] | HeldPoll> {
   const { outside, realm, queue } = listener;
-  const room = poll.isBlocking ? outside.waitingRoom : undefined;
-  const stay = room?.enter(placeOf(realm, queue.queueId), poll.gone);
+  const { started, cursor, isBlocking } = poll;
+  const room = isBlocking ? outside.waitingRoom : undefined;
+  const place = placeOf(realm, queue.queueId);
+  const stay = room?.enter(place);
   if (room !== undefined && stay === undefined) throw refusal('tooMuchAtOnce', { seconds: FULL_SECONDS });
+  const { head, ended } = first;
+  const turn = new Turn({
+    ...{ table: outside.table, realm, queue, started, cursor, stay },
+    claimant: room?.id ?? outside.uuid(),
+    end: ended === 'page' ? undefined : head,
+  });
+  const until = started + (room?.holdMs ?? HOLD_MS);
+  const search = { ...poll, listener, log, reached: { head, ended }, turn, until };
+  let isHeld = false;
   try {
-    return await heldPoll(listener, log, poll, room && stay && { room, stay });
+    const [events] = await Promise.all([visibleEvents(listener, first.entries), turn.noteIfDue(started)]);
+    if (events.length > 0) return events;
+    if (room === undefined || stay === undefined) return await waitForEvents(search, lookingAlone(search));
+    isHeld = true;
+    return { later: waitInRoom(search, room, stay), end: () => stay.end() };
   } finally {
-    stay?.leave();
+    if (stay !== undefined && !isHeld) room?.leave(place, stay);
   }
 }
 
-async function heldPoll(
-  listener: Listener,
-  log: Log,
-  poll: Poll,
-  place: { readonly room: WaitingRoom; readonly stay: Stay } | undefined,
-): Promise<readonly WireEvent[]> {
-  const { outside, realm } = listener;
-  const { cursor, first, started } = poll;
-  const claimant = place?.room.id ?? outside.uuid();
-  let { queue } = listener;
-  const note = async (waiting?: { readonly waiting: string }): Promise<void> => {
-    const end = first.ended === 'page' ? undefined : first.head;
-    queue = await notePoll(outside.table, realm, queue, { cursor, end, ...waiting }, outside.now());
+/** A poll in a function looks for itself. */
+function lookingAlone({ log, firstSeen, until }: Search): Way {
+  const looks = new Looks(log, firstSeen);
+  return {
+    next: (reached) => looks.next(reached, until - log.now()),
+    slowDown: () => looks.slowDown(),
+    isOver: () => false,
   };
-  const mayGoOn = turnOf(listener, claimant, started, async () => {
-    await note({ waiting: claimant });
-    return queue.waiting === claimant;
-  });
-  const until = started + (place?.room.holdMs ?? HOLD_MS);
-  const [events] = await Promise.all([
-    waitForEvents(listener, log, poll, { until, mayGoOn, ...waysOf(log, poll, place) }),
-    isNoteDue(queue, started) ? note() : undefined,
-  ]);
+}
+
+/** A poll in a room waits at the follower that it shares with others. */
+async function waitInRoom(search: Search, room: WaitingRoom, stay: Stay): Promise<readonly WireEvent[]> {
+  const { listener, log, firstSeen, turn, until } = search;
+  const follower = room.follower(log, { every: TURN, work: (since) => endReplaced(room, log, since) });
+  try {
+    return await waitForEvents(search, {
+      next: (reached) => follower.next(reached, firstSeen, Math.min(until, turn.next), stay),
+      slowDown: () => {},
+      isOver: () => stay.isOver,
+    });
+  } finally {
+    room.leave(placeOf(listener.realm, listener.queue.queueId), stay);
+  }
+}
+
+/** The events of a poll that had none at once, or a heartbeat. */
+async function waitForEvents(search: Search, way: Way): Promise<readonly WireEvent[]> {
+  const events = await laterEvents(search, way);
   // A queue with an idle timeout shorter than a poll must know that its client was here until now.
-  if (isNoteDue(queue, outside.now())) await note();
+  await search.turn.noteIfDue(search.log.now());
   return events;
 }
 
-/** How a poll waits: at the follower that it shares with others, or by looking for itself. */
-function waysOf(
-  log: Log,
-  { firstSeen }: Poll,
-  place: { readonly room: WaitingRoom; readonly stay: Stay } | undefined,
-): Pick<Hold, 'next' | 'slowDown' | 'signal'> {
-  if (place === undefined) {
-    let looks: Looks | undefined;
-    // Most polls find news with their first read, and look no further.
-    const own = (): Looks => {
-      looks ??= new Looks(log, firstSeen);
-      return looks;
-    };
-    return {
-      next: (reached, until) => own().next(reached, until - log.now()),
-      slowDown: () => own().slowDown(),
-    };
-  }
-  const { signal } = place.stay;
-  const follower = place.room.follower(log);
-  return {
-    next: (reached, until) => follower.next(reached, firstSeen, Math.min(until, log.now() + TURN), signal),
-    slowDown: () => {},
-    signal,
-  };
-}
-
-/**
- * Returns a function that says whether a poll may go on waiting at a time (ms). It may not if a newer poll has claimed
- * the queue for another `claimant`, or the queue is deleted. `claim` stores the claim and returns whether that succeeded.
- * After a passing error of the store it tries again later.
- */
-function turnOf(
-  { outside: { table }, realm, userId, queue: { queueId, waiting } }: Listener,
-  claimant: string,
-  started: number,
-  claim: () => Promise<boolean>,
-): Hold['mayGoOn'] {
-  let next = started + TURN;
-  // A process that has claimed the queue need not do so for each poll.
-  let isClaimed = waiting === claimant;
-  return async (now) => {
-    if (now < next) return true;
-    next = now + TURN;
-    try {
-      if (isClaimed) return (await loadQueue(table, realm, userId, queueId))?.waiting === claimant;
-      isClaimed = await claim();
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-    }
-    return true;
-  };
-}
-
 /** Reads until there are events to return, or the time is up: then a heartbeat acknowledges what was read. */
-async function waitForEvents(
-  listener: Listener,
-  log: Log,
-  { last, cursor, first, firstSeen, isBlocking }: Poll,
-  hold: Hold,
-): Promise<readonly WireEvent[]> {
+async function laterEvents(search: Search, way: Way): Promise<readonly WireEvent[]> {
+  const { listener, log, cursor, isBlocking, turn, until } = search;
   const started = log.now();
-  for (let run = first; ; ) {
-    const events = await visibleEvents(listener, run.entries);
-    if (events.length > 0) return events;
-    const { head, ended } = run;
-    const beat = () => nextHeartbeat(listener, log, last, head, firstSeen);
+  let { reached } = search;
+  for (;;) {
+    const { head, ended } = reached;
     const now = log.now();
-    if (now >= hold.until || hold.signal?.aborted) return beat();
+    if (now >= until || way.isOver()) break;
     const mayEnd = ended === 'end' || (ended !== 'page' && now - started >= SETTLE_TIMEOUT_MS[ended]);
-    if (!isBlocking && mayEnd) return head - cursor >= MIN_ACKNOWLEDGED ? beat() : [];
-    if (!(await hold.mayGoOn(now))) return beat();
+    if (!isBlocking && mayEnd) {
+      if (head - cursor < MIN_ACKNOWLEDGED) return [];
+      break;
+    }
+    if (!(await turn.mayGoOn(now))) break;
+    let run: Run;
     try {
-      run = await hold.next(run, hold.until);
+      run = await way.next(reached);
     } catch (error) {
       if (!isBlocking || !isPassing(error)) throw error;
       // A lost reply has used up seconds of the remaining time: the client polls again.
-      if (!isThrottled(error)) return beat();
+      if (!isThrottled(error)) break;
       // Waiting polls make room for other requests: the client loses nothing, news only arrives a little later.
-      hold.slowDown();
+      way.slowDown();
       run = nothingAfter(head);
     }
+    const events = await visibleEvents(listener, run.entries);
+    if (events.length > 0) return events;
+    reached = { head: run.head, ended: run.ended };
   }
+  return nextHeartbeat(search, reached.head);
 }
 
 /**
@@ -196,11 +175,8 @@ async function waitForEvents(
  * Throws `RATE_LIMIT_HIT` in the rare case that the new end is not visible yet.
  */
 async function nextHeartbeat(
-  listener: Listener,
-  log: Log,
-  last: number,
+  { listener, log, last, firstSeen }: Search,
   head: number,
-  firstSeen: FirstSeen,
 ): Promise<readonly WireEvent[]> {
   const id = heartbeatId(last, head);
   if (id !== undefined) return [heartbeat(id)];

@@ -232,8 +232,14 @@ interface NotedPoll {
   readonly cursor: number;
   /** The end of the log, if the poll read that far. */
   readonly end: number | undefined;
-  /** The id of the poll, if it starts to wait. */
-  readonly waiting?: string;
+}
+
+/** What a queue stores about a poll at `now` (ms). */
+function noteOf(queue: EventQueue, { cursor, end }: NotedPoll, now: number) {
+  const acknowledged = queue.marks.findLast(({ head }) => head <= cursor);
+  const marks =
+    end === undefined || acknowledged === undefined ? queue.marks : [acknowledged, { head: end, at: now }];
+  return { polledAt: now, expires: expiryOf(queue, now), marks };
 }
 
 /**
@@ -244,18 +250,10 @@ export async function notePoll(
   table: Table,
   realm: string,
   queue: EventQueue,
-  { cursor, end, waiting }: NotedPoll,
+  poll: NotedPoll,
   now: number,
 ): Promise<EventQueue> {
-  const acknowledged = queue.marks.findLast(({ head }) => head <= cursor);
-  const marks =
-    end === undefined || acknowledged === undefined ? queue.marks : [acknowledged, { head: end, at: now }];
-  const set = {
-    polledAt: now,
-    expires: expiryOf(queue, now),
-    marks,
-    ...(waiting !== undefined && { waiting }),
-  };
+  const set = noteOf(queue, poll, now);
   try {
     await table.update(queueKey(realm, queue), { set }, { equals: { queueId: queue.queueId } });
   } catch (error) {
@@ -265,6 +263,29 @@ export async function notePoll(
     if (!isRefused(error)) throw error;
   }
   return { ...queue, ...set };
+}
+
+/**
+ * Stores that `waiting` waits for the queue now, and when (`now`, ms). Returns the queue as it is then, and who waited
+ * before; undefined if the queue is deleted. One round trip, and two more each time that another poll was faster.
+ */
+export async function claimQueue(
+  table: Table,
+  realm: string,
+  queue: EventQueue,
+  { waiting, ...poll }: NotedPoll & { readonly waiting: string },
+  now: number,
+): Promise<{ readonly queue: EventQueue; readonly former: string | undefined } | undefined> {
+  const { userId, queueId, waiting: former } = queue;
+  const set = { ...noteOf(queue, poll, now), waiting };
+  try {
+    await table.update(queueKey(realm, queue), { set }, { equals: { queueId, waiting: former } });
+    return { queue: { ...queue, ...set }, former };
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+  const stored = await loadQueue(table, realm, userId, queueId);
+  return stored && claimQueue(table, realm, stored, { waiting, ...poll }, now);
 }
 
 /** Deletes a queue of this user. Returns whether there was one. */

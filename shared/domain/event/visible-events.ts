@@ -50,9 +50,9 @@ export interface Listener {
   readonly isGuest: boolean;
   /**
    * Channels whose new messages are not for this listener, at the point up to which the log was read. Kept from one
-   * reading to the next, so that such messages cost nothing.
+   * reading to the next, so that such messages cost nothing. Absent as long as there are none.
    */
-  readonly unheard: Set<number>;
+  unheard?: Set<number> | undefined;
   /** Creates the download links in events about exports. */
   readonly objects: Pick<Objects, 'link'>;
 }
@@ -89,7 +89,7 @@ const MAX_BYTES = 1_000_000;
  */
 export async function visibleEvents(listener: Listener, entries: readonly ReadEntry[]): Promise<WireEvent[]> {
   const mayChange = !entries.every(isHarmless);
-  if (mayChange) listener.unheard.clear();
+  if (mayChange) listener.unheard = undefined;
   const relevant = entries.filter((entry) => mayConcern(listener, entry));
   if (relevant.length === 0) return [];
   const snapshot = await accessSnapshot(listener, relevant);
@@ -116,7 +116,7 @@ function mayConcern({ outside, queue, userId, unheard }: Listener, entry: ReadEn
   const isKeyChange = type === CREDENTIALS_CHANGED;
   if (!isKeyChange && queue.eventTypes?.includes(type) === false) return false;
   if (entry.kind === 'message') {
-    if (entry.channelId !== undefined && unheard.has(entry.channelId)) return entry.senderId === userId;
+    if (entry.channelId !== undefined && unheard?.has(entry.channelId)) return entry.senderId === userId;
     return entry.people === undefined || entry.people.includes(userId);
   }
   const { hearers, unless, given, momentary, at } = entry;
@@ -139,16 +139,13 @@ export const isHarmless = (entry: ReadEntry): boolean =>
  * Notes the channels that the listener does not follow. Who follows one later hears only of messages after that
  * (`isSubscribedBefore`), and the log tells it before them.
  */
-function noteUnheard(
-  { queue, unheard }: Listener,
-  { channels }: Snapshot,
-  entries: readonly ReadEntry[],
-): void {
-  if (queue.allPublicChannels) return;
+function noteUnheard(listener: Listener, { channels }: Snapshot, entries: readonly ReadEntry[]): void {
+  if (listener.queue.allPublicChannels) return;
   for (const entry of entries) {
     const channelId = entry.kind === 'message' ? entry.channelId : undefined;
     if (channelId === undefined || channels.get(channelId)?.subscription !== undefined) continue;
-    unheard.add(channelId);
+    listener.unheard ??= new Set();
+    listener.unheard.add(channelId);
   }
 }
 
@@ -197,7 +194,8 @@ async function accessSnapshot(listener: Listener, entries: readonly ReadEntry[])
   const hidden = await hiddenUsers(outside, caller, users);
   return {
     caller,
-    queue: accessQueue(stored, queue.queueId, userId, outside.now()),
+    // A queue does not expire while its poll waits.
+    queue: accessQueue(stored, queue.queueId, userId, stored?.polledAt ?? 0),
     channels: new Map(channels.flat()),
     users: new Map(users.map((user) => [user.userId, hidden.has(user.userId) ? anonymizedUser(user) : user])),
     takesPart: new Set(takesPart.flat()),
