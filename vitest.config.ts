@@ -1,13 +1,18 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/store.ts'],
-    // The stores wait as much as they work, so a test file for each processor keeps both busy.
-    maxWorkers: '100%',
+    // Tests wait for the stores for a third of their time; one more than there are processors keeps all of them busy.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     // A third of the work is loading the same modules; no test leaves anything in them for the next one.
     isolate: false,
+    // Node strips the types itself, as it does for `npm start`: no module has to be translated.
+    experimental: { viteModuleRunner: false },
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // Real stores, threads and time-outs on a busy machine: there, only what fails twice stops a landing.

@@ -66,7 +66,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (endpoint === undefined) {
     const port = await freePort();
     const binary = new URL('../../node_modules/@dynoxide/linux-x64/dynoxide', import.meta.url).pathname;
-    store = spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port)], { stdio: 'ignore' });
+    // It does one thing at a time; a second thread would only wait for the first, and wake it.
+    const env = { TOKIO_WORKER_THREADS: '1' };
+    store = spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port)], { stdio: 'ignore', env });
     endpoint = `http://127.0.0.1:${port}`;
   }
   const client = new DynamoDBClient({
