@@ -15,9 +15,8 @@ const HEAD_END = '\r\n\r\n';
 const MOST_HEAD = 2000;
 
 /**
- * Keeps connections to an HTTP service of this machine. A request and its reply are one piece of text each, and a
- * connection carries one request at a time. The general HTTP client of Node takes several times as long, and all tests
- * together send half a million requests.
+ * Keeps connections to the store, an HTTP service of this machine. A connection carries one request at a time, each
+ * written as one piece of text. Node's own client does much more for every request than tests need.
  *
  * It knows no chunked replies, since the store sends none.
  */
