@@ -2,7 +2,7 @@ import { checkInvite, loadInviteSnapshot } from '../../shared/domain/invite/chec
 import { doMakeMultiuse, MAX_EVENTS, parseInvite } from '../../shared/domain/invite/create.ts';
 import { createInviteLink } from '../../shared/endpoints/invites.ts';
 import { commitPlan } from '../../shared/log/bulk.ts';
-import { linkAddress, newToken } from '../../shared/model/user/link.ts';
+import { joinAddress, newToken } from '../../shared/model/user/link.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(createInviteLink, {
@@ -13,6 +13,6 @@ export const handler = serve(createInviteLink, {
     const request = { ...input, grant: checkInvite(caller, 'link', input.grant, snapshot) };
     const token = newToken(outside);
     await commitPlan(commit, (number) => doMakeMultiuse(caller, request, token, number, outside.now()));
-    return { invite_link: linkAddress(baseUrl, 'invitation', token) };
+    return { invite_link: joinAddress(baseUrl, token) };
   },
 });

@@ -3,9 +3,8 @@ import { signInWithPassword } from '../../shared/domain/account/sign-in.ts';
 import { accessOrganization } from '../../shared/domain/realm-edit/organization.ts';
 import { signIn } from '../../shared/endpoints/pages.ts';
 import { Refusal } from '../../shared/kernel/errors.ts';
-import { signInProviders } from '../../shared/model/realm/sign-in-methods.ts';
 import { checkEmail } from '../../shared/model/user/name.ts';
-import { signInPage } from '../../shared/pages/sign-in.ts';
+import { signInPage, waysToSignIn } from '../../shared/pages/sign-in.ts';
 import { ownPath, seeOther, servePageToAnyone, showRefusal } from '../../shared/serve/page.ts';
 import { beginSession, visitorSite } from '../../shared/serve/session.ts';
 
@@ -22,10 +21,9 @@ export const handler = servePageToAnyone(signIn, async (request) => {
     return seeOther(baseUrl, next ?? '/account', beginSession(baseUrl, signedIn.email, signedIn.apiKey));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { name } = await accessOrganization(outside, host);
+    const ways = waysToSignIn(outside.environment, await accessOrganization(outside, host));
     const { site } = visitorSite(request, outside);
-    const providers = signInProviders(outside.environment);
     const typed = { email: input.email, problem: error.message };
-    return showRefusal(signInPage(site, { organization: name, providers, next, ...typed }), error);
+    return showRefusal(signInPage(site, { ...ways, next, ...typed }), error);
   }
 });

@@ -16,8 +16,9 @@ import { redirection } from '../../shared/serve/reply.ts';
 export const handler = servePageToAnyone(
   beginSingleSignOn,
   async ({ input, host, baseUrl, outside, clients }) => {
-    const { mobile_flow_otp: mobile, desktop_flow_otp: desktop, next } = input;
-    const purpose = checkPurpose(mobile, desktop, ownPath(next) ?? '/account');
+    const { mobile_flow_otp: mobile, desktop_flow_otp: desktop, invitation } = input;
+    const next = ownPath(input.next) ?? '/account';
+    const purpose = checkPurpose(mobile, desktop, { next, invitation });
     const [provider, { realm }] = await Promise.all([
       accessProvider(outside.environment, clients.secrets),
       accessHost(outside, host),

@@ -1,10 +1,12 @@
+import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { awsSecrets } from '../../shared/adapters/secrets.ts';
 import { addKey } from '../../shared/domain/account/api-key.ts';
 import { deviceName } from '../../shared/domain/account/device-name.ts';
+import { joinInvited } from '../../shared/domain/account/join.ts';
 import { ATTEMPT_COOKIE, useAttempt } from '../../shared/domain/single-sign-on/attempt.ts';
 import { newLoginToken } from '../../shared/domain/single-sign-on/login-token.ts';
 import { encryptText, mobileAddress } from '../../shared/domain/single-sign-on/pad.ts';
-import { accessPerson, checkIdentity } from '../../shared/domain/single-sign-on/person.ts';
+import { accessPerson, checkIdentity, type Join } from '../../shared/domain/single-sign-on/person.ts';
 import {
   accessProvider,
   completionUrl,
@@ -13,6 +15,7 @@ import {
 import { loadClaims } from '../../shared/domain/single-sign-on/provider-api.ts';
 import { completeSingleSignOn } from '../../shared/endpoints/single-sign-on.ts';
 import { accessHost } from '../../shared/model/realm/hosts.ts';
+import { NO_KEY } from '../../shared/model/user/api-key.ts';
 import { desktopPage } from '../../shared/pages/desktop.ts';
 import { readCookie, setCookie } from '../../shared/serve/cookie.ts';
 import { seeOther, servePageToAnyone, showPage } from '../../shared/serve/page.ts';
@@ -36,7 +39,22 @@ export const handler = servePageToAnyone(
       { outside, provider, memory: clients.memory },
       { parameters: input, state: input.state, nonce, verifier, redirectUri: completionUrl(baseUrl) },
     );
-    const person = await accessPerson(outside, realm, checkIdentity(claims));
+    const token = purpose.kind === 'browser' ? purpose.invitation : undefined;
+    const join: Join = ({ email, name }) =>
+      joinInvited(
+        outside,
+        clients.queues,
+        host,
+        token ?? '',
+        { email, fullName: name },
+        { keyDigest: NO_KEY },
+      );
+    const person = await accessPerson(
+      outside,
+      realm,
+      checkIdentity(claims),
+      token === undefined ? undefined : join,
+    );
     const { email, account } = person;
     const newKey = (label: string): Promise<string> => addKey(outside, realm, email, label, account);
     if (purpose.kind === 'browser') {
@@ -49,8 +67,8 @@ export const handler = servePageToAnyone(
       const phone = { ...person, apiKey: await newKey('Zulip mobile') };
       return redirection(mobileAddress(phone, purpose.pad, baseUrl), forget);
     }
-    const token = await newLoginToken(outside, realm, email);
-    return showPage(desktopPage(encryptText(outside, token, purpose.pad)), 200, forget);
+    const login = await newLoginToken(outside, realm, email);
+    return showPage(desktopPage(encryptText(outside, login, purpose.pad)), 200, forget);
   },
-  { secrets: awsSecrets, memory: newProviderMemory },
+  { secrets: awsSecrets, queues: sqsQueues, memory: newProviderMemory },
 );

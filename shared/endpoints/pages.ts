@@ -1,3 +1,4 @@
+import { MAIL_OUT, OUTBOX } from '../domain/outbox/outbox.ts';
 import { endpoint, HASHING_MEMORY, reads, signsIn, writes } from './endpoint.ts';
 import { optional, text } from './parameter.ts';
 
@@ -10,6 +11,10 @@ const page = {
 
 const next = optional(text('The path of this service to go to after the sign-in.'));
 
+const done = optional(text('What has just been done, for a line that says so.'));
+
+const email = text('The email address.');
+
 /** What the sign-in page says about single sign-on. */
 const providerSettings = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_NAME'] as const;
 
@@ -19,7 +24,7 @@ export const showSignIn = endpoint({
   route: 'GET /login',
   description: 'Shows the form for signing in.',
   access: 'anyone',
-  parameters: { next },
+  parameters: { next, done },
   needs: { table: ['BatchGetItem'], settings: providerSettings },
 });
 
@@ -29,7 +34,7 @@ export const signIn = endpoint({
   route: 'POST /login',
   description: 'Signs in with a password, and begins a session in this browser.',
   access: 'anyone',
-  parameters: { email: text('The email address.'), password: text('The password.'), next },
+  parameters: { email, password: text('The password.'), next },
   needs: { table: signsIn, settings: providerSettings },
   memory: HASHING_MEMORY,
 });
@@ -40,7 +45,7 @@ export const showAccount = endpoint({
   route: 'GET /account',
   description: 'Shows the devices of the account.',
   access: 'human',
-  parameters: { done: optional(text('What has just been done, for a line that says so.')) },
+  parameters: { done },
 });
 
 export const revokeDevice = endpoint({
@@ -74,6 +79,87 @@ export const changePassword = endpoint({
   },
   needs: { table: writes },
   memory: HASHING_MEMORY,
+});
+
+const linkToken = { token: text('The token of the link.') };
+
+/** What it takes to use up a link. */
+const usesLink = [...writes, 'DeleteItem', 'ConditionCheckItem'] as const;
+
+export const showPasswordRequest = endpoint({
+  ...page,
+  id: 'pages.showPasswordRequest',
+  route: 'GET /accounts/password/reset',
+  description: 'Shows the form for somebody who has forgotten their password.',
+  access: 'anyone',
+  needs: { table: ['BatchGetItem'], settings: ['MAIL_DOMAIN'] },
+});
+
+export const requestPassword = endpoint({
+  ...page,
+  id: 'pages.requestPassword',
+  route: 'POST /accounts/password/reset',
+  description: 'Sends a link for a new password, if there is an account with this address.',
+  access: 'anyone',
+  parameters: { email },
+  needs: { table: [...signsIn, 'PutItem'], queues: [MAIL_OUT], settings: ['MAIL_DOMAIN'] },
+});
+
+export const showPasswordLink = endpoint({
+  ...page,
+  id: 'pages.showPasswordLink',
+  route: 'GET /accounts/set-password/{token}',
+  description: 'Shows the form for a new password to somebody with a link for it.',
+  access: 'anyone',
+  parameters: linkToken,
+  needs: { table: ['BatchGetItem'] },
+});
+
+export const setPassword = endpoint({
+  ...page,
+  id: 'pages.setPassword',
+  route: 'POST /accounts/set-password/{token}',
+  description: 'Sets a password by a link, which works once.',
+  access: 'anyone',
+  parameters: { ...linkToken, password: text('The new password.') },
+  needs: { table: usesLink },
+  memory: HASHING_MEMORY,
+});
+
+export const showInvitation = endpoint({
+  ...page,
+  id: 'pages.showInvitation',
+  route: 'GET /invite/{token}',
+  description: 'Shows an invitation, and the form for joining.',
+  access: 'anyone',
+  parameters: linkToken,
+  needs: { table: ['BatchGetItem'], settings: providerSettings },
+});
+
+export const join = endpoint({
+  ...page,
+  id: 'pages.join',
+  route: 'POST /invite/{token}',
+  description: 'Joins by an invitation: makes the account, and begins a session in this browser.',
+  access: 'anyone',
+  parameters: {
+    ...linkToken,
+    full_name: text('The name of the new person.'),
+    email: optional(email),
+    password: text('The password.'),
+  },
+  needs: { table: usesLink, queues: [OUTBOX], settings: providerSettings },
+  memory: HASHING_MEMORY,
+});
+
+export const openJoinLink = endpoint({
+  ...page,
+  id: 'pages.openJoinLink',
+  route: 'GET /join/{token}',
+  description: 'Leads from the link of an invitation for many people to its page.',
+  access: 'anyone',
+  parameters: linkToken,
+  needs: { table: [] },
 });
 
 const reference = {

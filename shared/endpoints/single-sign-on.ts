@@ -1,3 +1,4 @@
+import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { endpoint, type Needs, signsIn, writes } from './endpoint.ts';
 import { optional, text } from './parameter.ts';
 
@@ -21,6 +22,7 @@ export const beginSingleSignOn = endpoint({
     mobile_flow_otp: pad('mobile'),
     desktop_flow_otp: pad('desktop'),
     next: optional(text('The page of this service to show to somebody who has signed in in a browser.')),
+    invitation: optional(text('The token of an invitation, by which a new person joins.')),
   },
   serves: 'A redirect (302) to the provider.',
   needs: { table: ['BatchGetItem', 'PutItem'], ...providerNeeds },
@@ -42,7 +44,7 @@ export const completeSingleSignOn = endpoint({
     error: optional(text('The error of the provider, if the person did not sign in there.')),
   },
   serves: 'A redirect (302), or a page for the desktop client.',
-  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'], ...providerNeeds },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'], queues: [OUTBOX], ...providerNeeds },
   // Metadata, token, keys and user info take up to 5 s each.
   timeout: 28,
 });

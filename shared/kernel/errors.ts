@@ -257,13 +257,22 @@ export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly fields: Readonly<Record<string, unknown>>;
+  /** The field of a form that it is about, for pages (`inField`). */
+  readonly field: string | undefined;
 
-  constructor(code: ErrorCode, status: number, message: string, fields: Readonly<Record<string, unknown>>) {
+  constructor(
+    code: ErrorCode,
+    status: number,
+    message: string,
+    fields: Readonly<Record<string, unknown>>,
+    field?: string,
+  ) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
     this.status = status;
     this.fields = fields;
+    this.field = field;
   }
 }
 
@@ -278,6 +287,16 @@ export function refusal<N extends ProblemName>(
 
 /** A `BAD_REQUEST` with a sentence of its own, for the many rules that have no code of their own. */
 export const badRequest = (reason: string): Refusal => refusal('badRequest', { reason });
+
+/** Runs a check of what was typed into a field of a form. A refusal then names the field. */
+export async function inField<T>(field: string, check: () => T | Promise<T>): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(error.code, error.status, error.message, error.fields, field);
+  }
+}
 
 /** The stack trace of an error, for the operator's log. */
 export const traceOf = (error: unknown): string =>

@@ -5,6 +5,7 @@ import type { Caller } from '../model/user/caller.ts';
 import { alert, button, field, form, hidden, notice } from './form.ts';
 import { type Content, type Html, html } from './html.ts';
 import type { Page, Site } from './layout.ts';
+import { PASSWORD_HINT } from './password.ts';
 
 /** What the page of an account shows. */
 export interface Account {
@@ -31,6 +32,7 @@ export async function loadAccount(outside: Outside, realm: string, userId: numbe
 
 /** What the page says after a change, by the word that is in its address then. */
 const done: Readonly<Record<string, string>> = {
+  joined: 'Welcome! Your account is made. Sign in with the same address in other clients.',
   revoked: 'The device is signed out.',
   password: 'Your password is changed.',
 };
@@ -93,7 +95,7 @@ function passwordForm(site: Site, email: string, hasPassword: boolean, problem: 
         label: 'New password',
         type: 'password',
         autocomplete: 'new-password',
-        hint: 'At least 8 characters. Three or four random words are hard to guess and easy to remember.',
+        hint: PASSWORD_HINT,
         alert: about,
         hasFocus: problem !== undefined && !hasPassword,
       }),

@@ -15,6 +15,12 @@ ${content}
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`;
 
+/** What is wrong with a form that was sent, and with which of its fields, if it is one. */
+export interface FieldProblem {
+  readonly field: string | undefined;
+  readonly text: string;
+}
+
 /** A field for one line of text. */
 export interface Field {
   /** Also the id of the element, so unique in the page. */

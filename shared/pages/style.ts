@@ -27,6 +27,7 @@ a { color: var(--accent); }
 form > div { margin-bottom: 1rem; }
 label { display: block; font-weight: 600; margin-bottom: .25rem; }
 input { width: 100%; min-height: 2.75rem; padding: .5rem .75rem; font: inherit; color: inherit; background: var(--sheet); border: 1px solid var(--edge); border-radius: .4rem; }
+input:read-only { background: var(--ground); }
 input[aria-invalid] { border-color: var(--bad); }
 button, .button { display: inline-block; min-height: 2.75rem; padding: .5rem 1.1rem; font: inherit; font-weight: 600; text-decoration: none; cursor: pointer; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: .4rem; }
 button.quiet, .button { color: var(--accent); background: none; }
@@ -39,6 +40,9 @@ button.danger { color: var(--bad); background: none; border-color: var(--bad); }
 .choices { margin: 0 0 1.5rem; padding: 0; list-style: none; }
 .choices li + li { margin-top: .5rem; }
 .choices .button { display: block; text-align: center; }
+.or { display: flex; gap: .75rem; align-items: center; color: var(--soft); font-size: .9rem; }
+.or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
+.after { margin: 1.25rem 0 0; }
 .devices { margin: 0; padding: 0; list-style: none; }
 .devices li { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between; padding: .75rem 0; border-bottom: 1px solid var(--line); }
 .devices div { flex: 1 1 16rem; }

@@ -4,7 +4,7 @@ import type { Input, Parameter } from '../endpoints/parameter.ts';
 import { Refusal } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { failurePage } from '../pages/failure.ts';
-import { FORM_TOKEN } from '../pages/form.ts';
+import { type FieldProblem, FORM_TOKEN } from '../pages/form.ts';
 import { documentOf, type Page } from '../pages/layout.ts';
 import { POLICY } from '../pages/style.ts';
 import { checkKeyFirst } from './admission.ts';
@@ -50,6 +50,9 @@ export function showRefusal(page: Page, { status, fields }: Refused, headers: He
   // Browsers answer 401 by asking for credentials of HTTP, which no page takes.
   return showPage(page, status === 401 ? 403 : status, { ...headers, ...retry });
 }
+
+/** What a form says about a refusal. */
+export const problemOf = ({ field, message }: Refusal): FieldProblem => ({ field, text: message });
 
 type Refused = Pick<Refusal, 'status' | 'fields'>;
 

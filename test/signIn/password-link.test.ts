@@ -109,17 +109,36 @@ describe('asking for a new password', () => {
     expect(realm.mails.map(({ to }) => to)).toEqual(['member@example.com']);
   });
 
-  it('is for two mails an hour to an account, and five requests a day from a network address', async () => {
+  it('is refused for the third time in an hour, and the sixth in a day, for an account', async () => {
     const realm = await withMailbox(await newRealm());
-    const { member, admin } = realm.people;
-    for (let i = 0; i < 4; i++) await ask(realm, member.email, `192.0.2.${i}`);
+    const { member } = realm.people;
+    const asked = (i: number) =>
+      ask(realm, member.email, `192.0.2.${i}`).then(
+        () => 'mailed',
+        (error: Refusal) => error.code,
+      );
+    const said: string[] = [];
+    for (let i = 0; i < 9; i++) {
+      said.push(await asked(i));
+      if (i % 3 === 2) realm.pass(HOUR_MS);
+    }
+    const twoAnHour = ['mailed', 'mailed', 'RATE_LIMIT_HIT'];
+    // The requests that were refused for the hour count for the day too.
+    expect(said).toEqual([...twoAnHour, 'mailed', 'mailed', ...Array(4).fill('RATE_LIMIT_HIT')]);
     await realm.sendMail();
-    expect(realm.mails).toHaveLength(2);
-    realm.pass(HOUR_MS);
-    await ask(realm, member.email, '192.0.2.9');
+    expect(realm.mails).toHaveLength(4);
+  });
+
+  it('is refused for the sixth time in a day from a network address, whatever the account', async () => {
+    const realm = await withMailbox(await newRealm());
     for (let i = 0; i < 5; i++) await ask(realm, `nobody${i}@example.com`, '198.51.100.1');
-    await ask(realm, admin.email, '198.51.100.1');
+    await expect(ask(realm, realm.people.admin.email, '198.51.100.1')).rejects.toThrow(/too many requests/);
     await realm.sendMail();
-    expect(realm.mails.map(({ to }) => to)).toEqual([member.email, member.email, member.email]);
+    expect(realm.mails).toEqual([]);
+  });
+
+  it('is refused where the service sends no mail', async () => {
+    const realm = await newRealm();
+    await expect(ask(realm, realm.people.member.email)).rejects.toThrow(/sends no mail/);
   });
 });

@@ -29,5 +29,8 @@ it('signs people in with a real provider of OpenID Connect, in a browser and on 
 
   const stranger = await begun(realm);
   const refused = await comeBack(stranger.browser, await signInThere(stranger.url, 'nobody', redirectUri));
-  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('Ask for an invitation.')]);
+  expect([refused.status, refused.text]).toEqual([
+    400,
+    expect.stringContaining('Open the link of your invitation'),
+  ]);
 });

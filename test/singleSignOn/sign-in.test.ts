@@ -294,7 +294,7 @@ describe('who may sign in', () => {
     ['an address with a NUL', { email: 'member@example.com\0' }, unknown],
     ['a very long address', { email: `${'x'.repeat(10_000)}@example.com` }, unknown],
     ['the address of a bot', { email: 'bot@example.com' }, 'does not belong to a person'],
-    ['the address of nobody', { email: 'nobody@example.com' }, 'Ask for an invitation.'],
+    ['the address of nobody', { email: 'nobody@example.com' }, 'Open the link of your invitation'],
   ])('refuses %s', async (_, claims, problem) => {
     const { people } = realm;
     expect(people.bot.email).toBe('bot@example.com');
@@ -348,8 +348,13 @@ describe('who may sign in', () => {
   });
 
   test.each([
-    ['an invitation is required', { invite_required: true }, nina, 'Ask for an invitation.'],
-    ['no domain is allowed', { emails_restricted_to_domains: false }, nina, 'Ask for an invitation.'],
+    ['an invitation is required', { invite_required: true }, nina, 'Open the link of your invitation'],
+    [
+      'no domain is allowed',
+      { emails_restricted_to_domains: false },
+      nina,
+      'Open the link of your invitation',
+    ],
     ['their domain is not allowed', {}, { ...nina, email: 'nina@bee.example' }, 'are not allowed'],
     ['their address has a plus', {}, { ...nina, email: 'nina+1@ant.example' }, 'with a +'],
     ['their name is not allowed', {}, { ...nina, name: 'Nina * Ant' }, 'cannot contain'],

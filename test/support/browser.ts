@@ -49,9 +49,18 @@ export class Browser {
     handler: Served,
     page: BrowserReply,
     fields: Readonly<Record<string, string>>,
-    { headers, ...request }: BrowserRequest = {},
+    request: BrowserRequest = {},
   ): Promise<BrowserReply> {
     const body = new URLSearchParams({ form_token: hiddenField(page, 'form_token'), ...fields }).toString();
+    return this.submitText(handler, body, request);
+  }
+
+  /** Sends this body as a form of our own would be sent. */
+  submitText(
+    handler: Served,
+    body: string,
+    { headers, ...request }: BrowserRequest = {},
+  ): Promise<BrowserReply> {
     const own = { origin: this.origin, 'sec-fetch-site': 'same-origin' };
     return this.#send(handler, { ...request, headers: { ...own, ...headers } }, body);
   }

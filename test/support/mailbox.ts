@@ -40,4 +40,5 @@ export async function withMailbox(realm: TestRealm): Promise<MailingRealm> {
 }
 
 /** The token of the link in a mail, or in a reply. */
-export const tokenIn = (text: string): string => /\/(?:invite|set-password)\/([\w-]+)/.exec(text)?.[1] ?? '';
+export const tokenIn = (text: string): string =>
+  /\/(?:invite|join|set-password)\/([\w-]+)/.exec(text)?.[1] ?? '';

@@ -1,3 +1,4 @@
+import { refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { digestOf } from '../../model/user/api-key.ts';
 import { type Key, key } from '../../table/keys.ts';
@@ -16,6 +17,7 @@ const limits = {
   'sign-in to an account': { most: 5, windowMs: HOUR_MS / 2 },
   'sign-in from an address': { most: 20, windowMs: HOUR_MS / 2 },
   'password link for an account': { most: 2, windowMs: HOUR_MS },
+  'password link for an account in a day': { most: 5, windowMs: 24 * HOUR_MS },
   'password link from an address': { most: 5, windowMs: 24 * HOUR_MS },
 } as const;
 
@@ -30,26 +32,25 @@ const attemptsKey = (realm: string, limit: Limit, subject: string, now: number):
   });
 
 /**
- * Counts an attempt. Returns undefined, or if there were too many, the seconds until the next one is allowed. One write
- * unit.
+ * Counts an attempt. One write unit.
  *
  * @param subject the email address of the account, folded, or the network address
+ * @throws Refusal `RATE_LIMIT_HIT` if there were too many
  */
-export async function countAttempt(
+export async function requireAttempt(
   { table, now }: Pick<Outside, 'table' | 'now'>,
   realm: string,
   limit: Limit,
   subject: string,
-): Promise<number | undefined> {
+): Promise<void> {
   const { most, windowMs } = limits[limit];
   const end = (Math.floor(now() / windowMs) + 1) * windowMs;
   try {
     const change = { add: { attempts: 1 }, setOnce: { expires: (end + windowMs) / 1_000 } };
     await table.update(attemptsKey(realm, limit, subject, now()), change, { below: { attempts: most } });
-    return undefined;
   } catch (error) {
     if (!isRefused(error)) throw error;
-    return Math.max(1, end - now()) / 1_000;
+    throw refusal('tooManyRequests', { seconds: Math.max(1, end - now()) / 1_000 });
   }
 }
 

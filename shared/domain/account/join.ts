@@ -1,4 +1,4 @@
-import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
+import { badRequest, inField, type Refusal, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { commitTo } from '../../log/checkpoint.ts';
@@ -17,7 +17,13 @@ import { checkInviter, loadInviteSnapshot } from '../invite/check.ts';
 import { invitesChanged } from '../invite/create.ts';
 import { loadInvitation } from '../invite/open.ts';
 import { doLeaveJob, type Job, wakeOutbox } from '../outbox/outbox.ts';
-import { addPerson, defaultChannels, type Invited, loadNewcomerSnapshot } from './create.ts';
+import {
+  addPerson,
+  defaultChannels,
+  type Invited,
+  loadNewcomerSnapshot,
+  type NewCredential,
+} from './create.ts';
 import { newPassword } from './password.ts';
 
 /** An invitation with its organization, for somebody who has the link. */
@@ -27,7 +33,11 @@ export interface LinkedInvitation {
   readonly invitation: Invitation;
 }
 
-const deadLink = (): Refusal => badRequest('This link does not work any more. Ask for a new invitation.');
+/** The refusal of a link that does not work, whatever the reason. */
+export const deadInvitation = (): Refusal =>
+  badRequest(
+    'This link does not work any more: it was used or revoked, or it has expired. Ask for a new invitation.',
+  );
 
 /**
  * Loads the invitation that a link leads to. Three round trips.
@@ -49,7 +59,7 @@ export async function accessLinkedInvitation(
   if (organization === undefined || organization.deactivated) throw refusal('organizationDeactivated');
   const invitation =
     link?.kind === 'invitation' ? await loadInvitation(outside, realm, link.inviteId) : undefined;
-  if (invitation === undefined) throw deadLink();
+  if (invitation === undefined) throw deadInvitation();
   return { realm, organization, invitation };
 }
 
@@ -61,35 +71,64 @@ export interface Joiner {
   readonly password: string;
 }
 
+/** An account that was made by an invitation. */
+interface Joined {
+  readonly realm: string;
+  readonly userId: number;
+  readonly email: string;
+}
+
 /**
- * Creates the account of somebody who joins by a link, with all that the invitation gives: role, channels and groups that
- * the inviter could still give (`checkInviter`). The transaction uses up the invitation of one person.
+ * Creates the account of somebody who joins by a link with a password. The address of a link for many is not verified:
+ * its owner joined by knowing the link.
  *
- * Of two people with the same link of one invitation, the first joins. The other gets the same refusal as for a link that
- * was revoked. The address of a link for many is not verified: its owner joined by knowing the link.
- *
- * @throws Refusal `BAD_REQUEST` if the link does not work, the inviter has lost the right to invite, the address is
- *   taken or not allowed, or the name or the password is not valid
+ * @throws Refusal as `joinInvited`, and `BAD_REQUEST` if the name, the address or the password is not valid; it names
+ *   the field
  */
 export async function joinByInvitation(
   outside: Outside,
   queues: Queues,
   host: string,
   token: string,
-  joiner: Joiner,
-): Promise<{ readonly realm: string; readonly userId: number; readonly email: string }> {
-  const first = await accessLinkedInvitation(outside, host, token);
-  const fullName = checkFullName(joiner.fullName);
-  const email = checkJoinerAddress(first.invitation, joiner.email);
-  const password = await newPassword(joiner.password, [email, fullName], outside.now());
-  const joined: Job<'joined'> = { realm: first.realm, kind: 'joined', job: outside.uuid() };
-  const userId = await retryOnConflict(outside, async () => {
+  { fullName, email, password }: Joiner,
+): Promise<Joined> {
+  const { invitation } = await accessLinkedInvitation(outside, host, token);
+  const person = {
+    fullName: await inField('full_name', () => checkFullName(fullName)),
+    email: await inField('email', () => checkJoinerAddress(invitation, email)),
+  };
+  const about = [person.email, person.fullName];
+  const hashed = await inField('password', () => newPassword(password, about, outside.now()));
+  return joinInvited(outside, queues, host, token, person, { password: hashed });
+}
+
+/**
+ * Creates the account of somebody who joins by a link, with all that the invitation gives: role, channels
+ * and groups that the inviter could still give (`checkInviter`). The transaction uses up the invitation of one person.
+ *
+ * Of two people with the same link of one invitation, the first joins. The other gets the same refusal as for a link that
+ * was revoked.
+ *
+ * @throws Refusal `BAD_REQUEST` if the link does not work, is for another address, or its inviter has lost the right to
+ *   invite, if the name is not valid, or if the address is taken or not allowed
+ */
+export async function joinInvited(
+  outside: Outside,
+  queues: Queues,
+  host: string,
+  token: string,
+  { email, fullName }: { readonly email: string; readonly fullName: string },
+  credential: NewCredential,
+): Promise<Joined> {
+  const job = outside.uuid();
+  const { invitation, ...joined } = await retryOnConflict(outside, async () => {
     const { realm, organization, invitation } = await accessLinkedInvitation(outside, host, token);
+    const address = checkJoinerAddress(invitation, email);
     const [inviter, seen, snapshot, account] = await Promise.all([
       loadCaller(outside, realm, invitation.invitedBy, undefined),
       loadInviteSnapshot(outside, realm, invitation.invitedBy, invitation),
       loadNewcomerSnapshot(outside.table, realm),
-      outside.table.get('account', { realm, email: folded(email) }),
+      outside.table.get('account', { realm, email: folded(address) }),
     ]);
     const given = checkInviter(inviter, invitation, seen);
     const channels = [
@@ -103,24 +142,25 @@ export async function joinByInvitation(
       writes: [
         ...doUse(realm, invitation, token),
         requireInviter(realm, inviter?.user),
-        ...doLeaveNotices(joined, invitation, newId, outside.now()),
+        ...doLeaveNotices(joinedJob(realm, job), invitation, newId, outside.now()),
       ],
       entries: isMultiuse(invitation)
         ? []
         : invitesChanged(invitation.invitedBy, inviter !== undefined && isAdministrator(inviter.standing)),
     });
-    return addPerson(
+    const userId = await addPerson(
       outside,
       { realmId: realm, realm: organization },
       commitTo(outside, realm),
-      { email, fullName, role: invitation.role },
-      { password },
+      { email: address, fullName: checkFullName(fullName), role: invitation.role },
+      credential,
       { ...snapshot, isTaken: account !== undefined },
       { channels, groups: given.groups, use },
     );
+    return { realm, userId, email: address, invitation };
   });
-  if (hasNotices(first.invitation)) await wakeOutbox(outside, queues, joined);
-  return { realm: first.realm, userId, email };
+  if (hasNotices(invitation)) await wakeOutbox(outside, queues, joinedJob(joined.realm, job));
+  return joined;
 }
 
 /** The address of somebody who joins. */
@@ -143,6 +183,8 @@ const requireInviter = (realm: string, inviter: User | undefined): Write => ({
   check: key('user', { realm, userId: inviter?.userId ?? 0 }),
   when: { equals: { isActive: true, role: inviter?.role } },
 });
+
+const joinedJob = (realm: string, job: string): Job<'joined'> => ({ realm, kind: 'joined', job });
 
 const notifies = (invitation: Invitation): boolean => !isMultiuse(invitation) && invitation.notifiesInviter;
 

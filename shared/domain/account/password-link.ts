@@ -1,24 +1,27 @@
-import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
+import { badRequest, inField, type Refusal, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { accessHost } from '../../model/realm/hosts.ts';
+import type { Realm } from '../../model/realm/realm.ts';
 import { credentialsChanged } from '../../model/user/api-key.ts';
 import { doMakeLink, doUseLink, loadLink, newToken, PASSWORD_LINK_SECONDS } from '../../model/user/link.ts';
 import { doSetPassword } from '../../model/user/password.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import { doLeaveMail, sendsMail, wakeMail } from '../mail-out/letter.ts';
-import { countAttempt } from './attempts.ts';
+import { requireAttempt } from './attempts.ts';
 import { newPassword } from './password.ts';
 
-const deadLink = (): Refusal => badRequest('This link does not work any more. Ask for a new one.');
+const deadLink = (): Refusal =>
+  badRequest('This link does not work any more: it was used, or it has expired. Ask for a new one.');
 
 /** The account of a link for a new password. */
 export interface LinkedAccount {
   readonly realm: string;
+  readonly organization: Realm;
   readonly user: User;
 }
 
@@ -43,14 +46,14 @@ export async function accessLinkedAccount(
   const user =
     link?.kind === 'password' ? await outside.table.get('user', { realm, userId: link.userId }) : undefined;
   if (user === undefined || !user.isActive) throw deadLink();
-  return { realm, user };
+  return { realm, organization, user };
 }
 
 /**
  * Sets a password by a link, and uses the link up. Keys of the account go on working, and other links too. The log says
  * that the credentials have changed. Of two requests with one link, one is refused.
  *
- * @throws Refusal as `accessLinkedAccount`, and `BAD_REQUEST` if the password is too short, too long or too weak
+ * @throws Refusal as `accessLinkedAccount`, and `BAD_REQUEST` if the password is too short, too long or too weak; it names the field
  */
 export async function setPasswordByLink(
   outside: Outside,
@@ -60,7 +63,8 @@ export async function setPasswordByLink(
 ): Promise<{ readonly realm: string; readonly userId: number; readonly email: string }> {
   const { realm, user } = await accessLinkedAccount(outside, host, token);
   const { userId, email, fullName } = user;
-  const password = await newPassword(given, [email, fullName], outside.now());
+  const about = [email, fullName];
+  const password = await inField('password', () => newPassword(given, about, outside.now()));
   await retryOnConflict(outside, async () => {
     await accessLinkedAccount(outside, host, token);
     await commitTo(outside, realm)(1, () => ({
@@ -92,11 +96,12 @@ export async function makePasswordLink(outside: Outside, realm: string, userId: 
 }
 
 /**
- * Sends somebody a link for a new password, if the account exists and the service sends mail. Whether it does cannot be
- * told from the reply, or from how long it takes: a job is left in either case, and requests over the limit do nothing.
+ * Sends somebody a link for a new password, if the account exists. Whether it does cannot be told from the reply, or from
+ * how long it takes: each request is counted, and a job is left, in either case.
  *
  * @param request the address of the account, and the network address of the client
- * @throws Refusal `NONEXISTENT_SUBDOMAIN`
+ * @throws Refusal `NONEXISTENT_SUBDOMAIN`, `RATE_LIMIT_HIT` (companion facts 5), or `BAD_REQUEST` if the service sends no
+ *   mail
  */
 export async function requestPasswordLink(
   outside: Outside,
@@ -104,15 +109,16 @@ export async function requestPasswordLink(
   host: string,
   request: { readonly email: string; readonly address: string },
 ): Promise<void> {
+  if (!sendsMail(outside)) throw badRequest('This service sends no mail.');
   const email = folded(request.email.trim());
   const accountKey = { kind: 'account', email } as const;
   const resolved = await accessHost(outside, host, [accountKey]);
   const { realm } = resolved;
-  const waits = await Promise.all([
-    countAttempt(outside, realm, 'password link for an account', email),
-    countAttempt(outside, realm, 'password link from an address', request.address),
+  await Promise.all([
+    requireAttempt(outside, realm, 'password link for an account', email),
+    requireAttempt(outside, realm, 'password link for an account in a day', email),
+    requireAttempt(outside, realm, 'password link from an address', request.address),
   ]);
-  if (waits.some((seconds) => seconds !== undefined) || !sendsMail(outside)) return;
   // No user has the number 0: the worker sends nothing for it.
   const userId = resolved.follow(accountKey)?.userId ?? 0;
   const job = outside.uuid();

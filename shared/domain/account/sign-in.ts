@@ -9,7 +9,7 @@ import { isPassword, type Password } from '../../model/user/password.ts';
 import { loadUsers } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import { addKey } from './api-key.ts';
-import { countAttempt, forgetAttempts } from './attempts.ts';
+import { forgetAttempts, requireAttempt } from './attempts.ts';
 import { newPassword } from './password.ts';
 
 /** Somebody who signs in with a password. */
@@ -55,8 +55,8 @@ export async function signInWithPassword(
     table.get('realm', { realm }),
     table.get('user', { realm, userId }),
     table.get('password', { realm, userId }),
-    requireTry(outside, realm, 'sign-in to an account', folded(email)),
-    requireTry(outside, realm, 'sign-in from an address', address),
+    requireAttempt(outside, realm, 'sign-in to an account', folded(email)),
+    requireAttempt(outside, realm, 'sign-in from an address', address),
   ]);
   if (!(await isPassword(stored, password)) || user === undefined) throw refusal('wrongPassword');
   checkMaySignIn(user, organization?.deactivated !== false);
@@ -135,7 +135,7 @@ export async function preparePasswordChange(
 ): Promise<Password> {
   const [stored] = await Promise.all([
     outside.table.get('password', { realm, userId }),
-    requireTry(outside, realm, 'sign-in to an account', folded(email)),
+    requireAttempt(outside, realm, 'sign-in to an account', folded(email)),
   ]);
   if (stored !== undefined && !(await isPassword(stored, from))) {
     throw badRequest('The old password is not the current one.');
@@ -145,10 +145,4 @@ export async function preparePasswordChange(
     forgetAttempts(outside, realm, 'sign-in to an account', folded(email)),
   ]);
   return password;
-}
-
-/** Counts a try. Throws `RATE_LIMIT_HIT` if there were too many. */
-async function requireTry(...attempt: Parameters<typeof countAttempt>): Promise<void> {
-  const seconds = await countAttempt(...attempt);
-  if (seconds !== undefined) throw refusal('tooManyRequests', { seconds });
 }

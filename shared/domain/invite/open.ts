@@ -13,7 +13,7 @@ import {
   isMultiuse,
   type MailInvitation,
 } from '../../model/user/invitation.ts';
-import { isOver, linkAddress } from '../../model/user/link.ts';
+import { isOver, joinAddress } from '../../model/user/link.ts';
 import type { Write } from '../../table/write.ts';
 import { doLeaveMail } from '../mail-out/letter.ts';
 import { type Delivery, doLinkInvitation, invitesChanged } from './create.ts';
@@ -60,7 +60,7 @@ export const invitationObject = (invitation: Invitation, baseUrl: string) => ({
   expiry_date: invitation.expires ?? null,
   invited_as: invitation.role,
   ...(isMultiuse(invitation)
-    ? { is_multiuse: true, link_url: linkAddress(baseUrl, 'invitation', invitation.token) }
+    ? { is_multiuse: true, link_url: joinAddress(baseUrl, invitation.token) }
     : {
         is_multiuse: false,
         email: invitation.email,

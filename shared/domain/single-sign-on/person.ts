@@ -1,4 +1,4 @@
-import { badRequest, refusal } from '../../kernel/errors.ts';
+import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { commitTo } from '../../log/checkpoint.ts';
@@ -44,14 +44,22 @@ export function checkIdentity({ email, emailVerified, name }: Claims): Identity 
   return { email, name: given === '' ? email.slice(0, email.lastIndexOf('@')) : given };
 }
 
+/** Makes the account of somebody who has none yet. */
+export type Join = (identity: Required<Identity>) => Promise<Omit<Person, 'account'>>;
+
 /**
- * Finds the account with somebody's address. If there is none, adds them if the organization lets them in by themselves.
- * Two round trips for an existing account.
+ * Finds the account with somebody's address. If there is none, adds them: by `join`, or if the organization lets them in by
+ * themselves. Two round trips for an existing account.
  *
  * @throws Refusal `REALM_DEACTIVATED`, `USER_DEACTIVATED`, or `BAD_REQUEST` for the address of a
  *   bot, and for a new person who may not join or whose name is not valid
  */
-export async function accessPerson(outside: Outside, realm: string, identity: Identity): Promise<Person> {
+export async function accessPerson(
+  outside: Outside,
+  realm: string,
+  identity: Identity,
+  join?: Join,
+): Promise<Person> {
   const { table } = outside;
   return retryOnConflict(outside, async () => {
     const account = await table.get('account', { realm, email: folded(identity.email) });
@@ -61,25 +69,32 @@ export async function accessPerson(outside: Outside, realm: string, identity: Id
     ]);
     const inService = organization?.deactivated === false ? organization : undefined;
     if (inService === undefined) throw refusal('organizationDeactivated');
-    if (account === undefined) return addNewcomer(outside, realm, inService, identity);
+    if (account === undefined) {
+      const { email, name } = identity;
+      if (name === undefined) throw noAccount();
+      const newcomer = { email, name };
+      const joined = await (join?.(newcomer) ?? addNewcomer(outside, realm, inService, newcomer));
+      return { ...joined, account: undefined };
+    }
     if (user === undefined || user.isBot) throw badRequest('This address does not belong to a person here.');
     checkMaySignIn(user, false);
     return { realm, userId: user.userId, email: user.email, account };
   });
 }
 
+const noAccount = (): Refusal =>
+  badRequest('There is no account with your address here. Open the link of your invitation, or ask for one.');
+
 /** Adds somebody as `POST /users` would, without a key or password: the sign-in goes on to make a key. */
 async function addNewcomer(
   outside: Outside,
   realm: string,
   organization: Realm,
-  { email, name }: Identity,
-): Promise<Person> {
+  { email, name }: Required<Identity>,
+): Promise<Omit<Person, 'account'>> {
   const { emails_restricted_to_domains: isRestricted, invite_required: needsInvitation } =
     organization.settings;
-  if (name === undefined || needsInvitation || !isRestricted) {
-    throw badRequest('There is no account with your address here. Ask for an invitation.');
-  }
+  if (needsInvitation || !isRestricted) throw noAccount();
   const person = { email, fullName: checkFullName(name), role: roles.member };
   const snapshot = await loadNewcomerSnapshot(outside.table, realm);
   const userId = await addPerson(
@@ -90,5 +105,5 @@ async function addNewcomer(
     { keyDigest: NO_KEY },
     { ...snapshot, isTaken: false },
   );
-  return { realm, userId, email, account: undefined };
+  return { realm, userId, email };
 }

@@ -68,9 +68,9 @@ export async function loadLink(
 export const isOver = ({ expires }: { readonly expires?: number }, now: number): boolean =>
   expires !== undefined && expires * 1_000 <= now;
 
-/** Where the pages of links are, below the base URL of the organization. */
-export const linkPaths = { invitation: '/invite/', password: '/accounts/set-password/' } as const;
-
-/** The address of a link. */
+/** The address of the page that a link in a mail leads to, below the base URL of the organization. */
 export const linkAddress = (baseUrl: string, kind: Link['kind'], token: string): string =>
-  `${baseUrl}${linkPaths[kind]}${token}`;
+  `${baseUrl}${kind === 'invitation' ? '/invite/' : '/accounts/set-password/'}${token}`;
+
+/** The address of a link for many people, which clients show (companion facts 3.8). It leads to the same page. */
+export const joinAddress = (baseUrl: string, token: string): string => `${baseUrl}/join/${token}/`;
