@@ -4,8 +4,10 @@ import {
   type MockMethod,
   options,
   toAccount,
+  unknownPage,
   unknownRoute,
   wrongMethod,
+  wrongPageMethod,
 } from './gateway-replies.ts';
 
 interface PathParameter {
@@ -109,13 +111,30 @@ const pathItem = (
       ),
     ),
     options: { parameters, ...options(allowed, ids) },
-    'x-amazon-apigateway-any-method': { parameters, ...wrongMethod(allowed, ids) },
+    'x-amazon-apigateway-any-method': {
+      parameters,
+      ...(endpoints.every(({ isPage }) => isPage) ? wrongPageMethod(allowed) : wrongMethod(allowed, ids)),
+    },
   };
 };
 
 /**
+ * The paths below the first parts of pages' paths (`/login`, `/accounts`) that no endpoint has. What does not exist there
+ * is answered with a page. A level has one variable, so where it has one (`/invite/{token}`), this begins below it.
+ */
+const otherPagePaths = (endpoints: readonly Endpoint[]): string[] => {
+  const pages = endpoints.filter(({ isPage }) => isPage).map(({ path }) => path);
+  const firsts = new Set(pages.map((path) => `/${path.split('/')[1]}`));
+  return [...firsts].flatMap((first) => {
+    const variable = pages.find((path) => path.startsWith(`${first}/{`))?.split('/')[2];
+    const below = variable === undefined ? `${first}/{proxy+}` : `${first}/${variable}/{proxy+}`;
+    return pages.includes(first) ? [below] : [first, below];
+  });
+};
+
+/**
  * The whole gateway as one OpenAPI document: a route for each endpoint, 405 and `OPTIONS` for each path, 404
- * for all other paths, and the envelope for every error that the gateway meets by itself.
+ * for all other paths (as a page where pages are), and the envelope for every error that the gateway meets by itself.
  *
  * `targetOf` says how the gateway calls an endpoint's function. Throws when two routes cannot be told apart.
  */
@@ -132,6 +151,17 @@ export const gatewayBody = (
     '/{proxy+}': {
       'x-amazon-apigateway-any-method': { parameters: [pathParameter('proxy')], ...unknownRoute() },
     },
+    ...Object.fromEntries(
+      otherPagePaths(endpoints).map((path) => [
+        path,
+        {
+          'x-amazon-apigateway-any-method': {
+            parameters: variablesOf(path).map((name) => pathParameter(name.replace('+', ''))),
+            ...unknownPage(),
+          },
+        },
+      ]),
+    ),
     ...Object.fromEntries([...byPath].map(([path, here]) => [path, pathItem(path, here, targetOf)])),
   };
   return {

@@ -4,8 +4,12 @@
  */
 
 import { refusal } from '../shared/kernel/errors.ts';
+import { failurePage } from '../shared/pages/failure.ts';
+import { documentOf } from '../shared/pages/layout.ts';
+import { POLICY_WITHIN } from '../shared/pages/style.ts';
 
 const json = 'application/json';
+const html = 'text/html';
 
 /** The error envelope as text. */
 const envelope = (code: string, msg: string, fields: Readonly<Record<string, unknown>> = {}): string =>
@@ -98,7 +102,7 @@ interface MockReply {
   readonly statusCode: string;
   readonly contentHandling: 'CONVERT_TO_TEXT';
   readonly responseParameters: Readonly<Record<string, string>>;
-  readonly responseTemplates?: { readonly [json]: string };
+  readonly responseTemplates?: Readonly<Record<string, string>>;
 }
 
 /** A method that the gateway answers without a function. */
@@ -117,24 +121,28 @@ export interface MockMethod {
 interface Reply {
   readonly statusCode: number;
   readonly body?: string;
+  /** The media type of the body, if it is not JSON. */
+  readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const mockReply = ({ statusCode, body, headers }: Reply): MockReply => ({
+const mockReply = ({ statusCode, body, type = json, headers }: Reply): MockReply => ({
   statusCode: String(statusCode),
   // Otherwise the gateway decodes the text as base64 for clients that accept any type.
   contentHandling: 'CONVERT_TO_TEXT',
   responseParameters: inHeaders('method.response.header', headers),
-  ...(body === undefined ? {} : { responseTemplates: { [json]: body } }),
+  ...(body === undefined ? {} : { responseTemplates: { [type]: body } }),
 });
 
-const described = ({ statusCode, body, headers }: Reply) => ({
+const described = ({ statusCode, body, type = json, headers }: Reply) => ({
   [statusCode]: {
     description: 'Answered by the gateway.',
     headers: Object.fromEntries(
       Object.keys({ ...safety, ...headers }).map((name) => [name, { schema: { type: 'string' } }]),
     ),
-    ...(body === undefined ? {} : { content: { [json]: { schema: { type: 'object' } } } }),
+    ...(body === undefined
+      ? {}
+      : { content: { [type]: { schema: { type: type === json ? 'object' : 'string' } } } }),
   },
 });
 
@@ -157,6 +165,22 @@ const unknown: Reply = { statusCode: notFound, body: noSuchRoute.responseTemplat
 
 /** Any other path. */
 export const unknownRoute = (): MockMethod => mock(unknown, status(unknown.statusCode));
+
+/** A reply that is a page. Its policy stands in it: a header of the gateway's cannot contain quotes. */
+const pageReply = (statusCode: number, message: string, headers: Reply['headers'] = {}): Reply => ({
+  statusCode,
+  body: documentOf(failurePage(undefined, statusCode, message), POLICY_WITHIN),
+  type: html,
+  headers: { 'Cache-Control': 'no-store', 'X-Frame-Options': 'DENY', ...headers },
+});
+
+/** Any other path below those of pages. */
+export const unknownPage = (): MockMethod =>
+  mock(pageReply(notFound, 'Check the address, or begin again at the first page.'), status(notFound));
+
+/** Any method that a page does not have: 405, with the ones that it has. */
+export const wrongPageMethod = (allowed: readonly string[]): MockMethod =>
+  mock(pageReply(405, 'Load the page again, and try once more.', { Allow: allowed.join(', ') }), status(405));
 
 /** Sends a browser from the root to its account, which sends it on to the sign-in if it has none. */
 export const toAccount = (): MockMethod =>

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import {
+  missingSetting,
   type OperatorSettingName,
   operatorSettingNames,
   operatorSettings,
@@ -63,6 +64,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readConfiguration(environment: Environment): Configuration {
   const smtp = readSmtpPort(environment);
   const settings = Object.fromEntries(operatorSettingNames.flatMap((name) => readSetting(environment, name)));
+  const pair = missingSetting((name) => operatorSettings[name].context in settings);
+  if (pair !== undefined) throw new StartProblem(`${pair.given} needs ${pair.missing}, which is not set.`);
   const concurrency = readNumber(environment, 'LOCAL_CONCURRENCY', {
     from: 2,
     to: 10_000,

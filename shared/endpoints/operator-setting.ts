@@ -89,3 +89,18 @@ export const operatorSettings = {
 export type OperatorSettingName = keyof typeof operatorSettings;
 
 export const operatorSettingNames = Object.keys(operatorSettings) as readonly OperatorSettingName[];
+
+/** Settings of which none makes sense without the others. */
+const together: readonly (readonly OperatorSettingName[])[] = [['OIDC_ISSUER', 'OIDC_CLIENT_ID']];
+
+/** The settings that are needed beside those that are set: the first such pair, as what is set and what is missing. */
+export function missingSetting(
+  isSet: (name: OperatorSettingName) => boolean,
+): { readonly given: OperatorSettingName; readonly missing: OperatorSettingName } | undefined {
+  for (const names of together) {
+    const given = names.find(isSet);
+    const missing = names.find((name) => !isSet(name));
+    if (given !== undefined && missing !== undefined) return { given, missing };
+  }
+  return undefined;
+}

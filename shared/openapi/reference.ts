@@ -50,23 +50,27 @@ export const REFERENCE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page: Swagger UI shows the OpenAPI document, and calls the API. */
-export const REFERENCE_PAGE = `<!doctype html>
+/**
+ * The page: Swagger UI shows the OpenAPI document, and calls the API.
+ *
+ * @param root what comes before every path: nothing, or at API Gateway's own address the name of the stage
+ */
+export const referencePage = (root: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Parlance API reference</title>
-<link rel="icon" type="image/png" sizes="32x32" href="/api/reference/favicon-32x32.png">
-<link rel="stylesheet" href="/api/reference/swagger-ui.css">
-<link rel="stylesheet" href="/api/reference/page.css">
+<link rel="icon" type="image/png" sizes="32x32" href="${root}/api/reference/favicon-32x32.png">
+<link rel="stylesheet" href="${root}/api/reference/swagger-ui.css">
+<link rel="stylesheet" href="${root}/api/reference/page.css">
 </head>
 <body>
 <main id="reference">
-<noscript>This page needs JavaScript; programs read <a href="/api/v1/openapi.json">openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript; programs read <a href="${root}/api/v1/openapi.json">openapi.json</a>.</noscript>
 </main>
-<script src="/api/reference/swagger-ui-bundle.js"></script>
-<script src="/api/reference/page.js"></script>
+<script src="${root}/api/reference/swagger-ui-bundle.js"></script>
+<script src="${root}/api/reference/page.js"></script>
 </body>
 </html>
 `;

@@ -19,13 +19,21 @@ export interface Page {
   readonly isWide?: boolean;
 }
 
-/** The whole HTML document of a page. */
-export const documentOf = ({ title, above = 'Parlance', content, isWide = false }: Page): string =>
+/**
+ * The whole HTML document of a page.
+ *
+ * @param policy what the page may do, where no header says it
+ */
+export const documentOf = (
+  { title, above = 'Parlance', content, isWide = false }: Page,
+  policy?: string,
+): string =>
   `<!doctype html>${html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
+${policy !== undefined && html`<meta http-equiv="Content-Security-Policy" content="${policy}">`}
 <title>${title} - ${above}</title>
 ${styleElement}
 </head>

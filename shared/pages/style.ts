@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 
-/** The one style sheet of all pages. It stands in each page, and the policy allows its digest only. */
+/**
+ * The one style sheet of all pages. It stands in each page, and the policy allows its digest only. It has no `#`, which
+ * would be a directive in the templates of API Gateway.
+ */
 export const STYLE = `
 :root {
   color-scheme: light dark;
-  --ground: #f4f5f7; --sheet: #fff; --ink: #1c2024; --soft: #5b636e; --line: #d5d9df; --edge: #858d98;
-  --accent: #2457c5; --on-accent: #fff; --bad: #b3261e; --bad-ground: #fdeceb; --good: #1b6e3c; --good-ground: #e8f5ec;
+  --ground: rgb(244 245 247); --sheet: rgb(255 255 255); --ink: rgb(28 32 36); --soft: rgb(91 99 110); --line: rgb(213 217 223); --edge: rgb(133 141 152);
+  --accent: rgb(36 87 197); --on-accent: rgb(255 255 255); --bad: rgb(179 38 30); --bad-ground: rgb(253 236 235); --good: rgb(27 110 60); --good-ground: rgb(232 245 236);
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --ground: #15181c; --sheet: #1e2227; --ink: #e8eaed; --soft: #a5adb8; --line: #363c44; --edge: #79818c;
-    --accent: #8ab0ff; --on-accent: #10151f; --bad: #ff9d94; --bad-ground: #3a1f1d; --good: #86d6a2; --good-ground: #1b3124;
+    --ground: rgb(21 24 28); --sheet: rgb(30 34 39); --ink: rgb(232 234 237); --soft: rgb(165 173 184); --line: rgb(54 60 68); --edge: rgb(121 129 140);
+    --accent: rgb(138 176 255); --on-accent: rgb(16 21 31); --bad: rgb(255 157 148); --bad-ground: rgb(58 31 29); --good: rgb(134 214 162); --good-ground: rgb(27 49 36);
   }
 }
 *, *::before, *::after { box-sizing: border-box; }
@@ -51,11 +54,16 @@ button.danger { color: var(--bad); background: none; border-color: var(--bad); }
 @media (width <= 30rem) { body { padding: 0; } main { border: 0; border-radius: 0; min-height: 100vh; padding: 1.5rem 1rem; } }
 `;
 
+const digest = createHash('sha256').update(STYLE).digest('base64');
+
 /** The value of `Content-Security-Policy` of a page: no script, nothing loaded, no frame, forms to this service only. */
 export const POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  `style-src 'sha256-${digest}'`,
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ].join('; ');
+
+/** The same for a page that has to say it by itself, in an element, where `frame-ancestors` does not count. */
+export const POLICY_WITHIN = `default-src 'none'; style-src 'sha256-${digest}'; form-action 'none'; base-uri 'none'`;

@@ -25,6 +25,7 @@ import {
   success,
 } from './reply.ts';
 import type { HandlerSpec } from './request.ts';
+import { rootOf } from './session.ts';
 
 /** What a handler gets besides the event: Lambda's context, or in a listener who is told when a reply is held. */
 type Context = LambdaContext | { readonly onHold: (held: Held) => void };
@@ -145,13 +146,16 @@ export function serveDocument(
   return handlerOf(endpoint, withoutTable, { handle });
 }
 
-/** The same for an endpoint that serves what is the same for everybody until the next deployment, such as a script. */
+/**
+ * The same for an endpoint that serves what is the same for everybody until the next deployment, such as a script. `run`
+ * also gets what comes before every path (`rootOf`).
+ */
 export function serveStatic<P extends Record<string, Parameter>>(
   endpoint: Endpoint<P, object>,
-  run: (input: Input<P>) => Promise<StaticFile>,
+  run: (input: Input<P>, root: string) => Promise<StaticFile>,
 ): Served {
   const handle: Handle<Surroundings, APIGatewayProxyResult> = async (_, incoming) =>
-    staticReply(await run((await incoming.read()).input as Input<P>));
+    staticReply(await run((await incoming.read()).input as Input<P>, rootOf(incoming.surroundings.baseUrl)));
   return handlerOf(endpoint, withoutTable, { handle });
 }
 

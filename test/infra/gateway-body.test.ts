@@ -188,6 +188,40 @@ describe('what the gateway answers without a function', () => {
     expect(JSON.parse(responseTemplates?.['application/json'] ?? '')).toMatchObject({ result: 'error' });
   });
 
+  test('a page where pages are, for a method and for a path that they do not have', () => {
+    const page = { isPage: true } as const;
+    const { paths } = bodyOf(
+      { ...at('pages.show', 'GET', '/login'), ...page },
+      { ...at('pages.send', 'POST', '/login'), ...page },
+      { ...at('pages.join', 'GET', '/invite/{token}'), ...page },
+      at('a.read', 'GET', '/api/v1/thing'),
+    );
+    const replyAt = (path: string) =>
+      paths[path]?.['x-amazon-apigateway-any-method']['x-amazon-apigateway-integration'].responses.default ??
+      expect.fail(path);
+    for (const [path, status] of [
+      ['/login', '405'],
+      ['/login/{proxy+}', '404'],
+      ['/invite', '404'],
+      ['/invite/{token}', '405'],
+      ['/invite/{token}/{proxy+}', '404'],
+    ] as const) {
+      const { statusCode, responseTemplates, responseParameters } = replyAt(path);
+      const [[type, text] = expect.fail()] = Object.entries(responseTemplates ?? {});
+      expect([path, statusCode, type]).toEqual([path, status, 'text/html']);
+      expect(text).toMatch(/<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;;/);
+      // Else the gateway would take a part of it for a directive or a variable.
+      expect(text.replaceAll('&#39;', '')).not.toMatch(/[#$]/);
+      // No value of a header may have quotes within its own.
+      for (const value of Object.values(responseParameters)) expect(value).toMatch(/^'[^']*'$/);
+    }
+    expect(replyAt('/login').responseParameters).toMatchObject({
+      'method.response.header.Allow': "'GET, HEAD, POST'",
+    });
+    expect(replyAt('/api/v1/thing').responseTemplates).toHaveProperty(['application/json']);
+    expect(paths).not.toHaveProperty(['/api/{proxy+}']);
+  });
+
   test('404 for what is no ID where an endpoint takes IDs only, as for a path that does not exist', () => {
     const ids = { thing: pathId('A thing.'), part: pathId('A part.') };
     const { paths } = bodyOf({ ...at('a.read', 'GET', '/things/{thing}/{part}'), parameters: ids });

@@ -25,6 +25,17 @@ describe('what the operator sets by CDK context', () => {
     expect(settings.has('PUSH_RELAY_URL')).toBe(false);
   });
 
+  test('is not deployed with one half of the provider of single sign-on', () => {
+    const [oidcIssuer, oidcClientId] = ['https://id.example.com', 'parlance'];
+    expect(() => given({ oidcIssuer })).toThrow(
+      'The context value oidcIssuer needs oidcClientId, which is not set.',
+    );
+    expect(() => given({ oidcClientId })).toThrow(
+      'The context value oidcClientId needs oidcIssuer, which is not set.',
+    );
+    expect(given({ oidcIssuer, oidcClientId }).get('OIDC_CLIENT_ID')).toBe('parlance');
+  });
+
   test.each([
     ['pushRelayUrl', 'push.example.com'],
     ['mailDomain', 'channel@example.com'],

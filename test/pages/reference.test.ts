@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as getReferenceFile } from '../../functions/pages/getReferenceFile.ts';
 import { handler as showReference } from '../../functions/pages/showReference.ts';
-import { REFERENCE_PAGE, referenceFiles } from '../../shared/openapi/reference.ts';
+import { referenceFiles, referencePage } from '../../shared/openapi/reference.ts';
 import { newRealm } from '../support/realm.ts';
 
 const { outside, host } = await newRealm();
@@ -21,7 +21,7 @@ describe('the reference page', () => {
       headers: { host },
       body: null,
     } as unknown as Event);
-    expect([statusCode, body]).toEqual([200, REFERENCE_PAGE]);
+    expect([statusCode, body]).toEqual([200, referencePage('')]);
     expect(headers?.['Content-Type']).toBe('text/html; charset=utf-8');
     const policy = String(headers?.['Content-Security-Policy']).split('; ');
     expect(policy[0]).toBe("default-src 'none'");
@@ -34,6 +34,20 @@ describe('the reference page', () => {
     expect(body).not.toMatch(
       /<style|\sstyle=|\son\w+=|<script(?! src="\/api\/reference\/[\w.-]+"><\/script>)/i,
     );
+  });
+
+  it('stands below the name of the stage at the bare address of the gateway', async () => {
+    const requestContext = { stage: 'prod', path: '/prod/api', domainName: host };
+    const { body } = await showReference.with(outside)({
+      headers: { host },
+      body: null,
+      requestContext,
+    } as unknown as Event);
+    const addresses = [...body.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? '');
+    expect(addresses.length).toBeGreaterThan(3);
+    for (const address of addresses) expect(address).toMatch(/^\/prod\/api\//);
+    const script = Buffer.from((await getFile('page.js')).body).toString();
+    expect(script).not.toMatch(/['"`]\/api/);
   });
 
   it.each(referenceFiles)('%s comes with its type, and names no other host', async (file) => {

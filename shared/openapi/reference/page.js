@@ -77,7 +77,8 @@ const typing = {
 };
 
 SwaggerUIBundle({
-  url: '/api/v1/openapi.json',
+  // Beside this script, at whatever path the service stands.
+  url: new URL('../v1/openapi.json', document.currentScript.src).href,
   dom_id: '#reference',
   presets: [SwaggerUIBundle.presets.apis],
   plugins: [typing],
