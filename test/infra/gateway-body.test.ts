@@ -209,9 +209,11 @@ describe('what the gateway answers without a function', () => {
       const { statusCode, responseTemplates, responseParameters } = replyAt(path);
       const [[type, text] = expect.fail()] = Object.entries(responseTemplates ?? {});
       expect([path, statusCode, type]).toEqual([path, status, 'text/html']);
-      expect(text).toMatch(/<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;;/);
+      expect(text).toMatch(
+        /<meta http-equiv="Content-Security-Policy" content="default-src &apos;none&apos;;/,
+      );
       // Else the gateway would take a part of it for a directive or a variable.
-      expect(text.replaceAll('&#39;', '')).not.toMatch(/[#$]/);
+      expect(text).not.toMatch(/[#$]/);
       // No value of a header may have quotes within its own.
       for (const value of Object.values(responseParameters)) expect(value).toMatch(/^'[^']*'$/);
     }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { DemoName } from '../../infra/local/demo.ts';
 import { chromiumPath, startChromium } from '../support/chromium.ts';
 import { type LocalService, startLocalService } from '../support/local-service.ts';
 
@@ -13,7 +14,10 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
   let member: { readonly email: string; readonly authorization: string };
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startLocalService(), startChromium()]);
+    [service, browser] = await Promise.all([
+      startLocalService({ MAIL_DOMAIN: 'mail.example.com' }),
+      startChromium(),
+    ]);
     member = credentialsIn(await readFile(service.zuliprc('member'), 'utf8'));
     const body = new URLSearchParams({ new_password: PASSWORD });
     const headers = { authorization: member.authorization };
@@ -151,6 +155,117 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
       },
       { viewport: { width: 320, height: 640 } },
     ));
+
+  /** Calls the API as a demo account. */
+  async function call(account: DemoName, method: string, path: string, given: Record<string, string>) {
+    const { authorization } = credentialsIn(await readFile(service.zuliprc(account), 'utf8'));
+    const request = { method, headers: { authorization }, body: new URLSearchParams(given) };
+    return (await fetch(`${service.address}/api/v1${path}`, request)).json();
+  }
+
+  /** The newest link of this kind in the outbox, once there is one. */
+  const linkInOutbox = (page: Page, path: string): Promise<string> =>
+    vi.waitFor(
+      async () => {
+        await page.goto(`${service.address}/outbox/`);
+        const link = await page.locator(`a[href*="${path}"]`).first().getAttribute('href', { timeout: 500 });
+        return link ?? expect.fail();
+      },
+      { timeout: 20_000, interval: 200 },
+    );
+
+  it('a forgotten password: asks for a link, and chooses a new one by it', () =>
+    withWindow(async (page) => {
+      const { email } = credentialsIn(await readFile(service.zuliprc('moderator'), 'utf8'));
+      await page.goto(`${service.address}/login/`);
+      await page.getByRole('link', { name: 'Forgot your password?' }).click();
+      await page.waitForURL('**/accounts/password/reset/');
+      await page.keyboard.type(email);
+      await page.keyboard.press('Enter');
+      await page.getByRole('status').waitFor();
+      await page.goto(await linkInOutbox(page, '/accounts/set-password/'));
+      await page.keyboard.type('password1');
+      await page.keyboard.press('Enter');
+      const field = page.getByLabel('New password');
+      await page.locator('#password-error').waitFor();
+      expect(await page.evaluate('document.activeElement.id')).toBe('password');
+      expect(await field.getAttribute('aria-describedby')).toBe('password-hint password-error');
+      await page.keyboard.type(PASSWORD);
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/login/?done=password');
+      await page.getByLabel('Email address').fill(email);
+      await page.getByLabel('Password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForURL('**/account');
+    }));
+
+  it('an invitation by mail: joins, and is signed in; the link is dead then', () =>
+    withWindow(async (page) => {
+      await call('owner', 'POST', '/invites', { invitee_emails: 'ada@example.com', stream_ids: '[]' });
+      const link = await linkInOutbox(page, '/invite/');
+      await page.goto(link);
+      expect(await page.getByLabel('Email address').inputValue()).toBe('ada@example.com');
+      await page.getByLabel('Your name').fill('Ada Ant');
+      await page.getByLabel('Password').fill(PASSWORD);
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/account?done=joined');
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Ada Ant');
+      expect((await page.goto(link))?.status()).toBe(400);
+      expect(await page.textContent('main')).toContain('This link does not work any more');
+    }));
+
+  it('a link for many leads to the page of the invitation', () =>
+    withWindow(async (page) => {
+      const { invite_link } = await call('owner', 'POST', '/invites/multiuse', {});
+      expect(new URL(invite_link).pathname).toMatch(/^\/join\/[\w-]+\/$/);
+      await page.goto(invite_link);
+      expect(new URL(page.url()).pathname).toMatch(/^\/invite\//);
+      await page.getByLabel('Email address').fill('bo@example.com');
+      await page.getByLabel('Your name').fill('Bo');
+      await page.getByLabel('Password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Join' }).click();
+      await page.waitForURL('**/account?done=joined');
+    }));
+
+  it('takes no form of another site, and changes nothing', () =>
+    withWindow(async (page) => {
+      await signIn(page);
+      const devices = page.locator('.devices li');
+      const before = await devices.count();
+      await page.route('https://evil.example/', (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          body: `<form method="post" action="${service.address}/account/zuliprc"><button>Win</button></form>`,
+        }),
+      );
+      await page.goto('https://evil.example/');
+      const [reply] = await Promise.all([
+        page.waitForResponse('**/account/zuliprc'),
+        page.getByRole('button', { name: 'Win' }).click(),
+      ]);
+      // Without its cookie, which the browser keeps back, it leads to the sign-in; with it, it would be refused.
+      expect([303, 403]).toContain(reply.status());
+      await page.goto(`${service.address}/account`);
+      expect(await devices.count()).toBe(before);
+    }));
+
+  it('what does not exist is a page', () =>
+    withWindow(async (page) => {
+      for (const [path, status] of [
+        ['/login/nowhere', 404],
+        ['/accounts/nowhere', 404],
+        ['/invite/', 404],
+        ['/invite/nonsense', 400],
+        ['/account/revoke', 405],
+      ] as const) {
+        const reply = await page.goto(`${service.address}${path}`);
+        expect([path, reply?.status()]).toEqual([path, status]);
+        expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+        expect(await page.evaluate('getComputedStyle(document.querySelector("main")).maxWidth')).not.toBe(
+          'none',
+        );
+      }
+    }));
 
   it('shows the reference of the API', () =>
     withWindow(async (page) => {

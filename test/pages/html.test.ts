@@ -8,7 +8,7 @@ import { POLICY } from '../../shared/pages/style.ts';
 describe('html', () => {
   it('escapes text, and no HTML', () => {
     const hostile = `<img src=x onerror="a('b')">&amp;`;
-    const escaped = '&lt;img src=x onerror=&quot;a(&#39;b&#39;)&quot;&gt;&amp;amp;';
+    const escaped = '&lt;img src=x onerror=&quot;a(&apos;b&apos;)&quot;&gt;&amp;amp;';
     expect(String(html`<p title="${hostile}">${html`<b>${hostile}</b>`}</p>`)).toBe(
       `<p title="${escaped}"><b>${escaped}</b></p>`,
     );
