@@ -159,7 +159,7 @@ export const openJoinLink = endpoint({
   description: 'Leads from the link of an invitation for many people to its page.',
   access: 'anyone',
   parameters: linkToken,
-  needs: { table: [] },
+  needs: { table: ['BatchGetItem'] },
 });
 
 const reference = {

@@ -80,7 +80,7 @@ export class Recorder {
       .replaceAll(realm, 'chat')
       .replaceAll(subdomain, 'chat')
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, SHOWN.uuid)
-      .replace(/(?<=\/invite\/)[\w-]{32}/g, SHOWN.key)
+      .replace(/(?<=\/(?:invite|join)\/)[\w-]{32}/g, SHOWN.key)
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)/g, SHOWN.date)
       .replace(/\b20\d\d-\d\d-\d\d\b/g, SHOWN.day)
       .replace(/\b[0-9a-f]{32,}\b/g, (digest) => '0'.repeat(digest.length));

@@ -157,10 +157,16 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
     ));
 
   /** Calls the API as a demo account. */
-  async function call(account: DemoName, method: string, path: string, given: Record<string, string>) {
+  async function call(
+    account: DemoName,
+    method: string,
+    path: string,
+    given: Record<string, string>,
+  ): Promise<Record<string, string>> {
     const { authorization } = credentialsIn(await readFile(service.zuliprc(account), 'utf8'));
     const request = { method, headers: { authorization }, body: new URLSearchParams(given) };
-    return (await fetch(`${service.address}/api/v1${path}`, request)).json();
+    const reply = await fetch(`${service.address}/api/v1${path}`, request);
+    return (await reply.json()) as Record<string, string>;
   }
 
   /** The newest link of this kind in the outbox, once there is one. */
@@ -216,7 +222,7 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
 
   it('a link for many leads to the page of the invitation', () =>
     withWindow(async (page) => {
-      const { invite_link } = await call('owner', 'POST', '/invites/multiuse', {});
+      const { invite_link = '' } = await call('owner', 'POST', '/invites/multiuse', {});
       expect(new URL(invite_link).pathname).toMatch(/^\/join\/[\w-]+\/$/);
       await page.goto(invite_link);
       expect(new URL(page.url()).pathname).toMatch(/^\/invite\//);

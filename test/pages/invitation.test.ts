@@ -63,6 +63,8 @@ describe('the page of an invitation', () => {
     expect(link).toMatch(new RegExp(`^https?://${realm.host}/join/[\\w-]{32}/$`));
     const { headers } = await new Browser(realm).open(openJoinLink, { path: { token: tokenIn(link) } });
     expect(headers.Location).toBe(`/invite/${tokenIn(link)}`);
+    const dead = await new Browser(realm).open(openJoinLink, { path: { token: 'nonsense' } });
+    expect([dead.status, dead.text]).toEqual([400, expect.stringContaining('This link does not work')]);
     const { browser, page, send } = await opened(realm, tokenIn(link));
     expect(page.text).toMatch(/<input id="email" name="email" type="email"/);
     const without = await send();

@@ -5,6 +5,7 @@ import {
   type ChannelWithSubscription,
   hasContentAccess,
   hasMetadataAccess,
+  mayAddSubscribers,
 } from '../../model/channel/access.ts';
 import { accessGroup, type Group, mayChangeGroup } from '../../model/group/group.ts';
 import { loadGroups } from '../../model/group/member.ts';
@@ -22,7 +23,6 @@ import {
 } from '../../model/subscription/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Grant, Invitation } from '../../model/user/invitation.ts';
-import { mayAddSubscribers } from '../subscribe/check.ts';
 
 /** The channels and groups of an invitation that exist, and the inviter's subscriptions to the channels. */
 export interface InviteSnapshot {

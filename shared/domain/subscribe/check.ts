@@ -4,9 +4,9 @@ import { noGroups } from '../../kernel/lookup.ts';
 import { checkQuota } from '../../kernel/quota.ts';
 import type { References } from '../../markdown/references.ts';
 import { renderDescription } from '../../markdown/render.ts';
-import { administersChannel, hasContentAccess, hasMetadataAccess } from '../../model/channel/access.ts';
+import { hasContentAccess, hasMetadataAccess, mayAddSubscribers } from '../../model/channel/access.ts';
 import { type Channel, checkChannelDescription, checkChannelName } from '../../model/channel/channel.ts';
-import { holdsUnlessGuest, type Standing, standingOf } from '../../model/permission/permission.ts';
+import { type Standing, standingOf } from '../../model/permission/permission.ts';
 import type { CountedChannel } from '../../model/subscription/object.ts';
 import { checkColor, settingsOf } from '../../model/subscription/settings.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -152,12 +152,6 @@ export function checkSubscribe(
     unauthorized: unauthorized.map(({ name }) => name),
   };
 }
-
-/** Whether someone who can read the channel may add others (specification 4.2, wire facts 4.1). */
-export const mayAddSubscribers = ({ standing, realm }: Caller, channel: Channel): boolean =>
-  administersChannel(standing, channel) ||
-  holdsUnlessGuest(standing, realm.settings.can_add_subscribers_group) ||
-  holdsUnlessGuest(standing, channel.groups.can_add_subscribers_group);
 
 const subscribersAmong = (people: readonly User[], { channel }: NamedChannel, snapshot: Snapshot): Pair[] =>
   people

@@ -210,3 +210,9 @@ export function checkTopicsPolicy(channel: Channel, settings: RealmSettings, top
     throw badRequest(`In this channel only the topic '${EMPTY_TOPIC_NAME}' is allowed.`);
   }
 }
+
+/** Whether someone who can read the channel may add others (specification 4.2, wire facts 4.1). */
+export const mayAddSubscribers = ({ standing, realm }: Caller, channel: Channel): boolean =>
+  administersChannel(standing, channel) ||
+  holdsUnlessGuest(standing, realm.settings.can_add_subscribers_group) ||
+  holdsUnlessGuest(standing, channel.groups.can_add_subscribers_group);
