@@ -36,6 +36,7 @@ button, .button { display: inline-block; min-height: 2.75rem; padding: .5rem 1.1
 button.quiet, .button { color: var(--accent); background: none; }
 button.danger { color: var(--bad); background: none; border-color: var(--bad); }
 .hint { margin: .25rem 0 0; color: var(--soft); font-size: .9rem; }
+.hint + form { margin-top: .75rem; }
 .error { margin: .25rem 0 0; color: var(--bad); font-size: .9rem; }
 .alert, .notice { padding: .6rem .9rem; border-radius: .4rem; }
 .alert { color: var(--bad); background: var(--bad-ground); }
