@@ -1,4 +1,10 @@
-import { checkTerms, fetchLookupKeys, openFetch, parseFetch } from '../../shared/domain/fetch/fetch.ts';
+import {
+  accessWith,
+  checkTerms,
+  fetchLookupKeys,
+  openFetch,
+  parseFetch,
+} from '../../shared/domain/fetch/fetch.ts';
 import { byIdsReply, windowReply } from '../../shared/domain/fetch/reply.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -6,8 +12,11 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(listMessages, {
   parse: parseFetch,
   keys: fetchLookupKeys,
-  load: (request) => openFetch(request, request.input.terms, request.input.window),
-  run: async ({ input: { window, options }, outside, caller }, fetch) => {
+  load: (request) => openFetch(request, request.input, request.input.window),
+  run: async (request, opened) => {
+    const { input, outside, caller } = request;
+    const { window, options } = input;
+    const fetch = await accessWith(request, opened, (narrow) => openFetch(request, narrow, window));
     // The check runs in parallel with the search. If it refuses, the result is thrown away.
     const [checked, reply] = await Promise.allSettled([
       checkTerms(outside, caller, fetch),

@@ -9,7 +9,7 @@ export const handler = serve(
   {
     parse: () => newestUnread(),
     keys: fetchLookupKeys,
-    load: (request) => openFetch(request, request.input.terms, request.input.window),
+    load: (request) => openFetch(request, request.input, request.input.window),
     reserve: 1,
     run: async (request, fetch) => {
       const { found } = await markRead(request, fetch, ({ found: { found_oldest: isAll }, changes }) =>

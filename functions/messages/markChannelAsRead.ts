@@ -15,7 +15,7 @@ export const handler = serve(
       return { channelId, ...newestUnread({ kind: 'channel', channel: channelId, negated: false }) };
     },
     keys: fetchLookupKeys,
-    load: (request) => openFetch(request, request.input.terms, request.input.window),
+    load: (request) => openFetch(request, request.input, request.input.window),
     reserve: 1,
     run: async (request, fetch) => {
       const { input, caller } = request;

@@ -21,9 +21,9 @@ export const handler = serve(
     keys: fetchLookupKeys,
     load: async (request) => {
       const { input, outside, realm } = request;
-      const { channelId, terms, window, topic } = input;
+      const { channelId, topic } = input;
       const [fetch, stored] = await Promise.all([
-        openFetch(request, terms, window),
+        openFetch(request, input, input.window),
         outside.table.get('topic', { realm, channelId, topic: folded(topic) }),
       ]);
       return { fetch, stored };

@@ -1,5 +1,5 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { checkTerms, fetchLookupKeys, openFetch } from '../../shared/domain/fetch/fetch.ts';
+import { accessWith, checkTerms, fetchLookupKeys, openFetch } from '../../shared/domain/fetch/fetch.ts';
 import { markNarrow, parseNarrowWindow, withEvent } from '../../shared/domain/flags/narrow-marking.ts';
 import { updateFlagsForNarrow } from '../../shared/endpoints/flags.ts';
 import { serve } from '../../shared/serve/serve.ts';
@@ -10,12 +10,15 @@ export const handler = serve(
     parse: (given) => parseNarrowWindow(given),
     keys: fetchLookupKeys,
     load: (request) => {
-      const { terms, window, flag } = request.input;
-      return openFetch(request, terms, window, flag === 'read');
+      const { input } = request;
+      return openFetch(request, input, input.window, input.flag === 'read');
     },
     reserve: 1,
-    run: async (request, fetch) => {
+    run: async (request, opened) => {
       const { input, outside, caller, userId } = request;
+      const fetch = await accessWith(request, opened, (narrow) =>
+        openFetch(request, narrow, input.window, input.flag === 'read'),
+      );
       await checkTerms(outside, caller, fetch);
       const { found, ids, ignoredChannels } = await markNarrow(request, fetch, input, ({ changes }) =>
         withEvent(changes, userId, input),

@@ -71,6 +71,10 @@ describe('POST /register', () => {
   it.each<[string, Record<string, unknown>]>([
     ['a narrow that events cannot have', { narrow: [['search', 'x']] }],
     ['a state that does not exist', { narrow: [['is', 'purple']] }],
+    ['a state that is not known of a new message', { narrow: [['is', 'followed']] }],
+    ['a negated narrow', { narrow: [{ operator: 'channel', operand: 'general', negated: true }] }],
+    ['a direct conversation', { narrow: [['dm', [1]]] }],
+    ['what a message has', { narrow: [['has', 'link']] }],
     ['a narrow of half a pair', { narrow: [['stream']] }],
     [
       'a narrow with more IDs than a queue can hold',

@@ -35,7 +35,13 @@ async function seenBy(
   for (const id of ids) {
     const { status } = await realm.call(get, as, {}, { path: { message_id: id } });
     expect(status).toBe(byIds.includes(id) ? 200 : 400);
-    expect(await idsIn(realm, as, { narrow: [['id', id]] })).toEqual(byIds.includes(id) ? [id] : []);
+    const named = await fetched(realm, as, {
+      narrow: [
+        ['id', id],
+        ['channel', channelId],
+      ],
+    });
+    expect(told(named)).toEqual(named.status === 200 ? byIds.filter((each) => each === id) : 'BAD_NARROW');
   }
   return byIds;
 }

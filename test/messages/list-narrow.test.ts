@@ -241,12 +241,6 @@ describe('GET /messages: narrows', () => {
     ).toEqual([]);
     expect(
       await found(given, [
-        ['channel', 'general'],
-        ['is', 'dm'],
-      ]),
-    ).toEqual([]);
-    expect(
-      await found(given, [
         ['in', 'all'],
         ['near', given.ids.tea],
         ['topic', 'tea'],
@@ -276,21 +270,48 @@ describe('GET /messages: narrows', () => {
     [[['dm', Array.from({ length: 100 }, (_, i) => i + 1)]]],
     [[['id', 'seven']]],
     [[['is', 'green']]],
-    [[['is', 'muted']]],
-    [[['in', 'home']]],
+    [[['in', 'there']]],
     [[['search', 'tea']]],
-    [[['has', 'link']]],
+    [[['has', 'legs']]],
     [[['with', 5]]],
-    [[['channels', 'public']]],
-    [[['streams', 'public']]],
-    [[['group-pm-with', 5]]],
-    [[['mentions', 5]]],
+    [[['with', 'five']]],
+    [[['with', 2 ** 31]]],
+    [
+      [
+        ['with', 5],
+        ['with', 5],
+        ['dm', []],
+      ],
+    ],
+    [[['channels', 'private']]],
+    [[['streams', 'all']]],
+    [[['group-pm-with', 5_000]]],
+    [[['mentions', 5_000]]],
+    [[['id', 2 ** 31]]],
     [[['colour', 'green']]],
+    [[{ operator: 'is', operand: 'dm', negated: true }, ['is', 'dm']]],
   ])('BAD_NARROW: %#', async (narrow) => {
     const { people, ...realm } = await newRealm();
     const { status, body } = await fetched({ people, ...realm }, people.member, { narrow });
     expect([status, body.code]).toEqual([400, 'BAD_NARROW']);
     expect(body.desc).toBeTypeOf('string');
+  });
+
+  it.each(
+    ['channel', 'topic', 'channels'].flatMap((operator) =>
+      ['dm', 'is', 'dm-including', 'group-pm-with'].map((other) => [operator, other] as const),
+    ),
+  )('BAD_NARROW: %s and %s at once, unless one is negated', async (operator, other) => {
+    const realm = await newRealm();
+    const operands = [
+      operator === 'channels' ? 'public' : 'general',
+      other === 'is' ? 'dm' : 'admin@example.com',
+    ];
+    const narrow = [operator, other].map((name, i) => ({ operator: name, operand: operands[i] }));
+    const { status, body } = await fetched(realm, realm.people.member, { narrow });
+    expect([status, body.code]).toEqual([400, 'BAD_NARROW']);
+    const negated = narrow.map((term, i) => ({ ...term, negated: i === 0 }));
+    expect((await fetched(realm, realm.people.member, { narrow: negated })).status).toBe(200);
   });
 
   it.each([
@@ -301,6 +322,11 @@ describe('GET /messages: narrows', () => {
     [[['id', [7]]]],
     [[['is', 7]]],
     [[['in', 7]]],
+    [[['has', 7]]],
+    [[['channels', 7]]],
+    [[['mentions', [7]]]],
+    [[['group-pm-with', [7]]]],
+    [[['with', [7]]]],
     [[['is', null]]],
     [[['is']]],
     [[{ operand: 'x' }]],

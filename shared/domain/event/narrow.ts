@@ -1,33 +1,30 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Message } from '../../log/message.ts';
-import { isResolved } from '../../model/message/message.ts';
-import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import type { User } from '../../model/user/user.ts';
-import { parseTerm, type TermParameter } from '../fetch/narrow.ts';
+import { termsOf } from '../fetch/narrow.ts';
+import { headTest } from '../fetch/narrow-match.ts';
+import { type Names, resolveNarrow } from '../fetch/narrow-names.ts';
+import { type Operand, parseTerm, type State, type TermParameter } from '../fetch/term.ts';
 
-/** A name, one or more email addresses, an id, or ids. */
-type Operand = string | number | readonly number[];
-
-/** A condition on the messages of a queue, as stored. */
+/** A condition on the messages of a queue, as stored. Names stay names: they mean what has the name at the time. */
 export interface EventNarrowTerm {
-  readonly operator: (typeof OPERATORS)[number];
+  readonly operator: string;
   readonly operand: Operand;
+  /** Earlier releases took negated conditions, and direct conversations. */
   readonly negated: boolean;
 }
 
-/** Operators that can be decided from the message alone. */
-const OPERATORS = ['channel', 'topic', 'sender', 'is', 'dm'] as const;
-
-/** Operands of `is` that can be decided for a new message. */
-const STATES = new Set(['dm', 'private', 'mentioned', 'unread', 'starred', 'alerted', 'resolved']);
+/** The operators that the narrow of a queue may have, and the operands of `is` (companion facts 1.14). */
+const OPERATORS: readonly string[] = ['channel', 'topic', 'sender', 'is'];
+const STATES: readonly string[] = ['dm', 'mentioned', 'unread', 'starred', 'alerted', 'resolved'];
 
 /** Most bytes of a narrow. It is stored in the queue, which every poll reads and writes. */
 const MAX_BYTES = 4_000;
 
 /**
- * Checks a narrow for events: only conditions that can be decided from the message alone, and at most 4,000 bytes
- * (docs/LIMITS.md). Throws `BAD_REQUEST`.
+ * Checks a narrow for events: few operators, none negated, and at most 4,000 bytes (docs/LIMITS.md). Throws
+ * `BAD_REQUEST`.
  */
 export function checkEventNarrow(terms: readonly TermParameter<Operand>[]): EventNarrowTerm[] {
   if (Buffer.byteLength(JSON.stringify(terms)) > MAX_BYTES) {
@@ -36,17 +33,16 @@ export function checkEventNarrow(terms: readonly TermParameter<Operand>[]): Even
   return terms.map(checkTerm);
 }
 
-function checkTerm(input: TermParameter<Operand>): EventNarrowTerm {
-  const { name, operand, negated, ...term } = parseTerm(input);
-  const operator = OPERATORS.find((supported) => supported === term.operator);
-  if (operator === undefined) throw badRequest(`Events cannot be narrowed by '${name.slice(0, 60)}'.`);
-  if (operator === 'is' && !STATES.has(String(operand))) {
-    throw badRequest(`Events cannot be narrowed to 'is:${String(operand).slice(0, 60)}'.`);
-  }
-  if (typeof operand === 'object' && operator !== 'dm') {
-    throw badRequest(`The operand of '${name}' is of the wrong type.`);
-  }
-  return { operator, operand, negated };
+function checkTerm(given: TermParameter<Operand>): EventNarrowTerm {
+  const parsed = parseTerm(given);
+  const shown = JSON.stringify(given).slice(0, 100);
+  if (parsed.operator === undefined || parsed.negated || !OPERATORS.includes(parsed.operator))
+    throw badRequest(`Events cannot be narrowed by ${shown}.`);
+  const { operator, operand } = parsed;
+  if (operator === 'is' && operand !== 'private' && !STATES.includes(String(operand)))
+    throw badRequest(`Events cannot be narrowed by ${shown}.`);
+  termsOf(parsed);
+  return { operator, operand, negated: false };
 }
 
 /** What a narrow is matched against besides the message. */
@@ -63,62 +59,43 @@ export const matchesNarrow = (
   narrow: readonly EventNarrowTerm[],
   message: Message,
   snapshot: NarrowSnapshot,
-): boolean => narrow.every((term) => holdsFor(term, message, snapshot) !== term.negated);
+): boolean =>
+  resolveNarrow(narrow.map(parseTerm).flatMap(termsOf), namesOf(message, snapshot), snapshot.userId).every(
+    (term) => {
+      const test = headTest(term);
+      const holds = test ? test(message) : term.kind === 'is' && hasState(term.state, snapshot.flags);
+      return holds !== term.negated;
+    },
+  );
 
-function holdsFor(
-  { operator, operand }: EventNarrowTerm,
-  message: Message,
-  snapshot: NarrowSnapshot,
-): boolean {
-  const isNamed = (name: string | undefined): boolean =>
-    typeof operand === 'string' && name !== undefined && folded(operand.trim()) === folded(name);
-  switch (operator) {
-    case 'channel':
-      return operand === message.channelId || isNamed(snapshot.channelName);
-    case 'topic':
-      return (
-        message.channelId !== undefined &&
-        (isNamed(message.topic) || (message.topic === '' && operand === EMPTY_TOPIC_NAME))
-      );
-    case 'sender':
-      return operand === message.senderId || isNamed(snapshot.users.get(message.senderId)?.email);
-    case 'dm':
-      return isWith(message, operand, snapshot);
-    case 'is':
-      return isInState(message, String(operand), snapshot.flags);
-  }
+/** An id that no channel and no user has, for names that are not about the message. */
+const NOBODY = 0;
+
+/** The names of the message's channel and people. */
+function namesOf({ channelId = NOBODY }: Message, { channelName, users }: NarrowSnapshot): Names {
+  const isSame = (ref: string, name: string): boolean => folded(ref.trim()) === folded(name);
+  return {
+    channelId: (ref) => {
+      if (typeof ref === 'number') return ref;
+      return channelName !== undefined && isSame(ref, channelName) ? channelId : NOBODY;
+    },
+    userId: (ref) => {
+      if (typeof ref === 'number') return ref;
+      return [...users.values()].find(({ email }) => isSame(ref, email))?.userId ?? NOBODY;
+    },
+  };
 }
 
-/** Whether a direct message is between the listener and exactly these users, as ids or email addresses. */
-function isWith({ people }: Message, operand: Operand, { userId, users }: NarrowSnapshot): boolean {
-  if (people === undefined) return false;
-  const names = (ids: readonly number[]): string[] =>
-    typeof operand === 'string' ? ids.map((id) => folded(users.get(id)?.email ?? '')) : ids.map(String);
-  const others =
-    typeof operand === 'string'
-      ? operand.split(',').map((email) => folded(email.trim()))
-      : [operand].flat().map(String);
-  const own = names([userId]);
-  return isSameSet(new Set([...others, ...own]), new Set(names(people)));
-}
-
-const isSameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
-  a.size === b.size && [...a].every((value) => b.has(value));
-
-function isInState(message: Message, state: string, flags: readonly string[]): boolean {
+/** Whether the flags of a message say that it is in a state that depends on the reader. */
+function hasState(state: State, flags: readonly string[]): boolean {
   switch (state) {
-    case 'dm':
-    case 'private':
-      return message.people !== undefined;
     case 'mentioned':
       return flags.includes('mentioned') || flags.includes('wildcard_mentioned');
     case 'unread':
       return !flags.includes('read');
     case 'starred':
       return flags.includes('starred');
-    case 'resolved':
-      return isResolved(message.topic ?? '');
     default:
-      return flags.includes('has_alert_word');
+      return state === 'alerted' && flags.includes('has_alert_word');
   }
 }

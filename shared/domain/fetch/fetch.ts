@@ -12,27 +12,32 @@
  * in parallel with the texts. If there is one, the second step is done again: a wrong guess costs time, never correctness.
  */
 
+import { refusal } from '../../kernel/errors.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import type { MessageSlot } from '../../log/slot.ts';
 import { hasContentAccess } from '../../model/channel/access.ts';
 import { MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';
+import { mayRead } from '../../model/message/message.ts';
 import type { RenderOptions } from '../../model/message/object.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { Reader } from '../reader/reader.ts';
+import { messageLookupKeys, resolvedMessage } from '../reader/target.ts';
 import { feedHintKeys } from './feed-hint.ts';
 import {
   checkNarrow,
+  checkTogether,
   isState,
   type NarrowParameter,
-  narrowLookupKeys,
-  resolveNarrow,
+  namesConversation,
   type Term,
-  type UnresolvedTerm,
-  unknownChannel,
-  unknownUser,
+  type UnresolvedNarrow,
+  withConversation,
 } from './narrow.ts';
+import { isAboutText } from './narrow-match.ts';
+import { lookedUp, narrowLookupKeys, resolveNarrow, unknownChannel, unknownUser } from './narrow-names.ts';
 import { loadSource, type Source, sourceOf } from './source.ts';
 import { View, type ViewOptions } from './view.ts';
 import {
@@ -47,8 +52,7 @@ import {
 } from './window.ts';
 
 /** The parsed parameters of a fetch. */
-export interface FetchRequest {
-  readonly terms: readonly UnresolvedTerm[];
+export interface FetchRequest extends UnresolvedNarrow {
   readonly window: Window | ByIds;
   readonly options: RenderOptions;
 }
@@ -70,22 +74,28 @@ export const parseRenderOptions = (input: RenderParameters): RenderOptions => ({
 export const parseFetch = (
   input: WindowParameters & RenderParameters & { readonly narrow?: NarrowParameter | null | undefined },
 ): FetchRequest => ({
-  terms: checkNarrow(input.narrow ?? []),
+  ...checkNarrow(input.narrow ?? []),
   window: checkWindow(input),
   options: parseRenderOptions(input),
 });
 
-/** The names in the narrow, and the feed hint. */
+/** The names and the message in the narrow, and the feed hint. */
 export const fetchLookupKeys = (
-  { terms, window }: Pick<FetchRequest, 'terms' | 'window'>,
+  { terms, with: message, window }: UnresolvedNarrow & Pick<FetchRequest, 'window'>,
   email: string,
-): LookupKey[] => [...narrowLookupKeys(terms), ...('ids' in window ? [] : feedHintKeys(terms, email))];
+): LookupKey[] => [
+  ...narrowLookupKeys(terms),
+  ...(message === undefined ? [] : messageLookupKeys(message)),
+  ...('ids' in window ? [] : feedHintKeys(terms, email)),
+];
 
 /** What was read for a fetch so far. */
 export interface Fetch {
   readonly email: string;
   readonly reader: Reader;
   readonly terms: readonly Term[];
+  /** The message of `with`, whose conversation is among the terms; undefined if there is none. */
+  readonly message: MessageSlot | undefined;
   readonly viewOptions: ViewOptions;
   /** The view of where the window is expected, then one of where else it may be. */
   readonly views: readonly [View, View?];
@@ -94,26 +104,32 @@ export interface Fetch {
 /** Heads that are read beyond the window, because messages that were unread at the last fetch may be read now. */
 export const EXTRA = 50;
 
+/** What opening a fetch needs of its request. */
+interface OpeningRequest {
+  readonly outside: Pick<Outside, 'table' | 'now' | 'cache'>;
+  readonly realm: string;
+  readonly userId: number;
+  readonly email: string;
+  readonly resolved: Resolved;
+}
+
 /**
- * Reads all but the texts of the messages, usually in one round trip. Throws `BAD_NARROW` for unknown names.
+ * Reads all but the texts of the messages, usually in one round trip. Throws `BAD_NARROW` for unknown names. It takes for
+ * granted that the caller may read the message of `with`; `accessWith` decides it.
  *
  * @param withReadStates reads what the caller has read too, even if neither narrow nor anchor asks for it
  */
 export async function openFetch(
-  request: {
-    readonly outside: Pick<Outside, 'table' | 'now' | 'cache'>;
-    readonly realm: string;
-    readonly userId: number;
-    readonly email: string;
-    readonly resolved: Resolved;
-  },
-  unresolved: readonly UnresolvedTerm[],
+  request: OpeningRequest,
+  narrow: UnresolvedNarrow,
   window: Window | ByIds,
   withReadStates = false,
 ): Promise<Fetch> {
   const { userId, email, resolved } = request;
   const reader = new Reader(request.outside, request.realm, userId);
-  const terms = resolveNarrow(unresolved, resolved, userId);
+  const message = narrow.with === undefined ? undefined : resolvedMessage(resolved, narrow.with);
+  const unresolved = message ? withConversation(narrow.terms, message) : narrow.terms;
+  const terms = resolveNarrow(unresolved, lookedUp(resolved), userId);
   const source: Source =
     'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, MAX_MESSAGES_AT_ONCE) } : sourceOf(terms);
   const aboutUnread = terms.filter((term) => isState('unread', term));
@@ -126,17 +142,26 @@ export async function openFetch(
     hint,
     isFiltered: terms.some((term) => !isImplied(term, source)),
     isUnreadOnly: aboutUnread.some(({ negated }) => !negated),
+    readsTexts: terms.some(isAboutText),
   };
   const [around, other] = aroundsOf(window, terms.length === 0 ? hint?.firstUnread : undefined);
   const view = new View(options);
   const otherView = other && new View(options);
   await Promise.all([
     loading,
+    isAtUnread && reader.topicPolicies(),
     view.open(around),
     other && otherView?.open(other),
     ...terms.map((term) => loadTerm(reader, term, source)),
   ]);
-  return { email, reader, terms, viewOptions: options, views: otherView ? [view, otherView] : [view] };
+  return {
+    email,
+    reader,
+    terms,
+    message,
+    viewOptions: options,
+    views: otherView ? [view, otherView] : [view],
+  };
 }
 
 /** Whether a condition holds for all messages of a source. */
@@ -147,6 +172,8 @@ function isImplied(term: Term, source: Source): boolean {
       return term.kind === 'channel' || term.kind === 'topic' || term.kind === 'dm';
     case 'direct':
       return term.kind === 'dmIncluding' || isState('dm', term);
+    case 'public':
+      return term.kind === 'channels' && term.channels === 'public';
     case 'topic':
       return term.kind === 'topic';
     case 'starred':
@@ -170,12 +197,37 @@ function aroundsOf(window: Window | ByIds, lastFirstUnread: number | undefined):
 async function loadTerm(reader: Reader, term: Term, source: Source): Promise<unknown> {
   if (term.kind === 'channel') return reader.channel(term.channel);
   if (isState('followed', term)) return reader.topicPolicies();
+  if (isState('muted', term) || term.kind === 'home')
+    return Promise.all([reader.topicPolicies(), reader.subscriptions()]);
+  if (term.kind === 'channels') return reader.channels();
   if (isState('starred', term) && !isImplied(term, source)) return reader.stars(1, LARGEST_NUMBER);
   return Promise.all(peopleIn(term).map((id) => reader.user(id)));
 }
 
 const peopleIn = (term: Term): readonly number[] =>
   'people' in term ? term.people : 'user' in term ? [term.user] : [];
+
+/**
+ * The fetch, once it is known whether the caller may read the message of `with`. Without it, the other conditions must name
+ * a conversation, and then the fetch is opened anew. Refuses with `BAD_NARROW` (companion facts 1.14).
+ */
+export async function accessWith(
+  { input, caller }: { readonly input: UnresolvedNarrow; readonly caller: Caller },
+  fetch: Fetch,
+  reopen: (narrow: UnresolvedNarrow) => Promise<Fetch>,
+): Promise<Fetch> {
+  const { message, reader, terms } = fetch;
+  if (input.with === undefined) return fetch;
+  if (message && (await mayRead(reader, caller.standing, message))) {
+    checkTogether(terms);
+    return fetch;
+  }
+  if (!namesConversation(input.terms)) throw unknownMessage();
+  checkTogether(input.terms);
+  return message ? reopen({ terms: input.terms }) : fetch;
+}
+
+const unknownMessage = () => refusal('badNarrow', { desc: "there is no such message to be 'with'" });
 
 /** Refuses a narrow with a channel or user that the caller may not see, with the same error as for one that does not exist. */
 export async function checkTerms(outside: Outside, caller: Caller, { reader, terms }: Fetch): Promise<void> {

@@ -12,6 +12,7 @@ import { matchFor } from './narrow-match.ts';
 import { type FoundWindow, WindowSearch } from './search.ts';
 import { type FlaggedMessage, loadWithContext, serializeMessages } from './serialize.ts';
 import { isPersonal } from './source.ts';
+import { textMatchFor } from './text-match.ts';
 import { type ByIds, byDistance, isAnchored, type Window } from './window.ts';
 
 /** Bytes of the messages of one reply: Lambda limits the reply of a function to 6 MB. */
@@ -127,6 +128,7 @@ export async function byIdsReply(
 ) {
   const { reader, terms } = fetch;
   const match = matchFor(reader, caller.standing, terms);
+  const matchTexts = textMatchFor(reader, terms);
   const messages: FlaggedMessage[] = [];
   let room = MAX_BYTES;
   for (const chunk of chunksOf(ids, MAX_MESSAGES_AT_ONCE)) {
@@ -137,7 +139,9 @@ export async function byIdsReply(
     const access = await Promise.all(existing.map((message) => mayRead(reader, caller.standing, message)));
     const readable = existing.filter((_, i) => access[i]);
     const matching = await match(readable);
-    const heads = readable.filter(({ id }) => matching.has(id));
+    const left = readable.filter(({ id }) => matching.has(id));
+    const byText = await matchTexts?.(left);
+    const heads = byText ? left.filter(({ id }) => byText.has(id)) : left;
     const fitting = await serializeFitting(outside, caller, fetch, heads, options, room);
     reader.release(existing);
     if (fitting.room === 0)

@@ -1,12 +1,14 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Side } from '../../model/message/load.ts';
 import { hasReceived, mayRead } from '../../model/message/message.ts';
-import type { Standing } from '../../model/permission/permission.ts';
+import { isGuest, type Standing } from '../../model/permission/permission.ts';
 import { mergeStreams, type Search, type SearchResult } from '../reader/merge-streams.ts';
+import { isMuted } from '../reader/muting.ts';
 import { idsWhere, unreadAmong } from '../reader/streams.ts';
 import { EXTRA, type Fetch } from './fetch.ts';
-import { isState } from './narrow.ts';
-import { matchFor } from './narrow-match.ts';
+import { includesHistory, isState } from './narrow.ts';
+import { type Match, matchFor } from './narrow-match.ts';
+import { textMatchFor } from './text-match.ts';
 import { View } from './view.ts';
 import {
   anchoredAt,
@@ -35,12 +37,14 @@ export class WindowSearch {
   readonly #fetch: Fetch;
   readonly #window: Window;
   readonly #standing: Standing;
+  readonly #matchTexts: Match | undefined;
   #first: Promise<FirstUnread> | undefined;
 
   constructor(fetch: Fetch, standing: Standing, window: Window) {
     this.#fetch = fetch;
     this.#standing = standing;
     this.#window = window;
+    this.#matchTexts = textMatchFor(fetch.reader, fetch.terms);
   }
 
   /** The messages of the window, if they are all cached. */
@@ -116,10 +120,17 @@ export class WindowSearch {
     return { head: await newest.firstCached(this.#unread), view: newest };
   }
 
-  /** The unread messages among those that match. */
+  /** The messages among those that match at which `first_unread` may be: unread and not muted (companion facts 1.14). */
   readonly #unread: Search['keep'] = async (heads) => {
-    const [kept, unread] = await Promise.all([this.#matching(heads), unreadAmong(this.#fetch.reader)(heads)]);
-    return new Set([...kept].filter((id) => unread.has(id)));
+    const { reader, terms } = this.#fetch;
+    const named = terms.find((term) => term.kind === 'channel' && !term.negated);
+    const channelId = named?.kind === 'channel' ? named.channel : undefined;
+    const unread = await unreadAmong(reader)(heads);
+    const heard = await idsWhere(
+      heads.filter(({ id }) => unread.has(id)),
+      async (head) => !(await isMuted(reader, head, channelId)),
+    );
+    return this.#matching(heads.filter(({ id }) => heard.has(id)));
   };
 
   /** The messages that match the narrow and that the reader has access to. */
@@ -129,11 +140,12 @@ export class WindowSearch {
     // All messages of the source `starred` are starred.
     const open = terms.filter((term) => kind !== 'starred' || term.negated || !isState('starred', term));
     const matching = await matchFor(reader, this.#standing, open)(heads);
-    // A narrow that names a place or messages shows the history; any other shows only what the reader received.
-    const showsHistory = kind === 'place' || kind === 'listed' || kind === 'starred';
-    return idsWhere(
+    // What was starred need not have been received.
+    const showsHistory = kind === 'starred' || includesHistory(terms, isGuest(this.#standing));
+    const seen = await idsWhere(
       heads.filter(({ id }) => matching.has(id)),
       (head) => (showsHistory ? mayRead(reader, this.#standing, head) : hasReceived(reader, head)),
     );
+    return this.#matchTexts ? this.#matchTexts(heads.filter(({ id }) => seen.has(id))) : seen;
   };
 }

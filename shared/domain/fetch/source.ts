@@ -4,6 +4,7 @@ import type { Subscription } from '../../model/channel/channel.ts';
 import { type MessageScope, RangeCache } from '../../model/message/load.ts';
 import { directConversation, topicConversation } from '../../model/message/message.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
+import { roles } from '../../model/permission/permission.ts';
 import { limits } from '../../model/realm/realm.ts';
 import { firstRead } from '../reader/merge-streams.ts';
 import type { Reader } from '../reader/reader.ts';
@@ -32,6 +33,8 @@ export type Source =
   | { readonly kind: 'topic'; readonly topic: string }
   /** All channel messages since the reader subscribed. */
   | { readonly kind: 'channels' }
+  /** All messages of the public channels; for guests those that they are subscribed to. */
+  | { readonly kind: 'public' }
   /** All channel messages since the reader subscribed, and all their direct messages. */
   | { readonly kind: 'received' };
 
@@ -44,7 +47,7 @@ export function sourceOf(terms: readonly Term[]): Source {
     positive.some((term) => term.kind === 'is' && term.state === state);
   const [id, dm, channel, topic] = [find('id'), find('dm'), find('channel'), find('topic')];
   if (id) return { kind: 'listed', ids: [id.id] };
-  if (hasState('alerted') || (topic && codePoints(topic.topic) > limits.topic))
+  if (hasState('alerted') || dm?.people.length === 0 || (topic && codePoints(topic.topic) > limits.topic))
     return { kind: 'listed', ids: [] };
   if (hasState('starred')) return { kind: 'starred' };
   if (dm) return place({ conversation: directConversation(dm.people), people: dm.people });
@@ -53,16 +56,19 @@ export function sourceOf(terms: readonly Term[]): Source {
     return place({ conversation, channelId: channel.channel });
   }
   if (channel) return place({ channelId: channel.channel });
+  const sets = positive.flatMap((term) => (term.kind === 'channels' ? [term.channels] : []));
+  if (sets.includes('public')) return { kind: 'public' };
   if (topic) return { kind: 'topic', topic: topic.topic };
-  const including = find('dmIncluding');
+  const including = find('dmIncluding') ?? find('groupDmIncluding');
   if (including) return { kind: 'direct', people: including.people };
   if (hasState('dm')) return { kind: 'direct', people: [] };
-  return { kind: hasState('followed') || hasState('resolved') ? 'channels' : 'received' };
+  const isOfChannels = sets.length > 0 || hasState('followed') || hasState('muted') || hasState('resolved');
+  return { kind: isOfChannels ? 'channels' : 'received' };
 }
 
 const place = (place: MessageScope): Source => ({ kind: 'place', place });
 
-/** Whether the places follow from the reader's subscriptions and direct conversations. */
+/** Whether the places follow from the reader's subscriptions and direct conversations, so that a hint can name them. */
 export const isPersonal = ({ kind }: Source): boolean =>
   kind === 'direct' || kind === 'topic' || kind === 'channels' || kind === 'received';
 
@@ -73,8 +79,24 @@ export async function loadSource(reader: Reader, source: Source, forUnread: bool
     channelId !== undefined && reader.channel(channelId),
     source.kind !== 'place' && reader.subscriptions(),
     isPersonal(source) && reader.directMemberships(),
+    source.kind === 'public' && publicChannels(reader),
     forUnread && loadStates(reader, source),
   ]);
+}
+
+/** The public channels that the reader may read, and from which id on. */
+async function publicChannels(reader: Reader): Promise<Pick<PlaceStream, 'place' | 'above'>[]> {
+  const [channels, subscriptions, user] = await Promise.all([
+    reader.channels(),
+    reader.subscriptions(),
+    reader.user(reader.userId),
+  ]);
+  const isOfGuest = user?.role === roles.guest;
+  return channels.flatMap(({ channelId, isPrivate }) => {
+    const since = subscriptions.get(channelId)?.since;
+    if (isPrivate || (isOfGuest && since === undefined)) return [];
+    return [{ place: { channelId }, above: isOfGuest ? (since ?? 0) : 0 }];
+  });
 }
 
 /** The read states of a source. Those of listed messages are read with the messages. */
@@ -151,6 +173,7 @@ export class SourceStreams {
   }
 
   #expectedCaches(hint: FeedHint | undefined): RangeCache[] {
+    if (this.#source.kind === 'public') return [];
     if (!isPersonal(this.#source)) return [this.#onlyCache()];
     if (hint === undefined) return [];
     const subscriptions = hint.channels.map((channelId) => ({ channelId, since: 0 }));
@@ -186,17 +209,18 @@ export class SourceStreams {
     const reader = this.#reader;
     const source = this.#source;
     if (source.kind === 'place') return this.#placeStreams(source.place);
+    if (source.kind === 'public') return this.#streamsOf(await publicChannels(reader));
     if (!isPersonal(source)) return [{ cache: this.#onlyCache(), above: 0 }];
     const [subscriptions, memberships] = await Promise.all([
       reader.subscriptions(),
       reader.directMemberships(),
     ]);
     const conversations = memberships.map(({ people }) => people);
-    return placesOf(source, [...subscriptions.values()], conversations).map(({ place, above }) => ({
-      place,
-      above,
-      cache: this.#cacheOf(place),
-    }));
+    return this.#streamsOf(placesOf(source, [...subscriptions.values()], conversations));
+  }
+
+  #streamsOf(places: readonly Pick<PlaceStream, 'place' | 'above'>[]): PlaceStream[] {
+    return places.map((at) => ({ ...at, cache: this.#cacheOf(at.place) }));
   }
 
   /** A named place, from where its history begins for the reader. */

@@ -1,8 +1,18 @@
+import { chunksOf } from '../../chunks.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { RangeCache } from '../../model/message/load.ts';
-import { mergeStreams, type Search, type SearchResult } from '../reader/merge-streams.ts';
+import { type MessageScope, RangeCache } from '../../model/message/load.ts';
+import { topicConversation } from '../../model/message/message.ts';
+import { visibility } from '../../model/message/user-topic.ts';
+import {
+  MAX_TEXTS,
+  mergeStreams,
+  type Search,
+  type SearchResult,
+  TEXTS_AT_ONCE,
+} from '../reader/merge-streams.ts';
+import { isChannelMuted } from '../reader/muting.ts';
 import type { Reader } from '../reader/reader.ts';
-import { aboveReadFloor, inLog, listedStream, type MessageStream } from '../reader/streams.ts';
+import { aboveReadFloor, inLog, listedStream, type MessageStream, placeCache } from '../reader/streams.ts';
 import type { FeedHint } from './feed-hint.ts';
 import { listedAsUnread, type Source, SourceStreams } from './source.ts';
 import type { Around } from './window.ts';
@@ -16,6 +26,8 @@ export interface ViewOptions {
   readonly isFiltered: boolean;
   /** One of them is `is:unread`. */
   readonly isUnreadOnly: boolean;
+  /** One of them is about texts, so that matching messages are read whole. */
+  readonly readsTexts: boolean;
 }
 
 /** Slots per read of the log. */
@@ -37,7 +49,8 @@ export class View {
     const isDense = hint === undefined || (!hint.isSparse && !isFiltered);
     this.#options = options;
     this.#streams = new SourceStreams(reader, source);
-    this.#log = source.kind === 'received' && isDense ? new RangeCache(inLog(reader)) : undefined;
+    const isWide = source.kind === 'received' || source.kind === 'public';
+    this.#log = isWide && isDense ? new RangeCache(inLog(reader)) : undefined;
   }
 
   /** The log had too few messages of the reader's, so that the places had to be read. */
@@ -61,8 +74,9 @@ export class View {
   }
 
   /** Finds messages on one side of an id. Reads on if the cached ones are not enough and the search allows it. */
-  async find(search: Omit<Search, 'streams' | 'isFiltered'>): Promise<SearchResult> {
-    const { isFiltered, isUnreadOnly } = this.#options;
+  async find(wanted: Omit<Search, 'streams' | 'isFiltered' | 'readsTexts'>): Promise<SearchResult> {
+    const { isFiltered, isUnreadOnly, readsTexts } = this.#options;
+    const search = { ...wanted, readsTexts };
     if (search.need === 0) return { heads: [], isComplete: true };
     if (this.#log) {
       const found = await mergeStreams({ ...search, streams: await this.#opened(), mayRead: false });
@@ -76,9 +90,16 @@ export class View {
   /** The oldest cached message that matches. */
   async firstCached(keep: Search['keep']): Promise<MessageHead | undefined> {
     const streams = await this.#opened();
-    const heads = streams.flatMap(({ cache, above }) => [...cache.heads()].filter(({ id }) => id > above));
-    const kept = await keep(heads);
-    return heads.filter(({ id }) => kept.has(id)).sort((a, b) => a.id - b.id)[0];
+    const heads = streams
+      .flatMap(({ cache, above }) => [...cache.heads()].filter(({ id }) => id > above))
+      .sort((a, b) => a.id - b.id);
+    const judged = this.#options.readsTexts ? heads.slice(0, MAX_TEXTS) : heads;
+    for (const chunk of chunksOf(judged, this.#options.readsTexts ? TEXTS_AT_ONCE : judged.length)) {
+      const kept = await keep(chunk);
+      const first = chunk.find(({ id }) => kept.has(id));
+      if (first) return first;
+    }
+    return undefined;
   }
 
   /** Streams of the messages below an id that may be unread and are not cached. */
@@ -92,13 +113,35 @@ export class View {
     const streams = await Promise.all(
       fresh.map(async (stream, i): Promise<MessageStream[]> => {
         const above = 'place' in stream ? await aboveReadFloor(reader, stream) : stream;
+        if (above === undefined) return [];
+        if ('place' in stream && (await this.#isLeftOut(stream.place)))
+          return this.#openTopics(stream.place, above.above);
         const below = (this.#log ?? here[i]?.cache)?.knownBelow(id) ?? id;
-        return above !== undefined && above.above + 1 < below ? [{ ...above, below }] : [];
+        return above.above + 1 < below ? [{ ...above, below }] : [];
       }),
     );
     const { uncached } = await listedAsUnread(reader, source, opened);
     const older = uncached.filter((each) => each < id);
     return older.length === 0 ? streams.flat() : [...streams.flat(), listedStream(reader, older)];
+  }
+
+  /** Whether the first unread message cannot be in a channel, except for single topics: it is muted and was not asked for. */
+  async #isLeftOut({ channelId, conversation }: MessageScope): Promise<boolean> {
+    const { reader, source } = this.#options;
+    const isWhole = channelId !== undefined && conversation === undefined;
+    return isWhole && source.kind !== 'place' && (await isChannelMuted(reader, channelId));
+  }
+
+  /** The topics of a muted channel that are not muted. */
+  async #openTopics(place: MessageScope, above: number): Promise<MessageStream[]> {
+    const { reader } = this.#options;
+    const open: readonly number[] = [visibility.unmuted, visibility.followed];
+    return (await reader.topicPolicies())
+      .filter(({ channelId, policy }) => channelId === place.channelId && open.includes(policy))
+      .map(({ channelId, topic }) => ({
+        cache: placeCache(reader, { channelId, conversation: topicConversation(channelId, topic) }),
+        above,
+      }));
   }
 
   /** The streams that `open` reads. */

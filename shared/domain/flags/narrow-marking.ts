@@ -4,7 +4,12 @@ import type { Change } from '../../log/commit.ts';
 import { allReadEvent, flagsEvent } from '../../model/message/read-state.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Fetch } from '../fetch/fetch.ts';
-import { checkNarrow, type NarrowParameter, type UnresolvedTerm } from '../fetch/narrow.ts';
+import {
+  checkNarrow,
+  type NarrowParameter,
+  type UnresolvedNarrow,
+  type UnresolvedTerm,
+} from '../fetch/narrow.ts';
 import { type FoundWindow, WindowSearch } from '../fetch/search.ts';
 import {
   checkRange,
@@ -17,8 +22,7 @@ import { wakePush } from '../push/wake-up.ts';
 import { checkMarking, commitMarking, type Marking, planMarking } from './message-marking.ts';
 
 /** The messages that a request marks: those of a narrow around an anchor, at most 5,000. */
-interface NarrowWindow {
-  readonly terms: readonly UnresolvedTerm[];
+interface NarrowWindow extends UnresolvedNarrow {
   readonly window: Window;
 }
 
@@ -27,7 +31,7 @@ export const parseNarrowWindow = <P extends RangeParameters & { readonly narrow:
   given: P,
 ): P & NarrowWindow => ({
   ...given,
-  terms: checkNarrow(given.narrow ?? []),
+  ...checkNarrow(given.narrow ?? []),
   window: checkRange(clampedRange(given)),
 });
 

@@ -3,13 +3,13 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import type { MessageScope } from '../../model/message/load.ts';
-import { isMentioned, topicConversation } from '../../model/message/message.ts';
+import { isMentioned } from '../../model/message/message.ts';
 import { compactReadState, type ReadState } from '../../model/message/read-state.ts';
-import { visibility } from '../../model/message/user-topic.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { mergeStreams } from '../reader/merge-streams.ts';
+import { isMuted } from '../reader/muting.ts';
 import type { Reader } from '../reader/reader.ts';
 import {
   aboveReadFloor,
@@ -130,19 +130,13 @@ async function aboveReadFloors<S extends PlaceStream>(reader: Reader, streams: r
 
 /** Adds what the serialization depends on. Reads only if a topic is mentioned. */
 async function described(reader: Reader, heads: readonly MessageHead[]): Promise<UnreadMessage[]> {
-  const [subscriptions, policies] = await Promise.all([reader.subscriptions(), reader.topicPolicies()]);
-  const policyOf = new Map(
-    policies.map(({ channelId, topic, policy }) => [topicConversation(channelId, topic), policy]),
-  );
   return Promise.all(
     heads.map(async (head) => {
-      const { channelId, conversation, topic = '', mentions } = head;
+      const { channelId, topic = '', mentions } = head;
       if (channelId === undefined) return { ...head, isMuted: false, takesPart: true };
-      const policy = policyOf.get(conversation) ?? visibility.inherit;
-      const isChannelMuted = subscriptions.get(channelId)?.isMuted === true;
       return {
         ...head,
-        isMuted: policy === visibility.muted || (policy === visibility.inherit && isChannelMuted),
+        isMuted: await isMuted(reader, head),
         takesPart: mentions?.topic === true && (await reader.takesPart(channelId, topic)),
       };
     }),

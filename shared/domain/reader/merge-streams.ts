@@ -15,6 +15,8 @@ export interface Search {
   readonly mayRead: boolean;
   /** `keep` rejects more than what the reader has no access to, so reads are larger. */
   readonly isFiltered?: boolean;
+  /** `keep` reads messages whole, so it gets few at once and none beyond what is needed. */
+  readonly readsTexts?: boolean;
 }
 
 export interface SearchResult {
@@ -33,6 +35,11 @@ const MAX_READ_TOTAL = 20_000;
 const FILTERED_EXTRA = 2_000;
 /** A search gives up after so many messages that did not match. */
 const MAX_REJECTED = 10_000;
+/** The same if it reads their texts, which takes twenty times as many units. */
+export const MAX_TEXTS = 2_000;
+/** Texts of one read: at first as many as are needed, at least so many, then more. */
+export const TEXTS_AT_ONCE = 100;
+const MAX_TEXTS_AT_ONCE = 500;
 
 const maxReadOf = (streams: number): number =>
   Math.min(MAX_READ, Math.max(MIN_READ, Math.floor(MAX_READ_TOTAL / Math.max(1, streams))));
@@ -47,23 +54,24 @@ const nextRead = (limit: number, streams: number): number =>
 
 /**
  * Finds the nearest matching messages of several streams, merged by id. It reads no further in a stream than it must,
- * and gives up after 10,000 messages that did not match, so that the work is bounded.
+ * and gives up after 10,000 messages that did not match (2,000 if it reads their texts), so that the work is bounded.
  */
 export async function mergeStreams(search: Search): Promise<SearchResult> {
-  const { streams, side, from, need, keep } = search;
+  const { streams, side, from, need } = search;
   for (const { cache, above } of streams) cache.moveTo(side === 'older' ? from : Math.max(from, above + 1));
   const verdicts = new Map<number, boolean>();
   for (let limit = firstRead(need, streams.length, search.isFiltered === true); ; ) {
     const cached = distinct(streams.flatMap((stream) => headsOf(stream, side, from))).sort(byNearness(side));
     const edge = edgeOf(streams, side);
     const within = cached.filter(({ id }) => isBefore(side, id, edge));
-    await judge(within, verdicts, keep);
+    await judge(within, verdicts, search);
     const kept = within.filter(({ id }) => verdicts.get(id) === true);
     if (kept.length >= need) return { heads: kept.slice(0, need), isComplete: true };
+    const isJudged = within.every(({ id }) => verdicts.has(id));
     const open = streams.filter((stream) => isOpen(stream, side));
-    if (open.length === 0) return { heads: kept, isComplete: true };
+    if (open.length === 0 && isJudged) return { heads: kept, isComplete: true };
     const rejected = within.length - kept.length;
-    if (!search.mayRead || rejected >= MAX_REJECTED) return { heads: kept, isComplete: false };
+    if (!search.mayRead || rejected >= maxRejected(search)) return { heads: kept, isComplete: false };
     // A stream that is cached up to the last message that can still match needs no more reads.
     const goal = cached.filter(({ id }) => verdicts.get(id) !== false)[need - 1]?.id;
     const behind = open.filter(
@@ -105,14 +113,28 @@ const byNearness =
   (a: MessageHead, b: MessageHead): number =>
     side === 'older' ? b.id - a.id : a.id - b.id;
 
-/** Adds a verdict for each head that has none. */
+const maxRejected = ({ readsTexts }: Search): number => (readsTexts === true ? MAX_TEXTS : MAX_REJECTED);
+
+/**
+ * Adds a verdict for each head that has none, nearest first. If texts must be read, it stops when enough match or too many
+ * do not.
+ */
 async function judge(
   heads: readonly MessageHead[],
   verdicts: Map<number, boolean>,
-  keep: Search['keep'],
+  search: Search,
 ): Promise<void> {
+  const { keep, need, readsTexts } = search;
   const open = heads.filter(({ id }) => !verdicts.has(id));
-  if (open.length === 0) return;
-  const kept = await keep(open);
-  for (const { id } of open) verdicts.set(id, kept.has(id));
+  let size = readsTexts === true ? Math.min(MAX_TEXTS_AT_ONCE, Math.max(TEXTS_AT_ONCE, need)) : open.length;
+  for (let start = 0; start < open.length; ) {
+    const next = open.slice(start, start + size);
+    const kept = await keep(next);
+    for (const { id } of next) verdicts.set(id, kept.has(id));
+    start += next.length;
+    size = Math.min(MAX_TEXTS_AT_ONCE, 2 * size);
+    const matching = heads.filter(({ id }) => verdicts.get(id) === true).length;
+    const rejected = heads.filter(({ id }) => verdicts.get(id) === false).length;
+    if (matching >= need || rejected >= maxRejected(search)) return;
+  }
 }

@@ -4,14 +4,14 @@ import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
-import type { Subscription } from '../../model/channel/channel.ts';
+import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import type { DirectMembership } from '../../model/message/direct.ts';
-import { readConversationOf } from '../../model/message/message.ts';
+import { readConversationOf, topicConversation } from '../../model/message/message.ts';
 import type { Reaction } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
 import { loadReadStates, type ReadState } from '../../model/message/read-state.ts';
 import { extents, loadRecentChanges, type RecentChanges } from '../../model/message/recent.ts';
-import type { UserTopic } from '../../model/message/user-topic.ts';
+import type { UserTopic, Visibility } from '../../model/message/user-topic.ts';
 import type { User } from '../../model/user/user.ts';
 import { type ItemName, type ItemOf, type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -88,6 +88,21 @@ export class Reader {
   /** The reader's policies for topics. */
   topicPolicies(): Promise<readonly UserTopic[]> {
     return this.#once('topicPolicies', () => this.table.all('userTopic', this));
+  }
+
+  /** The same by conversation. */
+  policies(): Promise<ReadonlyMap<string, Visibility>> {
+    return this.#once('policies', async () => {
+      const all = await this.topicPolicies();
+      return new Map(
+        all.map(({ channelId, topic, policy }) => [topicConversation(channelId, topic), policy]),
+      );
+    });
+  }
+
+  /** All channels of the organization. */
+  channels(): Promise<readonly Channel[]> {
+    return this.#once('channels', () => this.table.all('channel', this));
   }
 
   /** The read states of all conversations, or of the topics of one channel. */
