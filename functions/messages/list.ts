@@ -1,3 +1,4 @@
+import { byIdsReply } from '../../shared/domain/fetch/by-ids.ts';
 import {
   accessWith,
   checkTerms,
@@ -5,7 +6,7 @@ import {
   openFetch,
   parseFetch,
 } from '../../shared/domain/fetch/fetch.ts';
-import { byIdsReply, windowReply } from '../../shared/domain/fetch/reply.ts';
+import { windowReply } from '../../shared/domain/fetch/reply.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -34,7 +34,8 @@ export const updateFlagsForNarrow = endpoint({
   description: "Changes the caller's flags on the messages of a narrow around an anchor.",
   access: 'user',
   parameters: {
-    anchor: text('`newest`, `oldest`, `first_unread`, or the ID of a message.'),
+    anchor: text('`newest`, `oldest`, `first_unread`, `date`, or the ID of a message.'),
+    anchor_date: optional(text('For the anchor `date`: a date or time (ISO 8601; UTC without a zone).')),
     num_before: integer('The number of messages before the anchor.', 0),
     num_after: integer(
       'The number of messages after the anchor. Of more than 5,000 in total the rest is left for another request.',

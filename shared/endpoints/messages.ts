@@ -65,11 +65,16 @@ export const listMessages = endpoint({
   route: 'GET /api/v1/messages',
   source: 'https://zulip.com/api/get-messages, wire facts 14.4',
   description:
-    'Gets messages around an anchor or by their IDs. Filters by sender or by mentions search at most 10,000 messages; ' +
-    '`history_limited` is true if that ended a search.',
+    'Gets messages around an anchor or by their IDs. Filters by sender or by mentions search at most 10,000 messages, ' +
+    'those by what a message has 2,000; `history_limited` is true if that ended a search.',
   access: 'user',
   parameters: {
-    anchor: optional(text('`newest`, `oldest`, `first_unread`, or the ID of a message.')),
+    anchor: optional(text('`newest`, `oldest`, `first_unread`, `date`, or the ID of a message.')),
+    anchor_date: optional(
+      text(
+        'For the anchor `date`: a date or time (ISO 8601; UTC without a zone). The first message since then.',
+      ),
+    ),
     use_first_unread_anchor: optional(
       boolean('Deprecated: use the anchor `first_unread`, and ignore `anchor`.'),
     ),
@@ -78,7 +83,8 @@ export const listMessages = endpoint({
     include_anchor: optional(boolean('Whether to include the message at the anchor; default true.')),
     narrow: optional(
       json(
-        'Filters that all must match: `channel`, `topic`, `dm`, `dm-including`, `sender`, `id`, `is`.',
+        'Filters that all must match: `channel`, `channels`, `topic`, `dm`, `dm-including`, `sender`, `mentions`, `id`, `is`, ' +
+          '`has`, `in`, `with`.',
         narrowOf(z.union([z.string(), z.int()])),
       ),
     ),
@@ -98,6 +104,44 @@ export const listMessages = endpoint({
   // Writes only a hint for the next fetch.
   needs: { table: [...reads, 'PutItem'] },
   memory: 512,
+});
+
+export const matchesNarrow = endpoint({
+  id: 'messages.matchesNarrow',
+  route: 'GET /api/v1/messages/matches_narrow',
+  source: 'https://zulip.com/api/check-messages-match-narrow, companion facts 1.8',
+  description:
+    'Tells which of some messages match a narrow. Messages that the caller did not receive do not.',
+  access: 'user',
+  parameters: {
+    msg_ids: ids('The IDs of the messages, at most 5,000.', 5_000),
+    narrow: json(
+      'Filters that all must match, as for `GET /messages`, but without `with`.',
+      narrowOf(z.union([z.string(), z.int()])),
+    ),
+  },
+  reply: z.object({
+    /** By the ID of the message. */
+    messages: z.record(z.string(), z.object({ match_content: z.string(), match_subject: z.string() })),
+  }),
+  errors: ['BAD_NARROW'],
+  memory: 512,
+});
+
+export const renderMessage = endpoint({
+  id: 'messages.render',
+  route: 'POST /api/v1/messages/render',
+  source: 'https://zulip.com/api/render-message, companion facts 1.7',
+  description: 'Renders a text as a message of the caller would be. Nothing is stored.',
+  access: 'user',
+  parameters: {
+    content: text(
+      'The text, in Markdown, at most 100,000 characters.',
+      z.string().check(z.maxLength(100_000)),
+    ),
+  },
+  reply: z.object({ rendered: z.string() }),
+  needs: { table: reads },
 });
 
 export const getMessage = endpoint({

@@ -15,6 +15,7 @@
 import { refusal } from '../../kernel/errors.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { numberAt } from '../../log/moment.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { hasContentAccess } from '../../model/channel/access.ts';
 import { MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';
@@ -96,6 +97,8 @@ export interface Fetch {
   readonly terms: readonly Term[];
   /** The message of `with`, whose conversation is among the terms; undefined if there is none. */
   readonly message: MessageSlot | undefined;
+  /** The first log number at the time of the anchor, if that is a time. */
+  readonly since: number | undefined;
   readonly viewOptions: ViewOptions;
   /** The view of where the window is expected, then one of where else it may be. */
   readonly views: readonly [View, View?];
@@ -133,7 +136,8 @@ export async function openFetch(
   const source: Source =
     'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, MAX_MESSAGES_AT_ONCE) } : sourceOf(terms);
   const aboutUnread = terms.filter((term) => isState('unread', term));
-  const isAtUnread = !('ids' in window) && !isAnchored(window);
+  const isAtUnread = !('ids' in window) && window.anchor === 'first_unread';
+  const since = 'ids' in window ? undefined : await loadSince(request, window);
   const loading = loadSource(reader, source, withReadStates || aboutUnread.length > 0 || isAtUnread);
   const hint = resolved.follow({ kind: 'places', email });
   const options: ViewOptions = {
@@ -144,7 +148,7 @@ export async function openFetch(
     isUnreadOnly: aboutUnread.some(({ negated }) => !negated),
     readsTexts: terms.some(isAboutText),
   };
-  const [around, other] = aroundsOf(window, terms.length === 0 ? hint?.firstUnread : undefined);
+  const [around, other] = aroundsOf(window, since, terms.length === 0 ? hint?.firstUnread : undefined);
   const view = new View(options);
   const otherView = other && new View(options);
   await Promise.all([
@@ -159,6 +163,7 @@ export async function openFetch(
     reader,
     terms,
     message,
+    since,
     viewOptions: options,
     views: otherView ? [view, otherView] : [view],
   };
@@ -183,11 +188,23 @@ function isImplied(term: Term, source: Source): boolean {
   }
 }
 
+/** The first number at the time of an anchor. A few round trips. */
+const loadSince = async (
+  { outside, realm }: OpeningRequest,
+  { anchor }: Window,
+): Promise<number | undefined> =>
+  typeof anchor === 'object' ? numberAt(outside.table, realm, anchor.time) : undefined;
+
 /** Where to read heads. Where the first unread message is can only be guessed: where it was, or near the end. */
-function aroundsOf(window: Window | ByIds, lastFirstUnread: number | undefined): [Around, Around?] {
+function aroundsOf(
+  window: Window | ByIds,
+  since: number | undefined,
+  lastFirstUnread: number | undefined,
+): [Around, Around?] {
   if ('ids' in window) return [{ pivot: 0, older: 0, newer: MAX_MESSAGES_AT_ONCE }];
   if (isAnchored(window)) return [aroundAnchor(window)];
   const { before, after } = window;
+  if (since !== undefined) return [{ pivot: since, older: before, newer: after + 1 }];
   const newest = { pivot: END, older: before + after + EXTRA, newer: 0 };
   if (lastFirstUnread === undefined) return [{ ...newest, isFiltered: true }];
   return [{ pivot: lastFirstUnread, older: before, newer: after + 1 + EXTRA }, newest];

@@ -58,6 +58,13 @@ export function termsOf(parsed: ParsedTerm): UnresolvedTerm[] {
   return criterion === undefined ? [] : [{ ...criterion, negated: parsed.negated }];
 }
 
+/** The same where the narrow is about given messages, so that `with` is no operator (companion facts 1.8). */
+export function checkNarrowOfMessages(narrow: NarrowParameter): readonly UnresolvedTerm[] {
+  const { terms, with: message } = checkNarrow(narrow);
+  if (message !== undefined) throw unknownOperator('with');
+  return terms;
+}
+
 /** Refuses conditions of which one wants a channel message and another a direct one (companion facts 1.14). */
 export function checkTogether(terms: readonly UnresolvedTerm[]): void {
   if (terms.some(wantsChannel) && terms.some(wantsDirect))

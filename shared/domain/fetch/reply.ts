@@ -1,29 +1,24 @@
 import { chunksOf } from '../../chunks.ts';
-import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';
-import { mayRead } from '../../model/message/message.ts';
 import type { RenderOptions } from '../../model/message/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { saveFeedHint } from './feed-hint.ts';
 import type { Fetch } from './fetch.ts';
-import { matchFor } from './narrow-match.ts';
 import { type FoundWindow, WindowSearch } from './search.ts';
-import { type FlaggedMessage, loadWithContext, serializeMessages } from './serialize.ts';
+import { type FlaggedMessage, serializeMessages } from './serialize.ts';
 import { isPersonal } from './source.ts';
-import { textMatchFor } from './text-match.ts';
-import { type ByIds, byDistance, isAnchored, type Window } from './window.ts';
+import { byDistance, type Window } from './window.ts';
 
 /** Bytes of the messages of one reply: Lambda limits the reply of a function to 6 MB. */
-const MAX_BYTES = 5_000_000;
+export const MAX_BYTES = 5_000_000;
 
-/** The size of a message in the reply of a function, which is JSON inside JSON. */
-const bytesOf = (message: FlaggedMessage): number =>
-  Buffer.byteLength(JSON.stringify(JSON.stringify(message)));
+/** The size of a part of the reply of a function, which is JSON inside JSON. */
+export const bytesInReply = (part: object): number => Buffer.byteLength(JSON.stringify(JSON.stringify(part)));
 
 /** The messages that fit into a reply, in order. `room`: bytes that are left; 0 if one did not fit. */
-async function serializeFitting(
+export async function serializeFitting(
   outside: Outside,
   caller: Caller,
   { reader, viewOptions }: Fetch,
@@ -36,7 +31,7 @@ async function serializeFitting(
   const areStarred = viewOptions.source.kind === 'starred';
   for (const chunk of chunksOf(heads, MAX_MESSAGES_AT_ONCE)) {
     for (const message of await serializeMessages(outside, caller, reader, chunk, options, areStarred)) {
-      left -= bytesOf(message);
+      left -= bytesInReply(message);
       if (left < 0) return { messages, room: 0 };
       messages.push(message);
     }
@@ -83,7 +78,7 @@ async function updateFeedHint(
     reader.directMemberships(),
   ]);
   const isTooLong = subscriptions.size + memberships.length > MAX_HINT_PLACES;
-  const hasFirstUnread = terms.length === 0 && !isAnchored(window);
+  const hasFirstUnread = terms.length === 0 && window.anchor === 'first_unread';
   const firstUnread = hasFirstUnread ? (found_anchor ? anchor : undefined) : hint?.firstUnread;
   const next = {
     channels: isTooLong ? [] : [...subscriptions.keys()],
@@ -116,38 +111,4 @@ async function foundReply(
     found_oldest: reply.found_oldest && reply.messages[0]?.id === oldest,
     found_newest: reply.found_newest && reply.messages.at(-1)?.id === newest,
   };
-}
-
-/** The reply to a fetch by ids: messages that exist, match the narrow, and that the caller has access to. */
-export async function byIdsReply(
-  outside: Outside,
-  caller: Caller,
-  fetch: Fetch,
-  { ids }: ByIds,
-  options: RenderOptions,
-) {
-  const { reader, terms } = fetch;
-  const match = matchFor(reader, caller.standing, terms);
-  const matchTexts = textMatchFor(reader, terms);
-  const messages: FlaggedMessage[] = [];
-  let room = MAX_BYTES;
-  for (const chunk of chunksOf(ids, MAX_MESSAGES_AT_ONCE)) {
-    const read = await Promise.all(chunk.map((id) => reader.message(id)));
-    const existing = read.filter((message) => message !== undefined);
-    reader.keep(existing);
-    if (existing.length > 0) await loadWithContext(reader, existing);
-    const access = await Promise.all(existing.map((message) => mayRead(reader, caller.standing, message)));
-    const readable = existing.filter((_, i) => access[i]);
-    const matching = await match(readable);
-    const left = readable.filter(({ id }) => matching.has(id));
-    const byText = await matchTexts?.(left);
-    const heads = byText ? left.filter(({ id }) => byText.has(id)) : left;
-    const fitting = await serializeFitting(outside, caller, fetch, heads, options, room);
-    reader.release(existing);
-    if (fitting.room === 0)
-      throw badRequest('These messages do not fit into one reply; ask for fewer of them.');
-    messages.push(...fitting.messages);
-    room = fitting.room;
-  }
-  return { messages, found_anchor: false, found_oldest: false, found_newest: false, history_limited: false };
 }

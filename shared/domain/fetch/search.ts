@@ -23,8 +23,8 @@ import {
 /** The messages of a window, and the id of its anchor. */
 export type FoundWindow = WindowResult & { readonly anchor: number };
 
-/** The oldest unread message of a narrow, if there is one, and the view that has the messages around it. */
-interface FirstUnread {
+/** The message of a narrow that a window is anchored at, if there is one, and the view that has those around it. */
+interface FirstMessage {
   readonly head: MessageHead | undefined;
   readonly view: View;
 }
@@ -38,7 +38,7 @@ export class WindowSearch {
   readonly #window: Window;
   readonly #standing: Standing;
   readonly #matchTexts: Match | undefined;
-  #first: Promise<FirstUnread> | undefined;
+  #first: Promise<FirstMessage> | undefined;
 
   constructor(fetch: Fetch, standing: Standing, window: Window) {
     this.#fetch = fetch;
@@ -66,7 +66,7 @@ export class WindowSearch {
   }
 
   async #find(mayRead: boolean): Promise<FoundWindow & { readonly isComplete: boolean }> {
-    const first = await this.#firstUnread();
+    const first = await this.#firstMessage();
     const window = anchoredAt(this.#window, first?.head);
     const view = first?.view ?? this.#fetch.views[0];
     const { pivot, older, newer } = aroundAnchor(window);
@@ -79,8 +79,8 @@ export class WindowSearch {
 
   /** Looks for an unread message older than the first cached one. Returns whether there is one. One round trip. */
   async settleAnchor(): Promise<boolean> {
-    const cached = await this.#firstUnread();
-    if (cached === undefined) return false;
+    const cached = await this.#firstMessage();
+    if (cached === undefined || this.#window.anchor !== 'first_unread') return false;
     const { viewOptions: options } = this.#fetch;
     const streams = await cached.view.uncachedUnreadBelow(cached.head?.id ?? END);
     const view = new View(options);
@@ -106,14 +106,25 @@ export class WindowSearch {
     return true;
   }
 
-  /** The first unread message: the oldest cached one, until an older one is found. Undefined if the anchor is an id. */
-  #firstUnread(): Promise<FirstUnread> | undefined {
-    if (!isAnchored(this.#window)) this.#first ??= this.#firstCached();
+  /**
+   * The first unread message: the oldest cached one, until an older one is found. Or the first one since a time. Undefined
+   * if the anchor is an id.
+   */
+  #firstMessage(): Promise<FirstMessage> | undefined {
+    if (isAnchored(this.#window)) return undefined;
+    const { since } = this.#fetch;
+    this.#first ??= since === undefined ? this.#firstCached() : this.#firstSince(since);
     return this.#first;
   }
 
+  async #firstSince(from: number): Promise<FirstMessage> {
+    const [view] = this.#fetch.views;
+    const { heads } = await view.find({ side: 'newer', from, need: 1, keep: this.#matching, mayRead: true });
+    return { head: heads[0], view };
+  }
+
   /** The first unread message that is cached, in the view where it was expected, or else in the next one. */
-  async #firstCached(): Promise<FirstUnread> {
+  async #firstCached(): Promise<FirstMessage> {
     const [expected, newest = expected] = this.#fetch.views;
     const head = await expected.firstCached(this.#unread);
     if (head !== undefined || newest === expected) return { head, view: expected };

@@ -15,7 +15,8 @@ export const END = LARGEST_NUMBER + 1;
 
 /** A requested window: so many messages before and after an anchor. */
 export interface Window {
-  readonly anchor: number | 'first_unread';
+  /** The id of a message, or the first one that is unread or not older than a time (ms). */
+  readonly anchor: number | 'first_unread' | { readonly time: number };
   readonly before: number;
   readonly after: number;
   readonly includeAnchor: boolean;
@@ -24,7 +25,7 @@ export interface Window {
 /** A window whose anchor is a number. */
 export type AnchoredWindow = Window & { readonly anchor: number };
 
-export const isAnchored = (window: Window): window is AnchoredWindow => window.anchor !== 'first_unread';
+export const isAnchored = (window: Window): window is AnchoredWindow => typeof window.anchor === 'number';
 
 /** Requested messages by id, in rising order. */
 export interface ByIds {
@@ -33,6 +34,8 @@ export interface ByIds {
 
 export interface RangeParameters {
   readonly anchor?: string | undefined;
+  /** For the anchor `date`. */
+  readonly anchor_date?: string | undefined;
   /** The anchor is the first unread message, whatever `anchor` is (companion facts 1.16). */
   readonly use_first_unread_anchor?: boolean | undefined;
   readonly num_before?: number | undefined;
@@ -54,8 +57,11 @@ export function checkWindow(input: WindowParameters): Window | ByIds {
     });
   }
   if (ids.length > MAX_FETCHED) throw tooMany();
-  return { ids: uniqueSorted(ids) };
+  return idsWindow(ids);
 }
+
+/** Messages by id, each once. */
+export const idsWindow = (ids: readonly number[]): ByIds => ({ ids: uniqueSorted(ids) });
 
 const anchorOf = ({ use_first_unread_anchor: isFirstUnread, anchor }: RangeParameters): string | undefined =>
   isFirstUnread ? 'first_unread' : anchor;
@@ -67,7 +73,7 @@ export function checkRange(input: RangeParameters): Window {
   if (before > 0 && after > 0 && !includeAnchor) {
     throw badRequest("'include_anchor' can only be false if the anchor is at an end of the window.");
   }
-  return { anchor: parseAnchor(anchorOf(input)), before, after, includeAnchor };
+  return { anchor: parseAnchor(anchorOf(input), input.anchor_date), before, after, includeAnchor };
 }
 
 /**
@@ -89,7 +95,7 @@ export const newestWindow: Window = {
 
 const tooMany = () => badRequest(`At most ${MAX_FETCHED} messages can be fetched at once.`);
 
-function parseAnchor(anchor: string | undefined): number | 'first_unread' {
+function parseAnchor(anchor: string | undefined, date: string | undefined): Window['anchor'] {
   switch (anchor) {
     case undefined:
       throw badRequest("The parameter 'anchor' is required.");
@@ -100,17 +106,30 @@ function parseAnchor(anchor: string | undefined): number | 'first_unread' {
     case 'first_unread':
       return anchor;
     case 'date':
-      throw badRequest("The anchor 'date' is not supported.");
+      return { time: timeIn(date) };
     default:
       if (!/^-?\d+$/.test(anchor)) throw badRequest("'anchor' is not the ID of a message.");
       return Math.min(Math.max(0, Number(anchor)), NEWEST_ANCHOR);
   }
 }
 
-/** Anchors a window at the first unread message, or after all messages if there is none. */
-export const anchoredAt = (window: Window, firstUnread: MessageHead | undefined): AnchoredWindow => ({
+/** A date, perhaps with a time, perhaps with its zone (ISO 8601). */
+const DATE = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/** The time of `anchor_date` (ms); without a zone it is UTC (companion facts 1.16). */
+function timeIn(date: string | undefined): number {
+  if (date === undefined) throw badRequest("The anchor 'date' needs 'anchor_date'.");
+  const [, day = '', time = '00:00', zone = 'Z'] = DATE.exec(date) ?? [];
+  const at = Date.parse(`${day}T${time}${zone.replace(/^(...)(\d\d)$/, '$1:$2')}`);
+  const isDay = Number.isFinite(at) && new Date(`${day}T00:00Z`).toISOString().startsWith(day);
+  if (!isDay) throw badRequest("'anchor_date' is not a date or time of ISO 8601.");
+  return at;
+}
+
+/** Anchors a window at the first message that it asks for, or after all messages if there is none. */
+export const anchoredAt = (window: Window, first: MessageHead | undefined): AnchoredWindow => ({
   ...window,
-  anchor: typeof window.anchor === 'number' ? window.anchor : (firstUnread?.id ?? NEWEST_ANCHOR),
+  anchor: typeof window.anchor === 'number' ? window.anchor : (first?.id ?? NEWEST_ANCHOR),
 });
 
 /** How many messages to find below `pivot`, and from it up. */
