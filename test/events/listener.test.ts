@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { handler as regenerateKey } from '../../functions/users/regenerateKey.ts';
 import { TURN } from '../../shared/domain/event/turn.ts';
@@ -7,12 +8,25 @@ import { proof } from '../../shared/endpoints/listener.ts';
 import { said, sendTo } from '../support/event-queue.ts';
 import { requestOf } from '../support/faults.ts';
 import { givenChangedUser } from '../support/given.ts';
-import { ask, givenListener, givenWaitingClient, newRoom } from '../support/listener.ts';
-import { newRealm } from '../support/realm.ts';
+import { ask, givenListener, givenWaitingClient, newRoom, type WaitingClient } from '../support/listener.ts';
+import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
+import { exchange } from '../support/wire.ts';
 
 /** Resolves when so many polls wait. */
 const waiting = (room: { readonly size: number }, count = 1): Promise<unknown> =>
   vi.waitFor(() => expect(room.size).toBe(count), { timeout: 10_000, interval: 5 });
+
+/** A poll as bytes. */
+function requestOfPoll(
+  { host }: TestRealm,
+  { email, apiKey }: Person,
+  { queueId, last }: Pick<WaitingClient, 'queueId' | 'last'>,
+  more = '',
+): string {
+  const key = Buffer.from(`${email}:${apiKey}`).toString('base64');
+  const target = `/api/v1/events?queue_id=${queueId}&last_event_id=${last}`;
+  return `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Basic ${key}\r\n${more}\r\n`;
+}
 
 const heartbeat = { status: 200, body: { result: 'success', events: [{ type: 'heartbeat' }] } };
 
@@ -110,6 +124,34 @@ describe('a client that waits at the listener', () => {
     const reply = await asked.reply;
     expect(reply).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
     expect(JSON.stringify(reply.body)).not.toContain('secret');
+  });
+
+  it('hears at once that its key is replaced, although nothing else happens', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const { member } = realm.people;
+    const asked = (await givenWaitingClient(realm, listener, member)).listen();
+    await waiting(listener.room);
+    await realm.call(regenerateKey, member, {});
+    expect(await asked.reply).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+  });
+
+  it('is not delayed by one that reads nothing of its replies', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const { admin, member } = realm.people;
+    const [deaf, client] = [
+      await givenWaitingClient(realm, listener, admin),
+      await givenWaitingClient(realm, listener, member),
+    ];
+    const socket = connect(listener.port, '127.0.0.1').pause();
+    socket.write(requestOfPoll(realm, admin, deaf));
+    const heard = client.hear();
+    await waiting(listener.room, 2);
+    await sendTo(realm, admin, realm.channels.general, 'x'.repeat(9_000));
+    expect(said(await heard)).toEqual(['x'.repeat(9_000)]);
+    await waiting(listener.room, 0);
+    socket.destroy();
   });
 
   it('gets a heartbeat when its time is up', async () => {
@@ -234,6 +276,33 @@ describe('what a wake-up costs', () => {
   });
 });
 
+describe('what waiting costs', () => {
+  it('nothing for each poll: after its claim only looks, and one reading of notes in a turn', async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const { member, admin, owner } = realm.people;
+    const clients = await Promise.all(
+      [member, admin, owner, member].map((person) => givenWaitingClient(realm, listener, person)),
+    );
+    const asked = clients.map((client) => client.listen());
+    await waiting(listener.room, clients.length);
+    const { meter } = listener.container;
+    realm.pass(TURN);
+    const claims = () => meter.calls.filter(({ action }) => action === 'Update').length;
+    await vi.waitFor(() => expect(claims()).toBeGreaterThanOrEqual(clients.length), { timeout: 5_000 });
+    await pause(300);
+    meter.reset();
+    for (let turns = 0; turns < 4; turns++) {
+      realm.pass(TURN);
+      await pause(500);
+    }
+    expect(listener.room.size).toBe(clients.length);
+    expect(new Set(meter.calls.map(({ action }) => action))).toEqual(new Set(['Query']));
+    expect(meter.calls.every(({ readUnits }) => readUnits === 0.5)).toBe(true);
+    for (const { hangUp } of asked) hangUp();
+  });
+});
+
 describe('the door of the listener', () => {
   it('answers other methods and paths in the envelope', async () => {
     const realm = await newRealm();
@@ -301,13 +370,27 @@ describe('the door of the listener', () => {
     expect(listener.container.reports).toEqual([]);
   });
 
+  it('turns away requests with bytes changed at random, and has no fault', { timeout: 60_000 }, async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm, { room: newRoom({ holdMs: 100 }) });
+    const client = await givenWaitingClient(realm, listener, realm.people.member);
+    const whole = Buffer.from(requestOfPoll(realm, realm.people.member, client, 'Connection: close\r\n'));
+    const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255) });
+    const property = fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
+      const bytes = Buffer.from(whole);
+      for (const { at, byte } of changes) bytes[at] = byte;
+      const { status = 0 } = await exchange(new URL(`http://127.0.0.1:${listener.port}`), bytes);
+      expect(status).toBeLessThan(500);
+    });
+    await fc.assert(property, { numRuns: 60 });
+    expect(listener.container.reports).toEqual([]);
+  });
+
   it('ends a connection with more requests at once than any client sends', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const client = await givenWaitingClient(realm, listener, realm.people.member);
-    const { email, apiKey } = realm.people.member;
-    const key = Buffer.from(`${email}:${apiKey}`).toString('base64');
-    const one = `GET /api/v1/events?queue_id=${client.queueId}&last_event_id=${client.last} HTTP/1.1\r\nHost: ${realm.host}\r\nAuthorization: Basic ${key}\r\n\r\n`;
+    const one = requestOfPoll(realm, realm.people.member, client);
     const socket = connect(listener.port, '127.0.0.1');
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.on('error', () => {});
