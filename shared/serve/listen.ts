@@ -50,6 +50,12 @@ const SEND_MS = 30_000;
 /** Milliseconds that an idle connection is kept: longer than CloudFront and Lambda keep theirs, so that they end it. */
 const KEEP_ALIVE_MS = 125_000;
 
+/**
+ * Most requests that are in their first part at once, until they are answered or held. The others wait in line, so that a
+ * crowd that comes at once, as after a restart, does not ask the store for more than it answers in time.
+ */
+const AT_ONCE = 32;
+
 /** Most requests of one connection that are answered at once. Clients that wait for each reply have one. */
 const MAX_PIPELINED = 8;
 
@@ -63,12 +69,43 @@ export interface ListeningServer {
   readonly stop: () => Promise<void>;
 }
 
+/** Lets in a few requests at once. The others wait in line. */
+class Door {
+  #free = AT_ONCE;
+  readonly #line: (() => void)[] = [];
+
+  async enter(): Promise<void> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#line.push(resolve));
+  }
+
+  leave(): void {
+    const next = this.#line.shift();
+    if (next) next();
+    else this.#free += 1;
+  }
+}
+
 /** A request that is being answered. Its reply may be held. */
 class Visit {
   #held: Held | undefined;
   #isOver = false;
+  /** The door, while it lets this request in. */
+  #door: Door | undefined;
+
+  async enter(door: Door): Promise<void> {
+    await door.enter();
+    this.#door = door;
+  }
+
+  /** Lets the next request in. */
+  leave(): void {
+    this.#door?.leave();
+    this.#door = undefined;
+  }
 
   hold(held: Held): void {
+    this.leave();
     this.#held = held;
     if (this.#isOver) held.end();
   }
@@ -112,6 +149,7 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
   const isProven = proofCheck(outside.environment[proof.variable]);
   const allowed = [...answers.keys()].sort();
   const visits = new Set<Visit>();
+  const door = new Door();
   const onSocket = new WeakMap<Socket, number>();
   let isStopping = false;
 
@@ -123,11 +161,14 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
     if (answer === undefined) return methodNotAllowed(allowed);
     const body = await readBody(incoming);
     if (body === undefined) return tooLargeReply();
+    await visit.enter(door);
     try {
       return await answer(httpEvent(incoming, body), { onHold: (held) => visit.hold(held) });
     } catch (error) {
       if (error instanceof URIError) return badRequestReply(400);
       throw error;
+    } finally {
+      visit.leave();
     }
   };
 
