@@ -1,6 +1,6 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { awsSecrets } from '../../shared/adapters/secrets.ts';
-import { addKey } from '../../shared/domain/account/api-key.ts';
+import { addDeviceKey } from '../../shared/domain/account/device-key.ts';
 import { deviceName } from '../../shared/domain/account/device-name.ts';
 import { joinInvited } from '../../shared/domain/account/join.ts';
 import { ATTEMPT_COOKIE, useAttempt } from '../../shared/domain/single-sign-on/attempt.ts';
@@ -55,8 +55,8 @@ export const handler = servePageToAnyone(
       checkIdentity(claims),
       token === undefined ? undefined : join,
     );
-    const { email, account } = person;
-    const newKey = (label: string): Promise<string> => addKey(outside, realm, email, label, account);
+    const { email } = person;
+    const newKey = (label: string): Promise<string> => addDeviceKey(outside, clients.queues, person, label);
     if (purpose.kind === 'browser') {
       const session = beginSession(baseUrl, email, await newKey(deviceName(userAgent)));
       return seeOther(baseUrl, purpose.next, session);

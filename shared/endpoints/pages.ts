@@ -35,7 +35,11 @@ export const signIn = endpoint({
   description: 'Signs in with a password, and begins a session in this browser.',
   access: 'anyone',
   parameters: { email, password: text('The password.'), next },
-  needs: { table: signsIn, settings: providerSettings },
+  needs: {
+    table: [...signsIn, 'PutItem'],
+    queues: [MAIL_OUT],
+    settings: [...providerSettings, 'MAIL_DOMAIN'],
+  },
   memory: HASHING_MEMORY,
 });
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { MAIL_OUT } from '../domain/outbox/outbox.ts';
 import { endpoint, HASHING_MEMORY, signsIn } from './endpoint.ts';
 import { text } from './parameter.ts';
 
@@ -23,7 +24,7 @@ export const fetchApiKey = endpoint({
   parameters: { username, password: text('The password of the account.') },
   reply: signedIn,
   errors: [...refusals, 'RATE_LIMIT_HIT'],
-  needs: { table: signsIn },
+  needs: { table: [...signsIn, 'PutItem'], queues: [MAIL_OUT], settings: ['MAIL_DOMAIN'] },
   memory: HASHING_MEMORY,
 });
 

@@ -1,4 +1,4 @@
-import { OUTBOX } from '../domain/outbox/outbox.ts';
+import { MAIL_OUT, OUTBOX } from '../domain/outbox/outbox.ts';
 import { endpoint, type Needs, signsIn, writes } from './endpoint.ts';
 import { optional, text } from './parameter.ts';
 
@@ -44,7 +44,12 @@ export const completeSingleSignOn = endpoint({
     error: optional(text('The error of the provider, if the person did not sign in there.')),
   },
   serves: 'A redirect (302), or a page for the desktop client.',
-  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'], queues: [OUTBOX], ...providerNeeds },
+  needs: {
+    table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
+    ...providerNeeds,
+    queues: [MAIL_OUT, OUTBOX],
+    settings: [...providerNeeds.settings, 'MAIL_DOMAIN'],
+  },
   // Metadata, token, keys and user info take up to 5 s each.
   timeout: 28,
 });
@@ -58,5 +63,9 @@ export const useLoginToken = endpoint({
   isPage: true,
   parameters: { token: text('The token.') },
   serves: 'A redirect (302).',
-  needs: { table: [...signsIn, 'DeleteItem'] },
+  needs: {
+    table: [...signsIn, 'PutItem', 'DeleteItem'],
+    queues: [MAIL_OUT],
+    settings: ['MAIL_DOMAIN'],
+  },
 });

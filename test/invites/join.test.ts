@@ -94,7 +94,7 @@ describe('an invitation by mail', () => {
       email: 'ada@example.com',
     });
     expect(account?.keys ?? []).toEqual([]);
-    const signedIn = await signInWithPassword(realm.outside, realm.host, {
+    const signedIn = await signInWithPassword(realm.outside, queues, realm.host, {
       email: 'ada@example.com',
       password: PASSWORD,
       address: '192.0.2.1',

@@ -9,6 +9,8 @@ import { signInWithPassword } from '../../shared/domain/account/sign-in.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
+const noQueues = { send: async () => {} };
+
 let options: DemoOptions;
 
 beforeEach(async () => {
@@ -56,7 +58,7 @@ test('people get passwords that work, stored as digests, and in a file that only
     expect(password).toMatch(/^([0-9a-f]{4}-){4}[0-9a-f]{4}$/);
     expect(kept).toMatch(new RegExp(`^${email} +${password}$`, 'm'));
     const signIn = { email, password, address: '192.0.2.1', label: 'Terminal' };
-    expect(await signInWithPassword(outside, '127.0.0.1', signIn)).toMatchObject({ email });
+    expect(await signInWithPassword(outside, noQueues, '127.0.0.1', signIn)).toMatchObject({ email });
   }
   expect(new Set(passwords?.map(({ password }) => password)).size).toBe(5);
   const stored = await outside.table.get('password', {

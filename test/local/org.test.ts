@@ -17,6 +17,8 @@ import type { Person } from '../support/realm.ts';
 import { newService, type TestService, whoIs } from '../support/service.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
+const noQueues = { send: async () => {} };
+
 const root = resolve(import.meta.dirname, '../..');
 
 interface Run {
@@ -90,7 +92,7 @@ async function followed(link: string): Promise<Omit<Person, 'userId'> & { readon
   const password = 'twelve grey herons';
   const { email } = await setPasswordByLink(service.outside, hostname, token, password);
   const signIn = { email, password, address: '192.0.2.1', label: 'Terminal' };
-  return { ...(await signInWithPassword(service.outside, hostname, signIn)), site };
+  return { ...(await signInWithPassword(service.outside, noQueues, hostname, signIn)), site };
 }
 
 /** What a client reads in a zuliprc. */

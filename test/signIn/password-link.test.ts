@@ -11,6 +11,8 @@ import { mayCall, out } from '../support/accounts.ts';
 import { tokenIn, withMailbox } from '../support/mailbox.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
+const noQueues = { send: async () => {} };
+
 const PASSWORD = 'twelve grey herons';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -39,7 +41,7 @@ describe('a link for a new password', () => {
     const token = await linkFor(realm, member);
     expect(await set(realm, token)).toBe('set');
     const given = { email: member.email, password: PASSWORD, address: '192.0.2.1', label: 'Laptop' };
-    expect(await signInWithPassword(realm.outside, realm.host, given)).toMatchObject({
+    expect(await signInWithPassword(realm.outside, noQueues, realm.host, given)).toMatchObject({
       userId: member.userId,
     });
     expect(await mayCall(realm, member)).toBe(true);

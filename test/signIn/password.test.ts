@@ -140,6 +140,27 @@ describe('POST /fetch_api_key', () => {
     expect((await signIn(realm, member.email, PASSWORD)).status).toBe(200);
   });
 
+  it('counts tries at once too: of ten wrong ones at most five are compared', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    await givenPassword(realm, member);
+    const tries = Array.from({ length: 10 }, () => signIn(realm.container(), member.email, 'wrong'));
+    const statuses = (await Promise.all(tries)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(5).fill(401), ...Array(5).fill(429)]);
+    expect(answer(await signIn(realm, member.email, PASSWORD))).toEqual([429, 'RATE_LIMIT_HIT']);
+  });
+
+  it('refuses a field that is there twice, and makes no key', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    await givenPassword(realm, member);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const password = encodeURIComponent(PASSWORD);
+    const body = `username=${member.email}&password=wrong&password=${password}`;
+    expect((await sendRaw(realm, fetchApiKey, { headers, body })).status).toBe(400);
+    expect((await realm.call(listKeys, member)).body.api_keys).toHaveLength(1);
+  });
+
   it('forgets failed tries after a success', async () => {
     const realm = await newRealm();
     const { member } = realm.people;

@@ -20,6 +20,7 @@ import {
   MAX_LABEL,
   newApiKey,
 } from '../../model/user/api-key.ts';
+import type { Write } from '../../table/write.ts';
 
 /** An account that is about to get other keys. */
 export interface KeyOwner {
@@ -46,6 +47,7 @@ export const ownKeys = ({
  *
  * @param label what the device is called
  * @param known the account, if it was read just now
+ * @param more other writes of the same transaction
  * @throws Refusal `BAD_REQUEST` if there is no account with this address
  */
 export async function addKey(
@@ -54,6 +56,7 @@ export async function addKey(
   email: string,
   label: string,
   known?: Account,
+  more: readonly Write[] = [],
 ): Promise<string> {
   let before = known;
   const apiKey = newApiKey(outside);
@@ -64,7 +67,8 @@ export async function addKey(
     if (account === undefined) throw badRequest('There is no account with this address.');
     // A transaction whose reply was lost may have stored it already.
     if (keyWith(account, added.digest)) return apiKey;
-    const { state } = await carryOut(outside, [doSetKeys(realm, email, account, withKey(account, added))]);
+    const keys = doSetKeys(realm, email, account, withKey(account, added));
+    const { state } = await carryOut(outside, [keys, ...more]);
     if (state === 'refused') throw new ConflictError([]);
     return apiKey;
   });

@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
-import type { Outside } from '../../kernel/outside.ts';
+import type { Outside, Queues } from '../../kernel/outside.ts';
 import { roles } from '../../model/permission/permission.ts';
 import { accessHost } from '../../model/realm/hosts.ts';
 import { isForDevelopment } from '../../model/realm/sign-in-methods.ts';
@@ -10,6 +10,7 @@ import { loadUsers } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import { addKey } from './api-key.ts';
 import { forgetAttempts, requireAttempt } from './attempts.ts';
+import { addDeviceKey } from './device-key.ts';
 import { newPassword } from './password.ts';
 
 /** Somebody who signs in with a password. */
@@ -30,7 +31,8 @@ export interface SignedIn {
 }
 
 /**
- * Signs somebody in with a password: makes a key for their device. Three round trips.
+ * Signs somebody in with a password: makes a key for their device. Three round trips, and another where the service sends
+ * mail.
  *
  * Each try is counted before the password is compared, so that tries at the same time cannot exceed the limit; a success
  * takes the count of its account back. Without an account, or without a password, the same reads and the same work are
@@ -41,6 +43,7 @@ export interface SignedIn {
  */
 export async function signInWithPassword(
   outside: Outside,
+  queues: Queues,
   host: string,
   { email, password, address, label }: PasswordSignIn,
 ): Promise<SignedIn> {
@@ -61,7 +64,7 @@ export async function signInWithPassword(
   if (!(await isPassword(stored, password)) || user === undefined) throw refusal('wrongPassword');
   checkMaySignIn(user, organization?.deactivated !== false);
   const [apiKey] = await Promise.all([
-    addKey(outside, realm, user.email, label, account),
+    addDeviceKey(outside, queues, { realm, userId, email: user.email, account }, label),
     forgetAttempts(outside, realm, 'sign-in to an account', folded(email)),
   ]);
   return { apiKey, email: user.email, userId };

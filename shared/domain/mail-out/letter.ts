@@ -8,7 +8,14 @@ export type Letter =
   /** The invitation of one person. */
   | { readonly what: 'invitation'; readonly inviteId: number }
   /** A link for a new password. */
-  | { readonly what: 'password'; readonly userId: number };
+  | { readonly what: 'password'; readonly userId: number }
+  /** The news that somebody signed in on a device. `signedIn` is in seconds since 1970. */
+  | {
+      readonly what: 'login';
+      readonly userId: number;
+      readonly device: string;
+      readonly signedIn: number;
+    };
 
 declare module '../outbox/outbox.ts' {
   interface Tasks {

@@ -13,7 +13,7 @@ import {
 } from '../../model/user/link.ts';
 import { runPool } from '../../pool.ts';
 import { finish, type Job, type Left, loadJob } from '../outbox/outbox.ts';
-import { invitationText, mailOf, passwordText } from './text.ts';
+import { invitationText, loginText, mailOf, passwordText } from './text.ts';
 
 /** Mails that one job sends at once. */
 const CONCURRENCY = 4;
@@ -58,6 +58,10 @@ async function writeMail(
   const { userId } = letter;
   const user = await table.get('user', { realm, userId });
   if (user === undefined || !user.isActive || user.isBot) return undefined;
+  if (letter.what === 'login') {
+    const url = `${siteOf(outside, organization)}/account`;
+    return mailOf(user.email, loginText(organization.name, { email: user.email, ...letter }, url));
+  }
   const expires = Math.floor(now() / 1_000) + PASSWORD_LINK_SECONDS;
   const url = await makeLink(outside, organization, { kind: 'password', userId, expires });
   return mailOf(user.email, passwordText(organization.name, user.email, url, expires));
@@ -68,6 +72,9 @@ async function makeLink(outside: Outside, organization: Organization, link: Link
   const token = newToken(outside);
   const { state } = await carryOut(outside, [doMakeLink(organization.realm, token, link)]);
   if (state === 'refused') throw new Error('a new link exists already');
-  const site = addressOf(organization, new URL(required(outside.environment, 'SITE')));
-  return linkAddress(site.origin, link.kind, token);
+  return linkAddress(siteOf(outside, organization), link.kind, token);
 }
+
+/** Where people find an organization. */
+const siteOf = ({ environment }: Outside, organization: Organization): string =>
+  addressOf(organization, new URL(required(environment, 'SITE'))).origin;

@@ -43,6 +43,22 @@ export const passwordText = (organization: string, email: string, url: string, e
   after: [until(expires), NOT_FOR_YOU],
 });
 
+/** The news that somebody signed in. `signedIn` is in seconds since 1970; `url` leads to the list of devices. */
+export const loginText = (
+  organization: string,
+  { email, device, signedIn }: { readonly email: string; readonly device: string; readonly signedIn: number },
+  url: string,
+): Draft => ({
+  subject: `New sign-in at ${organization}`,
+  before: [
+    `Somebody signed in to the account ${email} in the team chat of ${organization}.`,
+    `Device: ${device}. Time: ${new Date(signedIn * 1_000).toUTCString()}.`,
+    'If it was not you, sign the device out here, and choose another password:',
+  ],
+  link: { label: 'Your devices', url },
+  after: ['If it was you, there is nothing to do. You can turn these mails off in your settings.'],
+});
+
 /** A mail as plain text and as simple HTML. */
 export const mailOf = (to: string, { subject, before, link, after }: Draft): OutgoingMail => ({
   to,

@@ -5,9 +5,10 @@ import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { roles } from '../../model/permission/permission.ts';
 import type { Realm } from '../../model/realm/realm.ts';
-import { type Account, NO_KEY } from '../../model/user/api-key.ts';
+import { NO_KEY } from '../../model/user/api-key.ts';
 import { checkFullName, isEmail } from '../../model/user/name.ts';
 import { addPerson, loadNewcomerSnapshot } from '../account/create.ts';
+import type { Proven } from '../account/device-key.ts';
 import { checkMaySignIn } from '../account/sign-in.ts';
 import type { Claims } from './provider-api.ts';
 
@@ -16,16 +17,6 @@ export interface Identity {
   readonly email: string;
   /** For a new person. Without it, only somebody with an account can sign in. */
   readonly name?: string;
-}
-
-/** Somebody who signs in. */
-export interface Person {
-  readonly realm: string;
-  readonly userId: number;
-  /** As stored. */
-  readonly email: string;
-  /** As it was read; undefined for somebody who has just joined. */
-  readonly account: Account | undefined;
 }
 
 /**
@@ -45,7 +36,7 @@ export function checkIdentity({ email, emailVerified, name }: Claims): Identity 
 }
 
 /** Makes the account of somebody who has none yet. */
-export type Join = (identity: Required<Identity>) => Promise<Omit<Person, 'account'>>;
+export type Join = (identity: Required<Identity>) => Promise<Omit<Proven, 'account'>>;
 
 /**
  * Finds the account with somebody's address. If there is none, adds them: by `join`, or if the organization lets them in by
@@ -59,7 +50,7 @@ export async function accessPerson(
   realm: string,
   identity: Identity,
   join?: Join,
-): Promise<Person> {
+): Promise<Proven> {
   const { table } = outside;
   return retryOnConflict(outside, async () => {
     const account = await table.get('account', { realm, email: folded(identity.email) });
@@ -91,7 +82,7 @@ async function addNewcomer(
   realm: string,
   organization: Realm,
   { email, name }: Required<Identity>,
-): Promise<Omit<Person, 'account'>> {
+): Promise<Omit<Proven, 'account'>> {
   const { emails_restricted_to_domains: isRestricted, invite_required: needsInvitation } =
     organization.settings;
   if (needsInvitation || !isRestricted) throw noAccount();
