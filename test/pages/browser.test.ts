@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { DemoName } from '../../infra/local/demo.ts';
@@ -19,7 +20,9 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
       startChromium(),
     ]);
     member = credentialsIn(await readFile(service.zuliprc('member'), 'utf8'));
-    const body = new URLSearchParams({ new_password: PASSWORD });
+    const passwords = await readFile(join(dirname(service.zuliprc('member')), '../demo-passwords'), 'utf8');
+    const old_password = /^member@example\.com +(.*)$/m.exec(passwords)?.[1] ?? '';
+    const body = new URLSearchParams({ old_password, new_password: PASSWORD });
     const headers = { authorization: member.authorization };
     const reply = await fetch(`${service.address}/api/v1/settings`, { method: 'PATCH', headers, body });
     expect(await reply.json()).toMatchObject({ result: 'success' });
@@ -238,13 +241,13 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
       await signIn(page);
       const devices = page.locator('.devices li');
       const before = await devices.count();
-      await page.route('https://evil.example/', (route) =>
+      await page.route('http://evil.example/', (route) =>
         route.fulfill({
           contentType: 'text/html',
           body: `<form method="post" action="${service.address}/account/zuliprc"><button>Win</button></form>`,
         }),
       );
-      await page.goto('https://evil.example/');
+      await page.goto('http://evil.example/');
       const [reply] = await Promise.all([
         page.waitForResponse('**/account/zuliprc'),
         page.getByRole('button', { name: 'Win' }).click(),
