@@ -1,5 +1,10 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { checkRewrite, checkRewriting, rewriteMessage } from '../../shared/domain/edit/rewrite.ts';
+import {
+  acceptRewrite,
+  checkRewriting,
+  detachFiles,
+  rewriteMessage,
+} from '../../shared/domain/edit/rewrite.ts';
 import { moveMessages } from '../../shared/domain/move/move.ts';
 import { endEarlierMoves } from '../../shared/domain/move/rest.ts';
 import {
@@ -36,11 +41,10 @@ export const handler = serve(
       const now = outside.now();
       const { content, expected } = input;
       if (content !== undefined) checkRewriting(caller, message, expected, now);
-      const rewriting = content !== undefined &&
-        more.rewriting && {
-          snapshot: more.rewriting,
-          rewrite: await checkRewrite(outside, caller, content, message, more.rewriting),
-        };
+      const rewriting =
+        content !== undefined &&
+        more.rewriting &&
+        (await acceptRewrite(outside, caller, content, message, more.rewriting));
       if (more.relocating === undefined || seen === undefined) {
         if (rewriting) await rewriteMessage({ caller, commit, now }, target, rewriting);
       } else {
@@ -49,7 +53,8 @@ export const handler = serve(
         const left = await moveMessages({ caller, outside, commit, now }, moving, more.relocating, options);
         await Promise.all(left.map((job) => wakeOutbox(outside, clients.queues, job)));
       }
-      return { detached_uploads: [] };
+      const detached = rewriting && (await detachFiles(outside, clients.queues, caller, message, rewriting));
+      return { detached_uploads: detached || [] };
     },
   },
   { queues: sqsQueues },

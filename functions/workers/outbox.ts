@@ -13,6 +13,7 @@ const job = z.object({
     'people',
     'arrivals',
     'reactions',
+    'files',
     'joined',
     'report',
   ]),

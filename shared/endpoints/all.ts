@@ -9,6 +9,7 @@ import * as emoji from './emoji.ts';
 import type { Endpoint } from './endpoint.ts';
 import * as events from './events.ts';
 import * as exports from './exports.ts';
+import * as filePages from './file-pages.ts';
 import * as files from './files.ts';
 import * as flags from './flags.ts';
 import * as invites from './invites.ts';
@@ -73,4 +74,4 @@ const endpointsOf = (modules: readonly object[]): readonly Endpoint[] =>
 export const endpoints: readonly Endpoint[] = endpointsOf(areas);
 
 /** Every endpoint, with the pages for browsers, which are no part of the API. */
-export const everyEndpoint: readonly Endpoint[] = endpointsOf([...areas, pages, singleSignOn]);
+export const everyEndpoint: readonly Endpoint[] = endpointsOf([...areas, filePages, pages, singleSignOn]);

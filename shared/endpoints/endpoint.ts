@@ -105,6 +105,8 @@ interface Declaration<P extends Record<string, Parameter>, R> {
   readonly serves?: string;
   /** For browsers: callers have a session (a cookie) instead of credentials, and errors are pages too. */
   readonly isPage?: true;
+  /** A page that takes credentials of the API too, in place of a session. */
+  readonly takesCredentials?: true;
   /** The fields of a successful reply besides the envelope. Default: none. */
   readonly reply?: z.ZodMiniType<R>;
   /** Error codes besides those of every endpoint like it, such as `BAD_REQUEST` (`codesOf`). Default: none. */

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { endpoint, reads, writes } from './endpoint.ts';
+import { filePath } from './file-pages.ts';
 import { attachmentFields } from './objects.ts';
-import { pathId } from './parameter.ts';
+import { pathId, text } from './parameter.ts';
 
 /** What everything that is decided about uploads depends on. */
 const settings = ['UPLOAD_QUOTA_MIB'] as const;
@@ -40,4 +41,32 @@ export const removeAttachment = endpoint({
   access: 'user',
   parameters: { attachment_id: pathId('The ID of the file.') },
   needs: { table: [...reads, 'PutItem', 'UpdateItem', 'DeleteItem'], buckets: { uploads: ['DeleteObject'] } },
+});
+
+export const createTemporaryLink = endpoint({
+  id: 'files.createTemporaryLink',
+  route: 'GET /api/v1/user_uploads/{realm_id}/{shard}/{token}/{name}',
+  source: 'https://zulip.com/api/get-file-temporary-url, companion facts 1.5',
+  description: 'Makes an address of a file that needs no credentials and is good for a minute.',
+  access: 'user',
+  parameters: filePath,
+  notFound: true,
+  reply: z.object({ url: z.string() }),
+  needs: { table: [...reads, 'PutItem'] },
+});
+
+export const getTemporaryFile = endpoint({
+  id: 'files.getTemporary',
+  route: 'GET /user_uploads/temporary/{secret}/{filename}',
+  source: 'companion facts 1.5',
+  description: 'Gets the file at a temporary address.',
+  access: 'anyone',
+  parameters: {
+    secret: text('The third part of the address.'),
+    filename: text('The last part of the address.'),
+  },
+  serves: 'The file.',
+  needs: { table: ['BatchGetItem'], buckets: { uploads: ['GetObject'] } },
+  timeout: 15,
+  memory: 1024,
 });

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { PUSH } from '../domain/push/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
-import { messageFields } from './objects.ts';
+import { attachmentFields, messageFields } from './objects.ts';
 import { aliased, boolean, ids, integer, json, narrowOf, optional, pathId, text, word } from './parameter.ts';
 import { allowEmptyTopicName } from './topics.ts';
 
@@ -184,7 +184,7 @@ export const updateMessage = endpoint({
       boolean('Whether to post a notice about the move in the new topic; default true.'),
     ),
   },
-  reply: z.object({ detached_uploads: z.array(z.unknown()) }),
+  reply: z.object({ detached_uploads: z.array(z.object(attachmentFields)) }),
   errors: [
     'EXPECTATION_MISMATCH',
     'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
@@ -263,5 +263,5 @@ export const deleteMessage = endpoint({
   description: 'Deletes a message for everybody.',
   access: 'user',
   parameters: { message_id: messageId },
-  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'], queues: [OUTBOX] },
 });

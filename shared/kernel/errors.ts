@@ -128,6 +128,7 @@ export const problems = {
     400,
     'The files of this organization take up all the space that there is for them.',
   ),
+  noFileAccess: problem('BAD_REQUEST', 403, 'You may not see this file.'),
   noSuchFile: problem('BAD_REQUEST', 404, 'There is no such file.'),
   // The only user of an organization is its only owner too.
   lastOwnerStays: problem(

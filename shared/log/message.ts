@@ -22,6 +22,8 @@ export interface Message {
   /** It starts as read for its sender. */
   readonly readBySender: boolean;
   readonly mentions?: Mentions;
+  /** The uploaded files that it holds, by their path (`pathId`). */
+  readonly files?: readonly string[];
   /** Keys of the indexes; the conversation is also the name of the read state, unless the message changed its topic. */
   readonly conversation: string;
   /**

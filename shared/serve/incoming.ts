@@ -105,9 +105,10 @@ export class Incoming {
 
   /** The caller's credentials (`readCredentials`), at a page those of the session, or the refusal. */
   get credentials(): Credentials {
-    this.#credentials ??= this.#endpoint.isPage
-      ? sessionCredentials(this.surroundings)
-      : readCredentials(this.header('authorization'));
+    const { isPage, takesCredentials } = this.#endpoint;
+    const header = this.header('authorization');
+    const isSession = isPage && !(takesCredentials && header !== undefined);
+    this.#credentials ??= isSession ? sessionCredentials(this.surroundings) : readCredentials(header);
     return this.#credentials;
   }
 

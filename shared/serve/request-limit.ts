@@ -53,7 +53,7 @@ export class RequestCounter {
    * item per account and minute. It may count twice: the client of DynamoDB repeats a write whose reply is lost.
    */
   count(realm: string, userId: number): Promise<void> {
-    if (this.#limit === 0) return Promise.resolve();
+    if (this.#limit === 0 || this.#weight === 0) return Promise.resolve();
     const account = `${userId}/${realm}`;
     const counted =
       this.#counts.get(account) ?? this.#count(realm, userId).then((allowance) => this.#apply(allowance));

@@ -62,6 +62,7 @@ export const itemKinds = {
   folderOrder: item('{realm}/folders', 'order'),
   emoji: item('{realm}/emoji', '{emojiId:n}'),
   file: item('{realm}/file/{token}', 'file'),
+  fileLink: item('{realm}/fileLink/{digest}', 'link'),
   attachment: item('{realm}/attachments/{userId:n}', '{attachmentId:n}'),
   user: item('{realm}/users', '{userId:n}'),
   owners: item('{realm}/owners', 'owners'),

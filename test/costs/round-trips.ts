@@ -157,6 +157,8 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'files.upload': [4, 4],
   'files.list': [3, 2],
   'files.remove': [3, 2],
+  'files.createTemporaryLink': [4, 3],
+  'files.getTemporary': [3, 2],
 
   'exports.create': [3, 2],
   'exports.list': [2, 1],

@@ -207,6 +207,8 @@ async function govern({ people }: TestRealm, recorder: Recorder): Promise<void> 
   await recorder.ask('emoji.deactivate', owner, { emoji_name: 'party' });
   await recorder.ask('files.upload', member, {}, [Buffer.from('milk, bread')]);
   const { attachments } = await recorder.ask('files.list', member);
+  const [realm_id, shard, token, name] = attachments[0].path_id.split('/');
+  await recorder.ask('files.createTemporaryLink', member, { realm_id, shard, token, name });
   await recorder.ask('files.remove', member, { attachment_id: attachments[0].id });
 }
 

@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
+import { handler as getFile } from '../../functions/files/get.ts';
 import { handler as list } from '../../functions/files/list.ts';
 import { handler as upload } from '../../functions/files/upload.ts';
 import type { attachmentObject } from '../../shared/domain/files/file.ts';
+import type { Served } from '../../shared/serve/serve.ts';
+import { holdingToGrants } from './grants.ts';
 import type { Person, Reply, SentFile, TestRealm } from './realm.ts';
 
 export type Attachment = ReturnType<typeof attachmentObject>;
@@ -29,3 +32,43 @@ export async function ownFiles(
   expect(status, body.msg).toBe(200);
   return body;
 }
+
+/** Gets a file as a browser or a program does. */
+export async function gotten(
+  realm: TestRealm,
+  as: Person | undefined,
+  url: string,
+  {
+    handler = getFile,
+    headers = {},
+  }: { readonly handler?: Served; readonly headers?: Readonly<Record<string, string>> } = {},
+) {
+  const [realm_id, shard, token, name] = url.split('/').slice(-4);
+  const credentials = as && Buffer.from(`${as.email}:${as.apiKey}`).toString('base64');
+  const event = {
+    path: url,
+    headers: { host: realm.host, ...(credentials && { authorization: `Basic ${credentials}` }), ...headers },
+    pathParameters: Object.fromEntries(
+      Object.entries({ realm_id, shard, token, name }).map(([field, part = '']) => [
+        field,
+        encodeURIComponent(part),
+      ]),
+    ),
+  };
+  const reply = await holdingToGrants(handler.endpoint, () => handler.with(realm.outside)(event as never));
+  return {
+    status: reply.statusCode,
+    headers: (reply.headers ?? {}) as Readonly<Record<string, string>>,
+    bytes: Buffer.from(reply.body, reply.isBase64Encoded ? 'base64' : 'utf8'),
+  };
+}
+
+/** Whether somebody can get a file. */
+export const canGet = async (realm: TestRealm, as: Person, url: string): Promise<boolean> => {
+  const { status } = await gotten(realm, as, url);
+  expect([200, 403]).toContain(status);
+  return status === 200;
+};
+
+/** The text of a message that links to files. */
+export const linkTo = (...urls: readonly string[]): string => urls.map((url) => `[a file](${url})`).join(' ');

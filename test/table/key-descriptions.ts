@@ -42,6 +42,7 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   folderOrder: 'In which order folders are shown; absent until somebody sorts them.',
   emoji: 'A custom emoji, deactivated ones too: its name, its images, who added it.',
   file: 'An uploaded file: its name, its type, its owner, and the messages that may hold it.',
+  fileLink: 'A temporary address of a file, which needs no credentials for a minute.',
   attachment: 'The user uploaded the file.',
   user: 'A user or bot: what others may see of them.',
   owners: 'How many active owners there are, so that the last one stays, and who.',

@@ -24,6 +24,7 @@ import {
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
+import { doReleaseFiles } from '../files/claim.ts';
 import { doLeaveJob } from '../outbox/outbox.ts';
 
 declare module '../outbox/outbox.ts' {
@@ -171,6 +172,12 @@ export function planRemoval(
           doForgetReactions(realm, message.id, reactions, now),
         ]),
         ...leaveReactions(realm, removed, now),
+        ...doReleaseFiles(
+          realm,
+          removed.map(({ message }) => message),
+          numbers.at(-1) as number,
+          now,
+        ),
         ...leaveWrites(realm, left, numbers.at(-1) as number),
       ],
       entries,

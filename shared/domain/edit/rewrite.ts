@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
-import type { Outside } from '../../kernel/outside.ts';
+import type { Outside, Queues } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { EventEntry, MessageSlot } from '../../log/slot.ts';
 import type { References } from '../../markdown/references.ts';
-import { render } from '../../markdown/render.ts';
+import { type Rendered, render } from '../../markdown/render.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
 import { normalizedContent } from '../../model/message/message.ts';
 import { doRevise, type Rewrite, updateEvent } from '../../model/message/revision.ts';
@@ -14,6 +14,9 @@ import { doSetVisibility, visibility } from '../../model/message/user-topic.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { Write } from '../../table/write.ts';
+import { filesAfterEdit, releaseJob, tokenOf } from '../files/claim.ts';
+import { attachmentObject, type StoredFile } from '../files/file.ts';
+import { fetchableFiles, filesIn, type LinkedFiles, type Linker, loadLinkedFiles } from '../files/link.ts';
 import {
   checkGroupMentions,
   checkWildcards,
@@ -26,6 +29,7 @@ import {
   resolveReferences,
   withoutHiddenUsers,
 } from '../mention/references.ts';
+import { wakeOutbox } from '../outbox/outbox.ts';
 import type { Target } from '../reader/target.ts';
 
 /** The content of a message that was edited to be empty, as in the reference. */
@@ -40,28 +44,37 @@ export interface RewriteSnapshot {
   readonly mentionable: readonly Mentionable[];
   readonly count: ChannelCount | undefined;
   readonly topic: Topic | undefined;
+  /** The files that it may link to, and those that the message holds. */
+  readonly linked: LinkedFiles;
 }
 
-/** Reads it. One round trip. */
+/** Reads it. One round trip; two if it links to files of others. */
 export async function loadRewrite(
   outside: Outside,
   resolved: Resolved,
-  userId: number,
-  { channelId, topic = '' }: MessageSlot,
+  linker: Linker,
+  { channelId, topic = '', files = [] }: MessageSlot,
   names: References,
+  tokens: readonly string[],
 ): Promise<RewriteSnapshot> {
   const { table } = outside;
   const { realm } = resolved;
-  const reading = loadReferences(outside, resolved, names, userId);
-  if (channelId === undefined)
-    return { named: await reading, mentionable: [], count: undefined, topic: undefined };
-  const [named, mentionable, count, stored] = await Promise.all([
+  const both = [...new Set([...tokens, ...files.map(tokenOf)])];
+  const reading = Promise.all([
+    loadReferences(outside, resolved, names, linker.userId),
+    loadLinkedFiles(outside, realm, linker, both),
+  ]);
+  if (channelId === undefined) {
+    const [named, linked] = await reading;
+    return { named, linked, mentionable: [], count: undefined, topic: undefined };
+  }
+  const [[named, linked], mentionable, count, stored] = await Promise.all([
     reading,
     loadMentionable(outside, realm, channelId, topic, mentionableUserIds(names, resolved)),
     table.get('channelCount', { realm, channelId }),
     table.get(topicKey(realm, { channelId, topic })),
   ]);
-  return { named, mentionable, count, topic: stored };
+  return { named, linked, mentionable, count, topic: stored };
 }
 
 /** Decides whether the caller may change the content of the message: its sender, while the organization lets them. */
@@ -83,14 +96,28 @@ export function checkRewriting(
   }
 }
 
-/** Renders the new content and checks its mentions. */
-export async function checkRewrite(
+/** The new content, rendered and checked, with what it changes of the files of the message. */
+export async function acceptRewrite(
   outside: Outside,
   caller: Caller,
   content: string,
   message: MessageSlot,
   snapshot: RewriteSnapshot,
-): Promise<Rewrite> {
+): Promise<Rewriting> {
+  const rendered = await checkRewrite(outside, caller, content, message, snapshot);
+  const linked = await linkedFiles(caller, rendered, message, snapshot.linked);
+  const files = filesAfterEdit(caller.realmId, message, linked);
+  return { snapshot, rewrite: { content, rendered, ...(files && { files }) } };
+}
+
+/** Renders the new content and checks its mentions. */
+async function checkRewrite(
+  outside: Outside,
+  caller: Caller,
+  content: string,
+  message: MessageSlot,
+  snapshot: RewriteSnapshot,
+): Promise<Rendered> {
   const hidden = await hiddenUsers(outside, caller, [...snapshot.named.users.values()]);
   const named = withoutHiddenUsers(snapshot.named, hidden);
   const rendered = render(content, resolveReferences(caller.standing, named));
@@ -100,7 +127,43 @@ export async function checkRewrite(
     checkWildcards(caller, rendered, { subscribers, participants });
   }
   checkGroupMentions(caller, named.groups, rendered.mentionedGroupIds);
-  return { content, rendered };
+  return rendered;
+}
+
+/** The files that the new content links to: those that the message holds stay, others must be open to the caller. */
+async function linkedFiles(
+  { standing }: Caller,
+  { links }: Rendered,
+  { files = [] }: MessageSlot,
+  linked: LinkedFiles,
+): Promise<StoredFile[]> {
+  const kept = linked.found.map(({ file }) => file).filter(({ pathId }) => files.includes(pathId));
+  const open = await fetchableFiles(standing, linked);
+  return filesIn(links, linked, [...new Set([...kept, ...open])]);
+}
+
+/**
+ * Wakes the worker that releases files, if the edit removed some. Returns those of the sender that no message holds any
+ * more, for the reply (companion facts 1.3).
+ */
+export async function detachFiles(
+  outside: Pick<Outside, 'report' | 'count' | 'wait'>,
+  queues: Queues,
+  { realmId }: Caller,
+  { id, senderId }: MessageSlot,
+  { rewrite, snapshot }: Rewriting,
+) {
+  if (!rewrite.files?.released.length) return [];
+  await wakeOutbox(outside, queues, releaseJob(realmId, id));
+  const files = snapshot.linked.found.map(({ file }) => file);
+  return files
+    .filter(({ pathId, ownerId }) => ownerId === senderId && rewrite.files?.released.includes(pathId))
+    .map((file) => ({
+      ...file,
+      messageIds: new Set([...(file.messageIds ?? [])].filter((each) => each !== id)),
+    }))
+    .filter(({ messageIds }) => messageIds.size === 0)
+    .map(attachmentObject);
 }
 
 /** New content that has passed all checks. */
@@ -120,12 +183,13 @@ export async function rewriteMessage(
   const followers = doFollow(realm, message, rewrite, snapshot, now);
   const channelName = seen?.channel.name;
   const event = updateEvent(message, [message], { userId, now, rewrite, channelName });
-  await commit(followers.entries.length + 1, (numbers) => ({
+  const before = [...followers.entries, ...(rewrite.files?.entries ?? [])];
+  await commit(before.length + 1, (numbers) => ({
     writes: [
       ...doRevise(realm, message, { seq: numbers.at(-1) as number, userId, now, rewrite }),
       ...followers.writes,
     ],
-    entries: [...followers.entries, event],
+    entries: [...before, event],
     result: undefined,
   }));
 }

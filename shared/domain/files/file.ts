@@ -28,6 +28,8 @@ export interface StoredFile {
    * for a moment, never too few.
    */
   readonly messageIds?: ReadonlySet<number>;
+  /** The channels in which messages held it first: read at once with the messages, which have most likely not moved. */
+  readonly channelIds?: ReadonlySet<number>;
 }
 
 /** What never changes of a file, as it is stored under its owner. */

@@ -3,6 +3,7 @@ import { isSameTopic } from '../../model/message/message.ts';
 import { deleteReactions } from '../../model/message/reaction-store.ts';
 import type { PoliciesTask } from '../../model/message/user-topic.ts';
 import { runPool } from '../../pool.ts';
+import { releaseFiles } from '../files/claim.ts';
 import { storePendingMembers } from '../group-edit/pending-members.ts';
 import { sendWelcome } from '../invite/welcome.ts';
 import { postMoveNotice } from '../move/notice.ts';
@@ -45,6 +46,11 @@ export async function runJob(outside: Outside, job: Job, deadline: number): Prom
   if (job.kind === 'reactions') {
     for (const part of parts.filter((each) => each.kind === 'reactions'))
       for (const id of part.messageIds) await deleteReactions(outside, job.realm, id);
+    return finish(outside, parts);
+  }
+  if (job.kind === 'files') {
+    for (const part of parts.filter((each) => each.kind === 'files'))
+      await releaseFiles(outside, job.realm, part);
     return finish(outside, parts);
   }
   const run = await loadOutboxRun(outside, job.realm);

@@ -150,6 +150,7 @@ export async function commitStep(
     ...(main ? [updateEvent(main, [main], { ...updated, rewrite })] : []),
     ...deletions(move, messages),
     ...firstMessageEvents(move, ids, state),
+    ...(rewrite?.files?.entries ?? []),
     ...(notice ? [notice] : []),
   ];
   await commit(entries.length, (numbers) => {

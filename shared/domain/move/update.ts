@@ -6,6 +6,7 @@ import { extractReferences, type References } from '../../markdown/references.ts
 import { checkTopic } from '../../model/message/message.ts';
 import { topicKey } from '../../model/message/topic.ts';
 import { editedContent, loadRewrite, type RewriteSnapshot } from '../edit/rewrite.ts';
+import { type Linker, linkedTokens } from '../files/link.ts';
 import { referenceLookupKeys } from '../mention/references.ts';
 import { messageLookupKeys } from '../reader/target.ts';
 import { isResolution, loadTargetChannel } from './check.ts';
@@ -31,6 +32,8 @@ export interface AskedUpdate {
   readonly content?: string;
   /** The names in the new content. */
   readonly names: References;
+  /** The tokens of the files that it may link to. */
+  readonly files: readonly string[];
   readonly topic?: string;
   readonly channelId?: number;
   readonly mode: Move['mode'];
@@ -48,6 +51,7 @@ export function parseUpdate(given: UpdateParameters): AskedUpdate {
     messageId: given.message_id,
     ...(content !== undefined && { content }),
     names: extractReferences(content ?? ''),
+    files: linkedTokens(content ?? ''),
     ...(given.topic !== undefined && { topic: checkTopic(given.topic) }),
     ...(given.stream_id !== undefined && { channelId: given.stream_id }),
     mode: given.propagate_mode ?? 'change_one',
@@ -70,13 +74,14 @@ const asksToMove = ({ topic, channelId }: AskedUpdate): boolean =>
 
 /**
  * How many log numbers an update takes at most: one for its event, and one for messages that move with it; for the
- * notice of a move; for each message that leaves its channel, and for the oldest messages of both channels.
+ * notice of a move; for each file that it links to; for each message that leaves its channel, and for the oldest messages of both channels.
  */
 export function numbersOfUpdate(asked: AskedUpdate): number {
-  if (!asksToMove(asked)) return 1;
+  const files = asked.files.length;
+  if (!asksToMove(asked)) return 1 + files;
   const others = asked.mode === 'change_one' ? 0 : STEP - 1;
   const leaving = asked.channelId === undefined ? 0 : 1 + others + 2;
-  return 1 + Math.min(others, 1) + leaving + (asked.inNew ? 1 : 0);
+  return 1 + files + Math.min(others, 1) + leaving + (asked.inNew ? 1 : 0);
 }
 
 /**
@@ -121,19 +126,19 @@ export interface UpdateSnapshot {
   readonly relocating: Relocating | undefined;
 }
 
-/** Reads it. One round trip. */
+/** Reads it. One round trip; two if it links to files of others. */
 export async function loadUpdate(
   outside: Outside,
   resolved: Resolved,
-  who: { readonly userId: number; readonly ownerId?: number },
+  who: Linker & { readonly ownerId?: number },
   asked: AskedUpdate,
   message: MessageSlot,
 ): Promise<UpdateSnapshot> {
   const { realm } = resolved;
   const { channelId, topic = '' } = message;
-  const { content, names, mode } = asked;
+  const { content, names, files, mode } = asked;
   const [rewriting, { standing, relocating }] = await Promise.all([
-    content === undefined ? undefined : loadRewrite(outside, resolved, who.userId, message, names),
+    content === undefined ? undefined : loadRewrite(outside, resolved, who, message, names, files),
     channelId !== undefined && asksToMove(asked)
       ? loadRelocating(outside, realm, who, { channelId, topic, mode }, relocationOf(message, asked), message)
       : { standing: undefined, relocating: undefined },

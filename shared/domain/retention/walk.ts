@@ -115,10 +115,10 @@ async function expireAll(visit: Visit, { due, limit }: Page): Promise<boolean> {
 type Step = readonly [MessageSlot, ...MessageSlot[]];
 
 /**
- * Most writes of a step, not counting its messages: its slot of the log, the checks of the limit, a job for the outbox, and
+ * Most writes of a step, not counting its messages: its slot of the log, the checks of the limit, two jobs for the outbox, and
  * either a topic with participants and the counts of its channel, or a direct conversation with at most 80 people.
  */
-const FIXED_WRITES = { topic: 1 + 2 + 1 + 1 + MAX_PARTICIPANTS + 1, direct: 1 + 1 + 1 + 1 + 80 };
+const FIXED_WRITES = { topic: 1 + 2 + 2 + 1 + MAX_PARTICIPANTS + 1, direct: 1 + 1 + 2 + 1 + 80 };
 
 /** Writes that a message takes at most: its tombstone, its reactions, and what is kept of its earlier versions. */
 const writesOf = ({ history = [] }: MessageSlot): number => 2 + Math.min(history.length, MAX_EDITS);

@@ -7,6 +7,7 @@ import { channelNameProblem } from '../../model/channel/channel.ts';
 import { checkTopic, normalizedContent } from '../../model/message/message.ts';
 import { limits } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
+import { linkedTokens } from '../files/link.ts';
 import { referenceLookupKeys } from '../mention/references.ts';
 import { type Draft, digest, type SendToken } from './send.ts';
 
@@ -106,6 +107,8 @@ export interface SendRequest {
   readonly content: string;
   /** The names in the content. */
   readonly names: References;
+  /** The tokens of the files that the content may link to. */
+  readonly files: readonly string[];
   /** Identifies a retry. */
   readonly token: SendToken | undefined;
   /** Whether the message starts as read by its sender, if the request says so. */
@@ -131,6 +134,7 @@ export function parseSend(input: SendParameters): SendRequest {
     to: recipient.kind === 'direct' ? recipient : { ...recipient, topic: checkTopicParameter(topic) },
     content,
     names: extractReferences(content),
+    files: linkedTokens(content),
     token:
       queueId === undefined || localId === undefined
         ? undefined
@@ -156,9 +160,12 @@ export function sendLookupKeys({ to, names }: SendRequest): LookupKey[] {
   return keys;
 }
 
-/** The log numbers to reserve: for the message, the sender's policy, and each user who may start to follow the topic. */
-export const maxNumbers = ({ to, names }: SendRequest): number =>
-  to.kind === 'direct' ? 1 : 2 + names.users.length;
+/**
+ * The log numbers to reserve: for the message, each file, the sender's policy, and each user who may start to follow the
+ * topic.
+ */
+export const maxNumbers = ({ to, names, files }: SendRequest): number =>
+  files.length + (to.kind === 'direct' ? 1 : 2 + names.users.length);
 
 /** Clients whose own messages start as read (wire facts 3.9), in lower case. */
 const READING_CLIENTS = new Set([

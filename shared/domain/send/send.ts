@@ -8,6 +8,8 @@ import { mentionsIn } from '../../model/message/message.ts';
 import type { Visibility } from '../../model/message/user-topic.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
+import { doClaimFiles } from '../files/claim.ts';
+import type { StoredFile } from '../files/file.ts';
 
 /** What the sender decides about a channel or direct message. */
 export interface Draft {
@@ -34,6 +36,8 @@ export interface Delivery {
   readonly writesFor: (messageId: number) => readonly Write[];
   /** The sender's new policy for the topic. */
   readonly policy?: Visibility;
+  /** The uploaded files that the message holds, if any. */
+  readonly files?: readonly StoredFile[];
 }
 
 /** The reply to a send (specification 4.1). */
@@ -59,7 +63,7 @@ export function doSend(
   numbers: readonly number[],
 ): Change<SendReply> {
   const { senderId, token, now } = draft;
-  const { place, rendered, before, policy } = delivery;
+  const { place, rendered, before, policy, files = [] } = delivery;
   const id = numbers[before.length] as number;
   const mentions = mentionsIn(rendered, place.channelId !== undefined);
   const message: MessageEntry['message'] = {
@@ -73,11 +77,13 @@ export function doSend(
     isMe: rendered.isMe,
     readBySender: draft.readBySender,
     ...(mentions && { mentions }),
+    ...(files.length > 0 && { files: files.map(({ pathId }) => pathId) }),
     ...(token && { echo: token.echo }),
   };
   return {
     writes: [
       ...delivery.writesFor(id),
+      ...doClaimFiles(realm, id, place.channelId, files),
       ...(token ? [sentWrite(realm, senderId, token, id, policy, now)] : []),
     ],
     entries: [...before, { kind: 'message', message }],

@@ -16,6 +16,8 @@ import { limits } from '../../model/realm/realm.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
+import { claimEvents, withRoom } from '../files/claim.ts';
+import { fetchableFiles, filesIn, type LinkedFiles, type Linker, loadLinkedFiles } from '../files/link.ts';
 import {
   checkGroupMentions,
   type LoadedReferences,
@@ -57,24 +59,27 @@ export interface SendSnapshot {
   readonly target: ChannelTarget | DirectTarget;
   readonly named: LoadedReferences;
   readonly sent: Sent | undefined;
+  /** The files that the content may link to. */
+  readonly linked: LinkedFiles;
 }
 
-/** Loads it in one round trip. */
+/** Loads it in one round trip; two if the content links to files of others. */
 export async function loadSend(
   outside: Outside,
-  sender: Sender,
-  { to, names, token }: SendRequest,
+  sender: Sender & Linker,
+  { to, names, files, token }: SendRequest,
   resolved: Resolved,
 ): Promise<SendSnapshot> {
   const { userId } = sender;
-  const [target, named, sent] = await Promise.all([
+  const [target, named, sent, linked] = await Promise.all([
     to.kind === 'direct'
       ? loadDirectTarget(outside, userId, to, resolved)
       : loadChannelTarget(outside, sender, to, names, resolved),
     loadReferences(outside, resolved, names, userId),
     token && outside.table.get(sentKey(resolved.realm, userId, token.echo)),
+    loadLinkedFiles(outside, resolved.realm, sender, files),
   ]);
-  return { target, named, sent };
+  return { target, named, sent, linked };
 }
 
 async function loadDirectTarget(
@@ -120,6 +125,20 @@ async function loadChannelTarget(
  * the first refusal. Users whom the caller may not see cannot be recipients, and their names stay plain text.
  */
 export async function acceptMessage(
+  outside: Outside,
+  caller: Caller,
+  draft: Draft,
+  snapshot: SendSnapshot,
+): Promise<Delivery> {
+  const delivery = await acceptText(outside, caller, draft, snapshot);
+  const { linked } = snapshot;
+  if (linked.found.length === 0) return delivery;
+  const open = await fetchableFiles(caller.standing, linked);
+  const files = withRoom(filesIn(delivery.rendered.links, linked, open));
+  return { ...delivery, files, before: [...delivery.before, ...claimEvents(draft.senderId, files)] };
+}
+
+async function acceptText(
   outside: Outside,
   caller: Caller,
   draft: Draft,

@@ -12,6 +12,18 @@ import { type OpenTo, topicLinks } from './object.ts';
 export interface Rewrite {
   readonly content: string;
   readonly rendered: Rendered;
+  /** Undefined if the message held no files and holds none now. */
+  readonly files?: FileChange;
+}
+
+/** What new content changes of the files that a message holds. */
+export interface FileChange {
+  /** The files that it holds then, and those that it does not hold any more, by their path. */
+  readonly after: readonly string[];
+  readonly released: readonly string[];
+  /** Writes of other items, by the log number and the time (ms) of the edit, and their events. */
+  readonly writes: (number: number, now: number) => readonly Write[];
+  readonly entries: readonly EventEntry[];
 }
 
 /** The destination of a move: a topic in the same or another channel. */
@@ -69,6 +81,11 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
   };
   const { history, put } = withRoom([revision, ...(message.history ?? [])].slice(0, MAX_REMEMBERED));
   const mentions = rewrite && mentionsIn(rewrite.rendered, message.channelId !== undefined);
+  const files = rewrite?.files;
+  const removed = [
+    ...(rewrite && !mentions ? ['mentions'] : []),
+    ...(files?.after.length === 0 ? ['files'] : []),
+  ];
   return [
     {
       update: messageKey(realm, message.id),
@@ -83,10 +100,11 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
             edited: timestamp,
           }),
           ...(mentions && { mentions }),
+          ...(files && files.after.length > 0 && { files: files.after }),
           ...(relocation && relocated(realm, message, relocation)),
           ...(relocation && !relocation.isResolution && { moved: timestamp }),
         },
-        ...(rewrite && !mentions && { remove: ['mentions'] }),
+        ...(removed.length > 0 && { remove: removed }),
       },
       when: unchanged(message),
       lastWriterWins: true,
@@ -97,6 +115,7 @@ export function doRevise(realm: string, message: MessageSlot, revising: Revising
         item: { ...edit },
       }),
     ),
+    ...(files?.writes(seq, now) ?? []),
   ];
 }
 

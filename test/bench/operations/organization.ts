@@ -140,6 +140,31 @@ export const organizationOperations: readonly Operation[] = [
     request: () => ({}),
   }),
   operation({
+    name: 'files.createTemporaryLink',
+    as: 'member',
+    repeatable: true,
+    prepare: async (call) => (await call('files.upload', 'member', {}, { files: [NOTE] })).url,
+    request: (url: string) => {
+      const [realm_id = '', shard = '', token = '', name = ''] = url.split('/').slice(2);
+      return { path: { realm_id, shard, token, name } };
+    },
+  }),
+  operation({
+    name: 'files.getTemporary',
+    as: undefined,
+    repeatable: true,
+    prepare: async (call) => {
+      const { url } = await call('files.upload', 'member', {}, { files: [NOTE] });
+      const [realm_id = '', shard = '', token = '', name = ''] = url.split('/').slice(2);
+      const path = { realm_id, shard, token, name };
+      return (await call('files.createTemporaryLink', 'member', {}, { path })).url;
+    },
+    request: (url: string) => {
+      const [secret = '', filename = ''] = url.split('/').slice(3);
+      return { path: { secret, filename } };
+    },
+  }),
+  operation({
     name: 'files.remove',
     as: 'member',
     repeatable: false,
