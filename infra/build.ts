@@ -8,14 +8,14 @@ import type { Endpoint } from '../shared/endpoints/endpoint.ts';
 import { type Listener, listenersFor } from '../shared/endpoints/listener.ts';
 import { workers as everyWorker, type Worker } from '../shared/endpoints/workers.ts';
 import { leanBundles } from './bundle-plugins.ts';
-import { markdownBundle } from './markdown-bundle.ts';
+import { markdownBundle, TYPESETTER_FILE } from './markdown-bundle.ts';
 import { type Machine, nativePackages, nativeVersion, placePackage, thisMachine } from './native-packages.ts';
 import { openApiBundle } from './openapi-bundle.ts';
 import { placeReference, referenceModule } from './reference-files.ts';
 
 const projectRoot = resolve(import.meta.dirname, '..');
 
-/** A function that is ready to deploy: a folder with `index.mjs` and the packages that cannot be bundled. */
+/** A function that is ready to deploy: a folder with `index.mjs`, and what it loads from files beside it. */
 export interface Bundle {
   /** Absolute path of the folder. */
   readonly directory: string;
@@ -139,6 +139,17 @@ const bundle = async (ids: readonly string[], sources: string, outdir: string, s
     plugins: [...leanBundles, markdownBundle(), openApiBundle()],
   });
 
+/** The typesetter of formulas as one file, for the functions that render Markdown. */
+const bundleTypesetter = async (): Promise<Uint8Array> => {
+  const { outputFiles } = await esbuild({
+    ...bundling,
+    banner: {},
+    stdin: { contents: "export { default } from 'katex';", resolveDir: projectRoot },
+    write: false,
+  });
+  return outputFiles[0]?.contents ?? new Uint8Array();
+};
+
 /** Where an output goes: code into the function's folder, source maps elsewhere, since they are not deployed. */
 const destination = (outdir: string, file: OutputFile): string =>
   file.path.endsWith('.map')
@@ -201,14 +212,19 @@ export const buildFunctions = async ({
   await write(outdir, join(outdir, 'metafile.json'), JSON.stringify(metafile));
 
   const code = outputFiles.filter((file) => !file.path.endsWith('.map'));
+  const typesetter = await bundleTypesetter();
   const beside = new Map(
     await Promise.all(
       code.map(async ({ path }): Promise<[string, string]> => {
         const output = metafile.outputs[relative(projectRoot, path)];
+        const typesets = output?.imports.some((it) => it.path === `./${TYPESETTER_FILE}`) === true;
+        if (typesets) await write(outdir, join(dirname(path), TYPESETTER_FILE), typesetter);
         const names = nativePackages.filter((name) => output?.imports.some((it) => it.path === name));
         if (output && referenceModule in output.inputs) await placeReference(dirname(path));
         for (const name of names) await placePackage(name, machine, dirname(path), join(outdir, 'packages'));
-        return [path, (await Promise.all(names.map(nativeVersion))).map((it) => `${machine} ${it}`).join()];
+        const native = (await Promise.all(names.map(nativeVersion))).map((it) => `${machine} ${it}`);
+        const digest = typesets ? [createHash('sha256').update(typesetter).digest('hex')] : [];
+        return [path, [...native, ...digest].join()];
       }),
     ),
   );

@@ -39,12 +39,25 @@ const FIVE_NAMES = `
   export const decodeHTMLStrict = (text) => characters[text] ?? text;
 `;
 
+/** What finds addresses in a text. Ours does (`shared/markdown/address.ts`), and the parser only makes an instance. */
+const NO_LINKIFY = 'export class LinkifyIt {}';
+
+/** Classes of characters, which the parser's package spells out because it runs in old browsers too. */
+const CLASSES = ['P', 'S', 'Z', 'Cc', 'Cf', 'Any']
+  .map((name) => `export const ${name} = /\\p{${name}}/u;`)
+  .join('\n');
+
+/** The file beside `index.mjs` from which a function loads the typesetter of formulas, when a text has any. */
+export const TYPESETTER_FILE = 'katex.mjs';
+
 /**
  * Makes functions that render Markdown small enough for their budget (DESIGN 7):
  *
  * - The names of emoji are compressed (24 KB); as JSON they take 64 KB.
  * - Of the two thousand names of HTML characters (24 KB) five stay. Our dialect does not decode character references in
  *   text, so the others are missing only inside the target of a link, where nobody writes them.
+ * - The parser's own search for addresses (9 KB) is left out, and its classes of characters are the language's (5 KB).
+ * - The typesetter of formulas (270 KB) is in a file of its own, which most containers never load.
  */
 export function markdownBundle(): Plugin {
   return {
@@ -56,6 +69,15 @@ export function markdownBundle(): Plugin {
       build.onLoad({ filter: /[\\/]node_modules[\\/]entities[\\/]dist[\\/]index\.js$/ }, () => ({
         contents: FIVE_NAMES,
       }));
+      build.onLoad({ filter: /[\\/]node_modules[\\/]linkify-it[\\/]build[\\/]index\.mjs$/ }, () => ({
+        contents: NO_LINKIFY,
+      }));
+      build.onLoad({ filter: /[\\/]node_modules[\\/]uc\.micro[\\/]build[\\/]index\.mjs$/ }, () => ({
+        contents: CLASSES,
+      }));
+      build.onResolve({ filter: /^katex$/ }, ({ kind }) =>
+        kind === 'dynamic-import' ? { path: `./${TYPESETTER_FILE}`, external: true } : undefined,
+      );
     },
   };
 }

@@ -31,14 +31,18 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map(
     'Lua: lua',
     'Makefile: makefile make mf',
     'Markdown: markdown md',
-    'Math: math tex latex',
     'Nix: nix nixos',
     'OCaml: ocaml',
     'Objective-C: objective-c objectivec obj-c objc',
     'PHP: php',
+    'HTML+PHP: html+php',
+    'CSS+PHP: css+php',
+    'JavaScript+PHP: javascript+php js+php',
+    'XML+PHP: xml+php',
     'Perl: perl pl',
     'PowerShell: powershell pwsh posh ps1',
     'Python: python py py3 python3',
+    'Python 2.x: python2 py2',
     'Ruby: ruby rb',
     'Rust: rust rs',
     'S: r s splus',
@@ -47,6 +51,7 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map(
     'Scala: scala',
     'Swift: swift',
     'TOML: toml',
+    'TeX: tex latex',
     'Terraform: terraform tf',
     'Text only: text plain',
     'TypeScript: typescript ts',
@@ -65,12 +70,20 @@ function languageOf(info: string): string {
   return LANGUAGES.get(word.toLowerCase()) ?? word;
 }
 
+/** Code without blank lines around it and white space at the ends of its lines, which nobody means to show. */
+function withoutEdges(code: string): string {
+  const lines = code.split('\n').map((line) => line.trimEnd());
+  const first = lines.findIndex((line) => line !== '');
+  const last = lines.findLastIndex((line) => line !== '');
+  return first < 0 ? '' : `${lines.slice(first, last + 1).join('\n')}\n`;
+}
+
 /** Blocks of code, fenced or indented, in the markup in which clients highlight them. */
 export function codeBlocks(markdown: MarkdownIt): void {
   const { escapeHtml } = markdown.utils;
   const block = (code: string, language: string): string => {
     const attribute = language === '' ? '' : ` data-code-language="${escapeHtml(language)}"`;
-    const text = escapeHtml(code === '' || code.endsWith('\n') ? code : `${code}\n`);
+    const text = escapeHtml(withoutEdges(code));
     return `<div class="codehilite"${attribute}><pre><span></span><code>${text}</code></pre></div>\n`;
   };
   markdown.renderer.rules.fence = (tokens, index) =>

@@ -1,5 +1,9 @@
 import type { Env, MarkdownIt, StateCore, StateInline, Token } from 'markdown-it';
+import { isSafeAddress } from './address.ts';
 import { emojiCode, emojiName } from './emoji-table.ts';
+import { emoticons } from './emoticon.ts';
+import { type Formulas, formulasOf } from './formula.ts';
+import { matchHere } from './inline.ts';
 import {
   CHANNEL_WILDCARDS,
   channelNames,
@@ -11,15 +15,22 @@ import {
   TOPIC_WITH_MESSAGE,
   userName,
 } from './references.ts';
-import { isSafeAddress, matchHere } from './syntax.ts';
 
 const RESOLVED = Symbol('resolved references');
+const FORMULAS = Symbol('formulas');
 
-/** The parser's environment, which hands the resolved references to the rules below. */
-export const envWith = (resolved: ResolvedReferences): Env => ({ [RESOLVED]: resolved });
+/** The parser's environment, which hands the resolved references to the rules. */
+export const envWith = (resolved: ResolvedReferences): Env => ({
+  [RESOLVED]: resolved,
+  [FORMULAS]: resolved.typesetter && formulasOf(resolved.typesetter),
+});
 
-const resolvedIn = (env: Env): ResolvedReferences =>
+/** The resolved references of the text that is being parsed. */
+export const resolvedIn = (env: Env): ResolvedReferences =>
   (env[RESOLVED] as ResolvedReferences | undefined) ?? NOTHING_RESOLVED;
+
+/** The formulas of the text that is being rendered; undefined if they cannot be set. */
+export const formulasIn = (env: Env): Formulas | undefined => env[FORMULAS] as Formulas | undefined;
 
 /** Whether a mention or a link may begin here: `me@**x**` and `a#**x**` are plain text (wire facts 3.7). */
 const mayBegin = ({ src, pos }: StateInline): boolean => pos === 0 || /[\s'"({[/<]/.test(src.charAt(pos - 1));
@@ -171,9 +182,10 @@ function channelLinkHtml({ channel, topic, messageId }: ChannelLink, label: stri
 const EMOJI = /:([\p{Ll}\p{M}0-9_+-]{1,100}):/uy;
 /** Custom emoji have names in ASCII only. */
 const CUSTOM_NAME = /^[a-z0-9_+-]+$/;
-/** A whole emoji character, joined ones (families, flags, keycaps) included. */
-const CHARACTER = /\p{RGI_Emoji}/v;
-const CHARACTERS = /(\p{RGI_Emoji})/v;
+/** A whole emoji character: any that are joined, known or not, or one of the standard (families, flags, keycaps). */
+const CHARACTER =
+  /\p{Extended_Pictographic}\p{EMod}?\uFE0F?(?:\u200D\p{Extended_Pictographic}\p{EMod}?\uFE0F?)+|\p{RGI_Emoji}/v;
+const CHARACTERS = new RegExp(`(${CHARACTER.source})`, 'v');
 
 function showBuiltIn(token: Token, name: string, code: string): void {
   const title = name.replaceAll('_', ' ');
@@ -244,6 +256,7 @@ export function referenceRules(markdown: MarkdownIt): void {
   inline.ruler.before('emphasis', 'emoji', emojiRule);
   core.ruler.after('inline', 'silence_quotes', silenceQuotes);
   core.ruler.push('emoji_characters', emojiCharacters);
+  emoticons(markdown, (env) => resolvedIn(env).translatesFaces === true, showBuiltIn);
   renderer.rules.mention = (tokens, index) => {
     const mention = tokens[index] && mentionIn(tokens[index]);
     return mention ? mentionHtml(mention, utils.escapeHtml) : '';

@@ -1,4 +1,6 @@
 import { isBuiltInEmoji } from './emoji-table.ts';
+import { mayHaveFaces } from './emoticon.ts';
+import { mayHaveFormulas, type Typesetter } from './typesetter.ts';
 
 /** A user as a text names them: by name, by name and ID, or by ID alone (`@**|12**`). */
 export interface UserName {
@@ -26,6 +28,9 @@ export interface References {
   /** Whether the text may mention everybody. Only `render` knows whether it does. */
   readonly channelWildcard: boolean;
   readonly topicWildcard: boolean;
+  /** Whether it may have formulas, and faces such as `:)`, which depend on more than the text. */
+  readonly formulas: boolean;
+  readonly faces: boolean;
 }
 
 /** Anything with the `get` of a `Map`. */
@@ -68,6 +73,12 @@ export interface ResolvedReferences {
   readonly groups: Lookup<string, ResolvedGroup>;
   readonly channels: Lookup<string, ResolvedChannel>;
   readonly emoji: Lookup<string, ResolvedEmoji>;
+  /** Sets the formulas of the text. Without it they are shown as code. */
+  readonly typesetter?: Typesetter | undefined;
+  /** Whether faces such as `:)` become emoji, as their sender set. */
+  readonly translatesFaces?: boolean | undefined;
+  /** The organization's own address, as `https://chat.example`: links to places in its client become relative. */
+  readonly baseUrl?: string | undefined;
 }
 
 const nothing: Lookup<unknown, never> = { get: () => undefined };
@@ -166,5 +177,7 @@ export function extractReferences(content: string): References {
     builtInEmoji: limited(emoji.filter((name) => isBuiltInEmoji(name))),
     channelWildcard: people.some((text) => CHANNEL_WILDCARDS.has(text)),
     topicWildcard: people.some((text) => TOPIC_WILDCARDS.has(text)),
+    formulas: mayHaveFormulas(content),
+    faces: mayHaveFaces(content),
   };
 }

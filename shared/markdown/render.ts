@@ -1,19 +1,25 @@
 import MarkdownItParser, { type MarkdownIt } from 'markdown-it';
 import { uniqueSorted } from '../unique.ts';
 import { codeBlocks } from './code-block.ts';
-import { envWith, type Mention, mentionIn, referenceRules } from './reference-rules.ts';
+import { containers } from './container.ts';
+import { formulas } from './formula.ts';
+import { inlineSyntax } from './inline.ts';
+import { links } from './link.ts';
+import { lists } from './list.ts';
+import { envWith, formulasIn, type Mention, mentionIn, referenceRules } from './reference-rules.ts';
 import { NOTHING_RESOLVED, type ResolvedReferences } from './references.ts';
-import { blockSyntax, inlineSyntax, links } from './syntax.ts';
 import { timestamps } from './timestamp.ts';
 
 /**
  * Zulip's dialect of Markdown. HTML in the text is text; a new line is a line break. The parts of CommonMark that are
- * surprising in a chat are off: backslash escapes, underlined headings, reference definitions, images.
+ * surprising in a chat are off: backslash escapes, underlined headings, reference definitions, images, links in `<>`.
  */
-const dialect: MarkdownIt = new MarkdownItParser({ html: false, linkify: true, breaks: true })
-  .disable(['escape', 'lheading', 'reference', 'image', 'html_inline', 'html_block'])
-  .use(blockSyntax)
+const dialect: MarkdownIt = new MarkdownItParser({ html: false, breaks: true })
+  .disable(['escape', 'lheading', 'reference', 'image', 'html_inline', 'html_block', 'autolink'])
+  .use(containers)
+  .use(lists)
   .use(codeBlocks)
+  .use(formulas, formulasIn)
   .use(referenceRules)
   .use(inlineSyntax)
   .use(timestamps)
@@ -78,7 +84,7 @@ export function render(content: string, resolved: ResolvedReferences): Rendered 
     mentionedGroupIds: idsOf(mentions, 'group'),
     channelWildcard: mentions.some((mention) => mention.kind === 'channelWildcard'),
     topicWildcard: mentions.some((mention) => mention.kind === 'topicWildcard'),
-    isMe: content.startsWith('/me '),
+    isMe: content.startsWith('/me ') && html.startsWith('<p>') && html.endsWith('</p>'),
     links,
     hasLink: links.length > 0,
     hasImage: links.some((link) => IMAGE_PATH.test(link)),

@@ -1,5 +1,6 @@
 import type { MarkdownIt } from 'markdown-it';
-import { textRule } from './syntax.ts';
+import { patternRule } from './inline.ts';
+import { writtenDate } from './written-date.ts';
 
 const TIME = /<time:([^>\n]{1,100})>/y;
 const ISO =
@@ -16,7 +17,7 @@ function zoneOffset(zone: string | undefined): number | undefined {
 }
 
 /**
- * Parses a global time: an ISO 8601 date, a date and time, or seconds since 1970. Returns it in UTC to the second
+ * Parses a global time: an ISO 8601 date, a date and time, one with its month in words, or seconds since 1970. Returns it in UTC to the second
  * (`2026-01-01T00:00:00Z`), or undefined if it is none of these or no day of the calendar.
  */
 function instant(text: string): string | undefined {
@@ -25,7 +26,7 @@ function instant(text: string): string | undefined {
   if (SECONDS.test(trimmed)) {
     milliseconds = Number(trimmed) * 1000;
   } else {
-    const match = ISO.exec(trimmed);
+    const match = ISO.exec(trimmed) ?? ISO.exec(writtenDate(trimmed) ?? '');
     if (!match) return undefined;
     const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0));
     const local = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day, hour, minute, second));
@@ -44,7 +45,7 @@ function instant(text: string): string | undefined {
 
 /** `<time:2026-01-01T09:00:00+01:00>`: a time that every client shows in its user's time zone. */
 export function timestamps(markdown: MarkdownIt): void {
-  markdown.inline.ruler.before('autolink', 'timestamp', textRule('timestamp', 'time', TIME));
+  markdown.inline.ruler.before('html_inline', 'timestamp', patternRule('timestamp', 'time', TIME));
   markdown.renderer.rules.timestamp = (tokens, index) => {
     const text = tokens[index]?.content ?? '';
     const shown = markdown.utils.escapeHtml(text);

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { buildFunctions } from '../../infra/build.ts';
 import { withPureConstants } from '../../infra/bundle-plugins.ts';
+import { TYPESETTER_FILE } from '../../infra/markdown-bundle.ts';
 import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { bundleBudget } from '../support/design-budgets.ts';
+import { bundleBudget, designBudgets } from '../support/design-budgets.ts';
 import { newRealm } from '../support/realm.ts';
 import { TABLE } from '../support/store.ts';
+import { storedMessage } from '../support/stored.ts';
 
 // Where the stack is tested too: whichever comes first builds.
 const outdir = join(import.meta.dirname, '../../dist');
@@ -31,6 +34,17 @@ describe('the bundles of the endpoints', () => {
       return bytes <= budget ? [] : [`${id}: ${bytes} of ${budget}`];
     });
     expect(over).toEqual([]);
+  });
+
+  test('that render Markdown have the typesetter of formulas in a file of its own, and no other has it', async () => {
+    const rendering = Object.entries<{ imports: { path: string }[] }>(outputs)
+      .filter(([, { imports }]) => imports.some(({ path }) => path === `./${TYPESETTER_FILE}`))
+      .map(([file]) => basename(dirname(file)));
+    expect(rendering).toContain('messages.send');
+    for (const id of Object.keys(bundles))
+      expect(existsSync(join(outdir, id, TYPESETTER_FILE)), id).toBe(rendering.includes(id));
+    const { size } = await stat(join(outdir, 'messages.send', TYPESETTER_FILE));
+    expect(size).toBeLessThanOrEqual(designBudgets.typesetterBytes);
   });
 
   test("hold their own declaration and nobody else's", async () => {
@@ -65,6 +79,9 @@ describe('the bundles of the endpoints', () => {
     const message = { type: 'stream', to: 'general', topic: 'bundles', content: '**hello** :tada:' };
     const sent = await call('messages.send', message);
     expect(sent).toMatchObject({ statusCode: 200, result: 'success', id: expect.any(Number) });
+    const formula = await call('messages.send', { ...message, content: '$$x^2$$' });
+    const { rendered } = await storedMessage(realm, (formula as { id: number }).id);
+    expect(rendered).toContain('<span class="katex">');
     expect(await call('users.getOwn', {})).toMatchObject({ statusCode: 200, user_id: userId });
     expect(await call('messages.send', { ...message, to: 'nowhere' })).toMatchObject({ statusCode: 400 });
   });

@@ -42,8 +42,37 @@ describe('emoji in texts', () => {
     ['a heart', '❤️', drawn('heart', '2764')],
     ['a skin tone has no name', '👍🏽', '👍🏽'],
     ['signs that are text', '© ™ # 5', '© ™ # 5'],
+    ['joined without a mark of their look', '🤷\u200d♀', drawn('woman_shrugging', '1f937-200d-2640')],
+    ['joined ones that mean nothing stay together', '🍕\u200d🚀 🍕', `🍕\u200d🚀 ${drawn('pizza', '1f355')}`],
   ])('%s', (_says, text, html) => {
     expect(render(text, KNOWN).html).toBe(`<p>${html}</p>`);
+  });
+});
+
+describe('faces', () => {
+  const shown = (text: string, translatesFaces = true): string =>
+    render(text, { ...KNOWN, translatesFaces }).html.replace(/^<p>|<\/p>$/g, '');
+
+  it.each([
+    ['one', ':)', drawn('slight_smile', '1f642')],
+    ['several', ':( ;) <3', `${drawn('frown', '1f641')} ${drawn('wink', '1f609')} ${drawn('heart', '2764')}`],
+    ['between marks', '(:P)!', `(${drawn('stuck_out_tongue', '1f61b')})!`],
+    ['on each line', ':D\n:D', `${drawn('grinning', '1f600')}<br>\n${drawn('grinning', '1f600')}`],
+    ['not in a word or a number', 'a:) :)b 1:)', 'a:) :)b 1:)'],
+    ['not in code', '`:)`', '<code>:)</code>'],
+    ['not with a space in it', ': )', ': )'],
+  ])('%s', (_says, text, html) => {
+    expect(shown(text)).toBe(html);
+  });
+
+  it('stay text unless their writer wants them translated', () => {
+    expect(shown('hi :) <3', false)).toBe('hi :) &lt;3');
+  });
+
+  it('are all known emoji', () => {
+    const faces = [':)', '(:', ':(', '<3', ':|', ':/', ';)', ':D', ':P', ':p', ':O', ':o'];
+    for (const face of faces)
+      expect(shown(face), face).toMatch(/^<span aria-label="[a-z ]+" class="emoji emoji-/);
   });
 });
 

@@ -51,7 +51,7 @@ describe('mentions', () => {
     ],
     ['in emphasis of its own', '**see @**Ada Lovelace** there**', `<strong>see ${ADA} there</strong>`],
     ['in a link', '[@**Ada Lovelace**](/x)', `<a href="/x">${ADA}</a>`],
-    ['not over two lines', '@**Ada\nLovelace**', '@<strong>Ada<br>\nLovelace</strong>'],
+    ['not over two lines', '@**Ada\nLovelace**', '@**Ada<br>\nLovelace**'],
     ['not in code', '`@**Ada Lovelace**`', '<code>@**Ada Lovelace**</code>'],
   ]);
 

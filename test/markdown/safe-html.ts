@@ -1,16 +1,43 @@
 /** What may stand in the value of an attribute, after its character references are decoded. */
 type Check = RegExp;
 
-const ADDRESS = /^(?:https?:\/\/|mailto:|tel:|\/(?!\/)|#)[^\s<>"\\\p{Cc}]*$/u;
+const ADDRESS = /^(?:https?:\/\/|mailto:|tel:|sms:|\/(?!\/)|#)[^\s<>"\\\p{Cc}]*$/u;
 const TEXT = /^[^<>]*$/s;
 const CLASSES =
-  /^(?:user-mention|user-mention channel-wildcard-mention|user-group-mention|topic-mention)(?: silent)?$|^(?:stream|stream-topic|message-link)$|^emoji(?: emoji-[0-9a-f-]+)?$|^(?:timestamp-error|codehilite|spoiler-block|spoiler-header|spoiler-content)$/;
+  /^(?:user-mention|user-mention channel-wildcard-mention|user-group-mention|topic-mention)(?: silent)?$|^(?:stream|stream-topic|message-link)$|^emoji(?: emoji-[0-9a-f-]+)?$|^(?:timestamp-error|codehilite|spoiler-block|spoiler-header|spoiler-content|tex-error)$/;
+/** The classes of typeset formulas, none of which is one of a client's own. */
+const FORMULA_CLASSES =
+  /^(?:katex(?:-[a-z]+)?|base|strut|newline|m(?:ord|bin|rel|op|open|close|punct|inner|space|tight|frac|root|table|athnormal|athbf|athit|athrm|athsf|athtt|athcal|athscr|athfrak|athbb|ainrm|ulti-?[a-z]*)|text(?:[a-z]+)?|vlist(?:-[a-z0-9]+)?|pstrut|sizing|fontsize-ensurer|reset-size\d+|size\d+|nulldelimiter|delimsizing|delimsizinginner|delim-size\d|msupsub|op-symbol|op-limits|small-op|large-op|mult|sqrt|root|svg-align|hide-tail|frac-line|overline|overline-line|underline|underline-line|accent|accent-body|accent-full|accentunder|rule|rlap|llap|clap|fix|inner|thinbox|col-align-[lcr]|arraycolsep|vertical-separator|hline|hdashline|boxpad|fbox|fcolorbox|cancel-pad|cancel-lap|sout|stretchy|brace-[a-z]+|halfarrow-[a-z]+|x-arrow(?:-pad)?|mtr-glue|mml-eqn-num|tag|eqn-num|amsrm|boldsymbol|enclosing|angl|anglpad|allrunes|cd-[a-z-]+|munder|mover|tml-[a-z]+)$/;
+const isFormulaClass = (value: string): boolean =>
+  value.split(' ').every((name) => name === '' || FORMULA_CLASSES.test(name));
+/** Sizes, and colours by name or number: nothing that loads or moves anything. */
+const STYLE =
+  /^(?:(?:height|width|min-width|max-width|top|bottom|left|right|vertical-align|margin(?:-left|-right|-top)?|padding(?:-left|-right)?|border-(?:bottom|right|top|left|width)[a-z-]*|border-(?:style|color)|position|color|background-color|font-size|text-shadow):(?:-?[\d.]+(?:em|%)?|[\d.e+-]+em|#[0-9a-f]{3,8}|[a-z]+|(?:[\d.]+em )?(?:solid|dashed)|calc\([\d.em +-]+\)|[\d.]+em [\d.]+em [\d.]+em [\d.]+em);)+$/i;
+const MATH =
+  'math semantics annotation mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup mover munder munderover mtable mtr mtd mstyle mpadded mphantom menclose mglyph merror'.split(
+    ' ',
+  );
+const MATH_ATTRIBUTES: Readonly<Record<string, Check>> = Object.fromEntries(
+  [
+    ...'mathvariant stretchy lspace rspace separator fence form accent accentunder minsize maxsize symmetric display'.split(
+      ' ',
+    ),
+    ...'scriptlevel displaystyle mathcolor mathbackground mathsize width height depth voffset linethickness'.split(
+      ' ',
+    ),
+    ...'rowspacing columnalign columnspacing columnlines rowlines side notation movablelimits largeop xml:space class'.split(
+      ' ',
+    ),
+  ].map((name) => [name, /^[-+#\w.% ]*$/]),
+);
 
 const GLOBAL: Readonly<Record<string, Check>> = {};
 /** Every element that a client may meet, with its attributes. Anything else is a hole. */
 const ALLOWED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   a: { href: ADDRESS, title: TEXT, class: CLASSES, 'data-stream-id': /^\d+$/ },
   span: {
+    style: STYLE,
+    'aria-hidden': /^true$/,
     class: CLASSES,
     'data-user-id': /^(?:\d+|\*)$/,
     'data-user-group-id': /^\d+$/,
@@ -19,6 +46,19 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
     title: TEXT,
   },
   img: { alt: /^:[a-z0-9_+-]+:$/, class: /^emoji$/, src: ADDRESS, title: TEXT },
+  ...Object.fromEntries(MATH.map((tag) => [tag, MATH_ATTRIBUTES])),
+  math: { ...MATH_ATTRIBUTES, xmlns: /^http:\/\/www\.w3\.org\/1998\/Math\/MathML$/ },
+  annotation: { encoding: /^application\/x-tex$/ },
+  svg: {
+    xmlns: /^http:\/\/www\.w3\.org\/2000\/svg$/,
+    width: /^[\d.]+(?:em|%)$/,
+    height: /^[\d.]+em$/,
+    viewBox: /^[\d. -]+$/,
+    preserveAspectRatio: /^x(?:Min|Mid|Max)Y(?:Min|Mid|Max) (?:slice|meet)$/,
+    style: STYLE,
+  },
+  path: { d: /^[\w\s.,-]*$/ },
+  line: { x1: /^[\d.%]+$/, y1: /^[\d.%]+$/, x2: /^[\d.%]+$/, y2: /^[\d.%]+$/, 'stroke-width': /^[\d.]+em$/ },
   time: { datetime: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/ },
   div: { class: CLASSES, 'data-code-language': /^[\w+\-./# ]+$/, 'aria-hidden': /^true$/ },
   ol: { start: /^\d+$/ },
@@ -33,7 +73,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
 };
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
 
-const TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+="[^"<>]*")*)>/y;
+const TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-zA-Z:0-9-]+="[^"<>]*")*)(\/?)>/y;
 const RUN = /[^<>&]+|&(?:#x[0-9a-fA-F]{1,6}|#[0-9]{1,7}|[a-zA-Z][a-zA-Z0-9]{1,31});/y;
 
 const decoded = (value: string): string =>
@@ -61,7 +101,8 @@ export function inspect(html: string): { readonly problem?: string; readonly dep
     TAG.lastIndex = position;
     const tag = TAG.exec(html);
     if (!tag) return { problem: `a loose mark ${at()}`, depth };
-    const [whole, closing, name = '', attributes = ''] = tag;
+    const [whole, closing, name = '', attributes = '', empty] = tag;
+    if (empty && name !== 'path' && name !== 'line') return { problem: `an empty ${name} ${at()}`, depth };
     const allowed = ALLOWED[name];
     if (!allowed) return { problem: `the element ${name} ${at()}`, depth };
     if (closing === '/') {
@@ -69,16 +110,18 @@ export function inspect(html: string): { readonly problem?: string; readonly dep
         return { problem: `a wrong end of ${name} ${at()}`, depth };
     } else {
       const seen = new Set<string>();
-      for (const [, attribute = '', value = ''] of attributes.matchAll(/ ([a-z-]+)="([^"]*)"/g)) {
+      for (const [, attribute = '', value = ''] of attributes.matchAll(/ ([a-zA-Z:0-9-]+)="([^"]*)"/g)) {
         if (seen.has(attribute)) return { problem: `${attribute} twice ${at()}`, depth };
         seen.add(attribute);
         const check = allowed[attribute];
         // `title` and `aria-label` are only text, whatever they say.
         const text = check === TEXT ? value : decoded(value);
-        if (!check?.test(text)) return { problem: `the attribute ${attribute}=${value} ${at()}`, depth };
+        const isFormula = name === 'span' && attribute === 'class' && isFormulaClass(text);
+        if (!isFormula && !check?.test(text))
+          return { problem: `the attribute ${attribute}=${value} ${at()}`, depth };
       }
       if (name === 'a' && open.includes('a')) return { problem: `a link in a link ${at()}`, depth };
-      if (!VOID.has(name)) open.push(name);
+      if (!VOID.has(name) && !empty) open.push(name);
       depth = Math.max(depth, open.length);
     }
     position += whole.length;

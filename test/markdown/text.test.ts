@@ -12,11 +12,15 @@ const examples = (rows: readonly Example[]): void => {
 
 describe('emphasis', () => {
   examples([
-    ['asterisks', '*a* **b** ***c***', '<p><em>a</em> <strong>b</strong> <em><strong>c</strong></em></p>'],
+    ['asterisks', '*a* **b** ***c***', '<p><em>a</em> <strong>b</strong> <strong><em>c</em></strong></p>'],
     ['inside a word', 'un*frigging*believable', '<p>un<em>frigging</em>believable</p>'],
     ['asterisks alone are text', 'char * and void *', '<p>char * and void *</p>'],
     ['underscores are text', '_a_ __init__ snake_case_name', '<p>_a_ __init__ snake_case_name</p>'],
+    ['both, one of them longer', '***a** b*', '<p><em><strong>a</strong> b</em></p>'],
+    ['ends with its line', '**a\nb** *c\nd*', '<p>**a<br>\nb** *c<br>\nd*</p>'],
     ['deletion', '~~gone~~ ~stays~', '<p><del>gone</del> ~stays~</p>'],
+    ['deletion with spaces', 'not ~~ *that* ~~ this', '<p>not <del> <em>that</em> </del> this</p>'],
+    ['deletion ends with its line', '~~a\nb~~ ~~~c~~', '<p>~~a<br>\nb~~ ~~~c~~</p>'],
     ['a backslash is text', String.raw`C:\*a* \\`, String.raw`<p>C:\<em>a</em> \\</p>`],
   ]);
 });
@@ -26,6 +30,7 @@ describe('paragraphs and lines', () => {
     ['a new line is a line break', 'a\nb\n\nc', '<p>a<br>\nb</p>\n<p>c</p>'],
     ['a line of Windows', 'a\r\nb', '<p>a<br>\nb</p>'],
     ['a heading', '# One\n## Two', '<h1>One</h1>\n<h2>Two</h2>'],
+    ['white space in lines stays', 'a \n   b', '<p>a <br>\n   b</p>'],
     ['a hash tag is no heading', '#one', '<p>#one</p>'],
     ['underlined text is no heading', 'a\n===', '<p>a<br>\n===</p>'],
     ['a rule', 'a\n\n---', '<p>a</p>\n<hr>'],
@@ -36,7 +41,28 @@ describe('paragraphs and lines', () => {
 describe('lists', () => {
   examples([
     ['bullets right after a paragraph', 'a:\n* b\n* c', '<p>a:</p>\n<ul>\n<li>b</li>\n<li>c</li>\n</ul>'],
-    ['a nested list', '- a\n  - b', '<ul>\n<li>a\n<ul>\n<li>b</li>\n</ul>\n</li>\n</ul>'],
+    ['a nested list', '- a\n  - b', '<ul>\n<li>a<ul>\n<li>b</li>\n</ul>\n</li>\n</ul>'],
+    [
+      'a list two spaces into a numbered one',
+      '1. red\n  4. dark\n  5. light\n2. blue',
+      '<ol>\n<li>red<ol start="4">\n<li>dark</li>\n<li>light</li>\n</ol>\n</li>\n<li>blue</li>\n</ol>',
+    ],
+    ['all bullets are alike', '+ a\n- b\n* c', '<ul>\n<li>a</li>\n<li>b</li>\n<li>c</li>\n</ul>'],
+    [
+      'items with blank lines between',
+      '* a\n\n* b',
+      '<ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul>',
+    ],
+    ['bullets, then numbers', '* a\n1. b', '<ul>\n<li>a</li>\n</ul>\n<ol>\n<li>b</li>\n</ol>'],
+    ['a line below an item is part of it', '* a\nb', '<ul>\n<li>a<br>\nb</li>\n</ul>'],
+    ['a year begins no list in a paragraph', 'since\n1999. So', '<p>since<br>\n1999. So</p>'],
+    ['an empty item', '* \n* b', '<ul>\n<li></li>\n<li>b</li>\n</ul>'],
+    [
+      'code in an item',
+      '1. a\n  ```\n  x\n  ```',
+      '<ol>\n<li>a<div class="codehilite"><pre><span></span><code>x\n</code></pre></div>\n</li>\n</ol>',
+    ],
+
     ['numbers', '1. a\n2. b', '<ol>\n<li>a</li>\n<li>b</li>\n</ol>'],
     [
       'numbers go on where an earlier message ended',
@@ -49,6 +75,8 @@ describe('lists', () => {
 describe('quotes', () => {
   examples([
     ['marked lines', '> a\n> b\n\nc', '<blockquote>\n<p>a<br>\nb</p>\n</blockquote>\n<p>c</p>'],
+    ['marks that quote nothing', '>\n>', '<p>&gt;<br>\n&gt;</p>'],
+    ['marks at the end of a paragraph', 'a\n>', '<p>a<br>\n&gt;</p>'],
     ['nested', '> > a', '<blockquote>\n<blockquote>\n<p>a</p>\n</blockquote>\n</blockquote>'],
     ['fenced', '```quote\n*a*\n```\nb', '<blockquote>\n<p><em>a</em></p>\n</blockquote>\n<p>b</p>'],
     ['fenced, never closed', '~~~ quote\na', '<blockquote>\n<p>a</p>\n</blockquote>'],
@@ -112,12 +140,13 @@ describe('code', () => {
     ['never closed', '```\nx', block('x\n')],
     ['indented', '    x\n    y', block('x\ny\n')],
     ['empty', '```\n```', block('')],
-    ['formulas stay source', '$$x^2 < y$$ costs $5 $$', '<p><code>x^2 &lt; y</code> costs $5 $$</p>'],
-    [
-      'blocks of formulas stay source',
-      '```math\n\\frac12\n```',
-      block('\\frac12\n', ' data-code-language="Math"'),
-    ],
+    ['with its spaces', '` a ` `` `b` ``', '<p><code> a </code> <code> `b` </code></p>'],
+    ['without space at the ends of lines', '```\n\na \t\n\n  b\n\n```', block('a\n\n  b\n')],
+    ['a fence with marks after it is text', '~~~a ~ b\nc', '<p>~~~a ~ b<br>\nc</p>'],
+    ['only a fence of the same marks ends it', '```\na\n````\nb\n```', block('a\n````\nb\n')],
+    ['older and mixed languages', '```py2\nx\n```', block('x\n', ' data-code-language="Python 2.x"')],
+    ['without a typesetter formulas are code', '$$x^2 < y$$', '<p><code>x^2 &lt; y</code></p>'],
+    ['blocks of formulas too', '```math\n\\frac12\n```', block('\\frac12\n', ' data-code-language="math"')],
   ]);
 });
 
@@ -173,8 +202,50 @@ describe('links', () => {
     [
       'in angle brackets',
       '<https://example.com>',
-      '<p><a href="https://example.com">https://example.com</a></p>',
+      '<p>&lt;<a href="https://example.com">https://example.com</a>&gt;</p>',
     ],
+    [
+      'with a name before the host',
+      'ftp http://ada@example.com:81/a?b#c',
+      '<p>ftp <a href="http://ada@example.com:81/a?b#c">http://ada@example.com:81/a?b#c</a></p>',
+    ],
+    [
+      'punctuation after it is not part of it',
+      '(see http://a.example/b_(c)). "d.example"! Or http://e:',
+      '<p>(see <a href="http://a.example/b_(c)">http://a.example/b_(c)</a>). &quot;d.example&quot;! Or <a href="http://e">http://e</a>:</p>',
+    ],
+    [
+      'after a quote or a colon',
+      '"go.dev/x" at:go.dev',
+      '<p>&quot;<a href="http://go.dev/x">go.dev/x</a>&quot; at:<a href="http://go.dev">go.dev</a></p>',
+    ],
+    [
+      'not after other marks',
+      'a=http://b.example /go.dev -go.dev',
+      '<p>a=http://b.example /go.dev -go.dev</p>',
+    ],
+    [
+      'not with other text after it',
+      'http://a.example"b go.dev_x',
+      '<p>http://a.example&quot;b go.dev_x</p>',
+    ],
+    [
+      'parentheses may nest six times',
+      `http://a.example/${'('.repeat(6)}${')'.repeat(6)} http://a.example/${'('.repeat(7)}${')'.repeat(7)}`,
+      `<p><a href="http://a.example/${'('.repeat(6)}${')'.repeat(6)}">http://a.example/${'('.repeat(6)}${')'.repeat(6)}</a> http://a.example/${'('.repeat(7)}${')'.repeat(7)}</p>`,
+    ],
+    [
+      'emphasis and emoji in it are part of it',
+      'go.dev/*a*:smile:_b_',
+      '<p><a href="http://go.dev/*a*:smile:_b_">go.dev/*a*:smile:_b_</a></p>',
+    ],
+    ['mail goes to a host only', 'ada@go.dev/x', '<p>ada@go.dev/x</p>'],
+    [
+      'no text',
+      '[](https://a.example/b) [ ](go.dev)',
+      '<p><a href="https://a.example/b">https://a.example/b</a> <a href="http://go.dev">http://go.dev</a></p>',
+    ],
+    ['telephones', '[a](tel:+1) [b](sms:+1)', '<p><a href="tel:+1">a</a> <a href="sms:+1">b</a></p>'],
     ['mail', 'ada@example.com', '<p><a href="mailto:ada@example.com">ada@example.com</a></p>'],
     [
       'a path on this server',
@@ -267,6 +338,16 @@ describe('times', () => {
     ],
     ['no zone is UTC', '<time:2026-01-01 09:30>', time('2026-01-01T09:30:00Z', '2026-01-01 09:30')],
     ['a day', '<time:2026-02-28>', time('2026-02-28T00:00:00Z', '2026-02-28')],
+    ['a day in words', '<time:Feb 3rd 2026>', time('2026-02-03T00:00:00Z', 'Feb 3rd 2026')],
+    [
+      'a day and a time in words',
+      '<time:Sunday, 1 March 2026 12:05 am CET>',
+      time('2026-02-28T23:05:00Z', 'Sunday, 1 March 2026 12:05 am CET'),
+    ],
+    ['a month alone', '<time:March 2026>', error('March 2026')],
+    ['a day that no month has', '<time:31 June 2026>', error('31 June 2026')],
+    ['an hour that no half has', '<time:1 June 2026 13pm>', error('1 June 2026 13pm')],
+    ['a zone that nobody knows', '<time:1 June 2026 XYZ>', error('1 June 2026 XYZ')],
     ['a leap day', '<time:2028-02-29>', time('2028-02-29T00:00:00Z', '2028-02-29')],
     ['seconds since 1970', '<time:1767225600>', time('2026-01-01T00:00:00Z', '1767225600')],
     ['a day that is not', '<time:2026-02-30>', error('2026-02-30')],
@@ -285,6 +366,7 @@ describe('the rest', () => {
     ['/mention', false],
     [' /me waves', false],
     ['a\n/me waves', false],
+    ['/me waves\n* and leaves', false],
   ])('%j: says what its sender does: %s', (text, isMe) => {
     expect(render(text, NOTHING_RESOLVED).isMe).toBe(isMe);
   });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as send } from '../../functions/messages/send.ts';
+import { handler as updateMessage } from '../../functions/messages/update.ts';
+import { handler as updateSettings } from '../../functions/settings/update.ts';
 import { givenChannel } from '../support/given.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 import { storedMessage, storedTopic } from '../support/stored.ts';
@@ -20,6 +22,49 @@ async function stored(name: 'content' | 'topic', text: string): Promise<unknown>
   if (body.result === 'error') return [body.code, body.msg];
   return (await storedMessage(realm, body.id))[name];
 }
+
+/** The HTML of a message with this content, for a writer with these settings. */
+async function rendered(content: string, settings: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  const realm = await newRealm();
+  await realm.call(updateSettings, realm.people.member, settings);
+  const { body } = await sendText(realm, { content });
+  return (await storedMessage(realm, body.id)).rendered;
+}
+
+describe('what a rendering needs besides the text', () => {
+  it('formulas are set', async () => {
+    expect(await rendered('so $$x^2$$')).toMatch(/^<p>so <span class="katex">.*<msup>/);
+    expect(await rendered('```math\nx\n```')).toMatch(/^<p><span class="katex-display">/);
+  });
+
+  it('faces become emoji for those who set it', async () => {
+    expect(await rendered('hi :)')).toBe('<p>hi :)</p>');
+    expect(await rendered('hi :)', { translate_emoticons: true })).toContain('class="emoji emoji-1f642"');
+  });
+
+  it('an edited message is rendered the same way', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    await realm.call(updateSettings, member, { translate_emoticons: true });
+    const { body } = await sendText(realm, { content: 'first' });
+    const content = `$$x$$ :) https://${realm.host}/#narrow/channel/5-a`;
+    await realm.call(updateMessage, member, { content }, { path: { message_id: body.id } });
+    const { rendered: html } = await storedMessage(realm, body.id);
+    expect(html).toMatch(/katex.*emoji-1f642.*<a href="#narrow\/channel\/5-a">/);
+  });
+
+  it('a link to a place in the own client is relative', async () => {
+    const realm = await newRealm();
+    const at = `https://${realm.host}/#narrow/channel/5-a`;
+    const { body } = await sendText(realm, {
+      content: `[x](${at}) ${at} https://other.example/#narrow/is/dm`,
+    });
+    expect((await storedMessage(realm, body.id)).rendered).toBe(
+      `<p><a href="#narrow/channel/5-a">x</a> <a href="#narrow/channel/5-a">${at}</a> ` +
+        '<a href="https://other.example/#narrow/is/dm">https://other.example/#narrow/is/dm</a></p>',
+    );
+  });
+});
 
 /** A letter that is two UTF-16 units and four bytes of UTF-8, but one character. */
 const ASTRAL = '𝒳';

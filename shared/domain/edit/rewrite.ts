@@ -61,7 +61,7 @@ export async function loadRewrite(
   const { realm } = resolved;
   const both = [...new Set([...tokens, ...files.map(tokenOf)])];
   const reading = Promise.all([
-    loadReferences(outside, resolved, names, linker.userId),
+    loadReferences(outside, resolved, names, linker.userId, linker.baseUrl),
     loadLinkedFiles(outside, realm, linker, both),
   ]);
   if (channelId === undefined) {

@@ -10,6 +10,7 @@ import type {
   ResolvedReferences,
   ResolvedUser,
 } from '../../markdown/references.ts';
+import { loadTypesetter, type Typesetter } from '../../markdown/typesetter.ts';
 import {
   type ChannelWithSubscription,
   hasMetadataAccess,
@@ -51,6 +52,11 @@ export interface LoadedReferences {
   readonly topics: readonly (ChannelTopic & { readonly newest: number })[];
   readonly names: References;
   readonly resolved: Resolved;
+  /** Sets the formulas, if the text may have some. */
+  readonly typesetter: Typesetter | undefined;
+  /** Whether the writer has faces such as `:)` translated. False if the text has none. */
+  readonly translatesFaces: boolean;
+  readonly baseUrl: string | undefined;
 }
 
 /** Most users with one name to consider. Beyond that, a mention needs an id. */
@@ -68,12 +74,16 @@ export function mentionableUserIds(names: References, resolved: Resolved): numbe
 const bearers = (resolved: Resolved, name: string): number[] =>
   [...(resolved.follow(fullNameKey(name))?.users ?? [])].sort((a, b) => a - b).slice(0, MAX_NAMESAKES);
 
-/** Loads the items that the names in a text refer to. One round trip. */
+/**
+ * Loads the items that the names in a text refer to, and what else its rendering needs. One round trip. Links to places
+ * below `baseUrl` become relative.
+ */
 export async function loadReferences(
   outside: Outside,
   resolved: Resolved,
   names: References,
   userId: number,
+  baseUrl?: string,
 ): Promise<LoadedReferences> {
   const { realm } = resolved;
   const { table } = outside;
@@ -83,7 +93,7 @@ export async function loadReferences(
   const channelIdOf = (name: string): number | undefined =>
     resolved.follow({ kind: 'channelName', name })?.channelId;
   const channelIds = names.channels.flatMap((name) => channelIdOf(name) ?? []);
-  const [users, groups, channels, topics] = await Promise.all([
+  const [users, groups, channels, topics, settings, typesetter] = await Promise.all([
     table.getMany(mentionableUserIds(names, resolved).map((id) => key('user', { realm, userId: id }))),
     table.getMany(groupIds.map((groupId) => key('group', { realm, groupId }))),
     Promise.all(
@@ -103,6 +113,8 @@ export async function loadReferences(
         return stored === undefined ? [] : [{ channelId, topic, newest: stored.maxId }];
       }),
     ),
+    names.faces ? table.get('settings', { realm, userId }) : undefined,
+    names.formulas ? loadTypesetter() : undefined,
   ]);
   return {
     users: new Map(users.map((user) => [user.userId, user])),
@@ -111,6 +123,9 @@ export async function loadReferences(
     topics: topics.flat(),
     names,
     resolved,
+    typesetter,
+    translatesFaces: names.faces && settingsOf(settings).translate_emoticons === true,
+    baseUrl,
   };
 }
 
@@ -145,7 +160,17 @@ export function resolveReferences(standing: Standing, named: LoadedReferences): 
     const found = named.resolved.follow({ kind: 'emojiName', name });
     if (found) emoji.set(name, { sourceUrl: found.sourceUrl });
   }
-  return { usersById: byId, usersByName: byName, groups: groupsFor(named), channels, emoji };
+  const { typesetter, translatesFaces, baseUrl } = named;
+  return {
+    usersById: byId,
+    usersByName: byName,
+    groups: groupsFor(named),
+    channels,
+    emoji,
+    typesetter,
+    translatesFaces,
+    baseUrl,
+  };
 }
 
 function foundChannel(

@@ -70,12 +70,12 @@ export async function loadSend(
   { to, names, files, token }: SendRequest,
   resolved: Resolved,
 ): Promise<SendSnapshot> {
-  const { userId } = sender;
+  const { userId, baseUrl } = sender;
   const [target, named, sent, linked] = await Promise.all([
     to.kind === 'direct'
       ? loadDirectTarget(outside, userId, to, resolved)
       : loadChannelTarget(outside, sender, to, names, resolved),
-    loadReferences(outside, resolved, names, userId),
+    loadReferences(outside, resolved, names, userId, baseUrl),
     token && outside.table.get(sentKey(resolved.realm, userId, token.echo)),
     loadLinkedFiles(outside, resolved.realm, sender, files),
   ]);
