@@ -18,7 +18,7 @@ const floors = [
   ['reader', 'mention', 'outbox', 'realm-edit', 'emoji', 'presence', 'calls', 'snippets'].map(inDomain),
   ['files'].map(inDomain),
   ['send', 'reaction', 'group-edit', 'profile', 'push', 'mail-out'].map(inDomain),
-  ['fetch', 'edit', 'channel-edit', 'mail', 'typing', 'drafts'].map(inDomain),
+  ['fetch', 'edit', 'channel-edit', 'mail', 'typing', 'drafts', 'scheduled'].map(inDomain),
   ['flags', 'retention', 'move', 'subscribe', 'export'].map(inDomain),
   ['invite'].map(inDomain),
   ['account', 'event', 'job'].map(inDomain),

@@ -21,6 +21,7 @@ import * as push from './push.ts';
 import * as reactions from './reactions.ts';
 import * as realm from './realm.ts';
 import * as savedSnippets from './saved-snippets.ts';
+import * as scheduledMessages from './scheduled-messages.ts';
 import * as server from './server.ts';
 import * as settings from './settings.ts';
 import * as signIn from './sign-in.ts';
@@ -52,6 +53,7 @@ const areas: readonly object[] = [
   reactions,
   realm,
   savedSnippets,
+  scheduledMessages,
   server,
   settings,
   signIn,

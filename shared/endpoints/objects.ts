@@ -226,6 +226,20 @@ export const botDefaults = {
   default_all_public_streams: z.boolean(),
 } as const;
 
+/** A message that is sent later (companion facts 2.3). */
+export const scheduledMessageFields = {
+  scheduled_message_id: z.int(),
+  type: z.enum(['stream', 'private']),
+  /** The channel, or the other people. */
+  to: z.union([z.int(), z.array(z.int())]),
+  topic: z.optional(z.string()),
+  content: z.string(),
+  rendered_content: z.string(),
+  /** Seconds since 1970. */
+  scheduled_delivery_timestamp: z.int(),
+  failed: z.boolean(),
+} as const;
+
 /** A draft of a message (companion facts 2.1). */
 export const draftFields = {
   id: z.int(),

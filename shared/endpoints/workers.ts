@@ -1,5 +1,6 @@
 import { MAIL_OUT, OUTBOX } from '../domain/outbox/outbox.ts';
 import { PUSH } from '../domain/push/wake-up.ts';
+import { DUE } from '../domain/scheduled/due.ts';
 import { type Needs, reads, writes } from './endpoint.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
 
@@ -61,6 +62,25 @@ export const outboxSweep: ScheduledWorker = {
   description: 'Wakes the outbox worker if jobs are left and its queue message was lost.',
   schedule: { everyMinutes: 5 },
   needs: { table: ['Query'], queues: [OUTBOX, MAIL_OUT] },
+  timeout: 60,
+  memory: 256,
+};
+
+export const due: QueueWorker = {
+  id: DUE,
+  description: 'Sends scheduled messages; while it fails, they are late, and fail after ten minutes.',
+  queue: { name: DUE, batchSize: 10, maxReceives: 3 },
+  needs: { table: [...writes, 'DeleteItem'], queues: [DUE, PUSH] },
+  timeout: 60,
+  memory: 512,
+};
+
+export const dueSweep: ScheduledWorker = {
+  id: 'due-sweep',
+  description:
+    'Wakes the worker for what is due in the next minutes; while it fails, scheduled messages are not sent.',
+  schedule: { everyMinutes: 5 },
+  needs: { table: ['Query'], queues: [DUE] },
   timeout: 60,
   memory: 256,
 };
@@ -162,4 +182,6 @@ export const workers: readonly Worker[] = [
   pushSweep,
   outbox,
   outboxSweep,
+  due,
+  dueSweep,
 ];

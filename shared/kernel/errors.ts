@@ -137,6 +137,7 @@ export const problems = {
     'You are the only owner of this organization: make somebody else an owner first.',
     () => ({ is_last_owner: true, entity: 'organization owner' }),
   ),
+  scheduledDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such scheduled message.'),
   draftDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such draft.'),
   snippetDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such saved snippet.'),
   emojiDoesNotExist: problem(

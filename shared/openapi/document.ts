@@ -25,6 +25,7 @@ const areas: Readonly<Record<string, string>> = {
   users: 'Accounts, roles, profiles and statuses',
   invites: 'Invitations by email and by link',
   apiKeys: 'API keys of the caller, one for each device',
+  scheduledMessages: "The caller's messages that are sent later",
   drafts: "The caller's drafts of messages",
   savedSnippets: "The caller's saved snippets of text",
   presence: 'Who is online',

@@ -11,6 +11,7 @@ import {
   messageFields,
   profileFieldFields,
   savedSnippetFields,
+  scheduledMessageFields,
   subscriptionFields,
   userFields,
   userGroupFields,
@@ -225,6 +226,11 @@ const peopleEvents = {
   }),
   ...events('user_settings', {
     update: { property: z.string(), value: scalar, language_name: z.optional(z.string()) },
+  }),
+  ...events('scheduled_messages', {
+    add: { scheduled_messages: z.array(z.object(scheduledMessageFields)) },
+    update: { scheduled_message: z.object(scheduledMessageFields) },
+    remove: { scheduled_message_id: z.int() },
   }),
   ...events('drafts', {
     add: { drafts: z.array(z.object(draftFields)) },

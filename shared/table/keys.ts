@@ -39,6 +39,7 @@ export const itemKinds = {
   unusedFile: item('unusedFiles', '{day:n}/{realm}/{token}'),
   channelRetention: item('retention', '{realm}/channel/{channelId:n}'),
   pushRealm: item('push', '{realm}/organization'),
+  due: item('due', '{at:n}/{realm}/{userId:n}/{id:n}'),
   outbox: item('outbox', '{realm}/{kind}/{job}/{part:n}'),
 
   // The organization.
@@ -88,6 +89,7 @@ export const itemKinds = {
   device: item('{realm}/user/{userId:n}', 'device/{deviceId:n}'),
   botValue: item('{realm}/bot/{userId:n}', 'value/{digest}'),
   botStorage: item('{realm}/bot/{userId:n}', 'storage'),
+  scheduled: item('{realm}/user/{userId:n}', 'scheduled/{scheduledId:n}'),
   draft: item('{realm}/user/{userId:n}', 'draft/{draftId:n}'),
   draftCount: item('{realm}/user/{userId:n}', 'drafts'),
   snippet: item('{realm}/user/{userId:n}', 'snippet/{snippetId:n}'),

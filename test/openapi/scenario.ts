@@ -131,6 +131,18 @@ async function gather({ people }: TestRealm, recorder: Recorder): Promise<void> 
   await recorder.ask('presence.get', admin, { user: member.userId });
   await recorder.ask('presence.list', admin);
   await recorder.ask('settings.update', member, { color_scheme: 2, enter_sends: true });
+  const { scheduled_message_id } = await recorder.ask('scheduledMessages.create', member, {
+    type: 'direct',
+    to: [admin.userId],
+    content: 'Good morning!',
+    scheduled_delivery_timestamp: 2_000_000_000,
+  });
+  await recorder.ask('scheduledMessages.list', member);
+  await recorder.ask('scheduledMessages.update', member, {
+    scheduled_message_id,
+    content: 'Good *morning*!',
+  });
+  await recorder.ask('scheduledMessages.delete', member, { scheduled_message_id });
   const draft = { type: 'private', to: [admin.userId], topic: '', content: 'Shall we?' };
   const { ids: drafts } = await recorder.ask('drafts.create', member, { drafts: [draft] });
   await recorder.ask('drafts.list', member);

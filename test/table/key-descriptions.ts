@@ -19,6 +19,7 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
     'The organization keeps messages for a limited time: when the next ones are due, and how far direct ones are gone.',
   channelRetention: 'The channel has a limited time of its own: when its next messages are due.',
   pushRealm: 'The organization has something to do with push notifications: its worker must not forget it.',
+  due: 'Something that is due at a time.',
   outbox:
     'Something that is left to be done of a change that is committed: the outbox of the worker of that name.',
   unusedFile: 'A file that no message held on that day: cleanup looks at it five weeks later.',
@@ -66,6 +67,7 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   device: 'A device that the user logged in on, and how push notifications reach it; its key is sealed.',
   botValue: 'A value that a bot has stored, under the SHA-256 of its key.',
   botStorage: 'How many characters a bot has stored.',
+  scheduled: 'A message that the user has scheduled.',
   draft: 'A message that the user has not sent yet.',
   draftCount: 'How many drafts the user has.',
   snippet: 'A text that the user saved for later.',

@@ -76,6 +76,7 @@ describe('the key map', () => {
       host: 'host/',
       mailToken: 'mailToken/',
       unusedFile: '{day:n}/{realm}/',
+      due: '{at:n}/{realm}/',
     };
     const listed: readonly ItemName[] = [
       'organization',
@@ -83,6 +84,7 @@ describe('the key map', () => {
       'channelRetention',
       'pushRealm',
       'outbox',
+      'due',
       'unusedFile',
     ];
     for (const name of names) {

@@ -26,7 +26,6 @@ const unusedSections: Sections = {
   realm_linkifiers: () => ({ realm_linkifiers: [] }),
   realm_playgrounds: () => ({ realm_playgrounds: [] }),
   reminders: () => ({ reminders: [] }),
-  scheduled_messages: () => ({ scheduled_messages: [] }),
   stop_words: () => ({ stop_words: [] }),
 };
 

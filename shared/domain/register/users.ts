@@ -17,6 +17,7 @@ import { loadStatuses, statusObject } from '../presence/status.ts';
 import { fieldObjects, fieldTypes, loadProfileFields } from '../profile/field.ts';
 import { loadProfiles } from '../profile/value.ts';
 import { deviceObjects, loadDevices } from '../push/device.ts';
+import { loadScheduled, scheduledObject } from '../scheduled/scheduled-message.ts';
 import { loadSnippets, snippetObject } from '../snippets/snippet.ts';
 import { once, type Sections, type StateContext, type StateRequest } from './section.ts';
 
@@ -184,6 +185,10 @@ export const userSections: Sections = {
   device: async ({ outside, caller }) => ({
     devices: deviceObjects(await loadDevices(outside.table, caller.realmId, caller.user.userId)),
   }),
+  scheduled_messages: async ({ outside, caller: { realmId, user } }) => {
+    const scheduled = await loadScheduled(outside.table, realmId, user.userId);
+    return { scheduled_messages: scheduled.map((message) => scheduledObject(message, user.userId)) };
+  },
   drafts: async ({ outside, caller, settings }) => {
     const [own, drafts] = await Promise.all([
       settings(),

@@ -27,6 +27,18 @@ const newDraft = async (call: Call) => {
   return { draft, draft_id: ids[0] as number };
 };
 
+/** A message for much later. */
+const scheduledTo = async (call: Call) => ({
+  type: 'channel',
+  to: await channelIdOf(call, 'general'),
+  topic: 'lunch',
+  content: 'Soup?',
+  scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 30 * 86_400,
+});
+
+const newScheduled = async (call: Call): Promise<number> =>
+  (await call('scheduledMessages.create', 'member', await scheduledTo(call))).scheduled_message_id;
+
 /** What belongs to one person alone: drafts and saved snippets. */
 export const personalOperations: readonly Operation[] = [
   plain('savedSnippets.list', 'guest'),
@@ -47,6 +59,31 @@ export const personalOperations: readonly Operation[] = [
     repeatable: false,
     prepare: (call) => call('bots.updateStorage', 'bot', { storage: { state: 'x' } }),
     request: () => ({ parameters: { keys: ['state'] } }),
+  }),
+  plain('scheduledMessages.list', 'member'),
+  operation({
+    name: 'scheduledMessages.create',
+    as: 'member',
+    repeatable: false,
+    prepare: scheduledTo,
+    request: (parameters) => ({ parameters }),
+  }),
+  operation({
+    name: 'scheduledMessages.update',
+    as: 'member',
+    repeatable: true,
+    prepare: newScheduled,
+    request: (scheduled_message_id, n) => ({
+      path: { scheduled_message_id },
+      parameters: { content: `Soup ${n}?` },
+    }),
+  }),
+  operation({
+    name: 'scheduledMessages.delete',
+    as: 'member',
+    repeatable: false,
+    prepare: newScheduled,
+    request: (scheduled_message_id) => ({ path: { scheduled_message_id } }),
   }),
   plain('drafts.list', 'member'),
   operation({

@@ -7,6 +7,9 @@ import { handler as replaceDraft } from '../../../functions/drafts/replace.ts';
 import { handler as createSnippet } from '../../../functions/savedSnippets/create.ts';
 import { handler as deleteSnippet } from '../../../functions/savedSnippets/delete.ts';
 import { handler as updateSnippet } from '../../../functions/savedSnippets/update.ts';
+import { handler as schedule } from '../../../functions/scheduledMessages/create.ts';
+import { handler as unschedule } from '../../../functions/scheduledMessages/delete.ts';
+import { handler as reschedule } from '../../../functions/scheduledMessages/update.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 
@@ -55,6 +58,24 @@ export const personalCases: readonly Case[] = [
       await done(realm, updateStorage, bot, { storage: { state: 'x' } });
       await done(realm, removeStorage, bot);
       expect(await settle()).toEqual({});
+    },
+  },
+  {
+    title: 'messages are scheduled, changed and deleted, and nobody else hears of it (companion facts 2.3)',
+    calls: [schedule, reschedule, unschedule],
+    run: async (realm) => {
+      const { member, admin } = realm.people;
+      const { settle } = await follow(realm);
+      const at = Math.floor(realm.outside.now() / 1000) + 86_400;
+      const given = { type: 'direct', to: [admin.userId], content: 'Hi', scheduled_delivery_timestamp: at };
+      const { scheduled_message_id } = await done(realm, schedule, member, given);
+      await done(realm, schedule, member, { ...given, scheduled_delivery_timestamp: at - 60 });
+      expect(Object.keys(await settle())).toEqual(['member']);
+      const path = { scheduled_message_id };
+      await done(realm, reschedule, member, { scheduled_delivery_timestamp: at - 120 }, { path });
+      await settle();
+      await done(realm, unschedule, member, {}, { path });
+      await settle();
     },
   },
 ];

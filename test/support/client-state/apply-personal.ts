@@ -11,6 +11,19 @@ export const applyPersonal: Applying = {
   'saved_snippets/remove': ({ state }, { saved_snippet_id }) => {
     state.saved_snippets = state.saved_snippets.filter((each: Json) => each.id !== saved_snippet_id);
   },
+  'scheduled_messages/add': ({ state }, { scheduled_messages }) => {
+    state.scheduled_messages = nextFirst([...state.scheduled_messages, ...scheduled_messages]);
+  },
+  'scheduled_messages/update': ({ state }, { scheduled_message }) => {
+    const { scheduled_message_id: id } = scheduled_message;
+    const others = state.scheduled_messages.filter((each: Json) => each.scheduled_message_id !== id);
+    state.scheduled_messages = nextFirst([...others, scheduled_message]);
+  },
+  'scheduled_messages/remove': ({ state }, { scheduled_message_id: id }) => {
+    state.scheduled_messages = state.scheduled_messages.filter(
+      (each: Json) => each.scheduled_message_id !== id,
+    );
+  },
   'drafts/add': ({ state }, { drafts }) => {
     state.drafts = newestFirst([...state.drafts, ...drafts]);
   },
@@ -24,3 +37,10 @@ export const applyPersonal: Applying = {
 
 const newestFirst = (drafts: readonly Json[]): Json[] =>
   drafts.toSorted((a, b) => b.timestamp - a.timestamp || b.id - a.id);
+
+const nextFirst = (scheduled: readonly Json[]): Json[] =>
+  scheduled.toSorted(
+    (a, b) =>
+      a.scheduled_delivery_timestamp - b.scheduled_delivery_timestamp ||
+      a.scheduled_message_id - b.scheduled_message_id,
+  );

@@ -1,0 +1,98 @@
+import { Refusal } from '../../kernel/errors.ts';
+import { lookUpIn } from '../../kernel/lookup.ts';
+import type { Outside, Queues } from '../../kernel/outside.ts';
+import { commitTo } from '../../log/checkpoint.ts';
+import { logOf } from '../../log/log.ts';
+import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { NOTHING_RESOLVED } from '../../markdown/references.ts';
+import { render } from '../../markdown/render.ts';
+import { type Caller, loadCaller } from '../../model/user/caller.ts';
+import { wakePush } from '../push/wake-up.ts';
+import { sendDirectNotices } from '../send/direct-notice.ts';
+import { draftOf, sendLookupKeys } from '../send/request.ts';
+import { doSend, jobToken } from '../send/send.ts';
+import { acceptMessage, loadSend } from '../send/target.ts';
+import { sendDue } from './due.ts';
+import {
+  asSendRequest,
+  type Due,
+  doFail,
+  doUnschedule,
+  loadScheduledMessage,
+  type ScheduledMessage,
+} from './scheduled-message.ts';
+
+/** A message that is later than this (ms), because the service was down, is not sent any more (companion facts 2.3). */
+const TOO_LATE_MS = 600_000;
+
+/** Seconds for which the notice about a failure is remembered: longer than its queue message can come again. */
+const REMEMBERED = 21 * 86_400;
+
+/**
+ * Sends a scheduled message if it is due, with the rights that its user has now. The transaction that sends it deletes it,
+ * so it is sent once, however often its queue message comes. What cannot be sent fails, and the user gets a notice.
+ */
+export async function deliverScheduled(outside: Outside, queues: Queues, due: Due): Promise<void> {
+  const { realm, userId } = due;
+  const { now } = outside;
+  // The clocks of the queue and of this function may differ.
+  if (due.at * 1000 > now()) return sendDue(queues, due, now());
+  await retryOnConflict(outside, async () => {
+    const message = await loadScheduledMessage(outside.table, realm, userId, due.id);
+    // It was sent or deleted, it failed, or it has another time by now, with a queue message of its own.
+    if (message === undefined || message.failed || message.deliverAt !== due.at) return;
+    const user = await outside.table.get('user', { realm, userId });
+    const caller = user && (await loadCaller(outside, realm, userId, user.ownerId));
+    if (caller === undefined) {
+      await commitTo(outside, realm)(1, () => doFail(realm, userId, message));
+      return;
+    }
+    const isLate = now() > due.at * 1000 + TOO_LATE_MS;
+    const problem = isLate ? 'the service was down at its time' : await trySending(outside, caller, message);
+    if (problem === undefined) await wakePush({ caller, outside, clients: { queues } });
+    else await fail(outside, caller, message, problem);
+  });
+}
+
+/** Sends the message. Returns why that is refused, if it is. */
+async function trySending(
+  outside: Outside,
+  caller: Caller,
+  message: ScheduledMessage,
+): Promise<string | undefined> {
+  const { realmId: realm, user } = caller;
+  const { userId, ownerId } = user;
+  const request = asSendRequest(message, message.readBySender);
+  const resolved = await lookUpIn(outside.table, realm, sendLookupKeys(request));
+  const sender = { userId, ...(ownerId !== undefined && { ownerId }) };
+  const snapshot = await loadSend(outside, sender, request, resolved);
+  const draft = draftOf(caller, request, message.client, outside.now());
+  try {
+    const delivery = await acceptMessage(outside, caller, draft, snapshot);
+    const gone = doUnschedule(realm, userId, message);
+    const before = [...delivery.before, ...gone.entries.filter((entry) => entry.kind === 'event')];
+    await commitTo(outside, realm)(before.length + 1, (numbers) => {
+      const sent = doSend(realm, draft, { ...delivery, before }, numbers);
+      return { ...sent, writes: [...sent.writes, ...gone.writes] };
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+/** Notes the failure, and then sends the user a direct message of the notice bot about it. */
+async function fail(
+  outside: Outside,
+  { realmId: realm, realm: { noticeBotId }, user }: Caller,
+  message: ScheduledMessage,
+  problem: string,
+): Promise<void> {
+  await commitTo(outside, realm)(1, () => doFail(realm, user.userId, message));
+  const content = `The message that you scheduled was not sent. The reason: ${problem}\n\n[Scheduled messages](#scheduled)`;
+  const token = jobToken(`scheduled-${message.scheduledId}`, `${message.version}`, REMEMBERED);
+  await sendDirectNotices(outside, logOf(outside, realm), noticeBotId, [
+    { to: user.userId, content, rendered: render(content, NOTHING_RESOLVED), token },
+  ]);
+}

@@ -1,0 +1,59 @@
+import { traceOf } from '../../kernel/errors.ts';
+import type { Outside, Queues } from '../../kernel/outside.ts';
+import { runPool } from '../../pool.ts';
+import type { Due } from './scheduled-message.ts';
+
+/** The queue of the worker that sends what is due, and the name of that worker. */
+export const DUE = 'due';
+
+/**
+ * How far ahead (seconds) of its time something gets its queue message. It covers two runs of the sweep, so that one may
+ * fail, and is less than the longest delay of a queue (15 minutes).
+ */
+const AHEAD_SECONDS = 600;
+
+/** Longest (ms) that a reply waits for the queue. The sweep makes up for a lost message. */
+const SEND_TIMEOUT_MS = 1_000;
+
+/** Queue messages that the sweep sends at once. */
+const CONCURRENCY = 16;
+
+/** Most things that one run of the sweep sends messages for; the next run does more. */
+const MAX_SWEPT = 5_000;
+
+/** Sends the worker a message that arrives when the time has come. `now` is in milliseconds. */
+export const sendDue = (queues: Queues, { realm, userId, id, at }: Due, now: number): Promise<void> =>
+  queues.send(
+    DUE,
+    { realm, userId, id, at },
+    Math.min(AHEAD_SECONDS, Math.max(0, Math.ceil(at - now / 1000))),
+  );
+
+/** Wakes the worker for something that is due before the sweep is sure to have seen it. A failure is only logged. */
+export async function wakeForDue(
+  { report, wait, now }: Pick<Outside, 'report' | 'wait' | 'now'>,
+  queues: Queues,
+  due: Due,
+): Promise<void> {
+  if (due.at * 1000 > now() + AHEAD_SECONDS * 1000) return;
+  const sent = sendDue(queues, due, now()).catch((error: Error) =>
+    report({ level: 'WARN', worker: DUE, message: 'the worker was not woken', error: traceOf(error) }),
+  );
+  await Promise.race([sent, wait(SEND_TIMEOUT_MS)]);
+}
+
+/** Wakes the worker for everything that is due soon, or was due and is still there. */
+export async function sweepDue(
+  { table, now }: Pick<Outside, 'table' | 'now'>,
+  queues: Queues,
+): Promise<void> {
+  const soon = Math.floor(now() / 1000) + AHEAD_SECONDS;
+  const all = await table.all(
+    'due',
+    {},
+    { to: { at: soon, realm: '', userId: 0, id: 0 }, limit: MAX_SWEPT, eventually: true },
+  );
+  const failures = await runPool(all, CONCURRENCY, (due) => sendDue(queues, due, now()));
+  if (failures.length > 0)
+    throw new AggregateError(failures, 'no message could be sent for some of what is due');
+}
