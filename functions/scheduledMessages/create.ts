@@ -31,13 +31,15 @@ export const handler = serve(
       return { snapshot, scheduled };
     },
     reserve: 1,
-    run: async ({ input, outside, realm, userId, caller, client, commit, clients }, loaded) => {
+    run: async ({ input, client, baseUrl, ...verified }, loaded) => {
+      const { outside, realm, userId, caller, commit, clients } = verified;
       const { given, request } = input;
       checkTime(given.deliverAt, outside.now());
       const draft = draftOf(caller, request, client, outside.now());
       const { rendered } = await acceptMessage(outside, caller, draft, loaded.snapshot);
       checkRoomForScheduled(loaded.scheduled);
-      const message = { ...given, rendered: rendered.html, readBySender: draft.readBySender, client };
+      const { readBySender } = draft;
+      const message = { ...given, rendered: rendered.html, readBySender, client, baseUrl };
       const due = await commit(1, (numbers) => doSchedule(realm, userId, message, numbers));
       await wakeForDue(outside, clients.queues, due);
       return { scheduled_message_id: due.id };

@@ -90,7 +90,8 @@ export async function accessRendered(
   const request = asSendRequest(after, before.readBySender);
   const keys = sendLookupKeys(request);
   const resolved = await lookUpIn(outside.table, realm, keys);
-  const sender = { userId: user.userId, ...(user.ownerId !== undefined && { ownerId: user.ownerId }) };
+  const { userId, ownerId } = user;
+  const sender = { userId, baseUrl: before.baseUrl, ...(ownerId !== undefined && { ownerId }) };
   const snapshot = await loadSend(outside, sender, request, resolved);
   const draft = draftOf(caller, request, before.client, outside.now());
   return (await acceptMessage(outside, caller, draft, snapshot)).rendered.html;

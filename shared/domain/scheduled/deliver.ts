@@ -64,7 +64,7 @@ async function trySending(
   const { userId, ownerId } = user;
   const request = asSendRequest(message, message.readBySender);
   const resolved = await lookUpIn(outside.table, realm, sendLookupKeys(request));
-  const sender = { userId, ...(ownerId !== undefined && { ownerId }) };
+  const sender = { userId, baseUrl: message.baseUrl, ...(ownerId !== undefined && { ownerId }) };
   const snapshot = await loadSend(outside, sender, request, resolved);
   const draft = draftOf(caller, request, message.client, outside.now());
   try {

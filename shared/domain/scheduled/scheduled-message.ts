@@ -8,6 +8,7 @@ import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
+import { linkedTokens } from '../files/link.ts';
 import { checkSize, type SendRequest } from '../send/request.ts';
 
 /*
@@ -32,8 +33,9 @@ export interface ScheduledMessage {
   readonly deliverAt: number;
   /** Whether it starts as read by its sender. */
   readonly readBySender: boolean;
-  /** The name of the client program. */
+  /** The name of the client program, and the base URL that it used. */
   readonly client: string;
+  readonly baseUrl: string;
   /** It could not be sent. It stays until its user gives it another time or deletes it. */
   readonly failed?: true;
   /** Incremented by each change, for optimistic locking. */
@@ -105,6 +107,7 @@ export const asSendRequest = (
       : { kind: 'direct', ids: place.userIds },
   content,
   names: extractReferences(content),
+  files: linkedTokens(content),
   token: undefined,
   readBySender,
 });
