@@ -84,6 +84,8 @@ export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
     together({ anchor: oneMessage, num_before: fc.nat(5), num_after: fc.nat(5) }, { narrow }),
     together({ message_ids: listOf(oneMessage) }),
   ),
+  'messages.matchesNarrow': together({ msg_ids: listOf(oneMessage), narrow }),
+  'messages.render': together({ content }),
   'messages.updateFlags': together({
     messages: listOf(oneMessage),
     op: word('add', 'remove'),

@@ -42,6 +42,11 @@ async function talk(realm: TestRealm, recorder: Recorder): Promise<void> {
       { operator: 'topic', operand: 'lunch' },
     ],
   });
+  await recorder.ask('messages.matchesNarrow', admin, {
+    msg_ids: [message_id],
+    narrow: [{ operator: 'has', operand: 'reaction' }],
+  });
+  await recorder.ask('messages.render', member, { content: 'Who comes *along*?' });
   await recorder.ask('messages.get', member, { message_id });
   await recorder.ask('messages.updateFlags', member, { messages: [message_id], op: 'add', flag: 'starred' });
   await recorder.ask('messages.update', member, { message_id, content: 'Who comes along at **noon**?' });

@@ -127,6 +127,21 @@ export const messageOperations: readonly Operation[] = [
     ],
   })),
   lists('direct messages', () => ({ anchor: 'newest', narrow: [['is', 'dm']] })),
+  lists('links of a channel', (id) => ({
+    anchor: 'newest',
+    narrow: [
+      ['channel', id],
+      ['has', 'link'],
+    ],
+  })),
+  operation({
+    name: 'messages.matchesNarrow',
+    as: 'member',
+    repeatable: true,
+    prepare: (call) => talked(call, 'admin', 'matching', 5),
+    request: (msg_ids) => ({ parameters: { msg_ids, narrow: [['has', 'link']] } }),
+  }),
+  plain('messages.render', 'member', () => ({ parameters: { content: `${TEXT} @**Adam Admin**` } })),
   lists('newest of all', () => ({ anchor: 'newest' })),
   lists('first unread', () => ({ anchor: 'first_unread', num_after: 20 })),
   toOneOf('messages.get', 'guest', 2, (_, message_id) => ({ path: { message_id } })),
