@@ -16,7 +16,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'messages.list:direct messages': [4, 2],
   'messages.list:links of a channel': [3, 2],
   'messages.matchesNarrow': [3, 2],
-  'messages.render': [2, 2],
+  'messages.render': [2, 1],
   'messages.list:newest of all': [3, 2],
   'messages.list:first unread': [3, 2],
   'messages.get': [2, 2],

@@ -138,7 +138,7 @@ async function given(all: readonly Step[]) {
       if (step.kind === 'leave')
         await realm.call(unsubscribe, person(step.by), { subscriptions: [names[step.to]] });
       else await realm.call(subscribe, member, { subscriptions, principals: [person(step.by).userId] });
-    } else {
+    } else if ('message' in step) {
       const message_id = ids[step.message % Math.max(1, ids.length)] ?? 0;
       if (step.kind === 'move')
         await move(realm, owner, message_id, { stream_id: to, topic: topics[step.topic] });

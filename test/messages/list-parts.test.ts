@@ -3,6 +3,7 @@ import { handler as react } from '../../functions/reactions/add.ts';
 import { handler as unreact } from '../../functions/reactions/remove.ts';
 import { visibility } from '../../shared/model/message/user-topic.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
+import { uploaded } from '../support/files.ts';
 import {
   givenChangedChannel,
   givenChannel,
@@ -17,7 +18,7 @@ import { newRealm } from '../support/realm.ts';
 const not = (operator: string, operand: unknown) => ({ operator, operand, negated: true });
 
 describe('GET /messages: what a message has (companion facts 1.14)', () => {
-  it('a link, an image, a reaction; no file yet', async () => {
+  it('a link, an image, a file, a reaction', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -30,7 +31,6 @@ describe('GET /messages: what a message has (companion facts 1.14)', () => {
       idsIn(realm, admin, { narrow: [['has', part], ...more] });
     expect(await has('link')).toEqual([link, image]);
     expect(await has('image')).toEqual([image]);
-    expect(await has('attachment')).toEqual([]);
     expect(await has('link', not('has', 'image'))).toEqual([link]);
     expect(await has('link', ['channel', 'general'], ['topic', 'TEA'])).toEqual([link, image]);
     expect(await idsIn(realm, admin, { narrow: [not('has', 'link')] })).toEqual([plain, place]);
@@ -44,6 +44,13 @@ describe('GET /messages: what a message has (companion facts 1.14)', () => {
     expect(await has('reaction', ['has', 'link'])).toEqual([]);
     await realm.call(unreact, member, { emoji_name: 'tada' }, { path });
     expect(await has('reaction')).toEqual([]);
+    expect(await has('attachment')).toEqual([]);
+    // Somebody else's file, which the writer cannot fetch, is only a link.
+    const url = await uploaded(realm, admin);
+    const notTheirs = await say(`[a](${url})`);
+    const file = await sent(realm, admin, { to: general, topic: 'files' }, `[a](${url})`);
+    expect(await has('attachment')).toEqual([file]);
+    expect(await has('link', not('has', 'attachment'), ['topic', 'tea'])).toEqual([link, image, notTheirs]);
   });
 
   it('takes two round trips in a warm container, and goes on behind a hundred that do not match', async () => {

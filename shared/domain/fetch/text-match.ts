@@ -49,7 +49,6 @@ const has: {
 } = {
   link: ({ rendered }) => LINK.test(rendered),
   image: ({ rendered }) => IMAGE.test(rendered),
-  // No message can hold a file yet.
-  attachment: () => false,
+  attachment: ({ files = [] }) => files.length > 0,
   reaction: async (message, reader) => allReactions(message, await reader.reactions(message.id)).length > 0,
 };
