@@ -53,11 +53,19 @@ const MAX_LENGTH = 4_000;
 /** Marks that end a sentence rather than an address. */
 const isPunctuation = (c: string): boolean => `!:;?),.'">`.includes(c);
 
+/** A text in which addresses are searched, and how many characters may still be looked at. */
+interface Search {
+  readonly text: string;
+  steps: number;
+}
+
 /**
  * Where an address ends that goes on from here: before white space, without the punctuation there. Undefined if other
  * text follows it, or if its parentheses do not match.
  */
-function endOfAddress(text: string, from: number, limit: number): number | undefined {
+function endOfAddress(search: Search, from: number): number | undefined {
+  const { text } = search;
+  const limit = text.length;
   let open = 0;
   let end = from;
   let position = from;
@@ -74,6 +82,7 @@ function endOfAddress(text: string, from: number, limit: number): number | undef
     } else if (!isPunctuation(c)) end = position + 1;
   }
   while (position < limit && isPunctuation(text.charAt(position))) position += 1;
+  search.steps -= position - from;
   const isAtEnd = position >= limit || /\s/.test(text.charAt(position));
   return isAtEnd && open === 0 ? end : undefined;
 }
@@ -85,37 +94,42 @@ function endOfDomain(text: string, from: number): number | undefined {
   return ending !== undefined && ENDINGS.has(ending.toLowerCase()) ? DOMAIN.lastIndex : undefined;
 }
 
-function endOfBareHost(text: string, from: number): number | undefined {
+function endOfBareHost(search: Search, from: number): number | undefined {
+  const { text } = search;
   let end = endOfDomain(text, from);
   if (end === undefined) return undefined;
   PORT.lastIndex = end;
   if (PORT.test(text)) end = PORT.lastIndex;
-  return endOfAddress(text, end, '/?#'.includes(text.charAt(end) || ' ') ? text.length : end);
+  // Without a path, only punctuation may follow.
+  const rest = endOfAddress(search, end);
+  return rest === end || '/?#'.includes(text.charAt(end) || ' ') ? rest : undefined;
 }
 
-function endOfMail(text: string, from: number): number | undefined {
-  const end = endOfDomain(text, from);
-  if (end === undefined) return undefined;
-  const rest = endOfAddress(text, end, text.length);
-  return rest === end ? end : undefined;
+function endOfMail(search: Search, from: number): number | undefined {
+  const end = endOfDomain(search.text, from);
+  return end !== undefined && endOfAddress(search, end) === end ? end : undefined;
 }
 
 /**
  * The addresses that people write without markup: of the web, with `http://` or with a known ending, and of mail. Each
- * ends before white space and the punctuation there. Takes time linear in the text.
+ * ends before white space and the punctuation there.
+ *
+ * Takes time linear in the text: in one that is made to be searched again and again, the last addresses are not found.
  */
 export function bareAddresses(text: string): BareAddress[] {
   const found: BareAddress[] = [];
+  const search: Search = { text, steps: 8 * text.length };
   let last = 0;
   for (const match of text.matchAll(CANDIDATE)) {
     const start = match.index;
     if (start < last) continue;
+    if (search.steps < 0) break;
     const after = start + match[0].length;
     const end = match[1]
-      ? endOfAddress(text, after, text.length)
+      ? endOfAddress(search, after)
       : match[2]
-        ? endOfMail(text, after)
-        : endOfBareHost(text, start);
+        ? endOfMail(search, after)
+        : endOfBareHost(search, start);
     if (end === undefined) continue;
     found.push({ start, end });
     last = end;

@@ -47,6 +47,21 @@ describe('formulas', () => {
 
 describe('hostile formulas', () => {
   it.each([
+    String.raw`\frac{a}{b} \sqrt[3]{x} \vec{ab} \widehat{abc} \overline{x} \boxed{x} x'' \dots \vdots`,
+    String.raw`\begin{array}{|c|r:}\hline a&b\\ \hdashline c&d\end{array} \begin{cases}a\\b\end{cases}`,
+    String.raw`\left(\frac{a}{b}\right) \underbrace{a}_{b} \xrightarrow[a]{b} \cancel{x} \sout{x} \phase{-78}`,
+    String.raw`\color{red}x \colorbox{blue}{y} \fcolorbox{red}{blue}{z} \pmb{x} \rule[1em]{2em}{3em} \kern-3em`,
+    String.raw`\text{\textbf{b} ü 日本} \mathbb{R} \mathfrak{g} \boldsymbol{\alpha} \Huge a \raisebox{1em}{a} \llap{a}`,
+    String.raw`\binom{n}{k} \sum_{i}^{n} \int\limits_0^1 \oiint \lim_{x\to0} \overset{a}{b} \utilde{AB} \bra{a} \KaTeX`,
+  ])('are told from usual ones, which pass the same check: %s', (formula) => {
+    for (const text of [`$$${formula}$$`, `~~~math\n${formula}\n~~~`]) {
+      const html = htmlOf(text);
+      expect(html).not.toContain('tex-error');
+      expect(inspect(html)).not.toHaveProperty('problem');
+    }
+  });
+
+  it.each([
     String.raw`\href{javascript:alert(1)}{x}`,
     String.raw`\url{https://example.com}`,
     String.raw`\htmlClass{evil}{x}`,

@@ -7,8 +7,11 @@ import {
   type ResolvedReferences,
 } from '../../shared/markdown/references.ts';
 import { MAX_HTML_BYTES, render } from '../../shared/markdown/render.ts';
+import { loadTypesetter } from '../../shared/markdown/typesetter.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { inspect } from './safe-html.ts';
+
+const typesetter = await loadTypesetter();
 
 const every = <V>(value: V): { get(): V } => ({ get: () => value });
 
@@ -19,6 +22,9 @@ const hostileNames = (name: string, address: string): ResolvedReferences => ({
   groups: every({ id: 2, name }),
   channels: every({ id: 3, name }),
   emoji: every({ sourceUrl: address }),
+  typesetter,
+  translatesFaces: true,
+  baseUrl: 'http://a.b',
 });
 
 const NAMES = [
@@ -173,6 +179,26 @@ const LONG_TEXTS: readonly (readonly [string, string])[] = [
     "http://a.b/'",
     'www.a.',
   ].map((piece) => [piece, filledWith(piece)] as const),
+  ...[
+    '(http://a/',
+    ",a.com/'",
+    'a@b.co,',
+    '~~a',
+    '~~a~~',
+    '***a***',
+    '***a b** ',
+    ':)',
+    ':) ',
+    '>\n',
+    '> \n>',
+    '  1. a\n',
+    '- a\n  ',
+    '1. a\n\n',
+    '<time:1 jan 2026 ',
+    '$$x',
+    '\\$$',
+    '~~~math\n',
+  ].map((piece) => [piece, filledWith(piece)] as const),
   ['brackets, balanced', '['.repeat(5000) + ']'.repeat(5000)],
   ['runs of backticks', lines(140, (index) => '`'.repeat(index))],
   ['ever deeper quotes', lines(140, (index) => `${'>'.repeat(index)}a`)],
@@ -213,4 +239,28 @@ describe('long texts', () => {
     expect(long.mentionedUserIds).toEqual([]);
     expect(render(`@**a** ${':+1:'.repeat(500)}`, found).mentionedUserIds).toEqual([1]);
   });
+});
+
+describe('the work for a text', () => {
+  /** Milliseconds of processor time, the least of a few tries. */
+  const work = (text: string): number =>
+    Math.min(
+      ...Array.from({ length: 3 }, () => {
+        const before = process.cpuUsage();
+        render(text, NOTHING_RESOLVED);
+        extractReferences(text);
+        const { user } = process.cpuUsage(before);
+        return user / 1_000;
+      }),
+    );
+
+  // Four times the text takes four times the work; sixteen times would be the square.
+  it.each(LONG_TEXTS.filter(([piece]) => piece.length < 20))(
+    'grows as the text does: %j',
+    { timeout: 20_000 },
+    (piece) => {
+      const [short, long] = [2_500, 10_000].map((length) => work(piece.repeat(length / piece.length)));
+      expect((long ?? 0) < 60 || (long ?? 0) / (short ?? 1) < 11).toBe(true);
+    },
+  );
 });

@@ -4,15 +4,14 @@ type Check = RegExp;
 const ADDRESS = /^(?:https?:\/\/|mailto:|tel:|sms:|\/(?!\/)|#)[^\s<>"\\\p{Cc}]*$/u;
 const TEXT = /^[^<>]*$/s;
 const CLASSES =
-  /^(?:user-mention|user-mention channel-wildcard-mention|user-group-mention|topic-mention)(?: silent)?$|^(?:stream|stream-topic|message-link)$|^emoji(?: emoji-[0-9a-f-]+)?$|^(?:timestamp-error|codehilite|spoiler-block|spoiler-header|spoiler-content|tex-error)$/;
-/** The classes of typeset formulas, none of which is one of a client's own. */
-const FORMULA_CLASSES =
-  /^(?:katex(?:-[a-z]+)?|base|strut|newline|m(?:ord|bin|rel|op|open|close|punct|inner|space|tight|frac|root|table|athnormal|athbf|athit|athrm|athsf|athtt|athcal|athscr|athfrak|athbb|ainrm|ulti-?[a-z]*)|text(?:[a-z]+)?|vlist(?:-[a-z0-9]+)?|pstrut|sizing|fontsize-ensurer|reset-size\d+|size\d+|nulldelimiter|delimsizing|delimsizinginner|delim-size\d|msupsub|op-symbol|op-limits|small-op|large-op|mult|sqrt|root|svg-align|hide-tail|frac-line|overline|overline-line|underline|underline-line|accent|accent-body|accent-full|accentunder|rule|rlap|llap|clap|fix|inner|thinbox|col-align-[lcr]|arraycolsep|vertical-separator|hline|hdashline|boxpad|fbox|fcolorbox|cancel-pad|cancel-lap|sout|stretchy|brace-[a-z]+|halfarrow-[a-z]+|x-arrow(?:-pad)?|mtr-glue|mml-eqn-num|tag|eqn-num|amsrm|boldsymbol|enclosing|angl|anglpad|allrunes|cd-[a-z-]+|munder|mover|tml-[a-z]+)$/;
-const isFormulaClass = (value: string): boolean =>
-  value.split(' ').every((name) => name === '' || FORMULA_CLASSES.test(name));
-/** Sizes, and colours by name or number: nothing that loads or moves anything. */
-const STYLE =
-  /^(?:(?:height|width|min-width|max-width|top|bottom|left|right|vertical-align|margin(?:-left|-right|-top)?|padding(?:-left|-right)?|border-(?:bottom|right|top|left|width)[a-z-]*|border-(?:style|color)|position|color|background-color|font-size|text-shadow):(?:-?[\d.]+(?:em|%)?|[\d.e+-]+em|#[0-9a-f]{3,8}|[a-z]+|(?:[\d.]+em )?(?:solid|dashed)|calc\([\d.em +-]+\)|[\d.]+em [\d.]+em [\d.]+em [\d.]+em);)+$/i;
+  /^(?:user-mention|user-mention channel-wildcard-mention|user-group-mention|topic-mention)(?: silent)?$|^(?:stream|stream-topic|message-link)$|^emoji(?: emoji-[0-9a-f-]+)?$|^(?:timestamp-error|codehilite|spoiler-block|spoiler-header|spoiler-content|tex-error|katex|katex-display)$/;
+/** A class of a typeset formula. Only inside one, and none that clients act upon. */
+const isFormulaClass = (name: string): boolean =>
+  /^(?:[a-z][a-z0-9_-]*)?$/.test(name) &&
+  !CLASSES.test(name) &&
+  !/mention|stream|emoji|message|spoiler/.test(name);
+/** Sizes, and colors by name or number: nothing that loads anything, or leaves its place. */
+const STYLE = /^(?:(?!position: ?(?!relative))[a-z-]+: ?(?:calc\([\d.em +-]+\)|[\w#.% +-]+)(?:; ?|$))+$/i;
 const MATH =
   'math semantics annotation mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup mover munder munderover mtable mtr mtd mstyle mpadded mphantom menclose mglyph merror'.split(
     ' ',
@@ -25,10 +24,10 @@ const MATH_ATTRIBUTES: Readonly<Record<string, Check>> = Object.fromEntries(
     ...'scriptlevel displaystyle mathcolor mathbackground mathsize width height depth voffset linethickness'.split(
       ' ',
     ),
-    ...'rowspacing columnalign columnspacing columnlines rowlines side notation movablelimits largeop xml:space class'.split(
+    ...'rowspacing columnalign columnspacing columnlines rowlines side notation movablelimits largeop xml:space class style linebreak'.split(
       ' ',
     ),
-  ].map((name) => [name, /^[-+#\w.% ]*$/]),
+  ].map((name) => [name, name === 'style' ? STYLE : /^[-+#\w.% ]*$/]),
 );
 
 const GLOBAL: Readonly<Record<string, Check>> = {};
@@ -54,7 +53,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
     width: /^[\d.]+(?:em|%)$/,
     height: /^[\d.]+em$/,
     viewBox: /^[\d. -]+$/,
-    preserveAspectRatio: /^x(?:Min|Mid|Max)Y(?:Min|Mid|Max) (?:slice|meet)$/,
+    preserveAspectRatio: /^(?:none|x(?:Min|Mid|Max)Y(?:Min|Mid|Max)(?: (?:slice|meet))?)$/,
     style: STYLE,
   },
   path: { d: /^[\w\s.,-]*$/ },
@@ -71,9 +70,11 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
     ].map((tag) => [tag, GLOBAL]),
   ),
 };
+/** Elements of formulas without contents. */
+const EMPTY: ReadonlySet<string> = new Set(['path', 'line', 'mspace']);
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
 
-const TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-zA-Z:0-9-]+="[^"<>]*")*)(\/?)>/y;
+const TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-zA-Z:0-9-]+ ?="[^"<>]*")*)(\/?)>/y;
 const RUN = /[^<>&]+|&(?:#x[0-9a-fA-F]{1,6}|#[0-9]{1,7}|[a-zA-Z][a-zA-Z0-9]{1,31});/y;
 
 const decoded = (value: string): string =>
@@ -89,6 +90,8 @@ export function inspect(html: string): { readonly problem?: string; readonly dep
   const open: string[] = [];
   let depth = 0;
   let position = 0;
+  /** How many elements were open when a formula began; 0 outside of one. */
+  let formula = 0;
   const at = (): string =>
     `at ${position}: ${JSON.stringify(html.slice(Math.max(0, position - 40), position + 40))}`;
   while (position < html.length) {
@@ -102,26 +105,30 @@ export function inspect(html: string): { readonly problem?: string; readonly dep
     const tag = TAG.exec(html);
     if (!tag) return { problem: `a loose mark ${at()}`, depth };
     const [whole, closing, name = '', attributes = '', empty] = tag;
-    if (empty && name !== 'path' && name !== 'line') return { problem: `an empty ${name} ${at()}`, depth };
+    if (empty && !EMPTY.has(name)) return { problem: `an empty ${name} ${at()}`, depth };
     const allowed = ALLOWED[name];
     if (!allowed) return { problem: `the element ${name} ${at()}`, depth };
     if (closing === '/') {
       if (attributes !== '' || open.pop() !== name)
         return { problem: `a wrong end of ${name} ${at()}`, depth };
+      if (open.length < formula) formula = 0;
     } else {
       const seen = new Set<string>();
-      for (const [, attribute = '', value = ''] of attributes.matchAll(/ ([a-zA-Z:0-9-]+)="([^"]*)"/g)) {
+      for (const [, attribute = '', value = ''] of attributes.matchAll(/ ([a-zA-Z:0-9-]+) ?="([^"]*)"/g)) {
         if (seen.has(attribute)) return { problem: `${attribute} twice ${at()}`, depth };
         seen.add(attribute);
         const check = allowed[attribute];
         // `title` and `aria-label` are only text, whatever they say.
         const text = check === TEXT ? value : decoded(value);
-        const isFormula = name === 'span' && attribute === 'class' && isFormulaClass(text);
-        if (!isFormula && !check?.test(text))
+        const isInFormula = formula > 0 && attribute === 'class' && text.split(' ').every(isFormulaClass);
+        if (attribute === 'style' && formula === 0 && name === 'span')
+          return { problem: `a style outside of a formula ${at()}`, depth };
+        if (!isInFormula && !check?.test(text))
           return { problem: `the attribute ${attribute}=${value} ${at()}`, depth };
       }
       if (name === 'a' && open.includes('a')) return { problem: `a link in a link ${at()}`, depth };
       if (!VOID.has(name) && !empty) open.push(name);
+      if (formula === 0 && attributes.startsWith(' class="katex')) formula = open.length;
       depth = Math.max(depth, open.length);
     }
     position += whole.length;

@@ -12,6 +12,10 @@ const PIECES = [
     'https:// http://a.b/ example.com a@b.com mailto: javascript: JaVaScRiPt: data:text/html, vbscript: // ftp://a.b',
   ),
   ...words('<script> </script> " <!-- --> <![CDATA[ </p> </code> {.a} %00 %3Cscript%3E'),
+  ...words(
+    String.raw`\frac{ \sqrt[ \text{ \href{javascript:x}{ \htmlClass{a}{ \def\a{ \color{ \begin{matrix} & \\ } $ ^ _ {`,
+  ),
+  ...words('sms: http://a@b.c/ (http://a.b/(c ,a.com :) (: <3 ;) :D'),
   ...words('&lt; &colon; &#106; &#x3c; &amp; &#0; &quot;'),
   ...['<img src=x onerror=alert(1)>', '" onclick="x()', "' onmouseover='x()", ' ', '  ', '/me ', '[x]: y'],
   ...['> ', '>> ', '- ', '  - ', '1. ', '7) ', '    ', '\t', '# ', '---\n', '|-|-|\n', '===\n'].map(
@@ -33,6 +37,7 @@ const CONSTRUCTS = [
   ...['*·*', '**·**', '~~·~~', '`·`', '$$·$$', '<·>', ':·:', '<time:·>', '\n# ·\n', 'https://a.b/·'],
   ...['[·](/b)', '[a](·)', '[a](<·> "·")', ' @**·**', ' @_**·|12**', ' @*·*', ' #**·**', ' #**general>·**'],
   ...[' #**general>·@5**', '\n```quote\n·\n```\n', '\n```spoiler ·\n·\n```\n', '\n~~~·\n·\n~~~\n'],
+  ...['\n~~~math\n·\n~~~\n', '\n1. ·\n  2. ·\n', '***·***', 'http://a.b/(·)', '<time:1 June 2026 ·>'],
   ...['\n> ·\n', '\n- ·\n', '\na|·\n-|-\n·|b\n'],
 ];
 
