@@ -8,7 +8,6 @@ import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts'
 import { Reader } from '../../shared/domain/reader/reader.ts';
 import { visibility } from '../../shared/model/message/user-topic.ts';
 import { uniqueSorted } from '../../shared/unique.ts';
-import { givenClient } from '../support/event-queue.ts';
 import { givenChannel, givenMutedChannel, givenUserTopic } from '../support/given.ts';
 import { move } from '../support/message-update.ts';
 import { fetched, sent } from '../support/messages.ts';
@@ -356,48 +355,4 @@ describe('narrows against an oracle (companion facts 1.14)', () => {
       { numRuns: 2, endOnFailure: true },
     );
   }, 240_000);
-
-  it('a queue hears what a fetch of the same narrow finds', async () => {
-    const realm = await newRealm();
-    const { member, admin, guest, owner } = realm.people;
-    const { general, random } = realm.channels;
-    const narrows = [
-      [['channel', 'GENERAL']],
-      [
-        ['stream', general],
-        ['topic', 'tea'],
-      ],
-      [['topic', '']],
-      [['topic', 'general chat']],
-      [['sender', member.email]],
-      [
-        ['from', owner.userId],
-        ['is', 'dm'],
-      ],
-      [['is', 'private']],
-      [['is', 'mentioned']],
-      [['is', 'resolved']],
-      [['is', 'alerted']],
-    ];
-    const types = { event_types: ['message'] };
-    const clients = await Promise.all(
-      narrows.map(async (narrow) => ({
-        narrow,
-        client: await givenClient(realm, admin, { ...types, narrow }),
-      })),
-    );
-    for (let i = 0; i < 24; i++) {
-      const as = [member, owner][i % 2] ?? member;
-      const place =
-        i % 3 === 0
-          ? { people: i % 6 === 0 ? [admin] : [admin, guest] }
-          : { to: i % 5 === 0 ? random : general, topic: topics[i % 4] ?? 'tea' };
-      await sent(realm, as, place, contents[i % 5]);
-    }
-    for (const { narrow, client } of clients) {
-      const events = await client.poll();
-      const heard = events.map(({ message }: { message: { id: number } }) => message.id);
-      expect(heard, JSON.stringify(narrow)).toEqual(await idsFor(realm, admin, narrow));
-    }
-  });
 });

@@ -58,7 +58,7 @@ export function termsOf(parsed: ParsedTerm): UnresolvedTerm[] {
   return criterion === undefined ? [] : [{ ...criterion, negated: parsed.negated }];
 }
 
-/** The same where the narrow is about given messages, so that `with` is no operator (companion facts 1.8). */
+/** Parses a narrow about given messages, for which `with` is no operator (companion facts 1.8). Throws as `checkNarrow`. */
 export function checkNarrowOfMessages(narrow: NarrowParameter): readonly UnresolvedTerm[] {
   const { terms, with: message } = checkNarrow(narrow);
   if (message !== undefined) throw unknownOperator('with');
