@@ -42,19 +42,18 @@ export const handler = serve(
       const { content, expected } = input;
       if (content !== undefined) checkRewriting(caller, message, expected, now);
       const rewriting =
-        content !== undefined &&
-        more.rewriting &&
-        (await acceptRewrite(outside, caller, content, message, more.rewriting));
+        content !== undefined && more.rewriting
+          ? await acceptRewrite(outside, caller, content, message, more.rewriting)
+          : undefined;
       if (more.relocating === undefined || seen === undefined) {
         if (rewriting) await rewriteMessage({ caller, commit, now }, target, rewriting);
       } else {
-        const options = { ...input, rewrite: rewriting ? rewriting.rewrite : undefined };
+        const options = { ...input, rewrite: rewriting?.rewrite };
         const moving = { message, seen };
         const left = await moveMessages({ caller, outside, commit, now }, moving, more.relocating, options);
         await Promise.all(left.map((job) => wakeOutbox(outside, clients.queues, job)));
       }
-      const detached = rewriting && (await detachFiles(outside, clients.queues, caller, message, rewriting));
-      return { detached_uploads: detached || [] };
+      return { detached_uploads: await detachFiles(outside, clients.queues, caller, message, rewriting) };
     },
   },
   { queues: sqsQueues },

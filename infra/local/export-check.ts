@@ -4,7 +4,17 @@ import { isSystemGroup } from '../../shared/model/permission/permission.ts';
 /** A record of an archive, as it was read. Nothing has been checked. */
 export type ExportRecord = Readonly<Record<string, unknown>>;
 
-type Kind = 'message' | 'user' | 'channel' | 'subscription' | 'group' | 'folder' | 'emoji' | 'field' | 'file';
+type Kind =
+  | 'message'
+  | 'user'
+  | 'channel'
+  | 'subscription'
+  | 'group'
+  | 'folder'
+  | 'emoji'
+  | 'attachment'
+  | 'field'
+  | 'file';
 
 /** Something that a record names, which must be in the archive too; null and undefined are nothing. */
 type Name = readonly [kind: Kind, id: unknown];
@@ -57,6 +67,14 @@ const descriptions: Readonly<Record<string, Description>> = {
       ['user', author_id],
       ['file', image],
       ['file', still],
+    ],
+  },
+  attachments: {
+    kind: 'attachment',
+    id: ownId,
+    names: ({ user_id, file }) => [
+      ['user', user_id],
+      ['file', file],
     ],
   },
   channels: {

@@ -154,6 +154,7 @@ export const exportWorker: QueueWorker = {
     buckets: {
       exports: ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload'],
       images: ['GetObject'],
+      uploads: ['GetObject'],
     },
   },
   // A run that ends early continues in another one.
@@ -164,9 +165,13 @@ export const exportWorker: QueueWorker = {
 
 export const retention: ScheduledWorker = {
   id: 'retention',
-  description: 'Deletes messages that are older than the retention period; while it fails, they stay.',
+  description:
+    'Deletes messages that are older than the retention period, and files that no message has held for five weeks; while it fails, they stay.',
   schedule: { everyMinutes: 60 },
-  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  needs: {
+    table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
+    buckets: { uploads: ['DeleteObject'] },
+  },
   timeout: 900,
   // Eight organizations at a time, each with up to a hundred of the longest messages.
   memory: 512,

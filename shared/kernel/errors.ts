@@ -123,11 +123,7 @@ export const problems = {
   ),
   badImage: problem('BAD_IMAGE', 400, (d: { reason: string }) => d.reason),
   // Uploads: companion facts 1.1.
-  uploadQuotaReached: problem(
-    'REALM_UPLOAD_QUOTA',
-    400,
-    'The files of this organization take up all the space that there is for them.',
-  ),
+  uploadQuotaReached: problem('REALM_UPLOAD_QUOTA', 400, 'This organization has no space left for files.'),
   noFileAccess: problem('BAD_REQUEST', 403, 'You may not see this file.'),
   noSuchFile: problem('BAD_REQUEST', 404, 'There is no such file.'),
   // The only user of an organization is its only owner too.

@@ -51,7 +51,7 @@ export async function givenLargeExport(
   const token = outside.uuid();
   await commit(log, 1, ([exportId = 0]) => {
     const wanted = { exportId, token, type: 'full_without_consent' as const };
-    const snapshot = { quota: undefined, counter: undefined, consenter: undefined };
+    const snapshot = { quota: undefined, counter: undefined, uploads: 0, consenter: undefined };
     return doRequestExport({ realmId: realm, realm: stored, user }, wanted, snapshot, outside.now());
   });
   return { realm, token };

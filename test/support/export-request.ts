@@ -49,7 +49,7 @@ export async function givenExport(realm: TestRealm, type: ExportType): Promise<E
   ]);
   if (!stored || !user) throw new Error('there is no realm');
   const { id } = await commit(realm.log, 1, ([exportId = 0]) => {
-    const snapshot = { quota: undefined, counter: undefined, consenter: undefined };
+    const snapshot = { quota: undefined, counter: undefined, uploads: 0, consenter: undefined };
     const caller = { realmId: realm.realm, realm: stored, user };
     const change = doRequestExport(caller, { exportId, token, type }, snapshot, outside.now());
     return { ...change, writes: change.writes.slice(0, 1) };

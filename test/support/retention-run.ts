@@ -21,8 +21,8 @@ export interface Running {
 }
 
 /**
- * A container in which the worker meets no other test's organizations: the list that it goes through is one for all
- * of them.
+ * A container in which the worker meets no other test's organizations: the lists that it goes through are for all of
+ * them.
  */
 export function runner(realm: TestRealm, { faults = (send) => send, outside }: Running = {}): TestRealm {
   const own =
@@ -30,7 +30,8 @@ export function runner(realm: TestRealm, { faults = (send) => send, outside }: R
     async (command) => {
       const output = await send(command);
       const { input } = command as { input: { ExpressionAttributeValues?: { ':v0'?: unknown } } };
-      if (input.ExpressionAttributeValues?.[':v0'] !== partition('retention', {})) return output;
+      const lists: unknown[] = [partition('retention', {}), partition('unusedFile', {})];
+      if (!lists.includes(input.ExpressionAttributeValues?.[':v0'])) return output;
       const { Items = [] } = output as { Items?: { realm?: string }[] };
       return { ...(output as object), Items: Items.filter((item) => item.realm === realm.realm) };
     };

@@ -162,13 +162,13 @@ describe('which messages are removed (4.2, message_retention_days)', () => {
 });
 
 describe('what it costs', () => {
-  it('one query for organizations that keep everything, or have nothing due', async () => {
+  it('one query for organizations that keep everything, or have nothing due, and one for unused files', async () => {
     const unlimited = await newRealm();
     await sent(unlimited, unlimited.people.member, { to: unlimited.channels.general });
     unlimited.pass(100 * DAY);
     const idle = runner(unlimited);
     await runSchedule(idle, handler);
-    expect(idle.meter.calls.map(({ action }) => action)).toEqual(['Query']);
+    expect(idle.meter.calls.map(({ action }) => action)).toEqual(['Query', 'Query']);
 
     const limited = await newRealm({ message_retention_days: 30 });
     await sent(limited, limited.people.member, { to: limited.channels.general });
@@ -176,6 +176,6 @@ describe('what it costs', () => {
     limited.pass(DAY / 2);
     const waiting = runner(limited);
     await runSchedule(waiting, handler);
-    expect(waiting.meter.calls.map(({ action }) => action)).toEqual(['Query']);
+    expect(waiting.meter.calls.map(({ action }) => action)).toEqual(['Query', 'Query']);
   });
 });

@@ -151,19 +151,17 @@ export async function detachFiles(
   queues: Queues,
   { realmId }: Caller,
   { id, senderId }: MessageSlot,
-  { rewrite, snapshot }: Rewriting,
+  rewriting: Rewriting | undefined,
 ) {
-  if (!rewrite.files?.released.length) return [];
+  const { snapshot, rewrite } = rewriting ?? {};
+  if (!snapshot || !rewrite?.files?.released.length) return [];
   await wakeOutbox(outside, queues, releaseJob(realmId, id));
-  const files = snapshot.linked.found.map(({ file }) => file);
-  return files
-    .filter(({ pathId, ownerId }) => ownerId === senderId && rewrite.files?.released.includes(pathId))
-    .map((file) => ({
-      ...file,
-      messageIds: new Set([...(file.messageIds ?? [])].filter((each) => each !== id)),
-    }))
-    .filter(({ messageIds }) => messageIds.size === 0)
-    .map(attachmentObject);
+  const { released } = rewrite.files;
+  return snapshot.linked.found
+    .map(({ file }) => file)
+    .filter(({ pathId, ownerId }) => ownerId === senderId && released.includes(pathId))
+    .filter(({ messageIds = [] }) => [...messageIds].every((each) => each === id))
+    .map((file) => attachmentObject({ ...file, messageIds: new Set() }));
 }
 
 /** New content that has passed all checks. */

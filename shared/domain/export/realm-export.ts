@@ -127,6 +127,7 @@ export const exportEvent: EventEntry = {
 export const sectionNames = [
   'messages',
   'emoji',
+  'attachments',
   'channels',
   'subscriptions',
   'channel_folders',

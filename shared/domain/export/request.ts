@@ -9,17 +9,16 @@ import { settingsOf } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
+import { loadUploadSpace } from '../files/file.ts';
 import { type ExportType, exportAt, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
 
 /** Most export requests in `QUOTA_DAYS` days, whatever their outcome (wire facts 2). */
 const MAX_EXPORTS = 5;
 const QUOTA_DAYS = 7;
 
-/**
- * Most messages (estimated) of an organization that can request an export (wire facts 2). The reference also limits
- * uploaded files to 20 GiB; here the only uploads are emoji.
- */
+/** Most messages (estimated), and bytes of uploaded files, of an organization that can request an export (wire facts 2). */
 export const MAX_MESSAGES = 250_000;
+export const MAX_UPLOADS = 20 * 1024 ** 3;
 
 /** The times (ms) of recent export requests, oldest first. */
 interface Quota {
@@ -37,6 +36,8 @@ declare module '../../table/keys.ts' {
 export interface ExportSnapshot {
   readonly quota: Quota | undefined;
   readonly counter: Counter | undefined;
+  /** Bytes of uploaded files. */
+  readonly uploads: number;
   /** An owner who consents to the export of private data. Only loaded if one is needed. */
   readonly consenter: number | undefined;
 }
@@ -47,12 +48,13 @@ export async function loadExportSnapshot(
   realm: string,
   owners: OwnerCount | undefined,
 ): Promise<ExportSnapshot> {
-  const [quota, counter, consents] = await Promise.all([
+  const [quota, counter, uploads, consents] = await Promise.all([
     table.get('exportQuota', { realm }),
     table.get('counter', { realm }),
+    loadUploadSpace(table, realm),
     Promise.all([...(owners?.ids ?? [])].map((userId) => consentOf(table, realm, userId))),
   ]);
-  return { quota, counter, consenter: consents.find(({ consented }) => consented)?.user_id };
+  return { quota, counter, uploads, consenter: consents.find(({ consented }) => consented)?.user_id };
 }
 
 /** Whether a user consents to the export of their private data. */
@@ -65,13 +67,13 @@ const consentOf = async (table: Table, realm: string, userId: number) => ({
 export function checkExport(
   { realm }: Pick<Caller, 'realm'>,
   type: ExportType,
-  { quota, counter, consenter }: ExportSnapshot,
+  { quota, counter, uploads, consenter }: ExportSnapshot,
   now: number,
 ): void {
   if (recentOf(quota, now).length >= MAX_EXPORTS) {
     throw badRequest(`You can request at most ${MAX_EXPORTS} exports in ${QUOTA_DAYS} days.`);
   }
-  if ((counter?.messages ?? 0) > MAX_MESSAGES) {
+  if ((counter?.messages ?? 0) > MAX_MESSAGES || uploads > MAX_UPLOADS) {
     throw badRequest(
       'This organization is too large for an automatic export. Ask the operator of the service for a manual export.',
     );

@@ -4,12 +4,14 @@ import { folderObjects, loadFolders } from '../../model/channel/folder.ts';
 import { channelObject } from '../../model/channel/object.ts';
 import { groupObject } from '../../model/group/group.ts';
 import { loadMemberIds } from '../../model/group/member.ts';
+import { loadMessages } from '../../model/message/load.ts';
 import { subgroupsOf, systemGroups } from '../../model/permission/permission.ts';
 import { domainObject, loadDomains } from '../../model/realm/domains.ts';
 import { defaultRealmSettings, NO_CHANNEL, type RealmSettings } from '../../model/realm/realm.ts';
 import { userObject } from '../../model/user/object.ts';
 import type { Page } from '../../table/table.ts';
 import { emojiKey, IMAGES } from '../emoji/emoji.ts';
+import { objectKey, type StoredFile, UPLOADS } from '../files/file.ts';
 import { fieldObjects } from '../profile/field.ts';
 import { liveValues, valueObject } from '../profile/value.ts';
 import type { ArchiveFile, Section, Snapshot } from './archive-file.ts';
@@ -62,6 +64,60 @@ async function imageAt(
   const file = url.slice(url.lastIndexOf('/') + 1);
   const found = await objects.get(IMAGES, emojiKey(realm, file));
   return found && { name: `emoji/images/${name}${file.slice(file.lastIndexOf('.'))}`, bytes: found.bytes };
+}
+
+/** Files that are read at once, with their bytes: 16 MiB at most. */
+const FILES_AT_ONCE = 4;
+
+/**
+ * The uploaded files of one user, with their bytes: those that an exported message holds, or all if everything is exported.
+ * `from.sub` is the first file.
+ */
+const attachments: Section = async (snapshot, from) => {
+  const { table, realm } = snapshot;
+  const { items } = await table.page('user', { realm }, { from: { userId: from.id }, limit: 1 });
+  const [user] = items;
+  if (user === undefined) return { next: undefined };
+  const { userId } = user;
+  const range = { from: { attachmentId: userId === from.id ? from.sub : 0 }, limit: FILES_AT_ONCE };
+  const page = await table.page('attachment', { realm, userId }, range);
+  const { items: own, next } = partOf(page, ({ attachmentId }) => attachmentId);
+  const lines: string[] = [];
+  const files: ArchiveFile[] = [];
+  for (const { token } of own) {
+    const file = await table.get('file', { realm, token });
+    const messageIds = file && (await exportedHolders(snapshot, file));
+    if (file === undefined || messageIds === undefined) continue;
+    const { attachmentId, name, pathId, size, contentType, created } = file;
+    const stored = await snapshot.objects.get(UPLOADS, objectKey(realm, token));
+    // Names are made by people, so they are in the record only.
+    const archived = stored && { name: `attachments/files/${attachmentId}`, bytes: stored.bytes };
+    if (archived) files.push(archived);
+    const record = {
+      id: attachmentId,
+      user_id: userId,
+      name,
+      path_id: pathId,
+      size,
+      content_type: contentType,
+    };
+    const create_time = Math.floor(created / 1000);
+    lines.push(
+      JSON.stringify({ ...record, create_time, message_ids: messageIds, file: archived?.name ?? null }),
+    );
+  }
+  return { lines, files, next: next ? { id: userId, sub: next.id } : { id: userId + 1, sub: 0 } };
+};
+
+/** The exported messages that hold a file; undefined if the file is not exported. */
+async function exportedHolders(
+  { table, realm, plan, scope }: Snapshot,
+  { pathId, messageIds = new Set() }: StoredFile,
+): Promise<number[] | undefined> {
+  const messages = await loadMessages(table, realm, [...messageIds]);
+  const holding = messages.filter(({ files }) => files?.includes(pathId)).filter(scope.message);
+  if (holding.length === 0 && !plan.everything) return undefined;
+  return holding.map(({ id }) => id).sort((a, b) => a - b);
 }
 
 const channels: Section = async ({ table, realm, scope }, from, room) => {
@@ -175,6 +231,7 @@ function exportedSettings(settings: RealmSettings, scope: Scope): object {
 export const sections: Readonly<Record<SectionName, Section>> = {
   messages,
   emoji,
+  attachments,
   channels,
   subscriptions,
   channel_folders: folders,

@@ -3,6 +3,7 @@ import { isId } from '../../kernel/lookup.ts';
 import type { Change } from '../../log/commit.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import type { Condition } from '../../table/write.ts';
 import { attachmentEvent } from './event.ts';
 import type { OwnFile } from './file.ts';
 import { doNoteUnused } from './unused.ts';
@@ -24,13 +25,18 @@ export function accessOwnFile(file: OwnFile | undefined): OwnFile {
 
 /**
  * Removes a file for everybody; messages keep their links to it. The bytes are removed afterwards, by the request or, if
- * it dies, by cleanup. Fails if the file has gone.
+ * it dies, by cleanup. Fails if the file has gone, or is not as `when` says.
  */
-export function doRemoveFile(realm: string, userId: number, file: OwnFile): Change<object> {
+export function doRemoveFile(
+  realm: string,
+  userId: number,
+  file: OwnFile,
+  when: Condition = { absent: false },
+): Change<object> {
   const { attachmentId, token, size } = file;
   return {
     writes: [
-      { delete: key('file', { realm, token }), when: { absent: false } },
+      { delete: key('file', { realm, token }), when },
       { delete: key('attachment', { realm, userId, attachmentId }), when: { absent: false } },
       { update: key('uploadSpace', { realm }), change: { add: { used: -size } } },
       doNoteUnused(realm, token, 0),

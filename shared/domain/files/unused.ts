@@ -19,7 +19,8 @@ declare module '../../table/keys.ts' {
   }
 }
 
-const DAY = 86_400_000;
+/** Milliseconds. */
+export const DAY = 86_400_000;
 
 export const unusedKey = ({ realm, token, day }: UnusedFile): Key<'unusedFile'> =>
   key('unusedFile', { realm, token, day });
