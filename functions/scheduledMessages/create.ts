@@ -1,9 +1,8 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { wakeForDue } from '../../shared/domain/scheduled/due.ts';
+import { checkTime, wakeForDue } from '../../shared/domain/scheduled/due.ts';
 import {
   asSendRequest,
   checkRoomForScheduled,
-  checkTime,
   doSchedule,
   loadScheduled,
   parseContent,

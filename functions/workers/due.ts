@@ -1,13 +1,19 @@
 import * as z from 'zod/mini';
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { deliverScheduled } from '../../shared/domain/scheduled/deliver.ts';
-import { due } from '../../shared/endpoints/workers.ts';
+import { deliverDue } from '../../shared/domain/scheduled/deliver.ts';
+import { due as worker } from '../../shared/endpoints/workers.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
 
-const what = z.object({ realm: z.string(), userId: z.int(), id: z.int(), at: z.int() });
+const due = z.object({
+  realm: z.string(),
+  userId: z.int(),
+  what: z.enum(['message', 'reminder']),
+  id: z.int(),
+  at: z.int(),
+});
 
 export const handler = servesQueue(
-  due,
-  (outside, { body }, { queues }) => deliverScheduled(outside, queues, what.parse(body)),
+  worker,
+  (outside, { body }, { queues }) => deliverDue(outside, queues, due.parse(body)),
   { queues: sqsQueues },
 );

@@ -20,6 +20,7 @@ import * as profileFields from './profile-fields.ts';
 import * as push from './push.ts';
 import * as reactions from './reactions.ts';
 import * as realm from './realm.ts';
+import * as reminders from './reminders.ts';
 import * as savedSnippets from './saved-snippets.ts';
 import * as scheduledMessages from './scheduled-messages.ts';
 import * as server from './server.ts';
@@ -52,6 +53,7 @@ const areas: readonly object[] = [
   push,
   reactions,
   realm,
+  reminders,
   savedSnippets,
   scheduledMessages,
   server,

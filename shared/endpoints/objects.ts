@@ -240,6 +240,20 @@ export const scheduledMessageFields = {
   failed: z.boolean(),
 } as const;
 
+/** A reminder of a message (companion facts 2.4). */
+export const reminderFields = {
+  reminder_id: z.int(),
+  type: z.literal('private'),
+  /** The caller. */
+  to: z.array(z.int()),
+  content: z.string(),
+  rendered_content: z.string(),
+  /** Seconds since 1970. */
+  scheduled_delivery_timestamp: z.int(),
+  failed: z.boolean(),
+  reminder_target_message_id: z.int(),
+} as const;
+
 /** A draft of a message (companion facts 2.1). */
 export const draftFields = {
   id: z.int(),

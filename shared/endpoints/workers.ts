@@ -68,7 +68,8 @@ export const outboxSweep: ScheduledWorker = {
 
 export const due: QueueWorker = {
   id: DUE,
-  description: 'Sends scheduled messages; while it fails, they are late, and fail after ten minutes.',
+  description:
+    'Sends scheduled messages and reminders; while it fails, they are late, and messages fail after ten minutes.',
   queue: { name: DUE, batchSize: 10, maxReceives: 3 },
   needs: { table: [...writes, 'DeleteItem'], queues: [DUE, PUSH] },
   timeout: 60,
@@ -78,7 +79,7 @@ export const due: QueueWorker = {
 export const dueSweep: ScheduledWorker = {
   id: 'due-sweep',
   description:
-    'Wakes the worker for what is due in the next minutes; while it fails, scheduled messages are not sent.',
+    'Wakes the worker for what is due in the next minutes; while it fails, what was scheduled is not sent.',
   schedule: { everyMinutes: 5 },
   needs: { table: ['Query'], queues: [DUE] },
   timeout: 60,

@@ -134,6 +134,7 @@ export const problems = {
     () => ({ is_last_owner: true, entity: 'organization owner' }),
   ),
   scheduledDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such scheduled message.'),
+  reminderDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such reminder.'),
   draftDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such draft.'),
   snippetDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such saved snippet.'),
   emojiDoesNotExist: problem(

@@ -26,6 +26,7 @@ const areas: Readonly<Record<string, string>> = {
   invites: 'Invitations by email and by link',
   apiKeys: 'API keys of the caller, one for each device',
   scheduledMessages: "The caller's messages that are sent later",
+  reminders: "The caller's reminders of messages",
   drafts: "The caller's drafts of messages",
   savedSnippets: "The caller's saved snippets of text",
   presence: 'Who is online',

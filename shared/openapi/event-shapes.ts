@@ -10,6 +10,7 @@ import {
   forEachSetting,
   messageFields,
   profileFieldFields,
+  reminderFields,
   savedSnippetFields,
   scheduledMessageFields,
   subscriptionFields,
@@ -231,6 +232,10 @@ const peopleEvents = {
     add: { scheduled_messages: z.array(z.object(scheduledMessageFields)) },
     update: { scheduled_message: z.object(scheduledMessageFields) },
     remove: { scheduled_message_id: z.int() },
+  }),
+  ...events('reminders', {
+    add: { reminders: z.array(z.object(reminderFields)) },
+    remove: { reminder_id: z.int() },
   }),
   ...events('drafts', {
     add: { drafts: z.array(z.object(draftFields)) },

@@ -90,6 +90,7 @@ export const itemKinds = {
   botValue: item('{realm}/bot/{userId:n}', 'value/{digest}'),
   botStorage: item('{realm}/bot/{userId:n}', 'storage'),
   scheduled: item('{realm}/user/{userId:n}', 'scheduled/{scheduledId:n}'),
+  reminder: item('{realm}/user/{userId:n}', 'reminder/{reminderId:n}'),
   draft: item('{realm}/user/{userId:n}', 'draft/{draftId:n}'),
   draftCount: item('{realm}/user/{userId:n}', 'drafts'),
   snippet: item('{realm}/user/{userId:n}', 'snippet/{snippetId:n}'),

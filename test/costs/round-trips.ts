@@ -77,6 +77,10 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'scheduledMessages.update': [4, 3],
   'scheduledMessages.delete': [3, 2],
 
+  'reminders.list': [2, 1],
+  'reminders.create': [3, 3],
+  'reminders.delete': [3, 2],
+
   'drafts.list': [2, 1],
   'drafts.create': [3, 2],
   'drafts.replace': [3, 2],

@@ -65,6 +65,13 @@ async function talk(realm: TestRealm, recorder: Recorder): Promise<void> {
   await recorder.ask('messages.markAllAsRead', admin);
   await recorder.ask('messages.markChannelAsRead', admin, { stream_id });
   await recorder.ask('messages.markTopicAsRead', admin, { stream_id, topic_name: 'lunch' });
+  const { reminder_id } = await recorder.ask('reminders.create', member, {
+    message_id,
+    scheduled_delivery_timestamp: 2_000_000_000,
+    note: 'Who brings the bread?',
+  });
+  await recorder.ask('reminders.list', member);
+  await recorder.ask('reminders.delete', member, { reminder_id });
   await recorder.ask('messages.getReadReceipts', member, { message_id });
   const { channelId } = await givenChannel(realm, { isPrivate: true }, [people.moderator]);
   await givenRealmSettings(realm, { moderation_request_channel_id: channelId });

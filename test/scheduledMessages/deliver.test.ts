@@ -25,7 +25,13 @@ async function scheduled(realm: TestRealm, as: Person, given: object = {}, secon
     ...given,
   });
   expect([status, body.msg]).toEqual([200, '']);
-  return { realm: realm.realm, userId: as.userId, id: body.scheduled_message_id as number, at };
+  return {
+    realm: realm.realm,
+    userId: as.userId,
+    what: 'message',
+    id: body.scheduled_message_id as number,
+    at,
+  };
 }
 
 const run = async (realm: TestRealm, ...dues: readonly object[]) => {

@@ -68,6 +68,7 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   botValue: 'A value that a bot has stored, under the SHA-256 of its key.',
   botStorage: 'How many characters a bot has stored.',
   scheduled: 'A message that the user has scheduled.',
+  reminder: 'A reminder of a message.',
   draft: 'A message that the user has not sent yet.',
   draftCount: 'How many drafts the user has.',
   snippet: 'A text that the user saved for later.',

@@ -21,6 +21,7 @@ import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { MAX_FILE_MIB, uploadQuotaMib } from '../files/upload.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
 import { externalAccounts } from '../profile/field.ts';
+import { MAX_NOTE } from '../scheduled/reminder.ts';
 import { reportTypes } from '../send/report.ts';
 import type { Sections, StateContext } from './section.ts';
 
@@ -50,7 +51,7 @@ const server = {
   max_icon_file_size_mib: FILES,
   max_logo_file_size_mib: FILES,
   max_message_length: limits.message,
-  max_reminder_note_length: 1_000,
+  max_reminder_note_length: MAX_NOTE,
   max_stream_description_length: limits.channelDescription,
   max_stream_name_length: limits.channelName,
   max_topic_length: limits.topic,

@@ -25,7 +25,6 @@ const unusedSections: Sections = {
   realm_incoming_webhook_bots: () => ({ realm_incoming_webhook_bots: [] }),
   realm_linkifiers: () => ({ realm_linkifiers: [] }),
   realm_playgrounds: () => ({ realm_playgrounds: [] }),
-  reminders: () => ({ reminders: [] }),
   stop_words: () => ({ stop_words: [] }),
 };
 

@@ -17,6 +17,7 @@ import { loadStatuses, statusObject } from '../presence/status.ts';
 import { fieldObjects, fieldTypes, loadProfileFields } from '../profile/field.ts';
 import { loadProfiles } from '../profile/value.ts';
 import { deviceObjects, loadDevices } from '../push/device.ts';
+import { loadReminders, reminderObject } from '../scheduled/reminder.ts';
 import { loadScheduled, scheduledObject } from '../scheduled/scheduled-message.ts';
 import { loadSnippets, snippetObject } from '../snippets/snippet.ts';
 import { once, type Sections, type StateContext, type StateRequest } from './section.ts';
@@ -188,6 +189,10 @@ export const userSections: Sections = {
   scheduled_messages: async ({ outside, caller: { realmId, user } }) => {
     const scheduled = await loadScheduled(outside.table, realmId, user.userId);
     return { scheduled_messages: scheduled.map((message) => scheduledObject(message, user.userId)) };
+  },
+  reminders: async ({ outside, caller: { realmId, user } }) => {
+    const reminders = await loadReminders(outside.table, realmId, user.userId);
+    return { reminders: reminders.map((reminder) => reminderObject(reminder, user.userId)) };
   },
   drafts: async ({ outside, caller, settings }) => {
     const [own, drafts] = await Promise.all([

@@ -5,9 +5,9 @@ import { checkTopic } from '../../model/message/message.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { draftOf, sendLookupKeys } from '../send/request.ts';
 import { acceptMessage, loadSend } from '../send/target.ts';
+import { checkTime } from './due.ts';
 import {
   asSendRequest,
-  checkTime,
   type PlaceParameters,
   parseContent,
   parsePlace,

@@ -12,10 +12,10 @@ import { sendDirectNotices } from '../send/direct-notice.ts';
 import { draftOf, sendLookupKeys } from '../send/request.ts';
 import { doSend, jobToken } from '../send/send.ts';
 import { acceptMessage, loadSend } from '../send/target.ts';
-import { sendDue } from './due.ts';
+import { type Due, sendDue } from './due.ts';
+import { remind } from './reminder.ts';
 import {
   asSendRequest,
-  type Due,
   doFail,
   doUnschedule,
   loadScheduledMessage,
@@ -28,15 +28,20 @@ const TOO_LATE_MS = 600_000;
 /** Seconds for which the notice about a failure is remembered: longer than its queue message can come again. */
 const REMEMBERED = 21 * 86_400;
 
+/** Does what is due. */
+export function deliverDue(outside: Outside, queues: Queues, due: Due): Promise<void> {
+  // The clocks of the queue and of this function may differ.
+  if (due.at * 1000 > outside.now()) return sendDue(queues, due, outside.now());
+  return due.what === 'reminder' ? remind(outside, queues, due) : deliverScheduled(outside, queues, due);
+}
+
 /**
  * Sends a scheduled message if it is due, with the rights that its user has now. The transaction that sends it deletes it,
  * so it is sent once, however often its queue message comes. What cannot be sent fails, and the user gets a notice.
  */
-export async function deliverScheduled(outside: Outside, queues: Queues, due: Due): Promise<void> {
+async function deliverScheduled(outside: Outside, queues: Queues, due: Due): Promise<void> {
   const { realm, userId } = due;
   const { now } = outside;
-  // The clocks of the queue and of this function may differ.
-  if (due.at * 1000 > now()) return sendDue(queues, due, now());
   await retryOnConflict(outside, async () => {
     const message = await loadScheduledMessage(outside.table, realm, userId, due.id);
     // It was sent or deleted, it failed, or it has another time by now, with a queue message of its own.

@@ -1,7 +1,38 @@
-import { traceOf } from '../../kernel/errors.ts';
+import { badRequest, traceOf } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { runPool } from '../../pool.ts';
-import type { Due } from './scheduled-message.ts';
+import { type Key, key } from '../../table/keys.ts';
+
+/*
+ * What is due stands in one list of all organizations, by time. The sweep reads the beginning of that list every few
+ * minutes, and sends the worker a delayed queue message for what is due before its next run; a request that stores
+ * something for a sooner time sends one itself. A message may come twice, late or never: the worker does what is still
+ * stored.
+ */
+
+/** Something that is due at a time. */
+export interface Due {
+  readonly realm: string;
+  readonly userId: number;
+  readonly what: 'message' | 'reminder';
+  readonly id: number;
+  /** Seconds since 1970. */
+  readonly at: number;
+}
+
+declare module '../../table/keys.ts' {
+  interface ItemTypes {
+    due: Due;
+  }
+}
+
+/** The key of what is due. */
+export const dueKey = ({ realm, userId, id, at }: Due): Key<'due'> => key('due', { at, realm, userId, id });
+
+/** Refuses a time (seconds) that is not in the future. `now` is in milliseconds. */
+export function checkTime(deliverAt: number, now: number): void {
+  if (deliverAt * 1000 <= now) throw badRequest("'scheduled_delivery_timestamp' must be in the future.");
+}
 
 /** The queue of the worker that sends what is due, and the name of that worker. */
 export const DUE = 'due';
@@ -22,10 +53,10 @@ const CONCURRENCY = 16;
 const MAX_SWEPT = 5_000;
 
 /** Sends the worker a message that arrives when the time has come. `now` is in milliseconds. */
-export const sendDue = (queues: Queues, { realm, userId, id, at }: Due, now: number): Promise<void> =>
+export const sendDue = (queues: Queues, { realm, userId, what, id, at }: Due, now: number): Promise<void> =>
   queues.send(
     DUE,
-    { realm, userId, id, at },
+    { realm, userId, what, id, at },
     Math.min(AHEAD_SECONDS, Math.max(0, Math.ceil(at - now / 1000))),
   );
 

@@ -10,19 +10,14 @@ import type { Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { linkedTokens } from '../files/link.ts';
 import { checkSize, type SendRequest } from '../send/request.ts';
-
-/*
- * A message that is sent later (companion facts 2.3). It is stored under its user, and what is due stands in one list of
- * all organizations, by time. The sweep reads the beginning of that list every few minutes, and sends the worker a delayed
- * queue message for what is due before its next run; a request that schedules something sooner sends one itself.
- */
+import { type Due, dueKey } from './due.ts';
 
 /** Where a message goes. */
 export type ScheduledPlace =
   | { readonly kind: 'channel'; readonly channelId: number; readonly topic: string }
   | { readonly kind: 'direct'; readonly userIds: readonly number[] };
 
-/** A message to be sent later, as stored. */
+/** A message to be sent later, as stored under its user (companion facts 2.3). */
 export interface ScheduledMessage {
   readonly scheduledId: number;
   readonly place: ScheduledPlace;
@@ -45,19 +40,9 @@ export interface ScheduledMessage {
 /** What a user decides about a message to be sent later. */
 export type ScheduledInput = Pick<ScheduledMessage, 'place' | 'content' | 'deliverAt'>;
 
-/** Something that is due at a time, in the list of all organizations. */
-export interface Due {
-  readonly realm: string;
-  readonly userId: number;
-  readonly id: number;
-  /** Seconds since 1970. */
-  readonly at: number;
-}
-
 declare module '../../table/keys.ts' {
   interface ItemTypes {
     scheduled: ScheduledMessage;
-    due: Due;
   }
 }
 
@@ -90,11 +75,6 @@ export function parsePlace({ type, to, topic }: PlaceParameters): ScheduledPlace
 
 /** Parses the text as that of a message. */
 export const parseContent = (content: string): string => normalizedContent(content);
-
-/** Refuses a time (seconds) that is not in the future. `now` is in milliseconds. */
-export function checkTime(deliverAt: number, now: number): void {
-  if (deliverAt * 1000 <= now) throw badRequest("'scheduled_delivery_timestamp' must be in the future.");
-}
 
 /** The message as a request to send it now. */
 export const asSendRequest = (
@@ -161,12 +141,10 @@ export function scheduledObject(
   return { ...object, type: 'private' as const, to: others.length === 0 ? [userId] : others };
 }
 
-/** The key of what is due. */
-export const dueKey = ({ realm, userId, id, at }: Due): Key<'due'> => key('due', { at, realm, userId, id });
-
 const dueOf = (realm: string, userId: number, { scheduledId, deliverAt }: ScheduledMessage): Due => ({
   realm,
   userId,
+  what: 'message',
   id: scheduledId,
   at: deliverAt,
 });

@@ -171,6 +171,16 @@ function doCount(realm: string, channelId: number, beside: CountChange | undefin
 /** A mention that does not notify. */
 export const silentMention = ({ fullName, userId }: NamedUser): string => `@_**${fullName}|${userId}**`;
 
+/** A fence for a block with this text: longer than any in it. */
+export function fenceAround(text: string): string {
+  const marks = [...text.matchAll(/`{3,}/g)].map(([found]) => found.length);
+  return '`'.repeat(Math.max(2, ...marks) + 1);
+}
+
+/** A text as a quote. Mentions in it are silent. */
+export const quoteOf = (text: string, fence = fenceAround(text)): string =>
+  [`${fence}quote`, text, fence].join('\n');
+
 /** Text as inline code, so that it is not formatted. */
 export const inlineCode = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
 

@@ -6,7 +6,7 @@ import { limits, NO_CHANNEL } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import { type Left, type OutboxRun, REMEMBERED } from '../outbox/outbox.ts';
-import { postNotice, silentMention } from './notice.ts';
+import { fenceAround, postNotice, quoteOf, silentMention } from './notice.ts';
 import { jobToken } from './send.ts';
 
 /** The kinds of reports, with their names for clients (companion facts 1.10). */
@@ -124,15 +124,9 @@ export async function postReport(
   );
 }
 
-/** A message behind a spoiler, as a quote, whose mentions are silent. The fence is longer than any in the message. */
+/** A message behind a spoiler, as a quote, whose mentions are silent. */
 function quoted(content: string, { fullName }: User): string {
-  const marks = [...content.matchAll(/`{3,}/g)].map(([found]) => found.length);
-  const fence = '`'.repeat(Math.max(2, ...marks) + 1);
-  return [
-    `${fence}spoiler The message of ${fullName}`,
-    `${fence}quote`,
-    contentWithin(content, MAX_QUOTE),
-    fence,
-    fence,
-  ].join('\n');
+  const fence = fenceAround(content);
+  const quote = quoteOf(contentWithin(content, MAX_QUOTE), fence);
+  return [`${fence}spoiler The message of ${fullName}`, quote, fence].join('\n');
 }

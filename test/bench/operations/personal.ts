@@ -1,4 +1,4 @@
-import { type Call, channelIdOf, type Operation, operation, plain } from '../operation.ts';
+import { type Call, channelIdOf, type Operation, operation, plain, talked } from '../operation.ts';
 
 const newSnippet = async (call: Call): Promise<number> =>
   (await call('savedSnippets.create', 'guest', { title: 'Hello', content: 'Dear all' })).saved_snippet_id;
@@ -38,6 +38,12 @@ const scheduledTo = async (call: Call) => ({
 
 const newScheduled = async (call: Call): Promise<number> =>
   (await call('scheduledMessages.create', 'member', await scheduledTo(call))).scheduled_message_id;
+
+/** A message to be reminded of much later. */
+const reminderOf = async (call: Call) => ({
+  message_id: (await talked(call, 'admin', 'a topic', 1))[0],
+  scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 30 * 86_400,
+});
 
 /** What belongs to one person alone: drafts and saved snippets. */
 export const personalOperations: readonly Operation[] = [
@@ -84,6 +90,22 @@ export const personalOperations: readonly Operation[] = [
     repeatable: false,
     prepare: newScheduled,
     request: (scheduled_message_id) => ({ path: { scheduled_message_id } }),
+  }),
+  plain('reminders.list', 'member'),
+  operation({
+    name: 'reminders.create',
+    as: 'member',
+    repeatable: false,
+    prepare: reminderOf,
+    request: (parameters) => ({ parameters }),
+  }),
+  operation({
+    name: 'reminders.delete',
+    as: 'member',
+    repeatable: false,
+    prepare: async (call) =>
+      (await call('reminders.create', 'member', await reminderOf(call))).reminder_id as number,
+    request: (reminder_id) => ({ path: { reminder_id } }),
   }),
   plain('drafts.list', 'member'),
   operation({

@@ -3,6 +3,7 @@ import { handler as remove } from '../../../functions/messages/delete.ts';
 import { handler as markAll } from '../../../functions/messages/markAllAsRead.ts';
 import { handler as markChannel } from '../../../functions/messages/markChannelAsRead.ts';
 import { handler as markTopic } from '../../../functions/messages/markTopicAsRead.ts';
+import { handler as report } from '../../../functions/messages/report.ts';
 import { handler as send } from '../../../functions/messages/send.ts';
 import { handler as update } from '../../../functions/messages/update.ts';
 import { handler as updateFlags } from '../../../functions/messages/updateFlags.ts';
@@ -16,6 +17,7 @@ import { givenChannel } from '../../support/given.ts';
 import { sent } from '../../support/messages.ts';
 import { THUMB } from '../../support/reactions.ts';
 import type { Person, TestRealm } from '../../support/realm.ts';
+import { changed } from '../../support/realm-state.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 import { settings } from './settings.ts';
@@ -238,6 +240,19 @@ export const messageCases: readonly Case[] = [
       }
       await done(realm, mute, member, { stream: 'general', topic: 'Loud', op: 'add' });
       expect(Object.keys(await settle())).toEqual(['member']);
+    },
+  },
+  {
+    title: 'a report changes nothing until the outbox posts it (companion facts 1.10)',
+    calls: [report],
+    run: async (realm) => {
+      const { member, owner } = realm.people;
+      const { general } = realm.channels;
+      await changed(realm, owner, { moderation_request_channel_id: general });
+      const message_id = await sent(realm, owner, { to: general, topic: 'lunch' });
+      const { settle } = await follow(realm);
+      await done(realm, report, member, { report_type: 'spam' }, { path: { message_id } });
+      expect(await settle()).toEqual({});
     },
   },
   {

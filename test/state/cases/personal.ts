@@ -4,12 +4,15 @@ import { handler as updateStorage } from '../../../functions/bots/updateStorage.
 import { handler as createDrafts } from '../../../functions/drafts/create.ts';
 import { handler as deleteDraft } from '../../../functions/drafts/delete.ts';
 import { handler as replaceDraft } from '../../../functions/drafts/replace.ts';
+import { handler as addReminder } from '../../../functions/reminders/create.ts';
+import { handler as removeReminder } from '../../../functions/reminders/delete.ts';
 import { handler as createSnippet } from '../../../functions/savedSnippets/create.ts';
 import { handler as deleteSnippet } from '../../../functions/savedSnippets/delete.ts';
 import { handler as updateSnippet } from '../../../functions/savedSnippets/update.ts';
 import { handler as schedule } from '../../../functions/scheduledMessages/create.ts';
 import { handler as unschedule } from '../../../functions/scheduledMessages/delete.ts';
 import { handler as reschedule } from '../../../functions/scheduledMessages/update.ts';
+import { sent } from '../../support/messages.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 
@@ -75,6 +78,22 @@ export const personalCases: readonly Case[] = [
       await done(realm, reschedule, member, { scheduled_delivery_timestamp: at - 120 }, { path });
       await settle();
       await done(realm, unschedule, member, {}, { path });
+      await settle();
+    },
+  },
+  {
+    title: 'reminders come and go, and nobody else hears of them (companion facts 2.4)',
+    calls: [addReminder, removeReminder],
+    run: async (realm) => {
+      const { member, owner } = realm.people;
+      const message_id = await sent(realm, owner, { people: [member] });
+      const { settle } = await follow(realm);
+      const at = Math.floor(realm.outside.now() / 1000) + 86_400;
+      const given = { message_id, scheduled_delivery_timestamp: at };
+      const { reminder_id } = await done(realm, addReminder, member, given);
+      await done(realm, addReminder, member, { ...given, scheduled_delivery_timestamp: at - 60 });
+      expect(Object.keys(await settle())).toEqual(['member']);
+      await done(realm, removeReminder, member, {}, { path: { reminder_id } });
       await settle();
     },
   },

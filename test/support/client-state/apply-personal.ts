@@ -24,6 +24,15 @@ export const applyPersonal: Applying = {
       (each: Json) => each.scheduled_message_id !== id,
     );
   },
+  'reminders/add': ({ state }, { reminders }) => {
+    state.reminders = [...state.reminders, ...reminders].sort(
+      (a, b) =>
+        a.scheduled_delivery_timestamp - b.scheduled_delivery_timestamp || a.reminder_id - b.reminder_id,
+    );
+  },
+  'reminders/remove': ({ state }, { reminder_id }) => {
+    state.reminders = state.reminders.filter((each: Json) => each.reminder_id !== reminder_id);
+  },
   'drafts/add': ({ state }, { drafts }) => {
     state.drafts = newestFirst([...state.drafts, ...drafts]);
   },
