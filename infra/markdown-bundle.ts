@@ -57,6 +57,7 @@ export const TYPESETTER_FILE = 'katex.mjs';
  * - Of the two thousand names of HTML characters (24 KB) five stay. Our dialect does not decode character references in
  *   text, so the others are missing only inside the target of a link, where nobody writes them.
  * - The parser's own search for addresses (9 KB) is left out, and its classes of characters are the language's (5 KB).
+ * - Addresses are shown as they were written, so what decodes them for show (1.3 KB) is left out.
  * - The typesetter of formulas (270 KB) is in a file of its own, which most containers never load.
  */
 export function markdownBundle(): Plugin {
@@ -74,6 +75,9 @@ export function markdownBundle(): Plugin {
       }));
       build.onLoad({ filter: /[\\/]node_modules[\\/]uc\.micro[\\/]build[\\/]index\.mjs$/ }, () => ({
         contents: CLASSES,
+      }));
+      build.onLoad({ filter: /[\\/]node_modules[\\/]mdurl[\\/]lib[\\/]decode\.mjs$/ }, () => ({
+        contents: 'export default (text) => text;',
       }));
       build.onResolve({ filter: /^katex$/ }, ({ kind }) =>
         kind === 'dynamic-import' ? { path: `./${TYPESETTER_FILE}`, external: true } : undefined,
