@@ -15,7 +15,9 @@ const floors = [
   ['model/channel'],
   ['model/message'],
   ['model/subscription'],
-  ['reader', 'mention', 'outbox', 'realm-edit', 'emoji', 'presence', 'calls', 'snippets'].map(inDomain),
+  ['reader', 'mention', 'outbox', 'realm-edit', 'emoji', 'presence', 'calls', 'search', 'snippets'].map(
+    inDomain,
+  ),
   ['files'].map(inDomain),
   ['send', 'reaction', 'group-edit', 'profile', 'push', 'mail-out'].map(inDomain),
   ['fetch', 'edit', 'channel-edit', 'mail', 'typing', 'drafts', 'scheduled'].map(inDomain),

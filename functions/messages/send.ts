@@ -1,5 +1,6 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { wakePush } from '../../shared/domain/push/wake-up.ts';
+import { wakeSearchAt } from '../../shared/domain/search/wake-up.ts';
 import { sendOwnerNotice } from '../../shared/domain/send/direct-notice.ts';
 import {
   draftOf,
@@ -16,11 +17,14 @@ import {
   type SendSnapshot,
 } from '../../shared/domain/send/target.ts';
 import { sendMessage } from '../../shared/endpoints/messages.ts';
+import type { Queues } from '../../shared/kernel/outside.ts';
 import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
-async function send(request: Request<SendRequest>, snapshot: SendSnapshot): Promise<SendReply> {
-  const { input, realm, caller, client, outside, log, commit } = request;
+type SendCall = Request<SendRequest> & { readonly clients: { readonly queues: Queues } };
+
+async function send(request: SendCall, snapshot: SendSnapshot): Promise<SendReply> {
+  const { input, realm, caller, client, outside, log, commit, clients } = request;
   const earlier = accessSent(snapshot.sent, input.token);
   if (earlier) return sendReply(earlier.messageId, earlier.policy);
   const { target } = snapshot;
@@ -30,9 +34,12 @@ async function send(request: Request<SendRequest>, snapshot: SendSnapshot): Prom
       await sendOwnerNotice(outside, log, caller, target.label, 'does not exist');
     throw refused;
   });
-  const reply = await commit(delivery.before.length + 1, (numbers) =>
-    doSend(realm, draft, delivery, numbers),
-  );
+  let waking: Promise<void> | undefined;
+  const reply = await commit(delivery.before.length + 1, (numbers) => {
+    waking = wakeSearchAt(outside, clients.queues, realm, numbers);
+    return doSend(realm, draft, delivery, numbers);
+  });
+  await waking;
   if (target.kind === 'channel' && target.destination?.count?.subscribers === 0) {
     const { name } = target.destination.channel;
     await sendOwnerNotice(outside, log, caller, name, 'has no subscribers');

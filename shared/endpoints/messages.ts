@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { PUSH } from '../domain/push/wake-up.ts';
+import { SEARCH_QUEUE } from '../domain/search/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { attachmentFields, messageFields } from './objects.ts';
 import { aliased, boolean, ids, integer, json, narrowOf, optional, pathId, text, word } from './parameter.ts';
@@ -50,7 +51,7 @@ export const sendMessage = endpoint({
     'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
   ],
-  needs: { table: [...writes, 'DeleteItem'], queues: [PUSH] },
+  needs: { table: [...writes, 'DeleteItem'], queues: [PUSH, SEARCH_QUEUE] },
 });
 
 /** How to render messages, for every endpoint that returns some. */

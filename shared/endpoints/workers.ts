@@ -1,6 +1,8 @@
 import { MAIL_OUT, OUTBOX } from '../domain/outbox/outbox.ts';
 import { PUSH } from '../domain/push/wake-up.ts';
 import { DUE } from '../domain/scheduled/due.ts';
+import { SEARCH } from '../domain/search/pointer.ts';
+import { SEARCH_QUEUE } from '../domain/search/wake-up.ts';
 import { type Needs, reads, writes } from './endpoint.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
 
@@ -178,6 +180,32 @@ export const retention: ScheduledWorker = {
   memory: 512,
 };
 
+export const search: QueueWorker = {
+  id: 'search',
+  description:
+    'Keeps the index of messages for searches; while it fails, searches become slow, and then unavailable.',
+  // A queue message only wakes the worker, and any run does all of the work, so a duplicate costs two reads.
+  queue: { name: SEARCH_QUEUE, batchSize: 1, maxReceives: 3 },
+  needs: {
+    table: writes,
+    queues: [SEARCH_QUEUE],
+    buckets: { [SEARCH]: ['GetObject', 'PutObject', 'DeleteObject'] },
+  },
+  // A run that ends early continues in another one.
+  timeout: 300,
+  // Some thousand messages with their texts take a quarter of it, but a share of the processor comes with memory.
+  memory: 1024,
+};
+
+export const searchSweep: ScheduledWorker = {
+  id: 'search-sweep',
+  description: 'Wakes the search worker where messages wait to be indexed and its queue message was lost.',
+  schedule: { everyMinutes: 60 },
+  needs: { table: reads, queues: [SEARCH_QUEUE] },
+  timeout: 60,
+  memory: 256,
+};
+
 /** Every worker of the service. */
 export const workers: readonly Worker[] = [
   exportWorker,
@@ -190,4 +218,6 @@ export const workers: readonly Worker[] = [
   outboxSweep,
   due,
   dueSweep,
+  search,
+  searchSweep,
 ];

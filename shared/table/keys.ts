@@ -112,6 +112,7 @@ export const itemKinds = {
   callState: item('{realm}/callState/{nonce}', 'state'),
   export: item('{realm}/exports', 'export/{token}'),
   exportQuota: item('{realm}/exports', 'quota'),
+  searchIndex: item('{realm}/search', 'index'),
   pushFollower: item('{realm}/push', 'follower'),
   pushChest: item('{realm}/push', 'chest'),
   pushJob: item('{realm}/pushJobs', '{job}'),

@@ -86,6 +86,8 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   export: 'A data export: who asked for it, what became of it, and while it is made, how far it is.',
   exportQuota: 'When exports were asked for lately.',
   callState: 'Somebody was asked for their consent to video calls and has not answered yet.',
+  searchIndex:
+    'Where the list of segments of the search index is, up to which log number they are true, and which run of its worker is at it.',
   pushFollower: 'How far push notifications have followed the log, and who has devices for them.',
   pushChest: 'The key that seals the push keys of devices, itself sealed by the key service.',
   pushJob: 'Something that the relay for push notifications must hear, and who is at it.',

@@ -1,0 +1,48 @@
+import { traceOf } from '../../kernel/errors.ts';
+import type { Outside, Queues } from '../../kernel/outside.ts';
+
+/** The queue of the worker. */
+export const SEARCH_QUEUE = 'search';
+
+/** A message of the queue: index what the log has of this organization. */
+export interface SearchWakeUp {
+  readonly realm: string;
+  /** A search met a segment that is lost or damaged: check them all. */
+  readonly verify?: boolean | undefined;
+}
+
+/** Numbers of the log from one wake-up to the next. */
+const INTERVAL = 256;
+
+/** Seconds until the worker looks, by when the commit that woke it is done. */
+const DELAY = 5;
+
+/** Longest (ms) that a reply waits for the queue. */
+const SEND_TIMEOUT_MS = 1_000;
+
+/** Wakes the worker. If that fails, the hourly sweep or the next one does it. */
+export async function wakeSearch(
+  { report, wait }: Pick<Outside, 'report' | 'wait'>,
+  queues: Queues,
+  wakeUp: SearchWakeUp,
+): Promise<void> {
+  const sent = queues.send(SEARCH_QUEUE, wakeUp, DELAY).catch((error: unknown) =>
+    report({
+      level: 'WARN',
+      worker: 'search',
+      message: 'the search worker was not woken',
+      error: traceOf(error),
+    }),
+  );
+  await Promise.race([sent, wait(SEND_TIMEOUT_MS)]);
+}
+
+/** Wakes the worker if a commit with these numbers of the log is the one that does it. */
+export const wakeSearchAt = async (
+  outside: Pick<Outside, 'report' | 'wait'>,
+  queues: Queues,
+  realm: string,
+  numbers: readonly number[],
+): Promise<void> => {
+  if (numbers.some((number) => number % INTERVAL === 0)) await wakeSearch(outside, queues, { realm });
+};
