@@ -1,3 +1,4 @@
+import { s3Objects } from '../../shared/adapters/objects.ts';
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { accessWith, checkTerms, fetchLookupKeys, openFetch } from '../../shared/domain/fetch/fetch.ts';
 import { markNarrow, parseNarrowWindow, withEvent } from '../../shared/domain/flags/narrow-marking.ts';
@@ -35,5 +36,5 @@ export const handler = serve(
       };
     },
   },
-  { queues: sqsQueues },
+  { objects: s3Objects, queues: sqsQueues },
 );

@@ -71,6 +71,11 @@ const verbs = {
     needs: [],
     takes: ['host', 'remove', 'org'],
   },
+  'rebuild-search': {
+    says: 'has the search index made anew from the messages (infra/RUNBOOK.md)',
+    needs: [],
+    takes: ['org'],
+  },
   migrate: {
     says: 'brings what earlier releases stored to the newest versions (infra/UPGRADES.md)',
     needs: [],

@@ -7,6 +7,7 @@ import {
 import { makePasswordLink } from '../../shared/domain/account/password-link.ts';
 import { createOrganization } from '../../shared/domain/organization/create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
+import { voidIndex } from '../../shared/domain/search/run.ts';
 import { type Role, roles } from '../../shared/model/permission/permission.ts';
 import { ANY_HOST, addressOf, type Hosts, type Organization } from '../../shared/model/realm/hosts.ts';
 import { clientConfiguration } from '../../shared/model/user/client-configuration.ts';
@@ -90,6 +91,13 @@ export const verbs: Readonly<
     const organization = await accessOrganizationOf(outside.table, given.org);
     const hosts = await changeHosts(outside, organization, { add: given.host, remove: given.remove });
     return { notes: [`'${organization.name}' (ID ${organization.realm}) answers at ${hosts.join(', ')}.`] };
+  },
+
+  async 'rebuild-search'({ outside }, given) {
+    const organization = await accessOrganizationOf(outside.table, given.org);
+    await voidIndex(outside, organization.realm);
+    const begins = 'The search worker begins with the next search, or within an hour.';
+    return { notes: [`The search index of '${organization.name}' will be made anew. ${begins}`] };
   },
 
   async migrate({ outside }, given, tell) {

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { PUSH } from '../domain/push/wake-up.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { boolean, ids, integer, json, narrowOf, optional, text, word } from './parameter.ts';
+import { searches } from './search-needs.ts';
 
 const op = word('Whether to add or remove the flag.', ['add', 'remove']);
 const flag = word('The flag. Clients cannot change other flags.', ['read', 'starred']);
@@ -60,7 +61,8 @@ export const updateFlagsForNarrow = endpoint({
     ignored_because_not_subscribed_channels: ignored,
   }),
   errors: ['BAD_NARROW'],
-  ...marks,
+  needs: { ...marks.needs, ...searches, queues: [PUSH, ...searches.queues] },
+  memory: marks.memory,
 });
 
 export const markAllAsRead = endpoint({

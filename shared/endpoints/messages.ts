@@ -5,6 +5,7 @@ import { SEARCH_QUEUE } from '../domain/search/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { attachmentFields, messageFields } from './objects.ts';
 import { aliased, boolean, ids, integer, json, narrowOf, optional, pathId, text, word } from './parameter.ts';
+import { searches } from './search-needs.ts';
 import { allowEmptyTopicName } from './topics.ts';
 
 /** Names that a client chooses and that are stored with the message, so their length is limited. */
@@ -54,6 +55,9 @@ export const sendMessage = endpoint({
   needs: { table: [...writes, 'DeleteItem'], queues: [PUSH, SEARCH_QUEUE] },
 });
 
+/** What a narrow with `search` finds in a message: its HTML and its topic with the matches marked. */
+const matchFields = { match_content: z.optional(z.string()), match_subject: z.optional(z.string()) } as const;
+
 /** How to render messages, for every endpoint that returns some. */
 const rendering = {
   apply_markdown: optional(boolean('Whether message contents are rendered to HTML; default true.')),
@@ -93,7 +97,7 @@ export const listMessages = endpoint({
     ...rendering,
   },
   reply: z.object({
-    messages: z.array(z.object(messageFields)),
+    messages: z.array(z.object({ ...messageFields, ...matchFields })),
     /** After all messages it is a number above any ID, beyond the range of `z.int`. */
     anchor: z.optional(z.number()),
     found_anchor: z.boolean(),
@@ -103,7 +107,7 @@ export const listMessages = endpoint({
   }),
   errors: ['BAD_NARROW'],
   // Writes only a hint for the next fetch.
-  needs: { table: [...reads, 'PutItem'] },
+  needs: { table: [...reads, 'PutItem'], ...searches },
   memory: 512,
 });
 

@@ -78,6 +78,13 @@ export const problems = {
     (d) => ({ 'retry-after': d.seconds }),
   ),
 
+  searchNotReady: problem(
+    'RATE_LIMIT_HIT',
+    429,
+    (_: { seconds: number }) => 'The messages here are still being indexed; search again in a moment.',
+    (d) => ({ 'retry-after': d.seconds }),
+  ),
+
   tooManyRequests: problem(
     'RATE_LIMIT_HIT',
     429,

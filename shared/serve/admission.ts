@@ -15,7 +15,8 @@ import { noteKeyUse, RequestCounter } from './request-limit.ts';
 /** What an endpoint declares about its callers: who may call, and as how many requests a call counts. */
 type CallerRules = Pick<Endpoint, 'access' | 'webhookBots' | 'weight'>;
 
-type Spec = Omit<HandlerSpec<unknown, unknown, unknown, object>, 'run'> & {
+type Spec = Omit<HandlerSpec<unknown, unknown, unknown, object>, 'load' | 'run'> & {
+  readonly load?: (request: UnverifiedRequest<unknown>) => Promise<unknown>;
   readonly run: (request: Request<unknown>, loaded: unknown) => Promise<object> | object;
 };
 

@@ -69,7 +69,7 @@ export interface HandlerSpec<P, I, D, R, C = unknown> {
   readonly parse?: (parameters: P) => I;
   /** Names in the input that lead to ids, looked up together with the credentials; and hints for this caller. */
   readonly keys?: (input: I, email: string) => readonly LookupKey[];
-  readonly load?: (request: UnverifiedRequest<I>) => Promise<D>;
+  readonly load?: (request: UnverifiedRequest<I> & { readonly clients: C }) => Promise<D>;
   /**
    * How many numbers of the log to reserve while the request is loaded: as many as its commit usually needs. A list is
    * for several commits: each takes the next entry. What is not used is released.

@@ -67,10 +67,11 @@ export function authenticated<
   factories?: F,
 ): Handle<Outside, object> {
   const makers = factories ?? ({} as F);
-  const { run, ...before } = spec as HandlerSpec<unknown, unknown, unknown, object, unknown>;
+  const { load, run, ...before } = spec as HandlerSpec<unknown, unknown, unknown, object, unknown>;
   return (outside, incoming) =>
     authenticateAndLoad(outside, endpoint, incoming, {
       ...before,
+      ...(load && { load: (request) => load({ ...request, clients: clientsFor(outside, makers) }) }),
       run: (request, loaded) => run({ ...request, clients: clientsFor(outside, makers) }, loaded),
     });
 }

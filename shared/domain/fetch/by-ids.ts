@@ -10,7 +10,7 @@ import type { Standing } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { idsWhere } from '../reader/streams.ts';
 import type { Fetch } from './fetch.ts';
-import { type MatchFields, matchFields } from './match-fields.ts';
+import { type MatchFields, matchFields, searchOf } from './match-fields.ts';
 import { matchFor } from './narrow-match.ts';
 import { bytesInReply, MAX_BYTES, serializeFitting } from './reply.ts';
 import { type FlaggedMessage, loadWithContext } from './serialize.ts';
@@ -66,11 +66,12 @@ export async function byIdsReply(
 /** Those of some messages that match a narrow and that the caller received, by id (companion facts 1.8). */
 export async function matchesReply({ standing }: Caller, fetch: Fetch, { ids }: ByIds) {
   const messages: Record<string, MatchFields> = {};
+  const search = searchOf(fetch.terms);
   let room = MAX_BYTES;
   const sees = (head: MessageHead) => hasReceived(fetch.reader, head);
   for await (const matching of matchesAmong(fetch, standing, ids, sees)) {
     for (const message of matching) {
-      const fields = matchFields(message);
+      const fields = matchFields(message, search);
       room -= bytesInReply(fields);
       if (room < 0) throw tooLarge();
       messages[String(message.id)] = fields;

@@ -26,6 +26,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
 import { Reader } from '../reader/reader.ts';
 import { messageLookupKeys, resolvedMessage } from '../reader/target.ts';
+import { type SearchClients, Searcher } from '../search/searcher.ts';
 import { feedHintKeys } from './feed-hint.ts';
 import {
   checkNarrow,
@@ -39,7 +40,8 @@ import {
 } from './narrow.ts';
 import { isAboutText } from './narrow-match.ts';
 import { lookedUp, narrowLookupKeys, resolveNarrow, unknownChannel, unknownUser } from './narrow-names.ts';
-import { loadSource, type Source, sourceOf } from './source.ts';
+import { isIndexed } from './searched.ts';
+import { loadSource, type Source, searchSourceOf } from './source.ts';
 import { View, type ViewOptions } from './view.ts';
 import {
   type Around,
@@ -109,7 +111,9 @@ export const EXTRA = 50;
 
 /** What opening a fetch needs of its request. */
 interface OpeningRequest {
-  readonly outside: Pick<Outside, 'table' | 'now' | 'cache'>;
+  readonly outside: Pick<Outside, 'table' | 'now' | 'cache' | 'report' | 'wait'>;
+  /** What it takes to search in the index. Without it, searches read the texts of all messages. */
+  readonly clients?: Partial<SearchClients>;
   readonly realm: string;
   readonly userId: number;
   readonly email: string;
@@ -128,13 +132,17 @@ export async function openFetch(
   window: Window | ByIds,
   withReadStates = false,
 ): Promise<Fetch> {
-  const { userId, email, resolved } = request;
+  const { userId, email, resolved, clients = {} } = request;
   const reader = new Reader(request.outside, request.realm, userId);
   const message = narrow.with === undefined ? undefined : resolvedMessage(resolved, narrow.with);
   const unresolved = message ? withConversation(narrow.terms, message) : narrow.terms;
   const terms = resolveNarrow(unresolved, lookedUp(resolved), userId);
+  const searcher =
+    'objects' in clients ? new Searcher(request.outside, request.realm, clients as SearchClients) : undefined;
   const source: Source =
-    'ids' in window ? { kind: 'listed', ids: window.ids.slice(0, MAX_MESSAGES_AT_ONCE) } : sourceOf(terms);
+    'ids' in window
+      ? { kind: 'listed', ids: window.ids.slice(0, MAX_MESSAGES_AT_ONCE) }
+      : searchSourceOf(terms, searcher);
   const aboutUnread = terms.filter((term) => isState('unread', term));
   const isAtUnread = !('ids' in window) && window.anchor === 'first_unread';
   const since = 'ids' in window ? undefined : await loadSince(request, window);
@@ -153,6 +161,7 @@ export async function openFetch(
   const otherView = other && new View(options);
   await Promise.all([
     loading,
+    source.kind === 'searched' && searcher?.load(),
     isAtUnread && reader.topicPolicies(),
     view.open(around),
     other && otherView?.open(other),
@@ -183,6 +192,8 @@ function isImplied(term: Term, source: Source): boolean {
       return term.kind === 'topic';
     case 'starred':
       return isState('starred', term);
+    case 'searched':
+      return term.kind === 'search' || isIndexed(term) || isImplied(term, source.within);
     default:
       return false;
   }

@@ -14,11 +14,11 @@ import type { ChannelSet, State } from './term.ts';
 export type Match = (heads: readonly MessageHead[]) => Promise<ReadonlySet<number>>;
 
 /** A condition that the text of a message or its reactions decide (text-match.ts). */
-export type TextTerm = Extract<Term, { readonly kind: 'has' }>;
+export type TextTerm = Extract<Term, { readonly kind: 'has' | 'search' }>;
 type HeadTerm = Exclude<Term, TextTerm>;
 
 /** Whether a condition needs more than the head of a message. */
-export const isAboutText = (term: Term): term is TextTerm => term.kind === 'has';
+export const isAboutText = (term: Term): term is TextTerm => term.kind === 'has' || term.kind === 'search';
 
 /**
  * The test of a narrow for a reader, without the conditions about texts. Conditions that need only the message come

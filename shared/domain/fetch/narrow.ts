@@ -38,11 +38,12 @@ export const isState = (state: State, term: UnresolvedTerm): boolean =>
  */
 export function checkNarrow(narrow: NarrowParameter): UnresolvedNarrow {
   const messages: number[] = [];
-  const terms = narrow.map(parseTerm).flatMap((parsed): UnresolvedTerm[] => {
+  const all = narrow.map(parseTerm).flatMap((parsed): UnresolvedTerm[] => {
     if (parsed.operator !== 'with') return termsOf(parsed);
     messages.push(messageIdIn(parsed.name, parsed.operand));
     return [];
   });
+  const terms = withOneSearch(all);
   const [message, ...others] = messages;
   if (message === undefined) {
     checkTogether(terms);
@@ -51,6 +52,18 @@ export function checkNarrow(narrow: NarrowParameter): UnresolvedNarrow {
   if (others.length > 0) throw refusal('badNarrow', { desc: "more than one 'with'" });
   return { terms, with: message };
 }
+
+/** Several searches are one for all that they ask for. */
+function withOneSearch(terms: readonly UnresolvedTerm[]): UnresolvedTerm[] {
+  const isSearch = (term: UnresolvedTerm) => term.kind === 'search' && !term.negated;
+  const texts = terms.flatMap((term) => (term.kind === 'search' && !term.negated ? [term.text] : []));
+  const others = terms.filter((term) => !isSearch(term));
+  return texts.length === 0 ? others : [...others, { kind: 'search', text: texts.join(' '), negated: false }];
+}
+
+/** The text of the search of a narrow; undefined if it has none. */
+export const searchIn = (terms: readonly Term[]): string | undefined =>
+  terms.flatMap((term) => (term.kind === 'search' && !term.negated ? [term.text] : []))[0];
 
 /** A condition with its operand; none if every message meets it. */
 export function termsOf(parsed: ParsedTerm): UnresolvedTerm[] {

@@ -6,6 +6,7 @@ import type { RenderOptions } from '../../model/message/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { saveFeedHint } from './feed-hint.ts';
 import type { Fetch } from './fetch.ts';
+import { addMatches } from './match-fields.ts';
 import { type FoundWindow, WindowSearch } from './search.ts';
 import { type FlaggedMessage, serializeMessages } from './serialize.ts';
 import { isPersonal } from './source.ts';
@@ -21,7 +22,7 @@ export const bytesInReply = (part: object): number => Buffer.byteLength(JSON.str
 export async function serializeFitting(
   outside: Outside,
   caller: Caller,
-  { reader, viewOptions }: Fetch,
+  { reader, terms, viewOptions }: Fetch,
   heads: readonly MessageHead[],
   options: RenderOptions,
   room = MAX_BYTES,
@@ -30,7 +31,8 @@ export async function serializeFitting(
   let left = room;
   const areStarred = viewOptions.source.kind === 'starred';
   for (const chunk of chunksOf(heads, MAX_MESSAGES_AT_ONCE)) {
-    for (const message of await serializeMessages(outside, caller, reader, chunk, options, areStarred)) {
+    const serialized = await serializeMessages(outside, caller, reader, chunk, options, areStarred);
+    for (const message of await addMatches(reader, terms, serialized)) {
       left -= bytesInReply(message);
       if (left < 0) return { messages, room: 0 };
       messages.push(message);

@@ -1,7 +1,7 @@
 import { codePoints } from '../../kernel/folding.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
-import { type MessageScope, RangeCache } from '../../model/message/load.ts';
+import { type MessageScope, RangeCache, type RangeReader } from '../../model/message/load.ts';
 import { directConversation, topicConversation } from '../../model/message/message.ts';
 import type { ReadState } from '../../model/message/read-state.ts';
 import { roles } from '../../model/permission/permission.ts';
@@ -17,8 +17,11 @@ import {
   placeCache,
   starredBy,
 } from '../reader/streams.ts';
+import type { SearchIndex } from '../search/candidates.ts';
+import { askedWords, parseQuery } from '../search/query.ts';
 import type { FeedHint } from './feed-hint.ts';
-import type { Term } from './narrow.ts';
+import { searchIn, type Term } from './narrow.ts';
+import { type IndexSearch, searched } from './searched.ts';
 import type { Around } from './window.ts';
 
 /** Where to search for the messages of a narrow: the smallest set of places that holds all of them. */
@@ -36,7 +39,20 @@ export type Source =
   /** All messages of the public channels; for guests those that they are subscribed to. */
   | { readonly kind: 'public' }
   /** All channel messages since the reader subscribed, and all their direct messages. */
-  | { readonly kind: 'received' };
+  | { readonly kind: 'received' }
+  /** The messages of another source that the index finds. */
+  | { readonly kind: 'searched'; readonly within: Source; readonly search: IndexSearch };
+
+/** The source of a narrow, or what the index finds in it, where the narrow has words to search for. */
+export function searchSourceOf(terms: readonly Term[], index: SearchIndex | undefined): Source {
+  const within = sourceOf(terms);
+  const text = searchIn(terms);
+  // These are few, or none.
+  if (text === undefined || index === undefined || within.kind === 'listed' || within.kind === 'starred')
+    return within;
+  const words = askedWords(parseQuery(text));
+  return words.length === 0 ? within : { kind: 'searched', within, search: { index, words, terms } };
+}
 
 /** Chooses the smallest source for a narrow. A negated condition cannot name a place. */
 export function sourceOf(terms: readonly Term[]): Source {
@@ -74,6 +90,7 @@ export const isPersonal = ({ kind }: Source): boolean =>
 
 /** Reads what the streams of a source depend on, and the read states if `forUnread`. One round trip. */
 export async function loadSource(reader: Reader, source: Source, forUnread: boolean): Promise<void> {
+  if (source.kind === 'searched') return loadSource(reader, source.within, forUnread);
   const channelId = source.kind === 'place' ? source.place.channelId : undefined;
   await Promise.all([
     channelId !== undefined && reader.channel(channelId),
@@ -101,7 +118,7 @@ async function publicChannels(reader: Reader): Promise<Pick<PlaceStream, 'place'
 
 /** The read states of a source. Those of listed messages are read with the messages. */
 async function loadStates(reader: Reader, source: Source): Promise<readonly ReadState[]> {
-  if (source.kind === 'listed' || source.kind === 'starred') return [];
+  if (source.kind === 'listed' || source.kind === 'starred' || source.kind === 'searched') return [];
   if (source.kind !== 'place') return [...(await reader.states()).values()];
   const { conversation, channelId } = source.place;
   if (channelId !== undefined) return [...(await reader.states(channelId)).values()];
@@ -174,6 +191,8 @@ export class SourceStreams {
 
   #expectedCaches(hint: FeedHint | undefined): RangeCache[] {
     if (this.#source.kind === 'public') return [];
+    // The index is asked for verified callers only.
+    if (this.#source.kind === 'searched') return [];
     if (!isPersonal(this.#source)) return [this.#onlyCache()];
     if (hint === undefined) return [];
     const subscriptions = hint.channels.map((channelId) => ({ channelId, since: 0 }));
@@ -237,11 +256,16 @@ export class SourceStreams {
   #onlyCache(): RangeCache {
     const source = this.#source;
     if (source.kind === 'place') return this.#cacheOf(source.place);
-    return this.#once('', () =>
-      source.kind === 'listed'
-        ? new RangeCache(listedWithContext(this.#reader, source.ids))
-        : new RangeCache(starredBy(this.#reader)),
-    );
+    return this.#once('', () => new RangeCache(this.#onlyReader()));
+  }
+
+  #onlyReader(): RangeReader {
+    const source = this.#source;
+    if (source.kind === 'searched') {
+      const within = new SourceStreams(this.#reader, source.within);
+      return searched(this.#reader, source.search, () => within.all());
+    }
+    return source.kind === 'listed' ? listedWithContext(this.#reader, source.ids) : starredBy(this.#reader);
   }
 
   #cacheOf(place: MessageScope): RangeCache {

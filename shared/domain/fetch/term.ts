@@ -30,6 +30,7 @@ const operators = {
   id: 'id',
   is: 'is',
   has: 'has',
+  search: 'search',
   in: 'in',
   with: 'with',
   near: 'near',
@@ -89,7 +90,9 @@ export type Criterion<R extends Ref> =
   | { readonly kind: 'is'; readonly state: State }
   /** It is not muted: `in:home`. */
   | { readonly kind: 'home' }
-  | { readonly kind: 'has'; readonly part: Part };
+  | { readonly kind: 'has'; readonly part: Part }
+  /** Its text matches a search (companion facts 1.15). */
+  | { readonly kind: 'search'; readonly text: string };
 
 const bad = (desc: string) => refusal('badNarrow', { desc });
 const shown = (text: string): string => `'${text.slice(0, 60)}'`;
@@ -128,6 +131,8 @@ export function criterionOf({ operator, name, operand }: ParsedTerm): Criterion<
       return { kind: 'is', state: operand === 'private' ? 'dm' : wordIn(states, name, operand) };
     case 'has':
       return { kind: 'has', part: wordIn(parts, name, operand) };
+    case 'search':
+      return { kind: 'search', text: searchIn(name, operand) };
     case 'in':
       return wordIn(['all', 'home'], name, operand) === 'all' ? undefined : { kind: 'home' };
     // Only tells the client where to scroll.
@@ -154,6 +159,11 @@ function wordIn<W extends string>(words: readonly W[], operator: string, operand
 function topicIn(operator: string, operand: Operand): string {
   if (typeof operand !== 'string') throw wrongType(operator, 'a string');
   return operand === EMPTY_TOPIC_NAME ? '' : operand;
+}
+
+function searchIn(operator: string, operand: Operand): string {
+  if (typeof operand !== 'string' || operand === '') throw wrongType(operator, 'a string that is not empty');
+  return operand;
 }
 
 function dm(operator: string, operand: Operand): Criterion<Ref> {

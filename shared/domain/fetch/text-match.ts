@@ -2,6 +2,8 @@ import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { allReactions } from '../../model/message/reaction.ts';
 import type { Reader } from '../reader/reader.ts';
+import { Judge } from '../search/judge.ts';
+import { parseQuery } from '../search/query.ts';
 import type { Term } from './narrow.ts';
 import { isAboutText, type Match, type TextTerm } from './narrow-match.ts';
 import { loadWithContext } from './serialize.ts';
@@ -15,13 +17,16 @@ import type { Part } from './term.ts';
 export function textMatchFor(reader: Reader, terms: readonly Term[]): Match | undefined {
   const conditions = terms.filter(isAboutText);
   if (conditions.length === 0) return undefined;
+  const judge = searchesOf(conditions);
   const verdicts = new Map<number, boolean>();
   return async (heads) => {
     const open = heads.filter(({ id }) => !verdicts.has(id));
     if (open.length > 0) {
       const { messages } = await loadWithContext(reader, open);
+      const found = judge(messages.filter((message) => message !== undefined));
       for (const [i, message] of messages.entries()) {
-        const isMatch = message !== undefined && (await meetsAll(reader, conditions, message));
+        const isMatch =
+          message !== undefined && found.has(message) && (await meetsAll(reader, conditions, message));
         verdicts.set((open[i] as MessageHead).id, isMatch);
         if (message && !isMatch) reader.release([message]);
       }
@@ -35,9 +40,26 @@ async function meetsAll(
   conditions: readonly TextTerm[],
   message: MessageSlot,
 ): Promise<boolean> {
-  for (const { part, negated } of conditions)
-    if ((await has[part](message, reader)) === negated) return false;
+  for (const term of conditions)
+    if (term.kind === 'has' && (await has[term.part](message, reader)) === term.negated) return false;
   return true;
+}
+
+/** The test of the searches among the conditions. */
+function searchesOf(
+  conditions: readonly TextTerm[],
+): (messages: readonly MessageSlot[]) => ReadonlySet<MessageSlot> {
+  const judges = conditions.flatMap((term) =>
+    term.kind === 'search' ? [{ judge: new Judge(parseQuery(term.text)), negated: term.negated }] : [],
+  );
+  return (messages) => {
+    let left = messages;
+    for (const { judge, negated } of judges) {
+      const matching = new Set(judge.matching(left));
+      left = left.filter((message) => matching.has(message) !== negated);
+    }
+    return new Set(left);
+  };
 }
 
 /** A link as the renderer writes it. Links to channels, topics and messages have a class before their target. */

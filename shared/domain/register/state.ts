@@ -3,6 +3,7 @@ import { loadChannels, loadSubscriberIds } from '../../model/subscription/object
 import { loadUsers } from '../../model/user/principals.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
 import { Reader } from '../reader/reader.ts';
+import { stopWords } from '../search/words.ts';
 import { channelSections } from './channels.ts';
 import { messageSections } from './messages.ts';
 import { realmSections } from './realm.ts';
@@ -26,6 +27,8 @@ const unusedSections: Sections = {
   realm_linkifiers: () => ({ realm_linkifiers: [] }),
   realm_playgrounds: () => ({ realm_playgrounds: [] }),
   stop_words: () => ({ stop_words: [] }),
+  scheduled_messages: () => ({ scheduled_messages: [] }),
+  stop_words: () => ({ stop_words: [...stopWords] }),
 };
 
 /** The state by event type (wire facts 14.1). Other types have no state. */

@@ -24,10 +24,12 @@ export interface Candidates {
  * candidate is read and judged. A search engine could stand here instead of the segments (docs/LIMITS.md).
  */
 export interface SearchIndex {
-  readonly candidates: (
-    wish: Wish & { readonly hit: (hit: Hit) => boolean },
-    range: RangeRequest,
-  ) => Promise<Candidates>;
+  readonly candidates: (wish: IndexWish, range: RangeRequest) => Promise<Candidates>;
+}
+
+/** Which messages a search wants, as far as the index knows; `hit` holds for those that `place` lets through. */
+export interface IndexWish extends Wish {
+  readonly hit: (hit: Hit) => boolean;
 }
 
 /** Most bytes of segments, and most of them, that a container keeps on its disk. */

@@ -31,7 +31,6 @@ export interface Wish {
   /** Words that they have, at least one. */
   readonly words: readonly string[];
   readonly place: (place: Place) => boolean;
-  readonly senderId?: number | undefined;
 }
 
 /** A range of ids, both ends included, and the side on which to begin: `older` begins with the largest. */
@@ -48,18 +47,18 @@ export class Segment {
   constructor(bytes: Uint8Array) {
     this.bytes = bytes.length;
     // The open database keeps the file, and nothing is left of it when the process ends.
-    this.#database = withFile(bytes, (path) => {
-      const database = openDatabase(path, true);
-      // The file has no name soon: what SQLite needs of it must be open by then.
-      database.exec('PRAGMA query_only = ON');
-      return database;
+    const { database, places } = withFile(bytes, (path) => {
+      const opened = openDatabase(path, true);
+      // SQLite opens the file when it is first read.
+      const rows = opened.prepare('SELECT id, conversation, channel, people FROM place').all();
+      return { database: opened, places: rows };
     });
-    const places = this.#database.prepare('SELECT id, conversation, channel, people FROM place').all();
+    this.#database = database;
     this.#places = new Map(places.map((row) => [Number(row.id), placeOf(row)]));
   }
 
   /** The messages in a range that fulfill a wish, nearest first, each as its place and id. */
-  *find({ words, place, senderId }: Wish, { from, to, side }: HitRange): Generator<Hit> {
+  *find({ words, place }: Wish, { from, to, side }: HitRange): Generator<Hit> {
     const places = [...this.#places].filter(([, each]) => place(each)).map(([id]) => id);
     if (places.length === 0) return;
     const isInAll = places.length === this.#places.size;
@@ -69,16 +68,9 @@ export class Segment {
          FROM words JOIN message ON message.id = words.rowid
          WHERE words MATCH ? AND words.rowid BETWEEN ? AND ?
          ${isInAll ? '' : 'AND place IN (SELECT value FROM json_each(?))'}
-         ${senderId === undefined ? '' : 'AND sender = ?'}
          ORDER BY words.rowid ${side === 'older' ? 'DESC' : 'ASC'}`,
       )
-      .iterate(
-        words.map(quoted).join(' AND '),
-        from,
-        to,
-        ...(isInAll ? [] : [JSON.stringify(places)]),
-        ...(senderId === undefined ? [] : [senderId]),
-      );
+      .iterate(words.map(quoted).join(' AND '), from, to, ...(isInAll ? [] : [JSON.stringify(places)]));
     for (const row of found) {
       const at = this.#places.get(Number(row.place));
       if (at) yield { ...at, id: Number(row.id), senderId: Number(row.sender) };
