@@ -199,18 +199,22 @@ export class IndexUpdate {
    */
   async #removeLeftovers(): Promise<void> {
     const { claim, clean } = this.#pointer;
+    for (let died = clean + 1; died < claim; died++) await this.#removeAllOf(died);
     const isOver = ({ at }: { readonly at: number }): boolean => this.#now() - at >= REPLACED_KEPT;
-    const over = this.#replaced.filter(isOver).map(({ name }) => name);
+    const over = this.#replaced.filter(isOver);
     this.#replaced = this.#replaced.filter((each) => !isOver(each));
-    const used = new Set(
-      [...this.#segments, ...this.#replaced, ...(this.#list ? [this.#list] : [])].map(({ name }) => name),
-    );
-    const dead = Array.from({ length: claim - clean - 1 }, (_, i) => clean + 1 + i).flatMap((died) =>
-      Array.from({ length: MAX_PARTS }, (_, part) => objectName(this.#realm, died, part)),
-    );
-    const removed = [...over, ...dead.filter((name) => !used.has(name))];
-    const failures = await runPool(removed, CONCURRENCY, (name) => this.#objects.remove(SEARCH, name));
+    const failures = await runPool(over, CONCURRENCY, ({ name }) => this.#objects.remove(SEARCH, name));
     if (failures.length > 0)
       throw new AggregateError(failures, 'some objects of the index could not be removed');
+  }
+
+  /** Removes what a run left that died, from its last object to its first, so that this can be done again. */
+  async #removeAllOf(claim: number): Promise<void> {
+    const all = [...this.#segments, ...this.#replaced, ...(this.#list ? [this.#list] : [])];
+    const used = new Set(all.map(({ name }) => name));
+    let parts = 0;
+    const nameOf = (part: number): string => objectName(this.#realm, claim, part);
+    while (used.has(nameOf(parts)) || (await this.#objects.get(SEARCH, nameOf(parts)))) parts++;
+    while (parts-- > 0) if (!used.has(nameOf(parts))) await this.#objects.remove(SEARCH, nameOf(parts));
   }
 }
