@@ -123,6 +123,7 @@ function troubles(
 ): Record<string, Trouble> {
   const counted = countedIn(namespace);
   const of = (id: string) => lambdas.get(id);
+  const urgent = work.filter(({ isPatient }) => !isPatient);
   const [poll, exports] = [of(getEvents.id), of(exportWorker.id)];
   return {
     Faults: {
@@ -207,12 +208,12 @@ function troubles(
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', ...minutes(5) }),
       from: 1,
     },
-    ...(work.length > 0 && {
+    ...(urgent.length > 0 && {
       WorkLate: {
-        hurt: `Work has waited for half an hour. ${work.map(({ description }) => description).join(' ')}`,
+        hurt: `Work has waited for half an hour. ${urgent.map(({ description }) => description).join(' ')}`,
         section: 'Late work',
         metric: largestOf(
-          work.map(({ queue }) =>
+          urgent.map(({ queue }) =>
             queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', ...minutes(5) }),
           ),
           Duration.minutes(5),

@@ -142,6 +142,7 @@ export class ParlanceStack extends Stack {
         name: constructId(worker.queue.name),
         description: worker.description,
         queue,
+        isPatient: worker.queue.isPatient === true,
       })),
       deadLetters,
       scheduled,

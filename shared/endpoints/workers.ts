@@ -14,6 +14,8 @@ export interface WorkerQueue {
   readonly batchSize: number;
   /** Deliveries of a message before it moves to the dead-letter queue. */
   readonly maxReceives: number;
+  /** Nobody waits for this work, so that only its dead letters raise an alarm: each alarm costs money. */
+  readonly isPatient?: true;
 }
 
 interface WorkerBase {
@@ -169,10 +171,12 @@ export const exportWorker: QueueWorker = {
 export const retention: ScheduledWorker = {
   id: 'retention',
   description:
-    'Deletes messages that are older than the retention period, and files that no message has held for five weeks; while it fails, they stay.',
+    'Deletes messages that are older than the retention period, and files that no message has held for five weeks; while it ' +
+    'fails, they stay. It also wakes the search worker where messages wait to be indexed.',
   schedule: { everyMinutes: 60 },
   needs: {
     table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
+    queues: [SEARCH_QUEUE],
     buckets: { uploads: ['DeleteObject'] },
   },
   timeout: 900,
@@ -185,7 +189,7 @@ export const search: QueueWorker = {
   description:
     'Keeps the index of messages for searches; while it fails, searches become slow, and then unavailable.',
   // A queue message only wakes the worker, and any run does all of the work, so a duplicate costs two reads.
-  queue: { name: SEARCH_QUEUE, batchSize: 1, maxReceives: 3 },
+  queue: { name: SEARCH_QUEUE, batchSize: 1, maxReceives: 3, isPatient: true },
   needs: {
     table: writes,
     queues: [SEARCH_QUEUE],
@@ -195,15 +199,6 @@ export const search: QueueWorker = {
   timeout: 300,
   // Some thousand messages with their texts take a quarter of it, but a share of the processor comes with memory.
   memory: 1024,
-};
-
-export const searchSweep: ScheduledWorker = {
-  id: 'search-sweep',
-  description: 'Wakes the search worker where messages wait to be indexed and its queue message was lost.',
-  schedule: { everyMinutes: 60 },
-  needs: { table: reads, queues: [SEARCH_QUEUE] },
-  timeout: 60,
-  memory: 256,
 };
 
 /** Every worker of the service. */
@@ -219,5 +214,4 @@ export const workers: readonly Worker[] = [
   due,
   dueSweep,
   search,
-  searchSweep,
 ];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/messages/delete.ts';
 import { handler as update } from '../../functions/messages/update.ts';
-import { handler as sweep } from '../../functions/workers/search-sweep.ts';
+import { handler as sweep } from '../../functions/workers/retention.ts';
 import type { Batch } from '../../shared/domain/search/batch.ts';
 import { IndexDamaged } from '../../shared/domain/search/candidates.ts';
 import { loadPointer, objectName, SEARCH } from '../../shared/domain/search/pointer.ts';

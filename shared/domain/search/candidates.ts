@@ -56,7 +56,7 @@ export class SegmentCache {
   segment(objects: Objects, entry: SegmentEntry): Promise<Segment> {
     const { sha256, bytes } = entry;
     const known = this.#segments.get(sha256);
-    const loading = known?.loading ?? loadSegment(objects, entry);
+    const loading = known?.loading ?? openSegment(objects, entry);
     // The one that was used last stands last.
     this.#segments.delete(sha256);
     this.#segments.set(sha256, { loading, bytes });
@@ -82,7 +82,7 @@ export class SegmentCache {
   }
 }
 
-async function loadSegment(objects: Objects, entry: SegmentEntry): Promise<Segment> {
+async function openSegment(objects: Objects, entry: SegmentEntry): Promise<Segment> {
   const bytes = await loadFile(objects, entry);
   if (bytes === undefined) throw new IndexDamaged(entry.name);
   return new Segment(bytes);
