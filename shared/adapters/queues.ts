@@ -1,8 +1,9 @@
 import { type Environment, required, variable } from '../environment.ts';
 import type { Queues } from '../kernel/outside.ts';
-import { REQUEST_TIMEOUT, regionOf, signerFor } from './signer.ts';
+import { regionOf, signerFor } from './signer.ts';
 
-/** How often a request is sent that gets no answer, or one that says to try again. */
+/** How long (ms) one request may take, and how often it is sent if it gets no answer, or one that says to try again. */
+const TIMEOUT_MS = 3_000;
 const ATTEMPTS = 3;
 
 /**
@@ -29,7 +30,7 @@ export function sqsQueues(environment: Environment): Queues {
       },
       body,
     });
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT / ATTEMPTS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     return fetch(new URL('/', url), { method: 'POST', headers, body, redirect: 'error', signal });
   };
 
