@@ -26,8 +26,6 @@ const unusedSections: Sections = {
   realm_incoming_webhook_bots: () => ({ realm_incoming_webhook_bots: [] }),
   realm_linkifiers: () => ({ realm_linkifiers: [] }),
   realm_playgrounds: () => ({ realm_playgrounds: [] }),
-  stop_words: () => ({ stop_words: [] }),
-  scheduled_messages: () => ({ scheduled_messages: [] }),
   stop_words: () => ({ stop_words: [...stopWords] }),
 };
 
