@@ -12,7 +12,7 @@ export class Stay {
   onEnd: (() => void) | undefined;
   #isOver = false;
 
-  /** Whether the poll must end: its client has gone, a newer poll has come, or the process ends. */
+  /** Whether the poll has ended or must: its client has gone, a newer poll has come, or the process ends. */
   get isOver(): boolean {
     return this.#isOver;
   }

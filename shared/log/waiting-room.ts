@@ -1,3 +1,4 @@
+import { Door } from '../door.ts';
 import { type Chore, Follower } from './follower.ts';
 import type { Log } from './log.ts';
 import { ROOM, Stay } from './stay.ts';
@@ -5,12 +6,17 @@ import { ROOM, Stay } from './stay.ts';
 /** Most followers that are kept; idle ones go first. */
 const MAX_IDLE = 1_000;
 
+/** Claims that are stored at once, so that a crowd that came together does not write together. */
+const CLAIMS_AT_ONCE = 8;
+
 /** Where the polls of one process wait, if it holds many at once. */
 export class WaitingRoom {
   /** Tells this process from others that hold polls. */
   readonly id: string;
   /** How long (ms) a poll is held without news. */
   readonly holdMs: number;
+  /** Where those who store that they wait here stand in line. */
+  readonly claims = new Door(CLAIMS_AT_ONCE);
   readonly #capacity: number;
   readonly #followers = new Map<string, Follower>();
   readonly #stays = new Map<string, Stay>();
@@ -51,7 +57,9 @@ export class WaitingRoom {
     return stay;
   }
 
+  /** Gives up the place, if the poll still has it. */
   leave(place: string, stay: Stay): void {
+    stay.end();
     if (this.#stays.get(place) === stay) this.#stays.delete(place);
   }
 

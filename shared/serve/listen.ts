@@ -9,6 +9,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { Door } from '../door.ts';
 import { SMALL_REQUEST } from '../endpoints/endpoint.ts';
 import { type Listener, proof } from '../endpoints/listener.ts';
 import { required } from '../environment.ts';
@@ -67,23 +68,6 @@ export interface ListeningServer {
   readonly server: Server;
   /** Takes no more requests, ends every poll with a heartbeat, and resolves when the replies are sent, or after 0.9 s. */
   readonly stop: () => Promise<void>;
-}
-
-/** Lets in a few requests at once. The others wait in line. */
-class Door {
-  #free = AT_ONCE;
-  readonly #line: (() => void)[] = [];
-
-  async enter(): Promise<void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#line.push(resolve));
-  }
-
-  leave(): void {
-    const next = this.#line.shift();
-    if (next) next();
-    else this.#free += 1;
-  }
 }
 
 /** A request that is being answered. Its reply may be held. */
@@ -149,7 +133,7 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
   const isProven = proofCheck(outside.environment[proof.variable]);
   const allowed = [...answers.keys()].sort();
   const visits = new Set<Visit>();
-  const door = new Door();
+  const door = new Door(AT_ONCE);
   const onSocket = new WeakMap<Socket, number>();
   let isStopping = false;
 

@@ -1,9 +1,10 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { Endpoint } from '../endpoints/endpoint.ts';
 import { badRequest, Refusal, refusal } from '../kernel/errors.ts';
 import { CommitTimeoutError, ConflictError } from '../log/commit.ts';
-import { isThrottled } from '../table/write.ts';
+import { isPassing, isThrottled } from '../table/write.ts';
 import type { Middleware } from './incoming.ts';
 
 /** The challenge that clients of the reference expect with every 401 (wire facts 1.3). */
@@ -129,10 +130,14 @@ const RETRY_AFTER = 2;
 
 /**
  * Turns an error for lack of capacity (throttling, or too many changes of the same thing at once) into its refusal (429,
- * wire facts 1.3). Returns any other error as it is.
+ * wire facts 1.3). So does a passing error of the store where the request only reads: nothing can have been done, and the
+ * client asks again. Returns any other error as it is.
  */
-export const planned = (error: unknown): unknown =>
-  isThrottled(error) || error instanceof ConflictError || error instanceof CommitTimeoutError
+export const planned = (error: unknown, method: Endpoint['method']): unknown =>
+  isThrottled(error) ||
+  error instanceof ConflictError ||
+  error instanceof CommitTimeoutError ||
+  (method === 'GET' && isPassing(error))
     ? refusal('tooMuchAtOnce', { seconds: RETRY_AFTER })
     : error;
 

@@ -259,7 +259,7 @@ const errorReply = (
   onError(request) {
     const { error, event: incoming } = request;
     const where = { endpoint: endpoint.id, requestId: incoming.requestId };
-    const refused = planned(error);
+    const refused = planned(error, endpoint.method);
     const isPlanned = refused instanceof Refusal;
     if (refused !== error || !isPlanned) {
       const level = isPlanned ? 'WARN' : 'ERROR';

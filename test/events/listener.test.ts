@@ -5,8 +5,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { handler as regenerateKey } from '../../functions/users/regenerateKey.ts';
 import { TURN } from '../../shared/domain/event/turn.ts';
 import { proof } from '../../shared/endpoints/listener.ts';
-import { said, sendTo } from '../support/event-queue.ts';
-import { requestOf } from '../support/faults.ts';
+import { givenClient, said, sendTo } from '../support/event-queue.ts';
+import { fault, requestOf } from '../support/faults.ts';
 import { givenChangedUser } from '../support/given.ts';
 import { ask, givenListener, givenWaitingClient, newRoom, type WaitingClient } from '../support/listener.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
@@ -301,6 +301,100 @@ describe('what waiting costs', () => {
     expect(meter.calls.every(({ readUnits }) => readUnits === 0.5)).toBe(true);
     for (const { hangUp } of asked) hangUp();
   });
+});
+
+describe('a crowd that came at once', () => {
+  it('claims its queues a few at a time, and hears meanwhile', async () => {
+    const realm = await newRealm();
+    const gate = Promise.withResolvers<void>();
+    const seen = { now: 0, most: 0, all: 0 };
+    const listener = await givenListener(realm, {
+      faults: (store) => async (command) => {
+        if (requestOf(command) !== 'update') return store(command);
+        seen.now += 1;
+        seen.all += 1;
+        seen.most = Math.max(seen.most, seen.now);
+        await gate.promise;
+        seen.now -= 1;
+        return store(command);
+      },
+    });
+    const { member, admin, owner } = realm.people;
+    const clients = await Promise.all(
+      [0, 1, 2, 3, 4].flatMap(() =>
+        [member, admin, owner].map((p) => givenWaitingClient(realm, listener, p)),
+      ),
+    );
+    const heard = clients.map((client) => client.hear());
+    await waiting(listener.room, clients.length);
+    realm.pass(TURN);
+    await vi.waitFor(() => expect(seen.now).toBe(8), { timeout: 5_000 });
+    await sendTo(realm, admin, realm.channels.general, 'to all');
+    expect((await Promise.all(heard)).map(said)).toEqual(clients.map(() => ['to all']));
+    gate.resolve();
+    // Those that were still in line have no poll any more.
+    await vi.waitFor(() => expect(seen.now).toBe(0));
+    expect(seen).toMatchObject({ most: 8, all: 8 });
+  });
+
+  it('claims again after a passing error, and ends a poll whose claim has a fault', async () => {
+    const realm = await newRealm();
+    const problems = [fault('TimeoutError'), new Error('nobody expected this')];
+    const listener = await givenListener(realm, {
+      faults: (store) => async (command) => {
+        const problem = requestOf(command) === 'update' ? problems.shift() : undefined;
+        if (problem) throw problem;
+        return store(command);
+      },
+    });
+    const client = await givenWaitingClient(realm, listener, realm.people.member);
+    const asked = client.listen();
+    await waiting(listener.room);
+    realm.pass(TURN);
+    await vi.waitFor(() => expect(problems).toHaveLength(1), { timeout: 5_000 });
+    await pause(300);
+    expect(listener.room.size).toBe(1);
+    realm.pass(TURN);
+    expect(await asked.reply).toMatchObject({ status: 500, body: { code: 'INTERNAL_SERVER_ERROR' } });
+    expect(listener.container.reports).toMatchObject([{ level: 'ERROR', message: 'request failed' }]);
+  });
+});
+
+describe('the store that fails for a moment', () => {
+  it.each(['TimeoutError', 'ECONNRESET', 'ThrottlingException'])(
+    'answers a poll with a time to retry after a %s in its first reads, and the poll can be made again',
+    async (problem) => {
+      const realm = await newRealm();
+      const client = await givenClient(realm, realm.people.member);
+      for (const kind of ['get', 'query'] as const) {
+        for (let after = 0; after < 3; after++) {
+          let asked = 0;
+          let failures = 0;
+          const room = newRoom({ holdMs: 100 });
+          const container = realm.container(
+            (store) => async (command) => {
+              if (requestOf(command) !== kind || asked++ !== after) return store(command);
+              failures += 1;
+              throw fault(problem);
+            },
+            { waitingRoom: room },
+          );
+          const reply = await client.ask({ dont_block: true }, container);
+          if (failures === 0) expect(reply.status).toBe(200);
+          else {
+            expect(reply).toMatchObject({
+              status: 429,
+              headers: { 'Retry-After': '2' },
+              body: { code: 'RATE_LIMIT_HIT', 'retry-after': 2 },
+            });
+          }
+          if (after === 0) expect(failures, kind).toBe(1);
+          expect(room.size).toBe(0);
+        }
+      }
+      expect((await client.ask({ dont_block: true })).status).toBe(200);
+    },
+  );
 });
 
 describe('the door of the listener', () => {

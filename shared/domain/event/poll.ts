@@ -86,7 +86,7 @@ export async function pollEvents(
   const { head, ended } = first;
   const turn = new Turn({
     ...{ table: outside.table, realm, queue, started, cursor, stay },
-    claimant: room?.id ?? outside.uuid(),
+    ...{ claimant: room?.id ?? outside.uuid(), claims: room?.claims, now: outside.now },
     end: ended === 'page' ? undefined : head,
   });
   const until = started + (room?.holdMs ?? HOLD_MS);
@@ -118,11 +118,13 @@ async function waitInRoom(search: Search, room: WaitingRoom, stay: Stay): Promis
   const { listener, log, firstSeen, turn, until } = search;
   const follower = room.follower(log, { every: TURN, work: (since) => endReplaced(room, log, since) });
   try {
-    return await waitForEvents(search, {
+    const events = await waitForEvents(search, {
       next: (reached) => follower.next(reached, firstSeen, Math.min(until, turn.next), stay),
       slowDown: () => {},
       isOver: () => stay.isOver,
     });
+    turn.checkClaim();
+    return events;
   } finally {
     room.leave(placeOf(listener.realm, listener.queue.queueId), stay);
   }

@@ -1,3 +1,4 @@
+import type { Door } from '../../door.ts';
 import type { Log } from '../../log/log.ts';
 import { isRoom, type Stay } from '../../log/stay.ts';
 import type { WaitingRoom } from '../../log/waiting-room.ts';
@@ -8,8 +9,8 @@ import { claimQueue, type EventQueue, isNoteDue, loadQueue, notePoll, placeOf } 
 
 /**
  * How long (ms) a poll waits before it stores its claim. A newer poll ends an older one within twice this time: it stores
- * its claim within the first interval, and the older poll learns of it within the second. This bounds what one queue can
- * occupy, and shorter polls cost no write.
+ * its claim within the first interval, and the older poll learns of it within the second. Where many claims are due at once,
+ * they wait in line, so it takes a little longer. This bounds what one queue can occupy, and shorter polls cost no write.
  */
 export const TURN = 5_000;
 
@@ -40,10 +41,13 @@ interface Waiting {
   readonly queue: EventQueue;
   /** The id of the poll, or of the room where it waits. */
   readonly claimant: string;
-  /** Its place in that room. */
+  /** Its place in that room, and the line of those who claim their queues there. */
   readonly stay: Stay | undefined;
+  readonly claims: Door | undefined;
   /** When it began, ms. */
   readonly started: number;
+  /** The time, ms. */
+  readonly now: () => number;
   /** The number that its client has acknowledged. */
   readonly cursor: number;
   /** The end of the log, if it read that far. */
@@ -64,6 +68,8 @@ export class Turn {
   /** When there is something to do next, ms. */
   #next: number;
   #isClaimed: boolean;
+  #isInLine = false;
+  #fault: unknown;
 
   constructor(waiting: Waiting) {
     const { queue, claimant, started, stay } = waiting;
@@ -87,18 +93,46 @@ export class Turn {
       this.#queue = await notePoll(table, realm, this.#queue, { cursor, end }, now);
   }
 
+  /** Throws the fault by which the claim failed, if it did. */
+  checkClaim(): void {
+    if (this.#fault !== undefined) throw this.#fault;
+  }
+
   /**
    * Whether the poll may go on waiting at a time (ms). It may not if a newer poll has claimed the queue, or the queue is
-   * deleted. After a passing error of the store it tries again later.
+   * deleted. After a passing error of the store it tries again later. A poll in a room hears of news while it claims, and
+   * its stay ends if the claim fails.
    */
   async mayGoOn(now: number): Promise<boolean> {
     if (now < this.#next) return true;
     this.#next = now + TURN;
+    const { stay, claims } = this.#waiting;
+    if (stay && claims) {
+      void this.#claimInLine(stay, claims);
+      return true;
+    }
     try {
       return this.#isClaimed ? await this.#hasClaim() : await this.#claim(now);
     } catch (error) {
       if (!isPassing(error)) throw error;
       return true;
+    }
+  }
+
+  async #claimInLine(stay: Stay, claims: Door): Promise<void> {
+    if (this.#isInLine) return;
+    this.#isInLine = true;
+    await claims.enter();
+    try {
+      if (!stay.isOver && !(await this.#claim(this.#waiting.now()))) stay.end();
+    } catch (error) {
+      if (!isPassing(error)) {
+        this.#fault = error;
+        stay.end();
+      }
+    } finally {
+      claims.leave();
+      this.#isInLine = false;
     }
   }
 
