@@ -134,15 +134,19 @@ export class Follower {
     }
   }
 
-  /** Wakes those for whom something follows, and those whose time is up. */
+  /** Wakes those for whom something follows, and those whose time is up. Those who were equally far get the same run. */
   #tell(run: Run): void {
     const now = this.#log.now();
+    const runs = new Map<number, Run>();
     if (run.entries.length > 0) this.#last = { after: this.#reached.head, run };
     this.#reached = { head: run.head, ended: run.ended };
     for (const [seq, at] of this.#firstSeen) if (now - at > WHOLE) this.#firstSeen.delete(seq);
     for (const waiter of this.#waiters) {
-      if (run.head > waiter.head) this.#settle(waiter, runAfter(run, waiter.head));
-      else if (now >= waiter.until) this.#settle(waiter, nothingAfter(waiter.head));
+      if (run.head > waiter.head) {
+        const news = runs.get(waiter.head) ?? runAfter(run, waiter.head);
+        runs.set(waiter.head, news);
+        this.#settle(waiter, news);
+      } else if (now >= waiter.until) this.#settle(waiter, nothingAfter(waiter.head));
     }
   }
 }

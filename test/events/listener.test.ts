@@ -276,6 +276,29 @@ describe('what a wake-up costs', () => {
   });
 });
 
+describe('a crowd that hears a message', () => {
+  it('reads what decides sight once for each person, and each queue once', { timeout: 60_000 }, async () => {
+    const realm = await newRealm();
+    const listener = await givenListener(realm);
+    const { member, admin, owner, guest } = realm.people;
+    const people = [member, admin, owner, guest];
+    const clients: WaitingClient[] = [];
+    for (let i = 0; i < 25; i++)
+      clients.push(...(await Promise.all(people.map((one) => givenWaitingClient(realm, listener, one)))));
+    const heard = clients.map((client) => client.hear());
+    await waiting(listener.room, clients.length);
+    await pause(300);
+    const { meter } = listener.container;
+    meter.reset();
+    await sendTo(realm, admin, realm.channels.general, 'to all');
+    expect((await Promise.all(heard)).map(said)).toEqual(clients.map(() => ['to all']));
+    const looks = (call: (typeof meter.calls)[number]) => call.action === 'Query' && call.readUnits === 0.5;
+    const reads = meter.calls.filter((call) => !looks(call));
+    // A hundred queues with three items of each person and four of all, in batches of a hundred; the log; the guest's groups.
+    expect(reads.map(({ action }) => action).sort()).toEqual(['BatchGet', 'BatchGet', 'Query', 'Query']);
+  });
+});
+
 describe('what waiting costs', () => {
   it('nothing for each poll: after its claim only looks, and one reading of notes in a turn', async () => {
     const realm = await newRealm();

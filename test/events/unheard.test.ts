@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as createChannel } from '../../functions/subscriptions/add.ts';
 import { handler as createUser } from '../../functions/users/create.ts';
-import { isHarmless } from '../../shared/domain/event/visible-events.ts';
+import { isHarmless } from '../../shared/domain/event/listener.ts';
 import type { ReadEntry } from '../../shared/log/slot.ts';
 import { eventShapes } from '../../shared/openapi/event-shapes.ts';
 import { givenClient, said, sendTo, virtualTime } from '../support/event-queue.ts';

@@ -1,4 +1,4 @@
-import { isHarmless } from '../../shared/domain/event/visible-events.ts';
+import { isHarmless } from '../../shared/domain/event/listener.ts';
 import { dependsOnItems, entriesOf, type Slot } from '../../shared/log/slot.ts';
 import type { Send } from '../../shared/table/table.ts';
 

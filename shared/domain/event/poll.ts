@@ -4,10 +4,11 @@ import { Looks, nothingAfter, type Reached } from '../../log/looks.ts';
 import type { Stay } from '../../log/stay.ts';
 import type { WaitingRoom } from '../../log/waiting-room.ts';
 import { isPassing, isThrottled } from '../../table/write.ts';
+import type { Listener } from './listener.ts';
 import { heartbeat, type WireEvent } from './object.ts';
 import { heartbeatId, placeOf } from './queue.ts';
 import { endReplaced, TURN, Turn } from './turn.ts';
-import { type Listener, visibleEvents } from './visible-events.ts';
+import { visibleEvents } from './visible-events.ts';
 
 /** How long (ms) a poll is held by a function: the gateway would end it after 29 s. */
 const HOLD_MS = 24_000;
